@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.h - memory for one decision, freed all at once.
+ *
+ * Promises:  allocation never fails (see mem.h); what is given is zeroed and aligned for anything.
+ * Costs:     a pointer bump; one block from the system whenever the current one is full.
+ * Ownership: the caller of arena_init owns all of it, until arena_reset or arena_done.
+ */
+#ifndef STINT_BASE_ARENA_H
+#define STINT_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *first;   /* blocks in the order they are used */
+    struct arena_block *current; /* the one that is being filled */
+};
+
+void arena_init(struct arena *arena);
+
+/* 'count' zeroed elements of 'size' bytes. */
+void *arena_alloc(struct arena *arena, size_t count, size_t size);
+
+/* Forget everything, keep the memory for the next decision. */
+void arena_reset(struct arena *arena);
+
+void arena_done(struct arena *arena);
+
+#define ARENA_ARRAY(arena, type, count) ((type *)arena_alloc((arena), (count), sizeof(type)))
+
+#endif
