@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/catalogue.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void catalogue_init(struct catalogue *catalogue)
+{
+    *catalogue = (struct catalogue){ 0 };
+    names_init(&catalogue->names);
+    names_init(&catalogue->families);
+}
+
+void catalogue_done(struct catalogue *catalogue)
+{
+    for (uint32_t i = 0; i < catalogue->offer_count; i++)
+        mem_free(catalogue->owned_prices[i]);
+    mem_free(catalogue->owned_prices);
+    mem_free(catalogue->offers);
+    mem_free(catalogue->types);
+    names_done(&catalogue->families);
+    names_done(&catalogue->names);
+    catalogue_init(catalogue);
+}
+
+uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const char *family,
+                            const struct machine_type *type)
+{
+    const uint32_t index = catalogue->type_count;
+
+    MEM_ROOM(catalogue->types, catalogue->types_room, index + 1);
+    catalogue->types[index] = *type;
+    catalogue->types[index].name = names_add(&catalogue->names, name, strlen(name));
+    catalogue->types[index].family = names_add(&catalogue->families, family, strlen(family));
+    catalogue->type_count++;
+    return index;
+}
+
+uint32_t catalogue_find_type(const struct catalogue *catalogue, const char *name, size_t length)
+{
+    const uint32_t wanted = names_find(&catalogue->names, name, length);
+
+    for (uint32_t i = 0; wanted != NAME_NONE && i < catalogue->type_count; i++) {
+        if (catalogue->types[i].name == wanted)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
+                             const struct offer *offer)
+{
+    assert(offer->type < catalogue->type_count);
+    assert(offer->price.count > 0);
+    assert(offer->billing.step_ms > 0);
+
+    const uint32_t index = catalogue->offer_count;
+    const size_t size = offer->price.count * sizeof(struct price_change);
+    struct price_change *changes = mem_alloc(offer->price.count, sizeof(*changes));
+
+    memcpy(changes, offer->price.changes, size);
+    MEM_ROOM(catalogue->offers, catalogue->offers_room, index + 1);
+    MEM_ROOM(catalogue->owned_prices, catalogue->owned_room, index + 1);
+    catalogue->owned_prices[index] = changes;
+    catalogue->offers[index] = *offer;
+    catalogue->offers[index].price.changes = changes;
+    catalogue->offers[index].zone =
+        zone != NULL ? names_add(&catalogue->names, zone, strlen(zone)) : NAME_NONE;
+    catalogue->offer_count++;
+    return index;
+}
+
+const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer)
+{
+    assert(offer < catalogue->offer_count);
+    return &catalogue->types[catalogue->offers[offer].type];
+}
+
+const char *catalogue_offer_type_name(const struct catalogue *catalogue, uint32_t offer)
+{
+    return names_text(&catalogue->names, catalogue_type_of(catalogue, offer)->name);
+}
+
+const char *market_name(enum market market)
+{
+    static const char *const name[MARKET_COUNT] = { "on-demand", "spot", "reserved" };
+
+    assert(market < MARKET_COUNT);
+    return name[market];
+}

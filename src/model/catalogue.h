@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * catalogue.h - all that could be rented.
+ *
+ * A machine type has a family and a capacity; an offer is a type in a zone in a market at a price
+ * under a billing rule. Filled once by a reader of trace/, then only read.
+ *
+ * Words:   family: types whose machines run a task alike (c7i, p3); a task may ask for different
+ *          amounts in different families.
+ * Memory:  owned by the catalogue; indexes are stable.
+ */
+#ifndef STINT_MODEL_CATALOGUE_H
+#define STINT_MODEL_CATALOGUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/units.h"
+#include "model/billing.h"
+#include "model/price.h"
+#include "model/res.h"
+
+#define OFFER_NONE  UINT32_MAX
+#define FAMILY_NONE UINT32_MAX
+
+enum market {
+    MARKET_ON_DEMAND,
+    MARKET_SPOT,
+    MARKET_RESERVED,
+    MARKET_COUNT,
+};
+
+struct machine_type {
+    uint32_t name;   /* in catalogue.names */
+    uint32_t family; /* in catalogue.families */
+    struct res capacity;
+    msec_t acquire_ms; /* from the request until the machine runs and is billed */
+    msec_t setup_ms;   /* from then until it takes work */
+    msec_t release_ms; /* from giving it back until the bill ends */
+};
+
+struct offer {
+    uint32_t type;
+    uint32_t zone; /* in catalogue.names, or NAME_NONE */
+    enum market market;
+    struct billing_rule billing;
+    struct price_series price;
+};
+
+struct catalogue {
+    struct names names;    /* of types and zones */
+    struct names families; /* of families; their numbers index demands */
+    struct machine_type *types;
+    struct offer *offers;
+    struct price_change **owned_prices; /* one block per offer, freed with the catalogue */
+    uint32_t type_count;
+    uint32_t types_room;
+    uint32_t offer_count;
+    uint32_t offers_room;
+    uint32_t owned_room;
+};
+
+void catalogue_init(struct catalogue *catalogue);
+void catalogue_done(struct catalogue *catalogue);
+
+/* The index of the new type; names are copied. */
+uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const char *family,
+                            const struct machine_type *type);
+
+/* The type of that name, or UINT32_MAX. */
+uint32_t catalogue_find_type(const struct catalogue *catalogue, const char *name, size_t length);
+
+/* The index of the new offer; the price changes are copied. 'zone' may be NULL. */
+uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
+                             const struct offer *offer);
+
+const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer);
+
+/* "c7i.large" of the offer's type. */
+const char *catalogue_offer_type_name(const struct catalogue *catalogue, uint32_t offer);
+
+/* "on-demand", "spot", "reserved". */
+const char *market_name(enum market market);
+
+#endif

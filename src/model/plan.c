@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+void plan_init(struct plan *plan, struct arena *arena)
+{
+    *plan = (struct plan){ .arena = arena };
+}
+
+/* A larger copy of an array that lives in an arena. */
+static void *regrow(struct arena *arena, const void *old, uint32_t count, uint32_t *room,
+                    size_t size)
+{
+    *room = *room > 0 ? *room * 2 : 16;
+
+    void *fresh = arena_alloc(arena, *room, size);
+
+    if (count > 0)
+        memcpy(fresh, old, count * size);
+    return fresh;
+}
+
+uint32_t plan_rent(struct plan *plan, uint32_t offer, struct plan_reason why)
+{
+    if (plan->rent_count == plan->rents_room)
+        plan->rents = regrow(plan->arena, plan->rents, plan->rent_count, &plan->rents_room,
+                             sizeof(*plan->rents));
+    plan->rents[plan->rent_count] = (struct plan_rent){ .offer = offer, .why = why };
+    return plan->rent_count++;
+}
+
+static void add_place(struct plan *plan, struct plan_place place)
+{
+    if (plan->place_count == plan->places_room)
+        plan->places = regrow(plan->arena, plan->places, plan->place_count, &plan->places_room,
+                              sizeof(*plan->places));
+    plan->places[plan->place_count++] = place;
+}
+
+void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct plan_reason why)
+{
+    assert(rent < plan->rent_count);
+    add_place(plan, (struct plan_place){ .task = task, .fresh = true, .target = rent, .why = why });
+}
+
+void plan_place_kept(struct plan *plan, uint32_t task, uint32_t instance, struct plan_reason why)
+{
+    add_place(plan, (struct plan_place){ .task = task, .target = instance, .why = why });
+}
+
+void plan_release(struct plan *plan, uint32_t instance, struct plan_reason why)
+{
+    if (plan->release_count == plan->releases_room)
+        plan->releases = regrow(plan->arena, plan->releases, plan->release_count,
+                                &plan->releases_room, sizeof(*plan->releases));
+    plan->releases[plan->release_count++] =
+        (struct plan_release){ .instance = instance, .why = why };
+}
+
+struct plan_reason plan_because(enum plan_reason_code code, money_t chosen)
+{
+    return (struct plan_reason){
+        .code = code,
+        .chosen = chosen,
+        .passed_over = MONEY_UNKNOWN,
+        .passed_offer = UINT32_MAX,
+    };
+}
+
+const char *plan_reason_text(enum plan_reason_code code)
+{
+    static const char *const text[REASON_COUNT] = {
+        [REASON_CHEAPEST_ALONE] = "the cheapest machine that holds it alone",
+        [REASON_SHARES_FRESH] = "shares a new machine that its tasks are worth together",
+        [REASON_FITS_KEPT] = "fits a machine that stays anyway",
+        [REASON_SAME_BIN] = "ends at about the same time as what runs there",
+        [REASON_LONGER_BIN] = "ends before what runs there",
+        [REASON_SHORTER_BIN] = "fits, though what runs there ends earlier",
+        [REASON_BEST_SCORE] = "most of the tightest resource per dollar",
+        [REASON_CLEARED] = "moved off an under-used machine",
+        [REASON_NOT_WORTH_PRICE] = "what runs there is worth less than the machine costs",
+        [REASON_REPACKED] = "moved by a full reconfiguration that pays for itself",
+        [REASON_EMPTY] = "nothing runs there",
+    };
+
+    assert(code < REASON_COUNT);
+    return text[code];
+}

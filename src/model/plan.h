@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.h - what a decision answers: what to rent, where to put tasks, what to let go, and why.
+ *
+ * A plan holds only what changes: a task that is not named stays where it is, an instance that is
+ * not named is kept. So its size follows the change, not the cluster.
+ *
+ * Each item carries its reason as data: a code, the price of what was chosen and the price of what
+ * was passed over (MONEY_UNKNOWN where there was nothing else). plan_reason_text puts it into words.
+ *
+ * Memory:  lives in the arena that the plan was given.
+ */
+#ifndef STINT_MODEL_PLAN_H
+#define STINT_MODEL_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/units.h"
+
+enum plan_reason_code {
+    REASON_CHEAPEST_ALONE,  /* the cheapest machine that holds the task by itself */
+    REASON_SHARES_FRESH,    /* shares a new machine whose price its tasks are worth together */
+    REASON_FITS_KEPT,       /* fits a machine that stays anyway */
+    REASON_SAME_BIN,        /* ends at about the same time as what runs there */
+    REASON_LONGER_BIN,      /* ends before what runs there */
+    REASON_SHORTER_BIN,     /* fits, and what runs there ends earlier */
+    REASON_BEST_SCORE,      /* most of the tightest resource per dollar */
+    REASON_CLEARED,         /* moved off an under-used machine */
+    REASON_NOT_WORTH_PRICE, /* what runs there is worth less than the machine costs */
+    REASON_REPACKED,        /* moved by a full reconfiguration that pays for itself */
+    REASON_EMPTY,           /* nothing runs there */
+    REASON_COUNT,
+};
+
+struct plan_reason {
+    enum plan_reason_code code;
+    money_t chosen;        /* per hour */
+    money_t passed_over;   /* per hour, of the best alternative; MONEY_UNKNOWN: none */
+    uint32_t passed_offer; /* that alternative, or OFFER_NONE */
+};
+
+struct plan_rent {
+    uint32_t offer;
+    struct plan_reason why;
+};
+
+/* Put 'task' on an instance that there is, or on one that this plan rents. */
+struct plan_place {
+    uint32_t task;
+    bool fresh; /* 'target' is an index of plan.rents, else a row of the view's instances */
+    uint32_t target;
+    struct plan_reason why;
+};
+
+struct plan_release {
+    uint32_t instance;
+    struct plan_reason why;
+};
+
+/* How far a decision that weighs a full against a partial reconfiguration went. */
+enum plan_kind {
+    PLAN_PLAIN, /* there was no such choice */
+    PLAN_PARTIAL,
+    PLAN_FULL,
+};
+
+/* One of two candidates that were weighed: it saves so much per hour, and moving costs so much. */
+struct plan_candidate {
+    money_t saving_per_hour;
+    money_t migration;
+    money_t total; /* over the expected duration */
+};
+
+struct plan {
+    struct arena *arena;
+    struct plan_rent *rents;
+    struct plan_place *places;
+    struct plan_release *releases;
+    uint32_t rent_count, rents_room;
+    uint32_t place_count, places_room;
+    uint32_t release_count, releases_room;
+    enum plan_kind kind;
+    struct plan_candidate full, partial; /* where kind is not PLAN_PLAIN */
+    msec_t expected_ms;                  /* how long the configuration was expected to last */
+};
+
+void plan_init(struct plan *plan, struct arena *arena);
+
+/* The index of the new rent. */
+uint32_t plan_rent(struct plan *plan, uint32_t offer, struct plan_reason why);
+
+void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct plan_reason why);
+void plan_place_kept(struct plan *plan, uint32_t task, uint32_t instance, struct plan_reason why);
+void plan_release(struct plan *plan, uint32_t instance, struct plan_reason why);
+
+/* A reason with no alternative to name. */
+struct plan_reason plan_because(enum plan_reason_code code, money_t chosen);
+
+/* The code in words, a phrase without full stop. */
+const char *plan_reason_text(enum plan_reason_code code);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * res.h - what a task asks for and what a machine has.
+ *
+ * A vector of whole amounts: milli-CPU, MiB, milli-accelerators. A further kind is one line in the
+ * enum and one in res_kind_name; nothing else counts the kinds by hand.
+ */
+#ifndef STINT_MODEL_RES_H
+#define STINT_MODEL_RES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum res_kind {
+    RES_CPU,   /* milli-CPU */
+    RES_MEM,   /* MiB */
+    RES_ACCEL, /* milli-accelerators; a fraction of one may be shared */
+    RES_KINDS,
+};
+
+struct res {
+    int64_t amount[RES_KINDS];
+};
+
+/* The word for a kind, as in files and tables: "cpu", "mem", "accel". */
+static inline const char *res_kind_name(enum res_kind kind)
+{
+    static const char *const name[RES_KINDS] = { "cpu", "mem", "accel" };
+
+    return name[kind];
+}
+
+/* Whether 'want' fits into 'free', in every kind. */
+static inline bool res_fits(const struct res *want, const struct res *free)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (want->amount[kind] > free->amount[kind])
+            return false;
+    }
+    return true;
+}
+
+static inline void res_add(struct res *sum, const struct res *more)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        sum->amount[kind] += more->amount[kind];
+}
+
+static inline void res_sub(struct res *sum, const struct res *less)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        sum->amount[kind] -= less->amount[kind];
+}
+
+/* a - b, kind by kind. */
+static inline struct res res_minus(const struct res *a, const struct res *b)
+{
+    struct res left = *a;
+
+    res_sub(&left, b);
+    return left;
+}
+
+/* The largest share that 'part' takes of any kind of 'whole'; kinds that 'whole' lacks count 0. */
+static inline double res_dominant_share(const struct res *part, const struct res *whole)
+{
+    double largest = 0;
+
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (whole->amount[kind] <= 0)
+            continue;
+
+        const double share = (double)part->amount[kind] / (double)whole->amount[kind];
+
+        if (share > largest)
+            largest = share;
+    }
+    return largest;
+}
+
+#endif

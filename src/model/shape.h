@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shape.h - what makes two tasks interchangeable.
+ *
+ * Tasks of one shape have the same name, the same demands and the same delays, so that decisions
+ * are made per shape with a count, not per task. A million tasks have a few hundred shapes.
+ *
+ * A demand is given for any family, or per family ("12 CPUs on p3, 6 on c7i"); a shape with demands
+ * for some families only cannot run elsewhere.
+ *
+ * Words:   workload: what the task does, for interference ("gcn" of the shapes "gcn[0]", "gcn[4]").
+ * Memory:  owned by the table; indexes are stable.
+ */
+#ifndef STINT_MODEL_SHAPE_H
+#define STINT_MODEL_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/units.h"
+#include "model/catalogue.h"
+#include "model/res.h"
+
+/* How long the parts of a launch and of a stop take. */
+struct shape_delays {
+    msec_t fetch_ms;  /* bring code, data and checkpoint to the machine */
+    msec_t build_ms;  /* prepare the image; only for the first task of a workload on a machine */
+    msec_t init_ms;   /* from launch to progress */
+    msec_t kill_ms;   /* from the order to stop until it stands still */
+    msec_t upload_ms; /* save the checkpoint; the room is kept until then */
+};
+
+struct shape_demand {
+    uint32_t family; /* FAMILY_NONE: any family without a demand of its own */
+    struct res res;
+};
+
+struct shape {
+    uint32_t name;         /* in shapes.names */
+    uint32_t workload;     /* in shapes.workloads */
+    uint32_t demand_first; /* in shapes.demands */
+    uint32_t demand_count;
+    struct shape_delays delays;
+};
+
+struct shapes {
+    struct names names;
+    struct names workloads;
+    struct shape *rows;
+    struct shape_demand *demands;
+    uint32_t count;
+    uint32_t rows_room;
+    uint32_t demand_count;
+    uint32_t demands_room;
+    struct map by_hash; /* to find equal shapes */
+    uint32_t *chain;    /* next shape of the same hash */
+    uint32_t chain_room;
+};
+
+struct shape_spec {
+    const char *name;
+    const char *workload;
+    struct shape_delays delays;
+    const struct shape_demand *demands;
+    uint32_t demand_count; /* at least one */
+};
+
+void shapes_init(struct shapes *shapes);
+void shapes_done(struct shapes *shapes);
+
+/* The shape that equals 'spec', new if there is none yet. */
+uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec);
+
+/* What one task of the shape takes on a machine of 'family'; NULL: it cannot run there. */
+const struct res *shape_demand_on(const struct shapes *shapes, uint32_t shape, uint32_t family);
+
+/* Whether one task of the shape fits an empty machine of the type. */
+bool shape_fits_type(const struct shapes *shapes, uint32_t shape, const struct machine_type *type);
+
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/view.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes)
+{
+    *view = (struct view){ .catalogue = catalogue, .shapes = shapes };
+    view->task.free_row = ROW_NONE;
+    view->task.waiting_first = ROW_NONE;
+    view->task.waiting_last = ROW_NONE;
+    view->job.free_row = ROW_NONE;
+    view->instance.free_row = ROW_NONE;
+    view->instance.first = ROW_NONE;
+    view->instance.last = ROW_NONE;
+    map_init(&view->task_by_id);
+    map_init(&view->job_by_id);
+    map_init(&view->instance_by_id);
+    view->offer_price = mem_alloc(catalogue->offer_count, sizeof(*view->offer_price));
+    view->offer_blocked_until =
+        mem_alloc(catalogue->offer_count, sizeof(*view->offer_blocked_until));
+    for (uint32_t i = 0; i < catalogue->offer_count; i++)
+        view->offer_price[i] = price_at(&catalogue->offers[i].price, 0);
+}
+
+#define FREE_COLUMN(type, name) mem_free(table->name);
+
+static void tasks_done(struct task_table *table)
+{
+    TASK_COLUMNS(FREE_COLUMN)
+}
+
+static void jobs_done(struct job_table *table)
+{
+    JOB_COLUMNS(FREE_COLUMN)
+}
+
+static void instances_done(struct instance_table *table)
+{
+    INSTANCE_COLUMNS(FREE_COLUMN)
+}
+
+void view_done(struct view *view)
+{
+    tasks_done(&view->task);
+    jobs_done(&view->job);
+    instances_done(&view->instance);
+    map_done(&view->task_by_id);
+    map_done(&view->job_by_id);
+    map_done(&view->instance_by_id);
+    mem_free(view->offer_price);
+    mem_free(view->offer_blocked_until);
+    mem_free(view->shape_offer);
+    mem_free(view->shape_price);
+    *view = (struct view){ 0 };
+}
+
+/*
+ * Rows: the first free one, or one more at the end.
+ */
+
+#define GROW_COLUMN(type, name) table->name = mem_resize(table->name, table->room, sizeof(type));
+
+static uint32_t task_row(struct task_table *table)
+{
+    if (table->free_row != ROW_NONE) {
+        const uint32_t row = table->free_row;
+
+        table->free_row = table->next[row];
+        return row;
+    }
+    if (table->count == table->room) {
+        table->room = mem_next_room(table->room, table->count + 1);
+        TASK_COLUMNS(GROW_COLUMN)
+    }
+    return table->count++;
+}
+
+static uint32_t job_row(struct job_table *table)
+{
+    if (table->free_row != ROW_NONE) {
+        const uint32_t row = table->free_row;
+
+        table->free_row = table->first_task[row];
+        return row;
+    }
+    if (table->count == table->room) {
+        table->room = mem_next_room(table->room, table->count + 1);
+        JOB_COLUMNS(GROW_COLUMN)
+    }
+    return table->count++;
+}
+
+static uint32_t instance_row(struct instance_table *table)
+{
+    if (table->free_row != ROW_NONE) {
+        const uint32_t row = table->free_row;
+
+        table->free_row = table->next[row];
+        return row;
+    }
+    if (table->count == table->room) {
+        table->room = mem_next_room(table->room, table->count + 1);
+        INSTANCE_COLUMNS(GROW_COLUMN)
+    }
+    return table->count++;
+}
+
+uint32_t view_find_task(const struct view *view, uint64_t id)
+{
+    return map_get(&view->task_by_id, id);
+}
+
+uint32_t view_find_job(const struct view *view, uint64_t id)
+{
+    return map_get(&view->job_by_id, id);
+}
+
+uint32_t view_find_instance(const struct view *view, uint64_t id)
+{
+    return map_get(&view->instance_by_id, id);
+}
+
+/*
+ * The lists of tasks: of those who wait, and of each instance.
+ */
+
+static void list_append(struct task_table *table, uint32_t task, uint32_t *first, uint32_t *last)
+{
+    table->next[task] = ROW_NONE;
+    table->prev[task] = *last;
+    if (*last != ROW_NONE)
+        table->next[*last] = task;
+    else
+        *first = task;
+    *last = task;
+}
+
+static void list_remove(struct task_table *table, uint32_t task, uint32_t *first, uint32_t *last)
+{
+    const uint32_t next = table->next[task];
+    const uint32_t prev = table->prev[task];
+
+    if (prev != ROW_NONE)
+        table->next[prev] = next;
+    else
+        *first = next;
+    if (next != ROW_NONE)
+        table->prev[next] = prev;
+    else
+        *last = prev;
+}
+
+static void waiting_append(struct view *view, uint32_t task)
+{
+    struct task_table *table = &view->task;
+
+    list_append(table, task, &table->waiting_first, &table->waiting_last);
+    table->waiting_count++;
+    table->state[task] = TASK_WAITING;
+    table->instance[task] = ROW_NONE;
+    table->bound_at[task] = -1;
+    table->rate_ppm[task] = RATE_NONE;
+}
+
+static void waiting_remove(struct view *view, uint32_t task)
+{
+    struct task_table *table = &view->task;
+
+    list_remove(table, task, &table->waiting_first, &table->waiting_last);
+    table->waiting_count--;
+}
+
+static bool is_under_half(const struct res *used, const struct res *capacity)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (capacity->amount[kind] > 0 && used->amount[kind] * 2 >= capacity->amount[kind])
+            return false;
+    }
+    return true;
+}
+
+static void note_use(struct view *view, uint32_t instance)
+{
+    struct instance_table *table = &view->instance;
+
+    if (!is_under_half(&table->used[instance], view_capacity(view, instance)))
+        table->under_half_since[instance] = MSEC_NEVER;
+    else if (table->under_half_since[instance] == MSEC_NEVER)
+        table->under_half_since[instance] = view->now;
+}
+
+static void instance_append(struct view *view, uint32_t task, uint32_t instance)
+{
+    struct instance_table *table = &view->instance;
+    const struct res *demand = view_demand(view, task, view_family(view, instance));
+
+    assert(demand != NULL);
+    list_append(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
+    table->task_count[instance]++;
+    res_add(&table->used[instance], demand);
+    assert(res_fits(&table->used[instance], view_capacity(view, instance)));
+    note_use(view, instance);
+}
+
+static void instance_detach(struct view *view, uint32_t task)
+{
+    struct instance_table *table = &view->instance;
+    const uint32_t instance = view->task.instance[task];
+
+    list_remove(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
+    table->task_count[instance]--;
+    res_sub(&table->used[instance], view_demand(view, task, view_family(view, instance)));
+    note_use(view, instance);
+}
+
+static void detach(struct view *view, uint32_t task)
+{
+    if (view->task.instance[task] != ROW_NONE)
+        instance_detach(view, task);
+    else
+        waiting_remove(view, task);
+}
+
+/*
+ * Jobs and tasks.
+ */
+
+static void add_task(struct view *view, const struct job_spec *spec, uint32_t job, uint32_t index)
+{
+    struct task_table *table = &view->task;
+    const uint32_t task = task_row(table);
+
+    table->id[task] = spec->first_task_id + index;
+    table->run_key[task] = 0;
+    table->order[task] = view->next_order++;
+    table->job[task] = job;
+    table->shape[task] = spec->shape;
+    table->sibling[task] = view->job.first_task[job];
+    table->sibling_prev[task] = ROW_NONE;
+    if (view->job.first_task[job] != ROW_NONE)
+        table->sibling_prev[view->job.first_task[job]] = task;
+    table->launches[task] = 0;
+    table->stops[task] = 0;
+    table->estimate_ms[task] = spec->estimate_ms;
+    table->executed_ms[task] = 0;
+    table->launched_at[task] = -1;
+    view->job.first_task[job] = task;
+    waiting_append(view, task);
+    table->living++;
+    map_put(&view->task_by_id, table->id[task], task);
+}
+
+uint32_t view_add_job(struct view *view, const struct job_spec *spec)
+{
+    assert(spec->task_count > 0);
+    assert(spec->shape < view->shapes->count);
+
+    struct job_table *table = &view->job;
+    const uint32_t job = job_row(table);
+
+    table->id[job] = spec->id;
+    table->arrived_at[job] = spec->arrived_at;
+    table->name[job] = spec->name;
+    table->user[job] = spec->user;
+    table->first_task[job] = ROW_NONE;
+    table->task_count[job] = spec->task_count;
+    table->tasks_left[job] = spec->task_count;
+    table->gang[job] = spec->gang;
+    table->used[job] = true;
+    table->living++;
+    map_put(&view->job_by_id, spec->id, job);
+    for (uint32_t i = 0; i < spec->task_count; i++)
+        add_task(view, spec, job, i);
+    return job;
+}
+
+void view_bind(struct view *view, uint32_t task, uint32_t instance)
+{
+    assert(view->task.state[task] != TASK_FREE);
+    assert(view_is_open(view, instance));
+
+    detach(view, task);
+    instance_append(view, task, instance);
+    view->task.instance[task] = instance;
+    view->task.state[task] = TASK_BOUND;
+    view->task.bound_at[task] = view->now;
+    view->task.rate_ppm[task] = RATE_NONE;
+}
+
+void view_unbind(struct view *view, uint32_t task)
+{
+    assert(view->task.instance[task] != ROW_NONE);
+    instance_detach(view, task);
+    waiting_append(view, task);
+}
+
+static void unlink_sibling(struct view *view, uint32_t task)
+{
+    const uint32_t next = view->task.sibling[task];
+    const uint32_t prev = view->task.sibling_prev[task];
+
+    if (prev != ROW_NONE)
+        view->task.sibling[prev] = next;
+    else
+        view->job.first_task[view->task.job[task]] = next;
+    if (next != ROW_NONE)
+        view->task.sibling_prev[next] = prev;
+}
+
+bool view_finish_task(struct view *view, uint32_t task)
+{
+    struct task_table *table = &view->task;
+    const uint32_t job = table->job[task];
+
+    detach(view, task);
+    unlink_sibling(view, task);
+    (void)map_remove(&view->task_by_id, table->id[task]);
+    table->state[task] = TASK_FREE;
+    table->instance[task] = ROW_NONE;
+    table->next[task] = table->free_row;
+    table->free_row = task;
+    table->living--;
+
+    if (--view->job.tasks_left[job] > 0)
+        return false;
+    (void)map_remove(&view->job_by_id, view->job.id[job]);
+    view->job.used[job] = false;
+    view->job.first_task[job] = view->job.free_row;
+    view->job.free_row = job;
+    view->job.living--;
+    return true;
+}
+
+/*
+ * Instances.
+ */
+
+uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
+{
+    assert(offer < view->catalogue->offer_count);
+
+    struct instance_table *table = &view->instance;
+    const uint32_t row = instance_row(table);
+
+    table->id[row] = id;
+    table->offer[row] = offer;
+    table->first_task[row] = ROW_NONE;
+    table->last_task[row] = ROW_NONE;
+    table->task_count[row] = 0;
+    table->used[row] = (struct res){ 0 };
+    table->rented_at[row] = view->now;
+    table->billed_from[row] = -1;
+    table->under_half_since[row] = view->now;
+    table->state[row] = INSTANCE_REQUESTED;
+    table->next[row] = ROW_NONE;
+    table->prev[row] = table->last;
+    if (table->last != ROW_NONE)
+        table->next[table->last] = row;
+    else
+        table->first = row;
+    table->last = row;
+    table->living++;
+    map_put(&view->instance_by_id, id, row);
+    return row;
+}
+
+void view_remove_instance(struct view *view, uint32_t instance)
+{
+    struct instance_table *table = &view->instance;
+    const uint32_t next = table->next[instance];
+    const uint32_t prev = table->prev[instance];
+
+    assert(table->state[instance] != INSTANCE_FREE);
+    assert(table->task_count[instance] == 0);
+
+    if (prev != ROW_NONE)
+        table->next[prev] = next;
+    else
+        table->first = next;
+    if (next != ROW_NONE)
+        table->prev[next] = prev;
+    else
+        table->last = prev;
+    (void)map_remove(&view->instance_by_id, table->id[instance]);
+    table->state[instance] = INSTANCE_FREE;
+    table->next[instance] = table->free_row;
+    table->free_row = instance;
+    table->living--;
+}
+
+/*
+ * Questions.
+ */
+
+const struct res *view_capacity(const struct view *view, uint32_t instance)
+{
+    return &catalogue_type_of(view->catalogue, view->instance.offer[instance])->capacity;
+}
+
+struct res view_free(const struct view *view, uint32_t instance)
+{
+    return res_minus(view_capacity(view, instance), &view->instance.used[instance]);
+}
+
+uint32_t view_family(const struct view *view, uint32_t instance)
+{
+    return catalogue_type_of(view->catalogue, view->instance.offer[instance])->family;
+}
+
+const struct res *view_demand(const struct view *view, uint32_t task, uint32_t family)
+{
+    return shape_demand_on(view->shapes, view->task.shape[task], family);
+}
+
+bool view_is_open(const struct view *view, uint32_t instance)
+{
+    const enum instance_state state = view->instance.state[instance];
+
+    return state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING || state == INSTANCE_READY;
+}
+
+msec_t view_executed(const struct view *view, uint32_t task)
+{
+    const msec_t since = view->task.launched_at[task];
+
+    return view->task.executed_ms[task] + (since >= 0 ? view->now - since : 0);
+}
+
+bool view_job_is_settled(const struct view *view, uint32_t job)
+{
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        if (view->task.state[task] != TASK_RUNNING)
+            return false;
+    }
+    return true;
+}
+
+void view_check(const struct view *view)
+{
+    uint32_t tasks = 0;
+    uint32_t instances = 0;
+
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        assert(view->task.state[task] == TASK_WAITING);
+        assert(view->task.instance[task] == ROW_NONE);
+        tasks++;
+    }
+    assert(tasks == view->task.waiting_count);
+    INSTANCE_EACH(instance, view)
+    {
+        struct res sum = { 0 };
+        uint32_t here = 0;
+
+        TASK_EACH(task, view, view->instance.first_task[instance])
+        {
+            assert(view->task.instance[task] == instance);
+            assert(view->task.state[task] == TASK_BOUND || view->task.state[task] == TASK_RUNNING);
+            res_add(&sum, view_demand(view, task, view_family(view, instance)));
+            here++;
+        }
+        assert(here == view->instance.task_count[instance]);
+        assert(memcmp(&sum, &view->instance.used[instance], sizeof(sum)) == 0);
+        assert(res_fits(&sum, view_capacity(view, instance)));
+        tasks += here;
+        instances++;
+    }
+    assert(tasks == view->task.living);
+    assert(instances == view->instance.living);
+}

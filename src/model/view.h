@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.h - the world as a decision sees it: jobs, tasks, instances, offers, and now.
+ *
+ * The controller keeps one view up to date, event by event; a decision reads it and changes
+ * nothing. Tables are columns addressed by 32-bit rows; a row that is freed is used again, an id is
+ * not. Tests build views by the same functions.
+ *
+ * Invariants:
+ *  1. a task is in exactly one list: the waiting list, or that of the one instance it is bound to;
+ *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above the
+ *     type's capacity;
+ *  3. lists are in the order of entry, so that equal histories give equal iterations.
+ *
+ * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 120 bytes a task,
+ *          140 an instance.
+ * Memory:  owned by the view; catalogue and shapes are borrowed and outlive it.
+ */
+#ifndef STINT_MODEL_VIEW_H
+#define STINT_MODEL_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/units.h"
+#include "model/catalogue.h"
+#include "model/res.h"
+#include "model/shape.h"
+
+#define ROW_NONE  UINT32_MAX
+#define RATE_NONE UINT32_MAX /* no throughput reported */
+
+enum { RATE_FULL_PPM = 1000000 };
+
+enum task_state {
+    TASK_FREE,    /* the row is not in use */
+    TASK_WAITING, /* bound to nothing */
+    TASK_BOUND,   /* bound to an instance, on its way there: booting, leaving another, launching */
+    TASK_RUNNING, /* launched on its instance */
+};
+
+enum instance_state {
+    INSTANCE_FREE,      /* the row is not in use */
+    INSTANCE_REQUESTED, /* asked for; not billed yet */
+    INSTANCE_BOOTING,   /* runs and is billed, takes no work yet */
+    INSTANCE_READY,
+    INSTANCE_DRAINING, /* takes no more work; goes back when its last task has left */
+    INSTANCE_RETURNED, /* given back; the cloud has not confirmed yet */
+};
+
+/* Each column: type and name. 'task' belongs to a job and a shape, both rows. */
+#define TASK_COLUMNS(X)                                                            \
+    X(uint64_t, id)      /* the engine's, stable */                                \
+    X(uint64_t, run_key) /* of the act that put it where it is, 0: none */         \
+    X(uint64_t, order)   /* of arrival; breaks ties */                             \
+    X(uint32_t, job)                                                               \
+    X(uint32_t, shape)                                                             \
+    X(uint32_t, instance) /* bound to, or ROW_NONE */                              \
+    X(uint32_t, next)     /* in the waiting list or the instance's */              \
+    X(uint32_t, prev)                                                              \
+    X(uint32_t, sibling_prev)                                                      \
+    X(uint32_t, sibling)   /* next task of the same job */                         \
+    X(uint32_t, rate_ppm)  /* reported throughput, of its full speed; RATE_NONE */ \
+    X(uint32_t, launches)  /* times it was launched so far */                      \
+    X(uint32_t, stops)     /* times it was stopped so far */                       \
+    X(msec_t, estimate_ms) /* of its whole runtime, at full speed */               \
+    X(msec_t, executed_ms) /* in earlier launches */                               \
+    X(msec_t, launched_at) /* of the current launch, or -1 */                      \
+    X(msec_t, bound_at)    /* of the current binding, or -1 */                     \
+    X(uint8_t, state)      /* enum task_state */
+
+#define JOB_COLUMNS(X)                                                                     \
+    X(uint64_t, id)                                                                        \
+    X(msec_t, arrived_at)                                                                  \
+    X(uint32_t, name) /* numbers given by the engine; equal ones are equal names */        \
+    X(uint32_t, user)                                                                      \
+    X(uint32_t, first_task) /* in the list by 'sibling' */                                 \
+    X(uint32_t, task_count) /* that it came with */                                        \
+    X(uint32_t, tasks_left) /* that have not finished */                                   \
+    X(uint8_t, gang)        /* its tasks run together or not at all, and share one pace */ \
+    X(uint8_t, used)        /* whether the row is in use */
+
+#define INSTANCE_COLUMNS(X)                                                                  \
+    X(uint64_t, id) /* the key of the act that rented it */                                  \
+    X(uint32_t, offer)                                                                       \
+    X(uint32_t, first_task) /* bound to it, in order of binding */                           \
+    X(uint32_t, last_task)                                                                   \
+    X(uint32_t, task_count)                                                                  \
+    X(uint32_t, next) /* living instances, in order of renting */                            \
+    X(uint32_t, prev)                                                                        \
+    X(struct res, used) /* by the tasks that are bound to it */                              \
+    X(msec_t, rented_at)                                                                     \
+    X(msec_t, billed_from) /* -1: not billed yet */                                          \
+    X(msec_t,                                                                                \
+      under_half_since) /* less than half used in every kind since; MSEC_NEVER: it is not */ \
+    X(uint8_t, state)   /* enum instance_state */
+
+#define VIEW_COLUMN(type, name) type *name;
+
+struct task_table {
+    TASK_COLUMNS(VIEW_COLUMN)
+    uint32_t count; /* rows ever used */
+    uint32_t room;
+    uint32_t free_row; /* first free row, chained by 'next' */
+    uint32_t waiting_first;
+    uint32_t waiting_last;
+    uint32_t waiting_count;
+    uint32_t living; /* tasks that have not finished */
+};
+
+struct job_table {
+    JOB_COLUMNS(VIEW_COLUMN)
+    uint32_t count;
+    uint32_t room;
+    uint32_t free_row; /* chained by 'first_task' */
+    uint32_t living;
+};
+
+struct instance_table {
+    INSTANCE_COLUMNS(VIEW_COLUMN)
+    uint32_t count;
+    uint32_t room;
+    uint32_t free_row; /* chained by 'next' */
+    uint32_t first;    /* living, in order of renting */
+    uint32_t last;
+    uint32_t living;
+};
+
+struct view {
+    msec_t now;
+    const struct catalogue *catalogue;
+    const struct shapes *shapes;
+    struct task_table task;
+    struct job_table job;
+    struct instance_table instance;
+    struct map task_by_id;
+    struct map job_by_id;
+    struct map instance_by_id;
+    uint64_t next_order;
+
+    /* What each offer costs per hour now, and until when it is not to be asked for again. */
+    money_t *offer_price;
+    msec_t *offer_blocked_until;
+
+    /* Of each shape: the cheapest offer that holds one task, and its price; see
+     * decide/reservation.h, which keeps them. OFFER_NONE: no offer does. */
+    uint32_t *shape_offer;
+    money_t *shape_price;
+    uint32_t shapes_priced;
+    uint32_t shapes_priced_room;
+    uint32_t shapes_offer_room;
+};
+
+struct job_spec {
+    uint64_t id;
+    uint64_t first_task_id; /* its tasks have this id and those that follow */
+    uint32_t name;
+    uint32_t user;
+    uint32_t shape;
+    uint32_t task_count;
+    bool gang;
+    msec_t arrived_at;
+    msec_t estimate_ms;
+};
+
+void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes);
+void view_done(struct view *view);
+
+/* The row of a thing by its id, or ROW_NONE. */
+uint32_t view_find_task(const struct view *view, uint64_t id);
+uint32_t view_find_job(const struct view *view, uint64_t id);
+uint32_t view_find_instance(const struct view *view, uint64_t id);
+
+/* A new job; its tasks join the waiting list. Returns its row. */
+uint32_t view_add_job(struct view *view, const struct job_spec *spec);
+
+/* A new instance in state INSTANCE_REQUESTED. Returns its row. */
+uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer);
+
+/* Bind a task to an instance that has room for it; it leaves where it was bound or waited. */
+void view_bind(struct view *view, uint32_t task, uint32_t instance);
+
+/* Take a task off its instance, to the end of the waiting list. */
+void view_unbind(struct view *view, uint32_t task);
+
+/* The task has ended: its row is freed, and its job's with the last one (then: true). */
+bool view_finish_task(struct view *view, uint32_t task);
+
+/* The instance, which has no tasks, is no more. */
+void view_remove_instance(struct view *view, uint32_t instance);
+
+/* The capacity of the instance's type. */
+const struct res *view_capacity(const struct view *view, uint32_t instance);
+
+/* What is left of it. */
+struct res view_free(const struct view *view, uint32_t instance);
+
+/* The family of the instance's type. */
+uint32_t view_family(const struct view *view, uint32_t instance);
+
+/* What the task takes on machines of 'family', or NULL. */
+const struct res *view_demand(const struct view *view, uint32_t task, uint32_t family);
+
+/* Whether new work may be bound to the instance (requested, booting or ready). */
+bool view_is_open(const struct view *view, uint32_t instance);
+
+/* How long the task has executed, up to now. */
+msec_t view_executed(const struct view *view, uint32_t task);
+
+/* Whether every task of the task's job is bound and running: only such a job may be moved. */
+bool view_job_is_settled(const struct view *view, uint32_t job);
+
+/* Check the invariants above by brute force; for tests. */
+void view_check(const struct view *view);
+
+#define TASK_EACH(row, view, first_row) \
+    for (uint32_t row = (first_row); row != ROW_NONE; row = (view)->task.next[row])
+
+#define INSTANCE_EACH(row, view) \
+    for (uint32_t row = (view)->instance.first; row != ROW_NONE; row = (view)->instance.next[row])
+
+#endif
