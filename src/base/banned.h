@@ -14,6 +14,10 @@
 #include <string.h>
 #include <time.h>
 
+/* With clang, a fortified libc has these as macros; only a plain name can be poisoned. */
+#undef sprintf
+#undef vsprintf
+
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atoll gets rand srand
 #pragma GCC poison localtime gmtime asctime ctime
 
