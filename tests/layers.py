@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""layers.py - hold the arrows between the layers of src/, and the form of every source file.
+
+    tests/layers.py               check the tree that this file stands in
+    tests/layers.py --self-test   prove, in TAP, that each rule bites
+
+What is checked:
+
+  1. A file includes only its own layer and those that its layer stands on (STANDS_ON). The
+     programs of a layer's test/ may also use base/test; nothing else may use test code.
+  2. Ours are included as "layer/file.h"; a .c includes its own header before all else.
+  3. A header has the guard STINT_<LAYER>_<NAME>_H.
+  4. File names are unique under src/.
+  5. Every file opens with its licence; comments are /* */; no file is longer than LINES_MAX.
+
+Under tests/ and bench/ only rule 5 holds: what stands there may use everything.
+"""
+import os
+import re
+import sys
+import tempfile
+
+# The one table: what each layer stands on. It may include those, and what they stand on.
+STANDS_ON = {
+    "base": [],
+    "model": ["base"],
+    "learn": ["model"],
+    "decide": ["learn"],
+    "policy": ["decide"],
+    "trace": ["model"],
+    "control": ["policy"],
+    "sim": ["control", "trace"],
+    "engine": ["control"],
+    "cloud": ["control"],
+    "serve": ["control"],
+    "cli": ["sim", "engine", "cloud", "serve"],
+}
+LINES_MAX = 1000
+NOT_UNIQUE = {"meson.build", "README.md"}
+
+LICENCE = {
+    ".c": r"/\* SPDX-License-Identifier: \S+ \*/",
+    ".h": r"/\* SPDX-License-Identifier: \S+ \*/",
+    ".build": r"# SPDX-License-Identifier: \S+",
+}
+
+# A block comment, a string, a character, or the comment that we do not use.
+TOKEN = re.compile(
+    r"""/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*""", re.DOTALL
+)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def below(layer):
+    """All that 'layer' may include besides itself."""
+    found = set()
+    for name in STANDS_ON[layer]:
+        found |= {name} | below(name)
+    return found
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def without_comments(text):
+    """'text' with each comment blanked, line by line as long as before."""
+    return TOKEN.sub(
+        lambda m: re.sub(r"[^\n]", " ", m[0]) if m[0].startswith("/") else m[0], text
+    )
+
+
+def is_test(path):
+    """Whether 'path', relative to src/, is test code."""
+    return "test" in path.split("/")[:-1]
+
+
+def arrow_fault(path, target):
+    """What is wrong with 'path' including 'target' (both relative to src/), or None."""
+    layer, other = path.split("/")[0], target.split("/")[0]
+    if "/" not in target or other not in STANDS_ON:
+        return f'"{target}" does not name its layer: write "layer/file.h"'
+    if other != layer and other not in below(layer):
+        return f"{layer} may not include {other}: the arrows run the other way"
+    if is_test(target) and not is_test(path):
+        return f'"{target}" is test code'
+    if is_test(target) and other not in (layer, "base"):
+        return f'"{target}" is the test code of another layer'
+    return None
+
+
+def check_includes(root, path, text):
+    """Rules 1 and 2 for one file of src/; 'path' is relative to src/."""
+    includes = list(INCLUDE.finditer(without_comments(text)))
+    for match in includes:
+        fault = arrow_fault(path, match[2]) if match[1] == '"' else None
+        if fault:
+            yield line_of(text, match.start()), fault
+    stem, extension = os.path.splitext(path)
+    own = stem + ".h"
+    if extension == ".c" and os.path.exists(os.path.join(root, "src", own)):
+        if not includes or includes[0][2] != own:
+            line = line_of(text, includes[0].start()) if includes else 1
+            yield line, f'include "{own}" before all else'
+
+
+def check_guard(path, text):
+    """Rule 3; 'path' is relative to src/."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = f"STINT_{path.split('/')[0]}_{stem}_H".upper()
+    if not re.search(rf"^#ifndef {name}\n#define {name}\n", text, re.MULTILINE):
+        yield 1, f"the include guard must be {name}"
+
+
+def check_form(path, text):
+    """Rule 5."""
+    extension = os.path.splitext(path)[1]
+    if extension in LICENCE and not re.fullmatch(LICENCE[extension], text.split("\n", 1)[0]):
+        yield 1, "the first line must be the SPDX licence tag"
+    if extension in (".c", ".h"):
+        for match in TOKEN.finditer(text):
+            if match[0].startswith("//"):
+                yield line_of(text, match.start()), "write comments as /* */"
+        if text.count("\n") > LINES_MAX:
+            yield LINES_MAX, f"longer than {LINES_MAX} lines: split it"
+
+
+def files_of(root, *folders):
+    for folder in folders:
+        for directory, names, files in os.walk(os.path.join(root, folder)):
+            names.sort()
+            for name in sorted(files):
+                yield os.path.relpath(os.path.join(directory, name), root)
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_source(root, path, text):
+    """Rules 1 to 3 for one .c or .h file of src/."""
+    inside = path[len("src/"):]
+    if inside.split("/")[0] not in STANDS_ON:
+        yield 1, f"{os.path.dirname(path)} is not in the table of layers"
+        return
+    yield from check_includes(root, inside, text)
+    if path.endswith(".h"):
+        yield from check_guard(inside, text)
+
+
+def check(root):
+    """Every fault of the tree at 'root', as 'path:line: what'."""
+    faults = []
+    first = {}
+    for path in files_of(root, "src", "tests", "bench"):
+        name = os.path.basename(path)
+        if path.startswith("src/") and name not in NOT_UNIQUE:
+            if name in first:
+                faults.append(f"{path}:1: {first[name]} has the same name")
+            first.setdefault(name, path)
+        if os.path.splitext(path)[1] not in LICENCE:
+            continue
+        text = read(root, path)
+        found = list(check_form(path, text))
+        if path.startswith("src/") and path.endswith((".c", ".h")):
+            found += check_source(root, path, text)
+        faults += [f"{path}:{line}: {what}" for line, what in found]
+    return faults
+
+
+# The self-test: a small tree without a fault, and what each change to it must bring to light.
+
+TAG = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+
+def header(layer, name, body=""):
+    guard = f"STINT_{layer}_{name}_H".upper()
+    return f"{TAG}#ifndef {guard}\n#define {guard}\n{body}\n#endif\n"
+
+
+GOOD = {
+    "src/meson.build": "# SPDX-License-Identifier: Apache-2.0\n",
+    "src/base/meson.build": "# SPDX-License-Identifier: Apache-2.0\n",
+    "src/base/room.h": header("base", "room"),
+    "src/base/room.c": TAG + '/* See "cli/x.h" // not code */\n#include "base/room.h"\n',
+    "src/base/test/check.h": header("base", "check"),
+    "src/model/job.h": header("model", "job", '#include "base/room.h"'),
+    "src/model/test/test_job.c": TAG + '#include "base/test/check.h"\n#include "model/job.h"\n',
+    "src/model/test/jobs.h": header("model", "jobs"),
+    "src/trace/swf.h": header("trace", "swf", '#include "model/job.h"'),
+    "src/learn/runtime.h": header("learn", "runtime", '#include "model/job.h"'),
+    "src/sim/clock.h": header("sim", "clock", '#include "trace/swf.h"'),
+    "src/cloud/aws/ec2.h": header("cloud", "ec2", '#include "base/room.h"'),
+    "src/cli/run.c": TAG + '#include "sim/clock.h"\nconst char *u = "http://x"; char c = \'"\';\n',
+    "tests/fuzz/fuzz_swf.c": TAG + '#include "trace/swf.h"\n',
+}
+
+# A sentence, the file that is changed, its new text, and a word of the one complaint (or none).
+CASES = [
+    ("a tree without a fault passes", "src/meson.build", GOOD["src/meson.build"], None),
+    ("a layer may not include one that stands on it", "src/base/up.c",
+     TAG + '#include "model/job.h"\n', "base may not include model"),
+    ("trace stands on model and on nothing above it", "src/trace/up.c",
+     TAG + '#include "learn/runtime.h"\n', "trace may not include learn"),
+    ("what does not stand on trace may not include it", "src/control/loop.c",
+     TAG + '#include "trace/swf.h"\n', "control may not include trace"),
+    ("siblings may not include each other", "src/engine/peer.c",
+     TAG + '#include "cloud/aws/ec2.h"\n', "engine may not include cloud"),
+    ("test code is bound by the arrows too", "src/model/test/test_up.c",
+     TAG + '#include "learn/runtime.h"\n', "model may not include learn"),
+    ("only test code may include test code", "src/model/job.c",
+     TAG + '#include "model/job.h"\n#include "base/test/check.h"\n', "is test code"),
+    ("test code of another layer stays there", "src/learn/test/test_runtime.c",
+     TAG + '#include "model/test/jobs.h"\n', "of another layer"),
+    ("an include must name its layer", "src/model/task.c",
+     TAG + '#include "job.h"\n', "does not name its layer"),
+    ("an unknown folder is not a layer", "src/misc/x.c", TAG, "not in the table"),
+    ("the own header comes first", "src/base/room.c",
+     TAG + '#include <stdio.h>\n#include "base/room.h"\n', "before all else"),
+    ("a header carries the guard of its layer and name", "src/base/list.h",
+     header("model", "list"), "must be STINT_BASE_LIST_H"),
+    ("a file name may not be used twice", "src/learn/job.h",
+     header("learn", "job"), "has the same name"),
+    ("a C file opens with its licence", "src/base/bare.c", "int x;\n", "SPDX"),
+    ("a build file opens with its licence", "src/model/meson.build", "x = 1\n", "SPDX"),
+    ("a line comment is refused", "src/base/slash.c", TAG + "int x; // no\n", "as /* */"),
+    ("a line comment is refused in tests/ too", "tests/fuzz/slash.c", TAG + "// no\n", "as /* */"),
+    ("a file of 1001 lines is too long", "src/base/long.c", TAG + "\n" * 1000, "longer than"),
+    ("a file of 1000 lines is not too long", "src/base/long.c", TAG + "\n" * 999, None),
+]
+
+
+def bites(change, text, word):
+    with tempfile.TemporaryDirectory() as root:
+        for path, content in {**GOOD, change: text}.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(content)
+        faults = check(root)
+    expected = 0 if word is None else 1
+    return len(faults) == expected and all(word in fault for fault in faults), faults
+
+
+def self_test():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    for number, (sentence, change, text, word) in enumerate(CASES, 1):
+        good, faults = bites(change, text, word)
+        print(f"{'ok' if good else 'not ok'} {number} - {sentence}")
+        if not good:
+            failed += 1
+            print("".join(f"# found: {fault}\n" for fault in faults) or "# found nothing")
+    return 1 if failed else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    faults = check(root)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
