@@ -16,7 +16,7 @@ typedef int64_t money_t; /* micro-dollars */
 typedef int64_t msec_t;  /* milliseconds */
 
 #define MSEC_PER_SEC  ((msec_t)1000)
-#define MSEC_PER_HOUR ((msec_t)3600 * MSEC_PER_SEC)
+#define MSEC_PER_HOUR ((msec_t)3600000)
 #define MSEC_NEVER    INT64_MAX
 
 #define MONEY_PER_USD  ((money_t)1000000)
