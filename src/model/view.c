@@ -17,6 +17,8 @@ void view_init(struct view *view, const struct catalogue *catalogue, const struc
     view->instance.free_row = ROW_NONE;
     view->instance.first = ROW_NONE;
     view->instance.last = ROW_NONE;
+    view->instance.empty_first = ROW_NONE;
+    view->instance.empty_last = ROW_NONE;
     map_init(&view->task_by_id);
     map_init(&view->job_by_id);
     map_init(&view->instance_by_id);
@@ -194,6 +196,32 @@ static void note_use(struct view *view, uint32_t instance)
         table->under_half_since[instance] = view->now;
 }
 
+static void empty_append(struct instance_table *table, uint32_t instance)
+{
+    table->empty_next[instance] = ROW_NONE;
+    table->empty_prev[instance] = table->empty_last;
+    if (table->empty_last != ROW_NONE)
+        table->empty_next[table->empty_last] = instance;
+    else
+        table->empty_first = instance;
+    table->empty_last = instance;
+}
+
+static void empty_remove(struct instance_table *table, uint32_t instance)
+{
+    const uint32_t next = table->empty_next[instance];
+    const uint32_t prev = table->empty_prev[instance];
+
+    if (prev != ROW_NONE)
+        table->empty_next[prev] = next;
+    else
+        table->empty_first = next;
+    if (next != ROW_NONE)
+        table->empty_prev[next] = prev;
+    else
+        table->empty_last = prev;
+}
+
 static void instance_append(struct view *view, uint32_t task, uint32_t instance)
 {
     struct instance_table *table = &view->instance;
@@ -201,7 +229,8 @@ static void instance_append(struct view *view, uint32_t task, uint32_t instance)
 
     assert(demand != NULL);
     list_append(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
-    table->task_count[instance]++;
+    if (table->task_count[instance]++ == 0)
+        empty_remove(table, instance);
     res_add(&table->used[instance], demand);
     assert(res_fits(&table->used[instance], view_capacity(view, instance)));
     note_use(view, instance);
@@ -213,7 +242,8 @@ static void instance_detach(struct view *view, uint32_t task)
     const uint32_t instance = view->task.instance[task];
 
     list_remove(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
-    table->task_count[instance]--;
+    if (--table->task_count[instance] == 0)
+        empty_append(table, instance);
     res_sub(&table->used[instance], view_demand(view, task, view_family(view, instance)));
     note_use(view, instance);
 }
@@ -270,6 +300,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->first_task[job] = ROW_NONE;
     table->task_count[job] = spec->task_count;
     table->tasks_left[job] = spec->task_count;
+    table->tasks_running[job] = 0;
     table->gang[job] = spec->gang;
     table->used[job] = true;
     table->living++;
@@ -279,9 +310,32 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     return job;
 }
 
+void view_mark_running(struct view *view, uint32_t task, msec_t at)
+{
+    assert(view->task.state[task] == TASK_BOUND);
+
+    view->task.state[task] = TASK_RUNNING;
+    view->task.launched_at[task] = at;
+    view->task.launches[task]++;
+    view->job.tasks_running[view->task.job[task]]++;
+}
+
+void view_mark_stopped(struct view *view, uint32_t task, msec_t at)
+{
+    assert(view->task.state[task] == TASK_RUNNING);
+
+    const msec_t since = view->task.launched_at[task];
+
+    view->task.state[task] = TASK_BOUND;
+    view->task.executed_ms[task] += at > since ? at - since : 0;
+    view->task.launched_at[task] = -1;
+    view->task.rate_ppm[task] = RATE_NONE;
+    view->job.tasks_running[view->task.job[task]]--;
+}
+
 void view_bind(struct view *view, uint32_t task, uint32_t instance)
 {
-    assert(view->task.state[task] != TASK_FREE);
+    assert(view->task.state[task] == TASK_WAITING || view->task.state[task] == TASK_BOUND);
     assert(view_is_open(view, instance));
 
     detach(view, task);
@@ -294,7 +348,7 @@ void view_bind(struct view *view, uint32_t task, uint32_t instance)
 
 void view_unbind(struct view *view, uint32_t task)
 {
-    assert(view->task.instance[task] != ROW_NONE);
+    assert(view->task.state[task] == TASK_BOUND);
     instance_detach(view, task);
     waiting_append(view, task);
 }
@@ -317,6 +371,8 @@ bool view_finish_task(struct view *view, uint32_t task)
     struct task_table *table = &view->task;
     const uint32_t job = table->job[task];
 
+    if (table->state[task] == TASK_RUNNING)
+        view->job.tasks_running[job]--;
     detach(view, task);
     unlink_sibling(view, task);
     (void)map_remove(&view->task_by_id, table->id[task]);
@@ -365,6 +421,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
         table->first = row;
     table->last = row;
     table->living++;
+    empty_append(table, row);
     map_put(&view->instance_by_id, id, row);
     return row;
 }
@@ -386,6 +443,7 @@ void view_remove_instance(struct view *view, uint32_t instance)
         table->prev[next] = prev;
     else
         table->last = prev;
+    empty_remove(table, instance);
     (void)map_remove(&view->instance_by_id, table->id[instance]);
     table->state[instance] = INSTANCE_FREE;
     table->next[instance] = table->free_row;
@@ -433,18 +491,14 @@ msec_t view_executed(const struct view *view, uint32_t task)
 
 bool view_job_is_settled(const struct view *view, uint32_t job)
 {
-    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
-         task = view->task.sibling[task]) {
-        if (view->task.state[task] != TASK_RUNNING)
-            return false;
-    }
-    return true;
+    return view->job.tasks_running[job] == view->job.tasks_left[job];
 }
 
 void view_check(const struct view *view)
 {
     uint32_t tasks = 0;
     uint32_t instances = 0;
+    uint32_t empty = 0;
 
     TASK_EACH(task, view, view->task.waiting_first)
     {
@@ -466,6 +520,7 @@ void view_check(const struct view *view)
             here++;
         }
         assert(here == view->instance.task_count[instance]);
+        empty += here == 0;
         assert(memcmp(&sum, &view->instance.used[instance], sizeof(sum)) == 0);
         assert(res_fits(&sum, view_capacity(view, instance)));
         tasks += here;
@@ -473,4 +528,10 @@ void view_check(const struct view *view)
     }
     assert(tasks == view->task.living);
     assert(instances == view->instance.living);
+    EMPTY_EACH(instance, view)
+    {
+        assert(view->instance.task_count[instance] == 0);
+        empty--;
+    }
+    assert(empty == 0);
 }

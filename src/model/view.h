@@ -70,16 +70,17 @@ enum instance_state {
     X(msec_t, bound_at)    /* of the current binding, or -1 */                     \
     X(uint8_t, state)      /* enum task_state */
 
-#define JOB_COLUMNS(X)                                                                     \
-    X(uint64_t, id)                                                                        \
-    X(msec_t, arrived_at)                                                                  \
-    X(uint32_t, name) /* numbers given by the engine; equal ones are equal names */        \
-    X(uint32_t, user)                                                                      \
-    X(uint32_t, first_task) /* in the list by 'sibling' */                                 \
-    X(uint32_t, task_count) /* that it came with */                                        \
-    X(uint32_t, tasks_left) /* that have not finished */                                   \
-    X(uint8_t, gang)        /* its tasks run together or not at all, and share one pace */ \
-    X(uint8_t, used)        /* whether the row is in use */
+#define JOB_COLUMNS(X)                                                              \
+    X(uint64_t, id)                                                                 \
+    X(msec_t, arrived_at)                                                           \
+    X(uint32_t, name) /* numbers given by the engine; equal ones are equal names */ \
+    X(uint32_t, user)                                                               \
+    X(uint32_t, first_task) /* in the list by 'sibling' */                          \
+    X(uint32_t, task_count) /* that it came with */                                 \
+    X(uint32_t, tasks_left) /* that have not finished */                            \
+    X(uint32_t, tasks_running)                                                      \
+    X(uint8_t, gang) /* its tasks run together or not at all, and share one pace */ \
+    X(uint8_t, used) /* whether the row is in use */
 
 #define INSTANCE_COLUMNS(X)                                                                  \
     X(uint64_t, id) /* the key of the act that rented it */                                  \
@@ -89,6 +90,8 @@ enum instance_state {
     X(uint32_t, task_count)                                                                  \
     X(uint32_t, next) /* living instances, in order of renting */                            \
     X(uint32_t, prev)                                                                        \
+    X(uint32_t, empty_next) /* among those without tasks, by time of emptying */             \
+    X(uint32_t, empty_prev)                                                                  \
     X(struct res, used) /* by the tasks that are bound to it */                              \
     X(msec_t, rented_at)                                                                     \
     X(msec_t, billed_from) /* -1: not billed yet */                                          \
@@ -125,6 +128,8 @@ struct instance_table {
     uint32_t first;    /* living, in order of renting */
     uint32_t last;
     uint32_t living;
+    uint32_t empty_first; /* living and without tasks */
+    uint32_t empty_last;
 };
 
 struct view {
@@ -184,6 +189,12 @@ void view_bind(struct view *view, uint32_t task, uint32_t instance);
 /* Take a task off its instance, to the end of the waiting list. */
 void view_unbind(struct view *view, uint32_t task);
 
+/* The task was launched on the instance that it is bound to, at 'at'. */
+void view_mark_running(struct view *view, uint32_t task, msec_t at);
+
+/* The task runs no more, at 'at'; it stays bound. What it executed is kept. */
+void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
+
 /* The task has ended: its row is freed, and its job's with the last one (then: true). */
 bool view_finish_task(struct view *view, uint32_t task);
 
@@ -208,7 +219,7 @@ bool view_is_open(const struct view *view, uint32_t instance);
 /* How long the task has executed, up to now. */
 msec_t view_executed(const struct view *view, uint32_t task);
 
-/* Whether every task of the task's job is bound and running: only such a job may be moved. */
+/* Whether every task of the job runs: only such a job may be moved. */
 bool view_job_is_settled(const struct view *view, uint32_t job);
 
 /* Check the invariants above by brute force; for tests. */
@@ -219,5 +230,9 @@ void view_check(const struct view *view);
 
 #define INSTANCE_EACH(row, view) \
     for (uint32_t row = (view)->instance.first; row != ROW_NONE; row = (view)->instance.next[row])
+
+#define EMPTY_EACH(row, view)                                          \
+    for (uint32_t row = (view)->instance.empty_first; row != ROW_NONE; \
+         row = (view)->instance.empty_next[row])
 
 #endif

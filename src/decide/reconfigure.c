@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/reconfigure.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "decide/refill.h"
+#include "decide/reservation.h"
+#include "decide/topdown.h"
+
+/* One of the two layouts and what it comes to. */
+struct candidate {
+    struct pool pool;
+    struct layout layout;
+    double saving;    /* per hour */
+    double migration; /* once */
+};
+
+static bool is_worth_its_price(const struct worth_rules *rules, uint32_t instance,
+                               struct arena *arena)
+{
+    const struct view *view = rules->view;
+    const uint32_t offer = view->instance.offer[instance];
+    struct worth_group group;
+
+    if (view->instance.task_count[instance] == 1) {
+        const uint32_t shape = view->task.shape[view->instance.first_task[instance]];
+
+        if (view->shape_offer[shape] == offer)
+            return true;
+    }
+    worth_group_of(rules, instance, arena, &group);
+    return worth_of(rules, &group, NULL, false) >= (double)view->offer_price[offer];
+}
+
+/* The tasks that may move and the instances that may be re-used. */
+struct freedom {
+    uint32_t *tasks;
+    uint32_t task_count;
+    uint32_t *reusable;
+    uint32_t reusable_count;
+};
+
+/* Sort the tasks of an instance into those that stay (they open a bin) and those that may move. */
+static void split_instance(struct candidate *candidate, uint32_t instance, bool all_stay,
+                           struct freedom *freedom)
+{
+    const struct worth_rules *rules = candidate->layout.rules;
+    const struct view *view = rules->view;
+    const uint32_t offer = view->instance.offer[instance];
+    uint32_t bin = UINT32_MAX;
+
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (!all_stay && view_job_is_settled(view, view->task.job[task])) {
+            freedom->tasks[freedom->task_count++] = task;
+            continue;
+        }
+        if (bin == UINT32_MAX) {
+            bin = layout_open(&candidate->layout, offer, instance);
+            candidate->layout.bins[bin].kept = true;
+        }
+        worth_group_add(&candidate->layout.bins[bin].group, worth_kind_of(rules, task));
+        res_add(&candidate->layout.bins[bin].used,
+                view_demand(view, task, view_family(view, instance)));
+    }
+    if (bin == UINT32_MAX)
+        freedom->reusable[freedom->reusable_count++] = instance;
+}
+
+static void build(struct candidate *candidate, const struct worth_rules *rules,
+                  const struct reconfigure_options *options, bool full, struct arena *arena)
+{
+    const struct view *view = rules->view;
+    struct freedom freedom = {
+        .tasks = ARENA_ARRAY(arena, uint32_t, view->task.living),
+        .reusable = ARENA_ARRAY(arena, uint32_t, view->instance.living),
+    };
+
+    layout_init(&candidate->layout, rules, &candidate->pool, arena);
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        freedom.tasks[freedom.task_count++] = task;
+    }
+    INSTANCE_EACH(instance, view)
+    {
+        if (!view_is_open(view, instance))
+            continue;
+        split_instance(candidate, instance,
+                       !full && view->instance.task_count[instance] > 0 &&
+                           is_worth_its_price(rules, instance, arena),
+                       &freedom);
+    }
+    pool_build(&candidate->pool, rules, freedom.tasks, freedom.task_count, arena);
+    if (full || options->fill_kept)
+        refill_pack(&candidate->layout);
+    topdown_pack(&candidate->layout, freedom.reusable, freedom.reusable_count,
+                 (struct topdown_options){ .penalise = options->penalise });
+
+    const struct layout_costs costs = { .per_instance_ms = options->per_instance_ms };
+
+    candidate->saving = layout_saving(&candidate->layout);
+    candidate->migration = layout_migration(&candidate->layout, &costs);
+}
+
+/* In whole cents: a difference below that is no reason to move anything. */
+static money_t total_cents(const struct candidate *candidate, msec_t expected)
+{
+    const double total =
+        candidate->saving * ((double)expected / (double)MSEC_PER_HOUR) - candidate->migration;
+
+    return llround(total / (double)MONEY_PER_CENT);
+}
+
+static struct plan_candidate summarise(const struct candidate *candidate, msec_t expected)
+{
+    return (struct plan_candidate){
+        .saving_per_hour = llround(candidate->saving),
+        .migration = llround(candidate->migration),
+        .total = total_cents(candidate, expected) * MONEY_PER_CENT,
+    };
+}
+
+void reconfigure(const struct worth_rules *rules, const struct reconfigure_options *options,
+                 struct plan *ret)
+{
+    struct candidate full = { 0 };
+    struct candidate partial = { 0 };
+    bool choose_full = options->mode == RECONFIGURE_FULL;
+
+    if (options->mode != RECONFIGURE_PARTIAL)
+        build(&full, rules, options, true, ret->arena);
+    if (options->mode != RECONFIGURE_FULL)
+        build(&partial, rules, options, false, ret->arena);
+    if (options->mode == RECONFIGURE_BEST) {
+        choose_full =
+            total_cents(&full, options->expected_ms) > total_cents(&partial, options->expected_ms);
+        ret->full = summarise(&full, options->expected_ms);
+        ret->partial = summarise(&partial, options->expected_ms);
+        ret->expected_ms = options->expected_ms;
+    }
+    ret->kind = choose_full ? PLAN_FULL : PLAN_PARTIAL;
+    layout_to_plan(choose_full ? &full.layout : &partial.layout,
+                   choose_full ? REASON_REPACKED : REASON_NOT_WORTH_PRICE, ret);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/refill.h"
+
+#include <assert.h>
+
+#include "decide/reservation.h"
+
+/* The best kind for one bin. */
+struct choice {
+    uint32_t kind; /* UINT32_MAX: nothing fits */
+    double worth;
+    bool stays;
+    double alignment;
+};
+
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+    if (b->kind == UINT32_MAX || a->kind == UINT32_MAX)
+        return a->kind != UINT32_MAX && b->kind == UINT32_MAX;
+    if (a->worth > b->worth)
+        return true;
+    if (a->worth < b->worth)
+        return false;
+    if (a->stays != b->stays)
+        return a->stays;
+    return a->alignment > b->alignment;
+}
+
+static struct choice choose(const struct layout *layout, const struct layout_bin *bin,
+                            uint32_t *on_here)
+{
+    const struct pool *pool = layout->pool;
+    const struct view *view = layout->rules->view;
+    const struct res free = layout_free(layout, bin);
+    const struct res *capacity = &catalogue_type_of(view->catalogue, bin->offer)->capacity;
+    struct choice best = { .kind = UINT32_MAX };
+
+    pool_count_on(pool, bin->instance, on_here);
+    for (uint32_t i = 0; i < pool->kind_count; i++) {
+        const struct worth_kind kind = pool->kinds[i].kind;
+        const struct res *demand = layout_demand(layout, bin, kind.shape);
+
+        if (pool->kinds[i].left == 0 || demand == NULL || !res_fits(demand, &free))
+            continue;
+
+        const struct choice choice = {
+            .kind = i,
+            .worth = worth_of(layout->rules, &bin->group, &kind, false),
+            .stays = on_here[i] > 0,
+            .alignment = worth_alignment(demand, &free, capacity),
+        };
+
+        if (is_better(&choice, &best))
+            best = choice;
+    }
+    return best;
+}
+
+void refill_pack(struct layout *layout)
+{
+    struct pool *pool = layout->pool;
+    const uint32_t bins = layout->bin_count;
+    uint32_t *on_here = ARENA_ARRAY(layout->arena, uint32_t, pool->kind_count);
+    struct choice *choices = ARENA_ARRAY(layout->arena, struct choice, bins);
+
+    if (pool->left == 0)
+        return;
+    for (uint32_t i = 0; i < bins; i++)
+        choices[i] = choose(layout, &layout->bins[i], on_here);
+    while (pool->left > 0) {
+        struct choice best = { .kind = UINT32_MAX };
+        uint32_t bin = UINT32_MAX;
+
+        for (uint32_t i = 0; i < bins; i++) {
+            if (is_better(&choices[i], &best)) {
+                best = choices[i];
+                bin = i;
+            }
+        }
+        if (bin == UINT32_MAX)
+            return;
+
+        const uint32_t prefer = best.stays ? layout->bins[bin].instance : ROW_NONE;
+
+        layout_put(layout, bin, pool_pick(pool, best.kind, prefer));
+        layout->bins[bin].why.code = REASON_FITS_KEPT;
+        for (uint32_t i = 0; i < bins; i++) {
+            /* A choice goes stale with its bin, and with the last task of its kind. */
+            if (i == bin || (choices[i].kind == best.kind && pool->kinds[best.kind].left == 0))
+                choices[i] = choose(layout, &layout->bins[i], on_here);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reservation.h - what a task is worth: the price of the cheapest machine that holds it alone.
+ *
+ * The reservation price of Eva (EuroSys'25, section 4.2). It is kept per shape in the view's
+ * columns 'shape_offer' and 'shape_price', so that decisions read it in O(1).
+ *
+ * Promises:  ties go to the offer with the lower index; offers that are blocked are passed over.
+ * Costs:     O(new shapes x offers); all shapes again after reservation_forget.
+ */
+#ifndef STINT_DECIDE_RESERVATION_H
+#define STINT_DECIDE_RESERVATION_H
+
+#include "model/view.h"
+
+/* Price the shapes that have none yet. The controller calls it before each decision. */
+void reservation_update(struct view *view);
+
+/* A price changed, or an offer was blocked or is free again: all shapes are priced anew. */
+void reservation_forget(struct view *view);
+
+/* The cheapest offer that is not blocked and holds 'demand_on(family)' for all of the given shapes
+ * with their counts, cheaper than 'below'; OFFER_NONE if there is none. */
+struct shape_count {
+    uint32_t shape;
+    uint32_t count;
+};
+
+uint32_t reservation_cheapest_holding(const struct view *view, const struct shape_count *shapes,
+                                      uint32_t count, money_t below);
+
+/* Whether 'count' shapes with their counts fit an empty machine of the type. */
+bool reservation_type_holds(const struct view *view, const struct machine_type *type,
+                            const struct shape_count *shapes, uint32_t count);
+
+/* Whether the offer may be asked for now. */
+static inline bool reservation_is_open(const struct view *view, uint32_t offer)
+{
+    return view->offer_blocked_until[offer] <= view->now;
+}
+
+/* The reservation price of a task. */
+static inline money_t reservation_price(const struct view *view, uint32_t task)
+{
+    return view->shape_price[view->task.shape[task]];
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/scale_out.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "decide/reservation.h"
+
+struct scaler {
+    const struct view *view;
+    uint32_t *offers; /* of each type the cheapest open one, in order of the catalogue */
+    struct res *used; /* per entry of offers: what the group takes there */
+    bool *holds;      /* per entry of offers */
+    uint32_t offer_count;
+    double unit[RES_KINDS]; /* 0: counts without limit */
+};
+
+static void list_offers(struct scaler *scaler, struct arena *arena)
+{
+    const struct catalogue *catalogue = scaler->view->catalogue;
+    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, catalogue->type_count); /* offer + 1 */
+
+    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
+        uint32_t *best = &cheapest[catalogue->offers[offer].type];
+
+        if (reservation_is_open(scaler->view, offer) &&
+            (*best == 0 || scaler->view->offer_price[offer] < scaler->view->offer_price[*best - 1]))
+            *best = offer + 1;
+    }
+    scaler->offers = ARENA_ARRAY(arena, uint32_t, catalogue->type_count);
+    scaler->used = ARENA_ARRAY(arena, struct res, catalogue->type_count);
+    scaler->holds = ARENA_ARRAY(arena, bool, catalogue->type_count);
+    for (uint32_t type = 0; type < catalogue->type_count; type++) {
+        if (cheapest[type] != 0)
+            scaler->offers[scaler->offer_count++] = cheapest[type] - 1;
+    }
+}
+
+static const struct res *capacity_of(const struct scaler *scaler, uint32_t i)
+{
+    return &catalogue_type_of(scaler->view->catalogue, scaler->offers[i])->capacity;
+}
+
+static void find_units(struct scaler *scaler, enum scale_out_unit unit)
+{
+    money_t cheapest = MONEY_UNKNOWN;
+
+    for (uint32_t i = 0; i < scaler->offer_count; i++) {
+        const struct res *capacity = capacity_of(scaler, i);
+        const money_t price = scaler->view->offer_price[scaler->offers[i]];
+        const bool is_cheapest = price < cheapest;
+
+        if (is_cheapest)
+            cheapest = price;
+        for (int kind = 0; kind < RES_KINDS; kind++) {
+            const double amount = (double)capacity->amount[kind];
+            double *least = &scaler->unit[kind];
+
+            if (unit == UNIT_MACHINE ? is_cheapest : amount > 0 && (*least <= 0 || amount < *least))
+                *least = amount;
+        }
+    }
+}
+
+/* The score of what is in 'used' on that offer. */
+static double score(const struct scaler *scaler, uint32_t i)
+{
+    const struct res *capacity = capacity_of(scaler, i);
+    double tightest = -1;
+    int kind = 0;
+
+    for (int k = 0; k < RES_KINDS; k++) {
+        if (capacity->amount[k] <= 0)
+            continue;
+
+        const double share = (double)scaler->used[i].amount[k] / (double)capacity->amount[k];
+
+        if (share > tightest) {
+            tightest = share;
+            kind = k;
+        }
+    }
+    if (scaler->unit[kind] <= 0)
+        return INFINITY;
+    return (double)scaler->used[i].amount[kind] / scaler->unit[kind] /
+           (double)scaler->view->offer_price[scaler->offers[i]];
+}
+
+struct best {
+    uint32_t size; /* of the group; 0: nothing holds even the first task */
+    uint32_t offer;
+    double score;
+    uint32_t runner_up; /* the next best offer for the same size, or OFFER_NONE */
+};
+
+/* Add the task to the group on every offer that still holds it; whether any does. */
+static bool grow_group(struct scaler *scaler, uint32_t task)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < scaler->offer_count; i++) {
+        const struct machine_type *type =
+            catalogue_type_of(scaler->view->catalogue, scaler->offers[i]);
+        const struct res *demand = view_demand(scaler->view, task, type->family);
+
+        if (!scaler->holds[i])
+            continue;
+        scaler->holds[i] = false;
+        if (demand == NULL)
+            continue;
+        res_add(&scaler->used[i], demand);
+        if (!res_fits(&scaler->used[i], &type->capacity))
+            continue;
+        scaler->holds[i] = true;
+        any = true;
+    }
+    return any;
+}
+
+static struct best choose(struct scaler *scaler, const struct scale_out_task *tasks, uint32_t count,
+                          bool within_bins)
+{
+    struct best best = { .score = -1, .offer = OFFER_NONE, .runner_up = OFFER_NONE };
+
+    for (uint32_t i = 0; i < scaler->offer_count; i++) {
+        scaler->used[i] = (struct res){ 0 };
+        scaler->holds[i] = true;
+    }
+    for (uint32_t size = 1; size <= count; size++) {
+        if (within_bins && tasks[size - 1].bin != tasks[0].bin)
+            break;
+        if (!grow_group(scaler, tasks[size - 1].task))
+            break;
+        for (uint32_t i = 0; i < scaler->offer_count; i++) {
+            const double points = scaler->holds[i] ? score(scaler, i) : -1;
+
+            if (points > best.score) {
+                best.runner_up = best.offer;
+                best.size = size;
+                best.offer = scaler->offers[i];
+                best.score = points;
+            }
+        }
+    }
+    return best;
+}
+
+money_t scale_out(const struct view *view, const struct scale_out_task *tasks, uint32_t count,
+                  struct scale_out_options options, enum plan_reason_code why, struct plan *plan)
+{
+    struct scaler scaler = { .view = view };
+    money_t price = 0;
+
+    if (count == 0)
+        return 0;
+    list_offers(&scaler, plan->arena);
+    find_units(&scaler, options.unit);
+    for (uint32_t done = 0; done < count;) {
+        const struct best best = choose(&scaler, tasks + done, count - done, options.within_bins);
+
+        if (best.size == 0) {
+            done++; /* nothing holds it: it waits */
+            continue;
+        }
+
+        struct plan_reason reason = plan_because(REASON_BEST_SCORE, view->offer_price[best.offer]);
+
+        if (best.runner_up != OFFER_NONE) {
+            reason.passed_offer = best.runner_up;
+            reason.passed_over = view->offer_price[best.runner_up];
+        }
+
+        const uint32_t rent = plan_rent(plan, best.offer, reason);
+
+        reason.code = why;
+        for (uint32_t i = 0; i < best.size; i++)
+            plan_place_fresh(plan, tasks[done + i].task, rent, reason);
+        price += view->offer_price[best.offer];
+        done += best.size;
+    }
+    return price;
+}

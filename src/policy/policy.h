@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy.h - a named way to decide.
+ *
+ * A policy is one file that wires parts of decide/ together. It is a pure function: a view and what
+ * history taught in, a plan out. Its options are a table, from which scenario files, help texts and
+ * defaults come; their values reach it as whole numbers in the order of the table.
+ */
+#ifndef STINT_POLICY_POLICY_H
+#define STINT_POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "learn/knowledge.h"
+#include "model/plan.h"
+#include "model/view.h"
+
+enum policy_option_kind {
+    OPTION_BOOL,     /* 0 or 1 */
+    OPTION_CHOICE,   /* index into 'choices' */
+    OPTION_DURATION, /* milliseconds */
+};
+
+struct policy_option {
+    const char *name;
+    const char *help;
+    enum policy_option_kind kind;
+    int64_t normal;             /* the default */
+    const char *const *choices; /* OPTION_CHOICE: the words, NULL at the end */
+};
+
+enum { POLICY_OPTIONS_MAX = 8 };
+
+struct policy_input {
+    const struct view *view;
+    const struct knowledge *knowledge;
+    const int64_t *option; /* one value per option of the policy */
+    struct arena *arena;
+};
+
+struct policy {
+    const char *name;
+    const char *summary; /* one line for people */
+    const struct policy_option *options;
+    uint32_t option_count;
+    bool learns_colocation; /* reads knowledge.colocation, so it is worth observing */
+    void (*decide)(const struct policy_input *in, struct plan *ret);
+};
+
+extern const struct policy policy_task_per_instance;
+extern const struct policy policy_stratus;
+extern const struct policy policy_eva;
+extern const struct policy policy_synergy;
+extern const struct policy policy_owl;
+
+/* All policies, in the order in which they are listed. */
+extern const struct policy *const policies[];
+extern const uint32_t policy_count;
+
+/* By name, or NULL. */
+const struct policy *policy_find(const char *name);
+
+/* The index of an option by name, or UINT32_MAX. */
+uint32_t policy_find_option(const struct policy *policy, const char *name);
+
+/* Every option at its default; 'values' has POLICY_OPTIONS_MAX elements. */
+void policy_defaults(const struct policy *policy, int64_t *values);
+
+/* Let go of every open instance without tasks. */
+void policy_release_empty(const struct view *view, struct plan *plan);
+
+#endif
