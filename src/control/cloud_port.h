@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cloud_port.h - what the controller asks of whoever rents machines, and what it is told.
+ *
+ * Behind it stand EC2, Karpenter's NodeClaims, local namespaces or the simulator.
+ *
+ * Rules, for whoever implements it: those of engine_port.h. The key under which a machine is rented
+ * is the machine's id ever after, so that a request whose answer was lost can be repeated.
+ */
+#ifndef STINT_CONTROL_CLOUD_PORT_H
+#define STINT_CONTROL_CLOUD_PORT_H
+
+#include <stdint.h>
+
+#include "base/units.h"
+
+struct cloud_ops {
+    /* Rent one machine of the offer: CLOUD_RUNNING or CLOUD_REFUSED. */
+    void (*rent)(void *self, uint64_t instance, uint32_t offer);
+
+    /* Give it back, whatever state it is in: CLOUD_GONE. */
+    void (*give_back)(void *self, uint64_t instance);
+};
+
+struct cloud_port {
+    const struct cloud_ops *ops;
+    void *self;
+};
+
+enum cloud_event_kind {
+    CLOUD_RUNNING, /* it runs and is billed since 'billed_from' */
+    CLOUD_REFUSED, /* no such machine to be had now; the id will never be used */
+    CLOUD_NOTICE,  /* it will be taken away soon */
+    CLOUD_GONE,    /* given back or taken away; billed from 'billed_from' (below 0: never) to
+                      'billed_to' */
+};
+
+struct cloud_event {
+    enum cloud_event_kind kind;
+    msec_t at;
+    uint64_t instance;
+    msec_t billed_from;
+    msec_t billed_to;
+};
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/controller.h"
+
+#include <assert.h>
+
+#include "base/mem.h"
+#include "control/controller_private.h"
+#include "decide/reservation.h"
+
+static msec_t next_price_change(const struct catalogue *catalogue, msec_t now)
+{
+    msec_t next = MSEC_NEVER;
+
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const msec_t change = price_next_change(&catalogue->offers[i].price, now);
+
+        if (change < next)
+            next = change;
+    }
+    return next;
+}
+
+struct controller *controller_create(const struct controller_config *config)
+{
+    struct controller *controller = mem_alloc(1, sizeof(*controller));
+
+    controller->config = *config;
+    view_init(&controller->view, config->catalogue, config->shapes);
+    colocation_init(&controller->knowledge.colocation, config->default_rate);
+    controller->knowledge.profile = config->profile;
+    controller->ledger = ledger_create();
+    arena_init(&controller->arena);
+    map_init(&controller->ended_jobs);
+    controller->next_key = 1;
+    controller->next_unblock = MSEC_NEVER;
+    controller->next_price = next_price_change(config->catalogue, 0);
+    return controller;
+}
+
+void controller_destroy(struct controller *controller)
+{
+    if (controller == NULL)
+        return;
+    view_done(&controller->view);
+    colocation_done(&controller->knowledge.colocation);
+    ledger_destroy(controller->ledger);
+    arena_done(&controller->arena);
+    map_done(&controller->ended_jobs);
+    mem_free(controller->steps);
+    mem_free(controller->present);
+    mem_free(controller);
+}
+
+void controller_grow(struct controller *controller)
+{
+    const uint32_t tasks = controller->steps_room;
+    const uint32_t instances = controller->present_room;
+
+    MEM_ROOM(controller->steps, controller->steps_room, controller->view.task.count);
+    for (uint32_t i = tasks; i < controller->steps_room; i++)
+        controller->steps[i] = (struct task_step){ .at = ROW_NONE };
+    MEM_ROOM(controller->present, controller->present_room, controller->view.instance.count);
+    for (uint32_t i = instances; i < controller->present_room; i++)
+        controller->present[i] = ROW_NONE;
+}
+
+uint64_t controller_key(struct controller *controller)
+{
+    return controller->next_key++;
+}
+
+/* Prices that changed and offers that may be asked again: all reservation prices are new. */
+static void refresh_offers(struct controller *controller, msec_t now)
+{
+    struct view *view = &controller->view;
+
+    if (now < controller->next_price && now < controller->next_unblock)
+        return;
+    controller->next_unblock = MSEC_NEVER;
+    for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
+        view->offer_price[i] = price_at(&view->catalogue->offers[i].price, now);
+        if (view->offer_blocked_until[i] > now &&
+            view->offer_blocked_until[i] < controller->next_unblock)
+            controller->next_unblock = view->offer_blocked_until[i];
+    }
+    controller->next_price = next_price_change(view->catalogue, now);
+    reservation_forget(view);
+}
+
+void controller_decide(struct controller *controller, msec_t now)
+{
+    struct plan plan;
+
+    controller->view.now = now;
+    controller->wants_decision = false;
+    refresh_offers(controller, now);
+    reservation_update(&controller->view);
+    if (controller->config.policy->learns_colocation)
+        controller_observe(controller);
+
+    arena_reset(&controller->arena);
+    plan_init(&plan, &controller->arena);
+
+    const struct policy_input input = {
+        .view = &controller->view,
+        .knowledge = &controller->knowledge,
+        .option = controller->config.option,
+        .arena = &controller->arena,
+    };
+
+    controller->config.policy->decide(&input, &plan);
+    controller->stats.decisions++;
+    if (plan.kind != PLAN_PLAIN)
+        controller->stats.weighed++;
+    if (plan.kind == PLAN_FULL) {
+        controller->stats.fulls++;
+        tempo_full(&controller->knowledge.tempo);
+    }
+    if (controller->config.on_plan != NULL)
+        controller->config.on_plan(controller->config.context, &controller->view, &plan);
+    controller_apply(controller, &plan);
+}
+
+bool controller_wants_decision(const struct controller *controller)
+{
+    return controller->wants_decision;
+}
+
+msec_t controller_next_wake(const struct controller *controller)
+{
+    if (controller->view.task.living == 0)
+        return MSEC_NEVER;
+    return controller->next_unblock < controller->next_price ? controller->next_unblock
+                                                             : controller->next_price;
+}
+
+bool controller_is_idle(const struct controller *controller)
+{
+    return controller->view.task.living == 0 && controller->view.instance.living == 0;
+}
+
+const struct view *controller_view(const struct controller *controller)
+{
+    return &controller->view;
+}
+
+const struct ledger *controller_ledger(const struct controller *controller)
+{
+    return controller->ledger;
+}
+
+const struct knowledge *controller_knowledge(const struct controller *controller)
+{
+    return &controller->knowledge;
+}
+
+const struct controller_stats *controller_stats(const struct controller *controller)
+{
+    return &controller->stats;
+}
+
+/*
+ * Observation: at every decision, each instance all of whose tasks run and report tells how fast
+ * each of them is beside the others. A gang tells one thing only: see colocation_straggler.
+ */
+
+static bool all_report(const struct view *view, uint32_t instance)
+{
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (view->task.rate_ppm[task] == RATE_NONE)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t set_hash(const struct view *view, uint32_t instance)
+{
+    uint64_t hash = 0;
+
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        hash += colocation_token(view->task.shape[task]);
+    }
+    return hash;
+}
+
+static double rate_of(const struct view *view, uint32_t task)
+{
+    const double rate = (double)view->task.rate_ppm[task] / RATE_FULL_PPM;
+
+    return rate < 1.0 ? rate : 1.0;
+}
+
+/* One entry for the gang that 'first' is the first task of, if all its tasks report. */
+static void observe_gang(struct controller *controller, uint32_t job)
+{
+    const struct view *view = &controller->view;
+    struct colocation_member *members =
+        ARENA_ARRAY(&controller->arena, struct colocation_member, view->job.tasks_left[job]);
+    uint32_t count = 0;
+    double slowest = 1.0;
+
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const uint32_t instance = view->task.instance[task];
+
+        if (instance == ROW_NONE || view->task.rate_ppm[task] == RATE_NONE ||
+            !all_report(view, instance))
+            return;
+        if (rate_of(view, task) < slowest)
+            slowest = rate_of(view, task);
+        members[count++] = (struct colocation_member){
+            .shape = view->task.shape[task],
+            .neighbour_count = view->instance.task_count[instance] - 1,
+            .neighbours = set_hash(view, instance) - colocation_token(view->task.shape[task]),
+        };
+    }
+
+    const uint32_t who =
+        colocation_straggler(&controller->knowledge.colocation, members, count, slowest);
+
+    if (members[who].neighbour_count > 0)
+        colocation_observe(&controller->knowledge.colocation, members[who].shape,
+                           members[who].neighbours, slowest);
+}
+
+static bool shares_pace(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    return view->job.gang[job] && view->job.task_count[job] > 1;
+}
+
+void controller_observe(struct controller *controller)
+{
+    const struct view *view = &controller->view;
+    bool *gang_seen = ARENA_ARRAY(&controller->arena, bool, view->job.count);
+
+    INSTANCE_EACH(instance, view)
+    {
+        if (view->instance.task_count[instance] < 2 || !all_report(view, instance))
+            continue;
+
+        const uint64_t hash = set_hash(view, instance);
+
+        TASK_EACH(task, view, view->instance.first_task[instance])
+        {
+            const uint32_t shape = view->task.shape[task];
+
+            if (!shares_pace(view, task)) {
+                colocation_observe(&controller->knowledge.colocation, shape,
+                                   hash - colocation_token(shape), rate_of(view, task));
+            } else if (!gang_seen[view->task.job[task]]) {
+                gang_seen[view->task.job[task]] = true;
+                observe_gang(controller, view->task.job[task]);
+            }
+        }
+    }
+}

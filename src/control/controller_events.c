@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What events change. An event may be late or come twice, so each is held against what is known
+ * first: an unknown id, a key that is not the current one, a state that was passed already mean that
+ * the event is old news, which is counted and otherwise ignored.
+ */
+#include <assert.h>
+
+#include "base/mem.h"
+#include "control/controller_private.h"
+#include "decide/reservation.h"
+
+static void on_job(struct controller *controller, const struct engine_event *event)
+{
+    struct job_spec spec = event->job;
+
+    if (view_find_job(&controller->view, spec.id) != ROW_NONE ||
+        map_get(&controller->ended_jobs, spec.id) != MAP_NONE) {
+        controller->stats.late_events++;
+        return;
+    }
+    if (spec.estimate_ms < 0)
+        spec.estimate_ms = controller->config.default_estimate_ms;
+    (void)view_add_job(&controller->view, &spec);
+    controller_grow(controller);
+    tempo_event(&controller->knowledge.tempo, event->at);
+    controller->wants_decision = true;
+}
+
+static void on_node_ready(struct controller *controller, const struct engine_event *event)
+{
+    struct view *view = &controller->view;
+    const uint32_t instance = view_find_instance(view, event->instance);
+
+    if (instance == ROW_NONE || (view->instance.state[instance] != INSTANCE_REQUESTED &&
+                                 view->instance.state[instance] != INSTANCE_BOOTING)) {
+        controller->stats.late_events++;
+        return;
+    }
+    view->instance.state[instance] = INSTANCE_READY;
+    (void)ledger_ready(controller->ledger, instance, event->at);
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        controller_try_place(controller, task);
+    }
+}
+
+/* The share of the machine that the task's part of the bill goes by. */
+static uint32_t weight_ppm(const struct view *view, uint32_t task, uint32_t instance)
+{
+    const struct res *demand = view_demand(view, task, view_family(view, instance));
+    const double share = res_dominant_share(demand, view_capacity(view, instance));
+
+    return (uint32_t)(share * 1e6);
+}
+
+static void on_started(struct controller *controller, uint32_t task, msec_t at)
+{
+    struct view *view = &controller->view;
+    const uint32_t instance = controller->steps[task].at;
+
+    if (controller->steps[task].state != STEP_PLACED || view->task.state[task] != TASK_BOUND) {
+        controller->stats.late_events++;
+        return;
+    }
+    view_mark_running(view, task, at);
+    (void)ledger_enter(controller->ledger, instance, task, weight_ppm(view, task, instance), at);
+}
+
+static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
+{
+    if (controller->steps[task].state != STEP_STOPPING) {
+        controller->stats.late_events++;
+        return;
+    }
+    controller_left(controller, task, at);
+    controller_try_place(controller, task);
+}
+
+/* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
+static void on_lost(struct controller *controller, uint32_t task, msec_t at)
+{
+    const bool on_its_way = controller->steps[task].state == STEP_STOPPING;
+
+    if (!on_its_way)
+        controller_unbind(controller, task, at);
+    controller_left(controller, task, at);
+    if (on_its_way)
+        controller_try_place(controller, task);
+    controller->wants_decision = true;
+}
+
+static void on_finished(struct controller *controller, uint32_t task, msec_t at)
+{
+    struct view *view = &controller->view;
+    const uint64_t job = view->job.id[view->task.job[task]];
+    const uint32_t instance = view->task.instance[task];
+
+    controller_left(controller, task, at);
+    if (instance != ROW_NONE && at > view->task.bound_at[task])
+        controller->stats.bound_task_ms += at - view->task.bound_at[task];
+
+    const struct ledger_due due = ledger_settle(controller->ledger, task);
+
+    if (controller->config.on_settled != NULL)
+        controller->config.on_settled(controller->config.context, view, task, due);
+    if (view_finish_task(view, task)) {
+        map_put(&controller->ended_jobs, job, 0);
+        tempo_event(&controller->knowledge.tempo, at);
+    }
+    if (instance != ROW_NONE)
+        controller_try_return(controller, instance);
+    controller->wants_decision = true;
+}
+
+static void on_task(struct controller *controller, const struct engine_event *event)
+{
+    const uint32_t task = view_find_task(&controller->view, event->task);
+
+    if (task == ROW_NONE ||
+        (event->kind != ENGINE_TASK_FINISHED && event->kind != ENGINE_TASK_LOST &&
+         event->key != controller->steps[task].key) ||
+        (event->kind == ENGINE_TASK_LOST && event->key != controller->view.task.run_key[task])) {
+        controller->stats.late_events++;
+        return;
+    }
+    switch (event->kind) {
+    case ENGINE_TASK_STARTED:
+        on_started(controller, task, event->at);
+        break;
+    case ENGINE_TASK_RATE:
+        if (controller->view.task.state[task] == TASK_RUNNING)
+            controller->view.task.rate_ppm[task] = event->rate_ppm;
+        break;
+    case ENGINE_TASK_STOPPED:
+        on_stopped(controller, task, event->at);
+        break;
+    case ENGINE_TASK_LOST:
+        on_lost(controller, task, event->at);
+        break;
+    case ENGINE_TASK_FINISHED:
+        on_finished(controller, task, event->at);
+        break;
+    case ENGINE_JOB_ARRIVED:
+    case ENGINE_NODE_READY:
+        assert(!"not about a task");
+    }
+}
+
+/* Times only go forward, even if a late event speaks of an earlier one. */
+static void set_now(struct controller *controller, msec_t at)
+{
+    if (at > controller->view.now)
+        controller->view.now = at;
+}
+
+void controller_on_engine(struct controller *controller, const struct engine_event *event)
+{
+    set_now(controller, event->at);
+    if (event->kind == ENGINE_JOB_ARRIVED)
+        on_job(controller, event);
+    else if (event->kind == ENGINE_NODE_READY)
+        on_node_ready(controller, event);
+    else
+        on_task(controller, event);
+}
+
+static void on_running(struct controller *controller, uint32_t instance, msec_t billed_from)
+{
+    struct view *view = &controller->view;
+
+    if (!ledger_open(controller->ledger, instance,
+                     &view->catalogue->offers[view->instance.offer[instance]], billed_from)) {
+        controller->stats.late_events++;
+        return;
+    }
+    view->instance.billed_from[instance] = billed_from;
+    if (view->instance.state[instance] != INSTANCE_REQUESTED)
+        return; /* it goes back already */
+    view->instance.state[instance] = INSTANCE_BOOTING;
+    controller->config.engine.ops->admit(controller->config.engine.self,
+                                         view->instance.id[instance]);
+}
+
+/* Everything that is bound to the instance waits again; 'stop': it still runs there. */
+static void evacuate(struct controller *controller, uint32_t instance, bool stop, msec_t at)
+{
+    struct view *view = &controller->view;
+
+    while (view->instance.first_task[instance] != ROW_NONE) {
+        const uint32_t task = view->instance.first_task[instance];
+
+        controller_unbind(controller, task, at);
+        if (stop)
+            controller_stop(controller, task);
+    }
+    controller->wants_decision = true;
+}
+
+static void on_notice(struct controller *controller, uint32_t instance, msec_t at)
+{
+    if (!view_is_open(&controller->view, instance))
+        return;
+    evacuate(controller, instance, true, at);
+    controller->view.instance.state[instance] = INSTANCE_DRAINING;
+    controller_try_return(controller, instance);
+}
+
+static void on_refused(struct controller *controller, uint32_t instance, msec_t at)
+{
+    struct view *view = &controller->view;
+    const uint32_t offer = view->instance.offer[instance];
+    const msec_t until = at + controller->config.refused_block_ms;
+
+    evacuate(controller, instance, false, at);
+    view_remove_instance(view, instance);
+    view->offer_blocked_until[offer] = until;
+    if (until < controller->next_unblock)
+        controller->next_unblock = until;
+    reservation_forget(view);
+    controller->stats.refused++;
+}
+
+/* Whoever was there is nowhere now; what the engine will say of it, or has said, is old news. */
+static void forget_present(struct controller *controller, uint32_t instance, msec_t at)
+{
+    while (controller->present[instance] != ROW_NONE) {
+        const uint32_t task = controller->present[instance];
+
+        controller_left(controller, task, at);
+        controller_try_place(controller, task);
+    }
+}
+
+static void on_gone(struct controller *controller, uint32_t instance,
+                    const struct cloud_event *event)
+{
+    struct view *view = &controller->view;
+    const bool expected = view->instance.state[instance] == INSTANCE_RETURNED;
+
+    if (!expected) {
+        view->instance.state[instance] = INSTANCE_RETURNED; /* nothing more to give back */
+        evacuate(controller, instance, false, event->at);
+        forget_present(controller, instance, event->at);
+        controller->stats.lost++;
+    }
+    if (event->billed_from >= 0) {
+        (void)ledger_open(controller->ledger, instance,
+                          &view->catalogue->offers[view->instance.offer[instance]],
+                          event->billed_from);
+        (void)ledger_close(controller->ledger, instance, event->billed_to);
+    }
+    controller->stats.instance_ms += event->at - view->instance.rented_at[instance];
+    view_remove_instance(view, instance);
+}
+
+void controller_on_cloud(struct controller *controller, const struct cloud_event *event)
+{
+    const uint32_t instance = view_find_instance(&controller->view, event->instance);
+
+    set_now(controller, event->at);
+    if (instance == ROW_NONE) {
+        controller->stats.late_events++;
+        return;
+    }
+    switch (event->kind) {
+    case CLOUD_RUNNING:
+        on_running(controller, instance, event->billed_from);
+        break;
+    case CLOUD_REFUSED:
+        on_refused(controller, instance, event->at);
+        break;
+    case CLOUD_NOTICE:
+        on_notice(controller, instance, event->at);
+        break;
+    case CLOUD_GONE:
+        on_gone(controller, instance, event);
+        break;
+    }
+}
