@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/jobs_csv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "trace/csv.h"
+#include "trace/input_text.h"
+#include "trace/number.h"
+
+enum column {
+    COLUMN_JOB_ID,
+    COLUMN_NAME,
+    COLUMN_WORKLOAD,
+    COLUMN_USER,
+    COLUMN_ARRIVAL,
+    COLUMN_DURATION,
+    COLUMN_CPU, /* this and the next two in the order of enum res_kind */
+    COLUMN_MEM,
+    COLUMN_GPU,
+    COLUMN_TASKS,
+    COLUMN_GANG,
+    COLUMN_ESTIMATE,
+    COLUMN_FETCH,
+    COLUMN_BUILD,
+    COLUMN_INIT,
+    COLUMN_KILL,
+    COLUMN_UPLOAD,
+    COLUMN_COUNT,
+};
+
+static const char *const column_names[COLUMN_COUNT] = {
+    [COLUMN_JOB_ID] = "job_id",
+    [COLUMN_NAME] = "name",
+    [COLUMN_WORKLOAD] = "workload",
+    [COLUMN_USER] = "user",
+    [COLUMN_ARRIVAL] = "arrival_s",
+    [COLUMN_DURATION] = "duration_s",
+    [COLUMN_CPU] = "cpu",
+    [COLUMN_MEM] = "mem_gb",
+    [COLUMN_GPU] = "gpu",
+    [COLUMN_TASKS] = "tasks",
+    [COLUMN_GANG] = "gang",
+    [COLUMN_ESTIMATE] = "estimate_s",
+    [COLUMN_FETCH] = "fetch_delay",
+    [COLUMN_BUILD] = "build_image_delay",
+    [COLUMN_INIT] = "init_delay",
+    [COLUMN_KILL] = "kill_delay",
+    [COLUMN_UPLOAD] = "upload_delay",
+};
+
+_Static_assert(COLUMN_CPU + RES_MEM == COLUMN_MEM && COLUMN_CPU + RES_ACCEL == COLUMN_GPU,
+               "the demand columns follow enum res_kind");
+
+/* Where the demands for one family stand. */
+struct family_columns {
+    uint32_t family;
+    uint32_t column[RES_KINDS];
+};
+
+struct reader {
+    struct csv csv;
+    const struct names *families;
+    uint32_t column[COLUMN_COUNT];
+    struct family_columns *own; /* families with columns of their own, by their number */
+    uint32_t own_count;
+    uint32_t own_room;
+    struct shape_demand *demands; /* of the row being read; own_count + 1 */
+    uint32_t *lines;              /* of each job, in the order of the file */
+    uint32_t lines_room;
+    bool ids_rise; /* so they differ */
+    struct trace trace;
+};
+
+/* "line 3: cpu must be <what>, not '<text>'", of a field of the current row. */
+static int must_be(const struct reader *r, uint32_t column, const char *what, struct error *reterr)
+{
+    const struct csv_field name = r->csv.header[column];
+    const struct csv_field field = csv_field(&r->csv, column);
+
+    return error_set(reterr, -EINVAL, "line %u: %s must be %s, not '%s'", r->csv.line,
+                     text_excerpt(name.text, name.length).text, what,
+                     text_excerpt(field.text, field.length).text);
+}
+
+/* ---- the header ---- */
+
+static int set_column(const struct reader *r, uint32_t *place, uint32_t column,
+                      struct error *reterr)
+{
+    const struct csv_field name = r->csv.header[column];
+
+    if (*place != CSV_COLUMN_NONE)
+        return error_set(reterr, -EINVAL, "line %u: the column '%s' is there twice", r->csv.line,
+                         text_excerpt(name.text, name.length).text);
+    *place = column;
+    return 0;
+}
+
+/* The columns of a family, a fresh row if there were none yet. */
+static struct family_columns *family_columns(struct reader *r, uint32_t family)
+{
+    for (uint32_t i = 0; i < r->own_count; i++) {
+        if (r->own[i].family == family)
+            return &r->own[i];
+    }
+    MEM_ROOM(r->own, r->own_room, r->own_count + 1);
+
+    struct family_columns *fresh = &r->own[r->own_count++];
+
+    fresh->family = family;
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        fresh->column[kind] = CSV_COLUMN_NONE;
+    return fresh;
+}
+
+/* A column such as cpu@c7i; others with an @ are of no interest. */
+static int take_family_column(struct reader *r, uint32_t column, size_t kind_length,
+                              struct error *reterr)
+{
+    const struct csv_field name = r->csv.header[column];
+    const char *family = name.text + kind_length + 1;
+    const size_t family_length = name.length - kind_length - 1;
+
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        const char *word = column_names[COLUMN_CPU + kind];
+
+        if (strlen(word) != kind_length || memcmp(word, name.text, kind_length) != 0)
+            continue;
+        if (r->families == NULL)
+            return error_set(reterr, -EINVAL,
+                             "line %u: the column '%s' asks for a machine family, but no catalogue "
+                             "is given: give one, or remove the column",
+                             r->csv.line, text_excerpt(name.text, name.length).text);
+
+        const uint32_t number = names_find(r->families, family, family_length);
+
+        if (number == NAME_NONE)
+            return error_set(reterr, -EINVAL,
+                             "line %u: the column '%s' names a machine family that the catalogue "
+                             "does not have: correct the name, add a type of that family to the "
+                             "catalogue, or remove the column",
+                             r->csv.line, text_excerpt(name.text, name.length).text);
+        return set_column(r, &family_columns(r, number)->column[kind], column, reterr);
+    }
+    return 0;
+}
+
+static int take_column(struct reader *r, uint32_t column, struct error *reterr)
+{
+    const struct csv_field name = r->csv.header[column];
+    const char *at = name.length > 0 ? memchr(name.text, '@', name.length) : NULL;
+
+    if (at != NULL)
+        return take_family_column(r, column, (size_t)(at - name.text), reterr);
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        if (strlen(column_names[i]) == name.length &&
+            memcmp(column_names[i], name.text, name.length) == 0)
+            return set_column(r, &r->column[i], column, reterr);
+    }
+    return 0;
+}
+
+static int compare_families(const void *a, const void *b)
+{
+    const struct family_columns *left = a;
+    const struct family_columns *right = b;
+
+    return left->family < right->family ? -1 : left->family > right->family;
+}
+
+static int take_header(struct reader *r, struct error *reterr)
+{
+    static const enum column needed[] = { COLUMN_WORKLOAD, COLUMN_ARRIVAL, COLUMN_DURATION };
+
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        r->column[i] = CSV_COLUMN_NONE;
+    for (uint32_t i = 0; i < r->csv.column_count; i++) {
+        const int rc = take_column(r, i, reterr);
+
+        if (rc < 0)
+            return rc;
+    }
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (r->column[needed[i]] == CSV_COLUMN_NONE)
+            return error_set(reterr, -EINVAL,
+                             "line %u: there is no column '%s'; a trace needs at least workload, "
+                             "arrival_s and duration_s",
+                             r->csv.line, column_names[needed[i]]);
+    }
+    if (r->own_count > 1)
+        qsort(r->own, r->own_count, sizeof(*r->own), compare_families);
+    r->demands = mem_alloc(r->own_count + 1, sizeof(*r->demands));
+    return 0;
+}
+
+/* ---- fields ---- */
+
+/* Seconds to milliseconds; 'ret' is left alone if the field is empty. */
+static int take_seconds(const struct reader *r, enum column which, msec_t *ret,
+                        struct error *reterr)
+{
+    const uint32_t column = r->column[which];
+    const struct csv_field field = csv_field(&r->csv, column);
+    int64_t value = 0;
+
+    if (field.length == 0)
+        return 0;
+
+    const int rc = number_nearest(field.text, field.length, 3, &value);
+
+    if (rc < 0 || value < 0 || value > LIMIT_TIME_MS)
+        return must_be(r, column, "a number of seconds from 0 to 1125899906842", reterr);
+    *ret = value;
+    return 0;
+}
+
+_Static_assert(LIMIT_TIME_MS / 1000 == 1125899906842, "the text above names the limit");
+
+static int take_whole(const struct reader *r, enum column which, int64_t max, uint32_t *ret,
+                      struct error *reterr)
+{
+    const uint32_t column = r->column[which];
+    const struct csv_field field = csv_field(&r->csv, column);
+    int64_t value = 0;
+
+    if (field.length == 0)
+        return 0;
+
+    const int rc = number_exact(field.text, field.length, 0, &value);
+
+    if (rc < 0 || value < 0 || value > max)
+        return must_be(r, column, max == 1 ? "0 or 1" : "a whole number from 1 to 1048576", reterr);
+    *ret = (uint32_t)value;
+    return 0;
+}
+
+_Static_assert(LIMIT_TASKS_PER_JOB == 1048576, "the text above names the limit");
+
+/* One amount of a demand; 'ret' is left alone and 'given' false if the field is empty. */
+static int take_amount(const struct reader *r, uint32_t column, int kind, int64_t *ret, bool *given,
+                       struct error *reterr)
+{
+    const struct csv_field field = csv_field(&r->csv, column);
+    int64_t value = 0;
+    int rc;
+
+    if (field.length == 0)
+        return 0;
+    if (kind == RES_MEM)
+        rc = number_mib_of_gib(field.text, field.length, &value);
+    else
+        rc = number_nearest(field.text, field.length, 3, &value);
+    if (rc < 0 || value < 0 || value > LIMIT_RESOURCE)
+        return must_be(r, column, "a number from 0 to 1073741824", reterr);
+    *ret = value;
+    *given = true;
+    return 0;
+}
+
+_Static_assert(LIMIT_RESOURCE / 1024 == 1073741824, "the text above names the limit");
+
+static int take_name(const struct reader *r, enum column which, struct csv_field *ret,
+                     struct error *reterr)
+{
+    const struct csv_field field = csv_field(&r->csv, r->column[which]);
+    const char *fault = text_name_fault(field.text, field.length);
+
+    if (fault != NULL)
+        return error_set(reterr, -EINVAL, "line %u: %s %s", r->csv.line, column_names[which],
+                         fault);
+    *ret = field;
+    return 0;
+}
+
+/* ---- rows ---- */
+
+static bool is_nothing(const struct res *res)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (res->amount[kind] > 0)
+            return false;
+    }
+    return true;
+}
+
+/* The demands of the row: the general one, unless only families are given, then the families'. */
+static int take_demands(struct reader *r, uint32_t *ret, struct error *reterr)
+{
+    struct res general = { 0 };
+    bool general_given = false;
+    uint32_t count = 0;
+    int rc = 0;
+
+    for (int kind = 0; rc == 0 && kind < RES_KINDS; kind++)
+        rc = take_amount(r, r->column[COLUMN_CPU + kind], kind, &general.amount[kind],
+                         &general_given, reterr);
+    if (general_given)
+        r->demands[count++] = (struct shape_demand){ FAMILY_NONE, general };
+    for (uint32_t i = 0; rc == 0 && i < r->own_count; i++) {
+        struct shape_demand own = { r->own[i].family, general };
+        bool own_given = false;
+
+        for (int kind = 0; rc == 0 && kind < RES_KINDS; kind++)
+            rc = take_amount(r, r->own[i].column[kind], kind, &own.res.amount[kind], &own_given,
+                             reterr);
+        if (own_given)
+            r->demands[count++] = own;
+    }
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_nothing(&r->demands[i].res))
+            count = 0;
+    }
+    if (count == 0)
+        return error_set(reterr, -EINVAL,
+                         "line %u: the job asks for nothing: give cpu, mem_gb or gpu above 0",
+                         r->csv.line);
+    *ret = count;
+    return 0;
+}
+
+static int take_delays(const struct reader *r, struct shape_delays *ret, struct error *reterr)
+{
+    struct shape_delays delays = { 0 };
+    const struct {
+        enum column column;
+        msec_t *place;
+    } parts[] = {
+        { COLUMN_FETCH, &delays.fetch_ms },   { COLUMN_BUILD, &delays.build_ms },
+        { COLUMN_INIT, &delays.init_ms },     { COLUMN_KILL, &delays.kill_ms },
+        { COLUMN_UPLOAD, &delays.upload_ms },
+    };
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const int rc = take_seconds(r, parts[i].column, parts[i].place, reterr);
+
+        if (rc < 0)
+            return rc;
+    }
+    *ret = delays;
+    return 0;
+}
+
+static int take_shape(struct reader *r, struct csv_field workload, uint32_t *ret,
+                      struct error *reterr)
+{
+    struct shapes *shapes = &r->trace.shapes;
+    char name[LIMIT_NAME + 1] = { 0 };
+    char stem[LIMIT_NAME + 1] = { 0 };
+    struct shape_spec spec = { .name = name, .workload = stem, .demands = r->demands };
+    int rc = take_delays(r, &spec.delays, reterr);
+
+    if (rc == 0)
+        rc = take_demands(r, &spec.demand_count, reterr);
+    if (rc < 0)
+        return rc;
+    memcpy(name, workload.text, workload.length);
+
+    const char *bracket = strchr(name, '[');
+    const size_t stem_length =
+        bracket != NULL && bracket != name ? (size_t)(bracket - name) : workload.length;
+
+    memcpy(stem, name, stem_length);
+
+    const uint32_t shape = shapes_add(shapes, &spec);
+
+    if (shapes->count > LIMIT_SHAPES)
+        return error_set(reterr, -E2BIG, "line %u: there are more than %d different shapes of task",
+                         r->csv.line, LIMIT_SHAPES);
+    if (shapes->demand_count > JOBS_CSV_DEMANDS_MAX)
+        return error_set(reterr, -E2BIG, "line %u: the shapes have more than %d demands in all",
+                         r->csv.line, JOBS_CSV_DEMANDS_MAX);
+    *ret = shape;
+    return 0;
+}
+
+static int take_id(struct reader *r, uint64_t *ret, struct error *reterr)
+{
+    const uint32_t column = r->column[COLUMN_JOB_ID];
+    const struct csv_field field = csv_field(&r->csv, column);
+    const uint32_t count = r->trace.job_count;
+    uint64_t id = count;
+
+    if (field.length > 0 && number_id(field.text, field.length, &id) < 0)
+        return must_be(r, column,
+                       "a whole number of up to 64 bits (other names belong into a column 'name')",
+                       reterr);
+    if (count > 0 && id <= r->trace.jobs[count - 1].id)
+        r->ids_rise = false;
+    *ret = id;
+    return 0;
+}
+
+/* Workload, name and user, of which the last two may be missing; then the shape. */
+static int take_words(struct reader *r, struct trace_job *job, struct error *reterr)
+{
+    struct csv_field workload = { "", 0 };
+    int rc = take_name(r, COLUMN_WORKLOAD, &workload, reterr);
+
+    if (rc < 0)
+        return rc;
+
+    struct csv_field name = workload;
+    struct csv_field user = { "", 0 };
+
+    if (csv_field(&r->csv, r->column[COLUMN_NAME]).length > 0)
+        rc = take_name(r, COLUMN_NAME, &name, reterr);
+    if (rc == 0 && csv_field(&r->csv, r->column[COLUMN_USER]).length > 0)
+        rc = take_name(r, COLUMN_USER, &user, reterr);
+    if (rc == 0)
+        rc = take_shape(r, workload, &job->shape, reterr);
+    if (rc < 0)
+        return rc;
+    job->name = names_add(&r->trace.names, name.text, name.length);
+    job->user = names_add(&r->trace.users, user.text, user.length);
+    return 0;
+}
+
+static int take_times(struct reader *r, struct trace_job *job, struct error *reterr)
+{
+    static const enum column needed[] = { COLUMN_ARRIVAL, COLUMN_DURATION };
+
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (csv_field(&r->csv, r->column[needed[i]]).length == 0)
+            return error_set(reterr, -EINVAL, "line %u: %s is empty", r->csv.line,
+                             column_names[needed[i]]);
+    }
+
+    int rc = take_seconds(r, COLUMN_ARRIVAL, &job->arrival_ms, reterr);
+
+    if (rc == 0)
+        rc = take_seconds(r, COLUMN_DURATION, &job->work_ms, reterr);
+    if (rc == 0)
+        rc = take_seconds(r, COLUMN_ESTIMATE, &job->estimate_ms, reterr);
+    return rc;
+}
+
+static int take_job(struct reader *r, struct error *reterr)
+{
+    struct trace_job job = { .task_count = 1, .estimate_ms = -1 };
+    int rc = take_id(r, &job.id, reterr);
+
+    if (rc == 0)
+        rc = take_times(r, &job, reterr);
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_TASKS, LIMIT_TASKS_PER_JOB, &job.task_count, reterr);
+    if (rc == 0 && job.task_count == 0)
+        rc = must_be(r, r->column[COLUMN_TASKS], "1 or more", reterr);
+
+    uint32_t gang = job.task_count > 1;
+
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_GANG, 1, &gang, reterr);
+    if (rc == 0)
+        rc = take_words(r, &job, reterr);
+    if (rc < 0)
+        return rc;
+    if (job.task_count > LIMIT_TASKS - r->trace.task_total)
+        return error_set(reterr, -E2BIG, "line %u: the trace has more than %d tasks", r->csv.line,
+                         LIMIT_TASKS);
+    job.gang = gang == 1;
+    MEM_ROOM(r->lines, r->lines_room, r->trace.job_count + 1);
+    r->lines[r->trace.job_count] = r->csv.line;
+    trace_add_job(&r->trace, &job);
+    return 0;
+}
+
+struct id_line {
+    uint64_t id;
+    uint32_t line;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct id_line *left = a;
+    const struct id_line *right = b;
+
+    if (left->id != right->id)
+        return left->id < right->id ? -1 : 1;
+    return left->line < right->line ? -1 : left->line > right->line;
+}
+
+static int check_ids(const struct reader *r, struct error *reterr)
+{
+    const uint32_t count = r->trace.job_count;
+    int rc = 0;
+
+    if (r->ids_rise)
+        return 0;
+
+    struct id_line *ids = mem_alloc(count, sizeof(*ids));
+
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = (struct id_line){ r->trace.jobs[i].id, r->lines[i] };
+    qsort(ids, count, sizeof(*ids), compare_ids);
+    for (uint32_t i = 1; rc == 0 && i < count; i++) {
+        if (ids[i].id == ids[i - 1].id)
+            rc = error_set(reterr, -EINVAL,
+                           "line %u: the job_id %" PRIu64 " is that of the job in line %u too",
+                           ids[i].line, ids[i].id, ids[i - 1].line);
+    }
+    mem_free(ids);
+    return rc;
+}
+
+static int read_all(struct reader *r, struct error *reterr)
+{
+    int rc = take_header(r, reterr);
+
+    while (rc == 0) {
+        rc = csv_next(&r->csv, reterr);
+        if (rc == 0)
+            return check_ids(r, reterr);
+        if (rc > 0)
+            rc = take_job(r, reterr);
+    }
+    return rc;
+}
+
+int jobs_csv_read(const char *text, size_t length, const struct names *families, struct trace *ret,
+                  struct error *reterr)
+{
+    struct reader r = { .families = families, .ids_rise = true };
+    int rc = csv_open(&r.csv, text, length, reterr);
+
+    if (rc < 0)
+        return rc;
+    trace_init(&r.trace);
+    rc = read_all(&r, reterr);
+    csv_close(&r.csv);
+    mem_free(r.own);
+    mem_free(r.demands);
+    mem_free(r.lines);
+    if (rc < 0) {
+        trace_done(&r.trace);
+        return rc;
+    }
+    trace_sort(&r.trace);
+    *ret = r.trace;
+    return 0;
+}

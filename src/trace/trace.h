@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - a story of jobs: who asked for what, when, and how long it ran.
+ *
+ * Read by jobs_csv.h or drawn by synthetic.h, written by trace_write.h, then only read.
+ *
+ * Promises:  jobs are in the order of arrival, those of equal arrival in the order of the file; ids
+ *            differ; every amount is within base/limits.h.
+ * Memory:    owned by the trace; 56 bytes a job.
+ */
+#ifndef STINT_TRACE_TRACE_H
+#define STINT_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/units.h"
+#include "model/shape.h"
+
+struct trace_job {
+    uint64_t id;
+    uint32_t name; /* in trace.names; equal names are runs of the same program */
+    uint32_t user; /* in trace.users; the empty name is nobody in particular */
+    uint32_t shape;
+    uint32_t task_count;
+    bool gang;          /* its tasks run together or not at all */
+    msec_t arrival_ms;  /* from the start of the story */
+    msec_t work_ms;     /* runtime of each task at full speed */
+    msec_t estimate_ms; /* the user's, of the same; -1: none */
+};
+
+struct trace {
+    struct shapes shapes;
+    struct names users;
+    struct names names;
+    struct trace_job *jobs;
+    uint32_t job_count;
+    uint32_t jobs_room;
+    uint32_t task_total;
+};
+
+void trace_init(struct trace *trace);
+void trace_done(struct trace *trace);
+
+/* Append a job; the caller keeps task_total within LIMIT_TASKS and sorts when done. */
+void trace_add_job(struct trace *trace, const struct trace_job *job);
+
+/* Put the jobs into the order of arrival; equal ones stay as they are. */
+void trace_sort(struct trace *trace);
+
+#endif
