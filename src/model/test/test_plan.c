@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/plan.h"
+
+#include <string.h>
+
+#include "base/test/check.h"
+
+TEST(a_new_plan_changes_nothing)
+{
+    struct arena arena;
+    struct plan plan;
+
+    arena_init(&arena);
+    plan_init(&plan, &arena);
+
+    assert_int_equal(plan.rent_count, 0);
+    assert_int_equal(plan.place_count, 0);
+    assert_int_equal(plan.release_count, 0);
+    assert_int_equal(plan.kind, PLAN_PLAIN);
+    arena_done(&arena);
+}
+
+TEST(rents_are_numbered_in_order_and_survive_growth)
+{
+    enum { MANY = 1000 };
+    struct arena arena;
+    struct plan plan;
+
+    arena_init(&arena);
+    plan_init(&plan, &arena);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(plan_rent(&plan, i * 3, plan_because(REASON_BEST_SCORE, i)), i);
+
+    assert_int_equal(plan.rent_count, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(plan.rents[i].offer, i * 3);
+        assert_int_equal(plan.rents[i].why.chosen, i);
+    }
+    arena_done(&arena);
+}
+
+TEST(places_keep_their_order_and_survive_growth)
+{
+    enum { MANY = 1000 };
+    struct arena arena;
+    struct plan plan;
+
+    arena_init(&arena);
+    plan_init(&plan, &arena);
+    for (uint32_t i = 0; i < MANY; i++)
+        plan_place_kept(&plan, i, i + 7, plan_because(REASON_FITS_KEPT, 0));
+
+    assert_int_equal(plan.place_count, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(plan.places[i].task, i);
+        assert_int_equal(plan.places[i].target, i + 7);
+    }
+    arena_done(&arena);
+}
+
+TEST(releases_keep_their_order_and_survive_growth)
+{
+    enum { MANY = 1000 };
+    struct arena arena;
+    struct plan plan;
+
+    arena_init(&arena);
+    plan_init(&plan, &arena);
+    for (uint32_t i = 0; i < MANY; i++)
+        plan_release(&plan, MANY - i, plan_because(REASON_EMPTY, i));
+
+    assert_int_equal(plan.release_count, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(plan.releases[i].instance, MANY - i);
+        assert_int_equal(plan.releases[i].why.chosen, i);
+    }
+    arena_done(&arena);
+}
+
+TEST(a_place_says_whether_its_target_is_rented_by_the_plan)
+{
+    struct arena arena;
+    struct plan plan;
+
+    arena_init(&arena);
+    plan_init(&plan, &arena);
+    const uint32_t rent = plan_rent(&plan, 4, plan_because(REASON_CHEAPEST_ALONE, 100));
+    plan_place_fresh(&plan, 8, rent, plan_because(REASON_CHEAPEST_ALONE, 100));
+    plan_place_kept(&plan, 9, rent, plan_because(REASON_FITS_KEPT, 0));
+
+    assert_true(plan.places[0].fresh);
+    assert_int_equal(plan.places[0].target, rent);
+    assert_false(plan.places[1].fresh);
+    arena_done(&arena);
+}
+
+TEST(a_plain_reason_names_no_alternative)
+{
+    const struct plan_reason why = plan_because(REASON_SAME_BIN, 1234);
+
+    assert_int_equal(why.code, REASON_SAME_BIN);
+    assert_int_equal(why.chosen, 1234);
+    assert_true(why.passed_over == MONEY_UNKNOWN);
+    assert_int_equal(why.passed_offer, UINT32_MAX);
+}
+
+TEST(every_reason_has_words_of_its_own)
+{
+    for (int code = 0; code < REASON_COUNT; code++) {
+        const char *text = plan_reason_text((enum plan_reason_code)code);
+
+        if (text == NULL || *text == 0) {
+            fail_msg("reason %d has no words", code);
+            return;
+        }
+        for (int other = 0; other < code; other++) {
+            if (strcmp(text, plan_reason_text((enum plan_reason_code)other)) == 0)
+                fail_msg("reasons %d and %d read alike", other, code);
+        }
+    }
+}
+
+CHECK_MAIN(RUN(a_new_plan_changes_nothing), RUN(rents_are_numbered_in_order_and_survive_growth),
+           RUN(places_keep_their_order_and_survive_growth),
+           RUN(releases_keep_their_order_and_survive_growth),
+           RUN(a_place_says_whether_its_target_is_rented_by_the_plan),
+           RUN(a_plain_reason_names_no_alternative), RUN(every_reason_has_words_of_its_own))
