@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chart.h - line charts as SVG, in one or more panels, for a paper or a report.
+ *
+ * A chart is a title, a legend and panels side by side that share the legend: cost, completion time
+ * and throughput of the same policies, for example. It is plain data that the caller fills:
+ *
+ *     const struct chart_point points[] = { { 0, 0.71 }, { 50, 0.74 }, { 100, 0.80 } };
+ *     const struct chart_series series[] = {
+ *         { .name = "stint", .points = points, .point_count = 3 },
+ *         { .name = "no packing", .points = &(struct chart_point){ .y = 1 }, .point_count = 1,
+ *           .stroke = CHART_LEVEL },
+ *     };
+ *     const struct chart_panel panel = { .title = "Cost", .x_label = "multi-GPU jobs, %",
+ *                                        .y_label = "normalised cost", .series = series,
+ *                                        .series_count = 2, .y_from_zero = true };
+ *     const struct chart chart = { .title = "Mixes", .panels = &panel, .panel_count = 1 };
+ *
+ *     status = chart_write(&chart, out);
+ *
+ * Looks:      a name has one colour and one marker shape in all panels, given in order of first
+ *             appearance from a palette that colour-blind readers can tell apart. CHART_LOOKS names
+ *             differ; more begin to repeat colours, then shapes.
+ * Promises:   equal charts give equal bytes, with every compiler and in every locale. Text is
+ *             escaped, wrapped between words and, past three lines, cut; it neither overlaps nor
+ *             leaves the picture.
+ * Costs:      O(points + series^2); nothing is kept.
+ */
+#ifndef STINT_CLI_CHART_H
+#define STINT_CLI_CHART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { CHART_LOOKS = 56 }; /* seven colours and eight shapes, combined */
+
+enum chart_stroke {
+    CHART_SOLID,
+    CHART_DASHED, /* hollow markers: what others reported, for comparison */
+    CHART_LEVEL,  /* a dashed grey line at the height of the first point, from side to side */
+};
+
+/* A point that is not finite, or beyond 1e30, leaves a gap in the line. */
+struct chart_point {
+    double x;
+    double y;
+};
+
+struct chart_series {
+    const char *name;
+    const struct chart_point *points; /* in the order in which the line goes */
+    uint32_t point_count;
+    enum chart_stroke stroke; /* where a name has several, the first counts for the legend */
+    const char *like;         /* take colour and shape of the series with this name, or NULL */
+};
+
+struct chart_panel {
+    const char *title;   /* NULL: none, as with all text here */
+    const char *x_label; /* what, and in which unit */
+    const char *y_label;
+    const struct chart_series *series;
+    uint32_t series_count;
+    bool y_from_zero; /* the y axis holds 0 even if no value is near */
+};
+
+struct chart {
+    const char *title;
+    const struct chart_panel *panels;
+    uint32_t panel_count;
+    uint32_t panels_per_row; /* 0: up to three; fewer where one would be below 200 pixels */
+    uint32_t width_px;       /* 0: 1000; never below 240 */
+};
+
+/* Print the SVG document and flush. A negative errno when 'out' fails. */
+int chart_write(const struct chart *chart, FILE *out);
+
+#endif
