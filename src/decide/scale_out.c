@@ -81,7 +81,7 @@ static double score(const struct scaler *scaler, uint32_t i)
         }
     }
     if (scaler->unit[kind] <= 0)
-        return INFINITY;
+        return HUGE_VAL;
     return (double)scaler->used[i].amount[kind] / scaler->unit[kind] /
            (double)scaler->view->offer_price[scaler->offers[i]];
 }

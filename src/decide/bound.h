@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bound.h - what no plan can cost less than.
+ *
+ * Take any weights w over the kinds of resources that add up to one. On any machine, the shares that
+ * its tasks take of each kind are at most 1, so their weighted sum is; hence the machine's price is
+ * at least the sum over its tasks of price x weighted share. A task's part is no less than the least
+ * of price x weighted share over all offers that hold it. The sum of these least parts bounds every
+ * plan from below, for every choice of weights; we take the best of a fixed grid.
+ *
+ * Promises:  a true lower bound per hour for running the shapes at the same time, whatever shares a
+ *            machine with what, at today's prices; rounded down.
+ * Costs:     O(shapes x offers x grid), 45 points for three kinds.
+ */
+#ifndef STINT_DECIDE_BOUND_H
+#define STINT_DECIDE_BOUND_H
+
+#include <stdint.h>
+
+#include "base/units.h"
+#include "model/catalogue.h"
+#include "model/shape.h"
+
+/* An amount of work: so many task-hours (or tasks at once) of a shape. */
+struct bound_demand {
+    uint32_t shape;
+    double amount;
+};
+
+/* The least that the demands cost together, in micro-dollars (per hour, or for all their hours). 'price' is
+ * per offer and hour. A shape that no offer holds adds nothing. */
+money_t bound_cost(const struct catalogue *catalogue, const struct shapes *shapes,
+                   const money_t *price, const struct bound_demand *demands, uint32_t count);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulated cloud. A machine is asked for, runs (and is billed) after its type's acquire time,
+ * takes work after its setup time, and is billed until release time after it was given back.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "base/mem.h"
+#include "sim/world.h"
+
+static const struct machine_type *type_of(const struct world *world, uint32_t offer)
+{
+    return catalogue_type_of(world->config->catalogue, offer);
+}
+
+static uint32_t machine_row(struct world *world)
+{
+    if (world->machine_free != WORLD_NONE) {
+        const uint32_t row = world->machine_free;
+
+        world->machine_free = world->machines[row].next_free;
+        return row;
+    }
+    MEM_ROOM(world->machines, world->machines_room, world->machine_count + 1);
+    world->machines[world->machine_count] = (struct world_machine){ 0 };
+    return world->machine_count++;
+}
+
+static void rent(void *self, uint64_t id, uint32_t offer)
+{
+    struct world *world = self;
+    const struct sim_faults *faults = &world->config->faults;
+    msec_t boot = type_of(world, offer)->acquire_ms;
+
+    if (rng_chance_ppm(&world->rng_cloud, faults->refuse_ppm)) {
+        timeline_add(&world->timeline, (struct timeline_event){ .at = world->now + boot,
+                                                                .kind = WORLD_RENT_REFUSED,
+                                                                .id = id });
+        return;
+    }
+    if (rng_chance_ppm(&world->rng_cloud, faults->slow_ppm))
+        boot *= faults->slow_factor;
+
+    const uint32_t row = machine_row(world);
+    struct world_machine *machine = &world->machines[row];
+    uint32_t *built = machine->built; /* its memory is used again */
+    const uint32_t room = machine->built_room;
+
+    *machine = (struct world_machine){
+        .id = id,
+        .offer = offer,
+        .epoch = machine->epoch + 1,
+        .first = WORLD_NONE,
+        .last = WORLD_NONE,
+        .built = built,
+        .built_room = room,
+        .billed_from = -1,
+        .state = MACHINE_ASKED,
+    };
+    world->machines_living++;
+    map_put(&world->machine_by_id, id, row);
+    world_at(world, world->now + boot, WORLD_MACHINE_RUNS, row, machine->epoch);
+}
+
+static void expect_loss(struct world *world, uint32_t row)
+{
+    const struct sim_faults *faults = &world->config->faults;
+
+    if (faults->lose_mean_ms == 0)
+        return;
+
+    const double after = rng_exponential(&world->rng_cloud, (double)faults->lose_mean_ms);
+    const msec_t at = msec_round_up(world->now + (msec_t)after + 1, world->config->tick_ms);
+    const bool warned = rng_chance_ppm(&world->rng_cloud, faults->notice_ppm);
+
+    world_at(world, at, WORLD_MACHINE_LOST, row, world->machines[row].epoch);
+    if (warned && at - faults->notice_ms > world->now)
+        world_at(world, at - faults->notice_ms, WORLD_MACHINE_WARNED, row,
+                 world->machines[row].epoch);
+}
+
+static void tell(struct world *world, enum cloud_event_kind kind, uint64_t id, msec_t billed_from,
+                 msec_t billed_to)
+{
+    const struct cloud_event event = {
+        .kind = kind,
+        .at = world->now,
+        .instance = id,
+        .billed_from = billed_from,
+        .billed_to = billed_to,
+    };
+
+    sim_news_cloud(world, &event);
+}
+
+static void runs(struct world *world, uint32_t row)
+{
+    struct world_machine *machine = &world->machines[row];
+
+    machine->billed_from = world->now;
+    if (machine->state == MACHINE_ASKED)
+        machine->state = MACHINE_BOOTING;
+    expect_loss(world, row);
+    tell(world, CLOUD_RUNNING, machine->id, world->now, 0);
+}
+
+/* The machine is no more: given back or lost. */
+static void ends(struct world *world, uint32_t row)
+{
+    struct world_machine *machine = &world->machines[row];
+    const struct offer *offer = &world->config->catalogue->offers[machine->offer];
+    const uint64_t id = machine->id;
+    const msec_t billed_from = machine->billed_from;
+
+    if (billed_from >= 0)
+        world->billed += billing_charge(&offer->billing, &offer->price, billed_from, world->now);
+    (void)map_remove(&world->machine_by_id, id);
+    machine->state = MACHINE_FREE;
+    machine->epoch++;
+    machine->next_free = world->machine_free;
+    world->machine_free = row;
+    world->machines_living--;
+    tell(world, CLOUD_GONE, id, billed_from, world->now);
+}
+
+static void give_back(void *self, uint64_t id)
+{
+    struct world *world = self;
+    const uint32_t row = map_get(&world->machine_by_id, id);
+
+    if (row == MAP_NONE || world->machines[row].state == MACHINE_ENDING)
+        return; /* the news that it is gone is on its way */
+
+    struct world_machine *machine = &world->machines[row];
+
+    machine->state = MACHINE_ENDING;
+    if (machine->billed_from < 0)
+        machine->epoch++; /* it will never run */
+    world_at(world, world->now + type_of(world, machine->offer)->release_ms, WORLD_MACHINE_ENDS,
+             row, machine->epoch);
+}
+
+void sim_cloud_event(struct world *world, const struct timeline_event *event)
+{
+    if (event->kind == WORLD_RENT_REFUSED) {
+        tell(world, CLOUD_REFUSED, event->id, -1, 0);
+        return;
+    }
+    if (world->machines[event->who].epoch != event->epoch)
+        return;
+    if (event->kind == WORLD_MACHINE_RUNS) {
+        runs(world, event->who);
+    } else if (event->kind == WORLD_MACHINE_WARNED) {
+        tell(world, CLOUD_NOTICE, world->machines[event->who].id, 0, 0);
+    } else if (event->kind == WORLD_MACHINE_LOST) {
+        sim_engine_machine_lost(world, event->who);
+        ends(world, event->who);
+    } else {
+        assert(event->kind == WORLD_MACHINE_ENDS);
+        ends(world, event->who);
+    }
+}
+
+const struct cloud_ops sim_cloud_ops = { .rent = rent, .give_back = give_back };

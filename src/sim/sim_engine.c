@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulated engine. The life of a task on a machine:
+ *
+ *   queued (no room yet) -> launching (fetch, build) -> init -> running -> complete
+ *                                any of these, told to stop -> halting -> saving -> away
+ *
+ * It holds its room from launching to the end of saving, and disturbs its neighbours from init until
+ * it halts. What it did since the last save is lost with its machine.
+ */
+#include <assert.h>
+
+#include "base/mem.h"
+#include "sim/world.h"
+
+static const struct res *demand_of(const struct world *world, uint32_t task,
+                                   const struct world_machine *machine)
+{
+    const struct machine_type *type = catalogue_type_of(world->config->catalogue, machine->offer);
+
+    return shape_demand_on(&world->config->trace->shapes, world_job(world, task)->shape,
+                           type->family);
+}
+
+static void tell_task(struct world *world, enum engine_event_kind kind, uint32_t task, uint64_t key)
+{
+    const struct engine_event event = {
+        .kind = kind,
+        .at = world->now,
+        .task = task,
+        .key = key,
+    };
+
+    sim_news_engine(world, &event);
+}
+
+/* What happens next to the task; whatever was expected before is void. */
+static void next_phase(struct world *world, uint32_t task, enum task_phase phase, msec_t after,
+                       enum world_event kind)
+{
+    struct world_task *of = &world->tasks[task];
+
+    of->phase = (uint8_t)phase;
+    of->epoch++;
+    world_at(world, world->now + after, kind, task, of->epoch);
+}
+
+/*
+ * Machines join and leave.
+ */
+
+static void admit(void *self, uint64_t id)
+{
+    struct world *world = self;
+    const uint32_t row = map_get(&world->machine_by_id, id);
+
+    if (row == MAP_NONE || world->machines[row].state != MACHINE_BOOTING)
+        return;
+
+    const struct machine_type *type =
+        catalogue_type_of(world->config->catalogue, world->machines[row].offer);
+
+    world_at(world, world->now + type->setup_ms, WORLD_MACHINE_READY, row,
+             world->machines[row].epoch);
+}
+
+static void retire(void *self, uint64_t id)
+{
+    (void)self;
+    (void)id;
+}
+
+static void machine_ready(struct world *world, uint32_t row)
+{
+    const struct engine_event event = {
+        .kind = ENGINE_NODE_READY,
+        .at = world->now,
+        .instance = world->machines[row].id,
+    };
+
+    if (world->machines[row].state != MACHINE_BOOTING)
+        return;
+    world->machines[row].state = MACHINE_READY;
+    sim_news_engine(world, &event);
+}
+
+/*
+ * Launching.
+ */
+
+static bool was_built(const struct world_machine *machine, uint32_t workload)
+{
+    for (uint32_t i = 0; i < machine->built_count; i++) {
+        if (machine->built[i] == workload)
+            return true;
+    }
+    return false;
+}
+
+static bool has_room(const struct world *world, uint32_t task, const struct world_machine *machine)
+{
+    const struct res *capacity =
+        &catalogue_type_of(world->config->catalogue, machine->offer)->capacity;
+    struct res used = machine->used;
+
+    res_add(&used, demand_of(world, task, machine));
+    return res_fits(&used, capacity);
+}
+
+static void launch(struct world *world, uint32_t task)
+{
+    struct world_machine *machine = &world->machines[world->tasks[task].machine];
+    const struct shape *shape = world_shape(world, task);
+    msec_t needs = shape->delays.fetch_ms;
+
+    assert(has_room(world, task, machine));
+    res_add(&machine->used, demand_of(world, task, machine));
+    if (!was_built(machine, shape->workload))
+        needs += shape->delays.build_ms;
+    next_phase(world, task, PHASE_LAUNCHING, needs, WORLD_TASK_LAUNCHED);
+}
+
+/* Room has become free: whoever fits now, in the order in which they came. */
+static void serve_queue(struct world *world, uint32_t row)
+{
+    struct world_machine *machine = &world->machines[row];
+
+    for (uint32_t task = machine->first; machine->queued > 0 && task != WORLD_NONE;
+         task = world->tasks[task].next) {
+        if (world->tasks[task].phase != PHASE_QUEUED || !has_room(world, task, machine))
+            continue;
+        machine->queued--;
+        launch(world, task);
+    }
+}
+
+static void come(struct world *world, uint32_t task, uint32_t row)
+{
+    struct world_task *of = &world->tasks[task];
+    struct world_machine *machine = &world->machines[row];
+
+    of->machine = row;
+    of->next = WORLD_NONE;
+    of->prev = machine->last;
+    if (machine->last != WORLD_NONE)
+        world->tasks[machine->last].next = task;
+    else
+        machine->first = task;
+    machine->last = task;
+}
+
+static void leave(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+    struct world_machine *machine = &world->machines[of->machine];
+
+    if (of->prev != WORLD_NONE)
+        world->tasks[of->prev].next = of->next;
+    else
+        machine->first = of->next;
+    if (of->next != WORLD_NONE)
+        world->tasks[of->next].prev = of->prev;
+    else
+        machine->last = of->prev;
+    of->machine = WORLD_NONE;
+}
+
+static void place(void *self, uint64_t key, uint64_t id, uint64_t instance)
+{
+    struct world *world = self;
+    const uint32_t task = (uint32_t)id;
+    const uint32_t row = map_get(&world->machine_by_id, instance);
+    struct world_task *of = &world->tasks[task];
+
+    of->epoch++;
+    of->place_key = key;
+    if (of->phase == PHASE_COMPLETE) {
+        world_at(world, world->now, WORLD_TASK_SAVED, task, of->epoch); /* says so again */
+        return;
+    }
+    assert(of->phase == PHASE_AWAY);
+    if (row == MAP_NONE || world->machines[row].state != MACHINE_READY) {
+        of->machine = WORLD_NONE;
+        world_at(world, world->now, WORLD_TASK_LAUNCHED, task, of->epoch); /* refused */
+        return;
+    }
+    come(world, task, row);
+    if (has_room(world, task, &world->machines[row])) {
+        launch(world, task);
+    } else {
+        of->phase = PHASE_QUEUED;
+        world->machines[row].queued++;
+    }
+}
+
+static void launched(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+
+    if (of->machine == WORLD_NONE) {
+        tell_task(world, ENGINE_TASK_LOST, task, of->place_key);
+        return;
+    }
+
+    struct world_machine *machine = &world->machines[of->machine];
+    const uint32_t workload = world_shape(world, task)->workload;
+
+    if (!was_built(machine, workload)) {
+        MEM_ROOM(machine->built, machine->built_room, machine->built_count + 1);
+        machine->built[machine->built_count++] = workload;
+    }
+    world->launches++;
+    sim_pace_launched(world, task, 1);
+    next_phase(world, task, PHASE_INIT, world_shape(world, task)->delays.init_ms,
+               WORLD_TASK_BEGINS);
+    tell_task(world, ENGINE_TASK_STARTED, task, of->place_key);
+    sim_pace_join(world, task);
+}
+
+/*
+ * Leaving a machine.
+ */
+
+static void free_room(struct world *world, uint32_t task)
+{
+    const uint32_t row = world->tasks[task].machine;
+    struct world_machine *machine = &world->machines[row];
+
+    res_sub(&machine->used, demand_of(world, task, machine));
+    leave(world, task);
+    serve_queue(world, row);
+}
+
+static void stop(void *self, uint64_t key, uint64_t id)
+{
+    struct world *world = self;
+    const uint32_t task = (uint32_t)id;
+    struct world_task *of = &world->tasks[task];
+
+    of->stop_key = key;
+    switch ((enum task_phase)of->phase) {
+    case PHASE_QUEUED:
+        world->machines[of->machine].queued--;
+        leave(world, task);
+        next_phase(world, task, PHASE_SAVING, 0, WORLD_TASK_SAVED);
+        break;
+    case PHASE_LAUNCHING:
+    case PHASE_INIT:
+    case PHASE_RUNNING:
+        next_phase(world, task, PHASE_HALTING, world_shape(world, task)->delays.kill_ms,
+                   WORLD_TASK_HALTS);
+        break;
+    case PHASE_AWAY:
+    case PHASE_COMPLETE:
+        of->epoch++;
+        world_at(world, world->now, WORLD_TASK_SAVED, task, of->epoch);
+        break;
+    case PHASE_HALTING:
+    case PHASE_SAVING:
+        break; /* it is being stopped; the confirmation will carry the new key */
+    }
+}
+
+static void complete(struct world *world, uint32_t head);
+
+static void halts(struct world *world, uint32_t task)
+{
+    const uint32_t head = sim_pace_head(world, task);
+
+    sim_pace_settle(world, head);
+    if (world->tasks[head].rate_ppm > 0 && world->tasks[head].left <= 0) {
+        complete(world, head); /* it was faster */
+        return;
+    }
+    if (world->tasks[task].active)
+        sim_pace_launched(world, task, -1);
+    sim_pace_end(world, task);
+    sim_pace_leave(world, task);
+    next_phase(world, task, PHASE_SAVING, world_shape(world, task)->delays.upload_ms,
+               WORLD_TASK_SAVED);
+}
+
+static void saved(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+
+    if (of->phase == PHASE_COMPLETE) {
+        tell_task(world, ENGINE_TASK_FINISHED, task, of->place_key);
+        return;
+    }
+    if (of->phase == PHASE_SAVING && of->machine != WORLD_NONE) {
+        const uint32_t head = sim_pace_head(world, task);
+
+        sim_pace_settle(world, head);
+        world->tasks[head].saved = world->tasks[head].left;
+        free_room(world, task);
+    }
+    of->phase = PHASE_AWAY;
+    tell_task(world, ENGINE_TASK_STOPPED, task, of->stop_key);
+}
+
+/* What the task did since its last save is lost with the machine. */
+static void lose(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+    const uint32_t head = sim_pace_head(world, task);
+
+    sim_pace_settle(world, head);
+    if (of->active)
+        sim_pace_launched(world, task, -1);
+    of->active = false; /* its neighbours are lost as well: their pace does not matter */
+    sim_pace_end(world, task);
+    world->tasks[head].left = world->tasks[head].saved;
+    leave(world, task);
+    of->phase = PHASE_AWAY;
+    of->epoch++;
+    tell_task(world, ENGINE_TASK_LOST, task, of->place_key);
+}
+
+void sim_engine_machine_lost(struct world *world, uint32_t row)
+{
+    while (world->machines[row].first != WORLD_NONE)
+        lose(world, world->machines[row].first);
+}
+
+/*
+ * Completing.
+ */
+
+static void job_done(struct world *world, uint32_t job, uint32_t head)
+{
+    const struct trace_job *of = &world->config->trace->jobs[job];
+    const struct world_task *unit = &world->tasks[head];
+    const msec_t jct = world->now - of->arrival_ms;
+
+    world->jobs_done++;
+    world->jct_sum_ms += (double)jct;
+    world->idle_sum_ms += (double)(jct - unit->launched_ms);
+    world->throughput_sum += unit->run_ms > 0 ? (double)of->work_ms / (double)unit->run_ms : 1.0;
+    if (world->config->on_progress != NULL)
+        world->config->on_progress(world->config->context, (uint32_t)world->jobs_done,
+                                   world->config->trace->job_count);
+}
+
+static void complete(struct world *world, uint32_t head)
+{
+    const uint32_t job = world->tasks[head].job;
+    const struct trace_job *of_job = &world->config->trace->jobs[job];
+    const uint32_t size = of_job->gang ? of_job->task_count : 1;
+
+    for (uint32_t task = head; task < head + size; task++) {
+        struct world_task *of = &world->tasks[task];
+
+        if (of->active)
+            sim_pace_launched(world, task, -1);
+        sim_pace_end(world, task);
+        sim_pace_leave(world, task);
+        of->epoch++;
+        of->phase = PHASE_COMPLETE;
+        if (of->machine != WORLD_NONE)
+            free_room(world, task);
+        world->completions++;
+    }
+    world->tasks[world->first_task[job]].completed += size;
+    if (world->tasks[world->first_task[job]].completed == of_job->task_count)
+        job_done(world, job, head);
+    for (uint32_t task = head; task < head + size; task++)
+        tell_task(world, ENGINE_TASK_FINISHED, task, world->tasks[task].place_key);
+}
+
+static void begins(struct world *world, uint32_t task)
+{
+    world->tasks[task].phase = PHASE_RUNNING;
+    sim_pace_begin(world, task);
+}
+
+void sim_engine_event(struct world *world, const struct timeline_event *event)
+{
+    if (event->kind == WORLD_MACHINE_READY) {
+        if (world->machines[event->who].epoch == event->epoch)
+            machine_ready(world, event->who);
+        return;
+    }
+    if (event->kind == WORLD_TASK_COMPLETES) {
+        if (world->tasks[event->who].unit_epoch == event->epoch)
+            complete(world, event->who);
+        return;
+    }
+    if (world->tasks[event->who].epoch != event->epoch)
+        return;
+    switch ((enum world_event)event->kind) {
+    case WORLD_TASK_LAUNCHED:
+        launched(world, event->who);
+        break;
+    case WORLD_TASK_BEGINS:
+        begins(world, event->who);
+        break;
+    case WORLD_TASK_HALTS:
+        halts(world, event->who);
+        break;
+    case WORLD_TASK_SAVED:
+        saved(world, event->who);
+        break;
+    case WORLD_MACHINE_RUNS:
+    case WORLD_MACHINE_READY:
+    case WORLD_MACHINE_WARNED:
+    case WORLD_MACHINE_LOST:
+    case WORLD_MACHINE_ENDS:
+    case WORLD_RENT_REFUSED:
+    case WORLD_TASK_COMPLETES:
+    case WORLD_DECISION:
+    case WORLD_NEWS:
+        assert(!"not about a task");
+    }
+}
+
+const struct engine_ops sim_engine_ops = {
+    .admit = admit,
+    .retire = retire,
+    .place = place,
+    .stop = stop,
+};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/simulation.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/mem.h"
+#include "decide/bound.h"
+#include "sim/world.h"
+
+const struct trace_job *world_job(const struct world *world, uint32_t task)
+{
+    return &world->config->trace->jobs[world->tasks[task].job];
+}
+
+const struct shape *world_shape(const struct world *world, uint32_t task)
+{
+    return &world->config->trace->shapes.rows[world_job(world, task)->shape];
+}
+
+void world_at(struct world *world, msec_t at, enum world_event kind, uint32_t who, uint32_t epoch)
+{
+    timeline_add(&world->timeline,
+                 (struct timeline_event){
+                     .at = at, .rank = RANK_UNDER_WAY, .kind = kind, .who = who, .epoch = epoch });
+}
+
+/*
+ * The beginning and the end.
+ */
+
+static void fill_tasks(struct world *world)
+{
+    const struct trace *trace = world->config->trace;
+    uint32_t task = 0;
+
+    world->first_task = mem_alloc(trace->job_count, sizeof(*world->first_task));
+    world->tasks = mem_alloc(trace->task_total, sizeof(*world->tasks));
+    world->task_count = trace->task_total;
+    for (uint32_t job = 0; job < trace->job_count; job++) {
+        world->first_task[job] = task;
+        for (uint32_t i = 0; i < trace->jobs[job].task_count; i++, task++) {
+            const int64_t work = (int64_t)RATE_FULL_PPM * trace->jobs[job].work_ms;
+
+            world->tasks[task] = (struct world_task){
+                .job = job,
+                .machine = WORLD_NONE,
+                .left = work,
+                .saved = work,
+            };
+        }
+    }
+    assert(task == trace->task_total);
+}
+
+static void world_init(struct world *world, const struct sim_config *config)
+{
+    const struct controller_config control = {
+        .policy = config->policy,
+        .catalogue = config->catalogue,
+        .shapes = &config->trace->shapes,
+        .engine = { .ops = &sim_engine_ops, .self = world },
+        .cloud = { .ops = &sim_cloud_ops, .self = world },
+        .estimates =
+            config->estimates == SIM_ESTIMATES_LEARNED ? ESTIMATES_LEARNED : ESTIMATES_GIVEN,
+        .default_estimate_ms = MSEC_PER_HOUR,
+        .refused_block_ms = 300 * MSEC_PER_SEC,
+        .default_rate = config->default_rate,
+        .profile = { .rate =
+                         config->contention != NULL ? contention_pairs(config->contention) : NULL,
+                     .count = config->contention != NULL ? config->contention->count : 0 },
+        .on_plan = config->on_plan,
+        .context = config->context,
+    };
+    struct controller_config filled = control;
+
+    *world = (struct world){
+        .config = config,
+        .machine_free = WORLD_NONE,
+        .news_free = WORLD_NONE,
+    };
+    for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
+        filled.option[i] = config->option[i];
+    timeline_init(&world->timeline);
+    map_init(&world->machine_by_id);
+    rng_init(&world->rng_cloud, config->seed, 1);
+    rng_init(&world->rng_news, config->seed, 2);
+    rng_init(&world->rng_estimates, config->seed, 3);
+    fill_tasks(world);
+    world->controller = controller_create(&filled);
+}
+
+static void world_done(struct world *world)
+{
+    controller_destroy(world->controller);
+    timeline_done(&world->timeline);
+    map_done(&world->machine_by_id);
+    for (uint32_t i = 0; i < world->machine_count; i++)
+        mem_free(world->machines[i].built);
+    mem_free(world->machines);
+    mem_free(world->tasks);
+    mem_free(world->first_task);
+    mem_free(world->news);
+    mem_free(world->parts);
+    mem_free(world->part_rates);
+}
+
+/*
+ * The loop.
+ */
+
+static msec_t estimate_for(struct world *world, const struct trace_job *job)
+{
+    switch (world->config->estimates) {
+    case SIM_ESTIMATES_ORACLE:
+        return job->work_ms;
+    case SIM_ESTIMATES_USER:
+        return job->estimate_ms >= 0 ? job->estimate_ms : job->work_ms;
+    case SIM_ESTIMATES_LEARNED:
+        return job->estimate_ms;
+    }
+    return -1;
+}
+
+static void arrive(struct world *world, uint32_t index)
+{
+    const struct trace_job *job = &world->config->trace->jobs[index];
+    const struct engine_event event = {
+        .kind = ENGINE_JOB_ARRIVED,
+        .at = world->now,
+        .job = { .id = index,
+                 .first_task_id = world->first_task[index],
+                 .name = job->name,
+                 .user = job->user,
+                 .shape = job->shape,
+                 .task_count = job->task_count,
+                 .gang = job->gang && job->task_count > 1,
+                 .arrived_at = job->arrival_ms,
+                 .estimate_ms = estimate_for(world, job) },
+    };
+
+    sim_news_engine(world, &event);
+}
+
+static void happen(struct world *world, const struct timeline_event *event)
+{
+    switch ((enum world_event)event->kind) {
+    case WORLD_MACHINE_RUNS:
+    case WORLD_MACHINE_WARNED:
+    case WORLD_MACHINE_LOST:
+    case WORLD_MACHINE_ENDS:
+    case WORLD_RENT_REFUSED:
+        sim_cloud_event(world, event);
+        break;
+    case WORLD_MACHINE_READY:
+    case WORLD_TASK_LAUNCHED:
+    case WORLD_TASK_BEGINS:
+    case WORLD_TASK_HALTS:
+    case WORLD_TASK_SAVED:
+    case WORLD_TASK_COMPLETES:
+        sim_engine_event(world, event);
+        break;
+    case WORLD_NEWS:
+        sim_news_deliver(world, event->who);
+        break;
+    case WORLD_DECISION:
+        controller_decide(world->controller, world->now);
+        break;
+    }
+}
+
+/* When the controller decides next. */
+struct rhythm {
+    msec_t next; /* MSEC_NEVER: not before something happens */
+};
+
+static void plan_next_decision(const struct world *world, struct rhythm *rhythm, bool all_arrived)
+{
+    const struct sim_config *config = world->config;
+
+    if (config->round_ms > 0) {
+        const bool idle = controller_is_idle(world->controller) && world->timeline.count == 0;
+
+        if (idle && all_arrived)
+            rhythm->next = MSEC_NEVER;
+        else if (rhythm->next == MSEC_NEVER)
+            rhythm->next = msec_round_up(world->now + 1, config->round_ms);
+        return;
+    }
+    if (controller_wants_decision(world->controller)) {
+        if (rhythm->next == MSEC_NEVER)
+            rhythm->next = world->now + config->settle_ms;
+        return;
+    }
+
+    const msec_t wake = controller_next_wake(world->controller);
+
+    if (rhythm->next == MSEC_NEVER && wake != MSEC_NEVER)
+        rhythm->next = wake > world->now ? wake : world->now + 1;
+}
+
+/* Nothing is going on before the next job comes: no need to decide every round until then. */
+static void skip_empty_rounds(const struct world *world, struct rhythm *rhythm, msec_t arrival)
+{
+    if (world->config->round_ms > 0 && world->timeline.count == 0 &&
+        controller_is_idle(world->controller) && arrival > world->now)
+        rhythm->next = msec_round_up(arrival, world->config->round_ms);
+}
+
+static void run(struct world *world)
+{
+    const struct trace *trace = world->config->trace;
+    struct rhythm rhythm = { .next = world->config->round_ms > 0 ? 0 : MSEC_NEVER };
+    uint32_t arrived = 0;
+
+    for (;;) {
+        const msec_t arrival =
+            arrived < trace->job_count ? trace->jobs[arrived].arrival_ms : MSEC_NEVER;
+
+        if (arrival != MSEC_NEVER)
+            skip_empty_rounds(world, &rhythm, arrival);
+
+        const bool job_first = arrival != MSEC_NEVER && arrival <= rhythm.next &&
+                               timeline_precedes(&world->timeline, arrival, RANK_ARRIVAL);
+        const bool decision_first = !job_first && rhythm.next != MSEC_NEVER &&
+                                    timeline_precedes(&world->timeline, rhythm.next, RANK_DECISION);
+
+        if (job_first) {
+            world->now = arrival;
+            arrive(world, arrived++);
+        } else if (decision_first) {
+            world->now = rhythm.next;
+            rhythm.next = MSEC_NEVER;
+            controller_decide(world->controller, world->now);
+        } else if (world->timeline.count > 0) {
+            const struct timeline_event event = timeline_take(&world->timeline);
+
+            world->now = event.at;
+            happen(world, &event);
+        } else {
+            return;
+        }
+        plan_next_decision(world, &rhythm, arrived == trace->job_count);
+    }
+}
+
+/*
+ * The result.
+ */
+
+static void measure(const struct world *world, struct sim_result *ret)
+{
+    const struct trace *trace = world->config->trace;
+    const struct ledger_totals *totals = ledger_totals(controller_ledger(world->controller));
+    const struct controller_stats *stats = controller_stats(world->controller);
+    const double jobs = world->jobs_done > 0 ? (double)world->jobs_done : 1;
+    const double hour = (double)MSEC_PER_HOUR;
+
+    *ret = (struct sim_result){
+        .cost = totals->sums.bill,
+        .boot_cost = totals->sums.boot,
+        .idle_cost = totals->sums.idle,
+        .ended_at = world->now,
+        .jobs = world->jobs_done,
+        .tasks = trace->task_total,
+        .jct_hours = world->jct_sum_ms / jobs / hour,
+        .idle_hours = world->idle_sum_ms / jobs / hour,
+        .norm_throughput = world->throughput_sum / jobs,
+        .tasks_per_instance =
+            stats->instance_ms > 0 ? (double)stats->bound_task_ms / (double)stats->instance_ms : 0,
+        .migrations_per_task =
+            trace->task_total > 0 ? (double)stats->migrations / (double)trace->task_total : 0,
+        .full_share = stats->weighed > 0 ? (double)stats->fulls / (double)stats->weighed : 0,
+        .stats = *stats,
+        .completions = world->completions,
+        .launches = world->launches,
+        .billed = world->billed,
+        .left_running = world->machines_living,
+        .ledger_agrees = totals->sums.bill == world->billed && totals->open == 0 &&
+                         totals->sums.work == totals->settled,
+    };
+}
+
+static int check_fits(const struct sim_config *config, struct error *reterr)
+{
+    const struct shapes *shapes = &config->trace->shapes;
+
+    for (uint32_t shape = 0; shape < shapes->count; shape++) {
+        bool fits = false;
+
+        for (uint32_t i = 0; i < config->catalogue->offer_count && !fits; i++)
+            fits = shape_fits_type(shapes, shape, catalogue_type_of(config->catalogue, i));
+        if (!fits)
+            return error_set(reterr, -EINVAL,
+                             "no machine of the catalogue holds a task of '%s'; add a larger type "
+                             "or leave its jobs out",
+                             names_text(&shapes->names, shapes->rows[shape].name));
+    }
+    return 0;
+}
+
+int simulation_run(const struct sim_config *config, struct sim_result *ret, struct error *reterr)
+{
+    const int bad = check_fits(config, reterr);
+    struct world world;
+
+    assert(config->tick_ms > 0);
+    if (bad != 0)
+        return bad;
+    world_init(&world, config);
+    run(&world);
+    measure(&world, ret);
+    ret->work_bound = 0;
+    world_done(&world);
+    return 0;
+}

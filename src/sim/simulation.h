@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simulation.h - run the controller over a simulated engine and cloud, and measure.
+ *
+ * The world behind the ports: machines boot, launches fetch and build, tasks slow each other down,
+ * moves save and restore, requests are refused, machines are lost, news comes late or twice. The
+ * controller is the one that runs in production.
+ *
+ * Order within one moment: what was under way ends; jobs arrive; the controller decides; tasks
+ * complete. So a job that arrives at the moment of a decision takes part in it, and a task that
+ * completes then is seen by the next.
+ *
+ * Promises:  same configuration and seed, same result, to the bit.
+ * Costs:     O((events + rounds) log n) beside what the policy costs; about 250 bytes a task.
+ */
+#ifndef STINT_SIM_SIMULATION_H
+#define STINT_SIM_SIMULATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "control/controller.h"
+#include "policy/policy.h"
+#include "sim/contention.h"
+#include "trace/trace.h"
+
+/* What goes wrong, and how often. All zero: nothing does. */
+struct sim_faults {
+    uint32_t refuse_ppm; /* of requests for a machine */
+    uint32_t slow_ppm;   /* of boots that take 'slow_factor' times as long */
+    uint32_t slow_factor;
+    msec_t lose_mean_ms; /* a running machine is lost after this time on average; 0: never */
+    uint32_t notice_ppm; /* of losses that are announced 'notice_ms' before */
+    msec_t notice_ms;
+    uint32_t duplicate_ppm; /* of events that come twice */
+    uint32_t late_ppm;      /* of events that come late, by up to 'late_ms' */
+    msec_t late_ms;
+};
+
+/* What the controller is told about runtimes. */
+enum sim_estimates {
+    SIM_ESTIMATES_ORACLE,  /* the truth, times a factor if 'noise_ppm' is given */
+    SIM_ESTIMATES_USER,    /* what the trace says users said; the truth where they said nothing */
+    SIM_ESTIMATES_LEARNED, /* nothing: the controller learns */
+};
+
+struct sim_config {
+    const struct trace *trace;
+    const struct catalogue *catalogue;
+    const struct contention *contention; /* NULL: tasks do not disturb each other */
+    const struct policy *policy;
+    int64_t option[POLICY_OPTIONS_MAX];
+    msec_t round_ms;  /* decide at every multiple; 0: when something happened */
+    msec_t settle_ms; /* with round_ms 0: so long after it */
+    msec_t tick_ms;   /* tasks complete at multiples of this; above 0 */
+    enum sim_estimates estimates;
+    uint32_t noise_ppm;
+    double default_rate;
+    struct sim_faults faults;
+    uint64_t seed;
+
+    /* Called now and then with the jobs that are done; may be NULL. */
+    void (*on_progress)(void *context, uint32_t done, uint32_t total);
+    void (*on_plan)(void *context, const struct view *view, const struct plan *plan);
+    void *context;
+};
+
+struct sim_result {
+    money_t cost;       /* of all instances */
+    money_t boot_cost;  /* of it: until they took work */
+    money_t idle_cost;  /* of it: while nothing ran */
+    money_t work_bound; /* no way to run the same work can cost less */
+    msec_t ended_at;
+    uint64_t jobs;
+    uint64_t tasks;
+    double jct_hours;          /* mean, from arrival to completion */
+    double idle_hours;         /* mean, of a job's time: not launched */
+    double norm_throughput;    /* mean, of a job's pace while it makes progress */
+    double tasks_per_instance; /* in time */
+    double migrations_per_task;
+    double full_share; /* of the decisions that weighed full against partial */
+    struct controller_stats stats;
+
+    /* For those who check the simulation itself. */
+    uint64_t completions; /* of tasks */
+    uint64_t launches;
+    money_t billed;        /* by the cloud's own count */
+    uint64_t left_running; /* machines at the end */
+    bool ledger_agrees;    /* it adds up, to the micro-dollar */
+};
+
+/* Fails if some job can run on no machine of the catalogue. */
+int simulation_run(const struct sim_config *config, struct sim_result *ret, struct error *reterr);
+
+#endif

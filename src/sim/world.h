@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.h - the state of the simulated world, shared by its parts:
+ *
+ *   simulation.c  the loop and the measurements
+ *   sim_cloud.c   machines, behind the cloud port
+ *   sim_engine.c  tasks, behind the engine port
+ *   sim_pace.c    how fast tasks make progress
+ *   sim_news.c    how news reaches the controller: at once, late, twice
+ */
+#ifndef STINT_SIM_WORLD_H
+#define STINT_SIM_WORLD_H
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "sim/simulation.h"
+#include "sim/timeline.h"
+
+#define WORLD_NONE UINT32_MAX
+
+/* Ranks within one moment, see simulation.h. */
+enum world_rank { RANK_UNDER_WAY, RANK_ARRIVAL, RANK_DECISION, RANK_COMPLETION };
+
+enum world_event {
+    WORLD_MACHINE_RUNS,  /* who: machine */
+    WORLD_MACHINE_READY, /* who: machine */
+    WORLD_MACHINE_WARNED,
+    WORLD_MACHINE_LOST,
+    WORLD_MACHINE_ENDS,  /* given back */
+    WORLD_RENT_REFUSED,  /* id */
+    WORLD_TASK_LAUNCHED, /* who: task */
+    WORLD_TASK_BEGINS,   /* its progress, after init */
+    WORLD_TASK_HALTS,    /* stopped, not saved yet */
+    WORLD_TASK_SAVED,
+    WORLD_TASK_COMPLETES, /* who: head of the unit */
+    WORLD_DECISION,
+    WORLD_NEWS, /* who: a piece of late news */
+};
+
+enum task_phase {
+    PHASE_AWAY,      /* on no machine */
+    PHASE_QUEUED,    /* waits for room on its machine */
+    PHASE_LAUNCHING, /* fetches and builds */
+    PHASE_INIT,      /* launched; disturbs others, makes no progress */
+    PHASE_RUNNING,
+    PHASE_HALTING, /* told to stop; still makes progress if it did */
+    PHASE_SAVING,  /* keeps its room, makes no progress */
+    PHASE_COMPLETE,
+};
+
+/* A task; the first task of a gang also carries the progress of all (the 'unit'). */
+struct world_task {
+    uint64_t place_key;
+    uint64_t stop_key;
+    uint32_t job;
+    uint32_t machine;
+    uint32_t next; /* in the machine's list */
+    uint32_t prev;
+    uint32_t epoch;   /* of what is under way with it */
+    uint32_t own_ppm; /* what it could do, given its neighbours */
+    uint8_t phase;
+    bool progressing; /* past init, not halted yet */
+    bool active;      /* launched and not halted: disturbs its neighbours */
+
+    /* The unit. */
+    int64_t left;       /* work, in ms x ppm */
+    int64_t saved;      /* what was left at the last checkpoint */
+    msec_t since;       /* when 'left' was true */
+    msec_t run_ms;      /* time with progress */
+    msec_t launched_ms; /* time in which all its tasks were launched */
+    msec_t launched_since;
+    uint32_t rate_ppm;
+    uint32_t going;    /* tasks that are past init */
+    uint32_t launched; /* tasks that are launched */
+    uint32_t unit_epoch;
+    uint32_t completed; /* tasks of a job, in its first task */
+};
+
+enum machine_state { MACHINE_FREE, MACHINE_ASKED, MACHINE_BOOTING, MACHINE_READY, MACHINE_ENDING };
+
+struct world_machine {
+    uint64_t id;
+    uint32_t offer;
+    uint32_t epoch; /* of its row */
+    struct res used;
+    uint32_t first; /* tasks that are here, in whatever phase, in the order they came */
+    uint32_t last;
+    uint32_t queued; /* of them, tasks that wait for room */
+    uint32_t *built; /* workloads that were launched here before */
+    uint32_t built_count;
+    uint32_t built_room;
+    msec_t billed_from; /* -1: not yet */
+    uint32_t next_free;
+    uint8_t state;
+};
+
+/* News on its way to the controller. */
+struct world_news {
+    bool is_cloud;
+    struct engine_event engine;
+    struct cloud_event cloud;
+    uint32_t next_free;
+};
+
+struct world {
+    const struct sim_config *config;
+    struct controller *controller;
+    struct timeline timeline;
+    msec_t now;
+    struct world_task *tasks;
+    uint32_t *first_task; /* of each job; tasks of a job follow each other */
+    uint32_t task_count;
+    struct world_machine *machines;
+    uint32_t machine_count;
+    uint32_t machines_room;
+    uint32_t machine_free;
+    uint32_t machines_living;
+    struct map machine_by_id;
+    struct world_news *news;
+    uint32_t news_count;
+    uint32_t news_room;
+    uint32_t news_free;
+    struct rng rng_cloud;
+    struct rng rng_news;
+    struct rng rng_estimates;
+
+    /* Scratch for sim_pace.c. */
+    struct contention_part *parts;
+    double *part_rates;
+    uint32_t parts_room;
+    uint32_t part_rates_room;
+
+    /* Measurements. */
+    uint64_t jobs_done;
+    uint64_t completions;
+    uint64_t launches;
+    money_t billed;
+    double jct_sum_ms;
+    double idle_sum_ms;
+    double throughput_sum;
+};
+
+extern const struct cloud_ops sim_cloud_ops;
+extern const struct engine_ops sim_engine_ops;
+
+const struct trace_job *world_job(const struct world *world, uint32_t task);
+const struct shape *world_shape(const struct world *world, uint32_t task);
+
+/* Something will happen to a task or machine; void if its epoch has changed by then. */
+void world_at(struct world *world, msec_t at, enum world_event kind, uint32_t who, uint32_t epoch);
+
+/* sim_cloud.c */
+void sim_cloud_event(struct world *world, const struct timeline_event *event);
+
+/* sim_engine.c */
+void sim_engine_event(struct world *world, const struct timeline_event *event);
+void sim_engine_machine_lost(struct world *world, uint32_t machine);
+
+/* sim_pace.c: keep the rates right */
+uint32_t sim_pace_head(const struct world *world, uint32_t task);
+void sim_pace_join(struct world *world, uint32_t task);   /* it disturbs others from now on */
+void sim_pace_leave(struct world *world, uint32_t task);  /* no more */
+void sim_pace_begin(struct world *world, uint32_t task);  /* it makes progress */
+void sim_pace_end(struct world *world, uint32_t task);    /* no more */
+void sim_pace_settle(struct world *world, uint32_t head); /* bring 'left' up to now */
+void sim_pace_launched(struct world *world, uint32_t task, int change);
+
+/* sim_news.c */
+void sim_news_engine(struct world *world, const struct engine_event *event);
+void sim_news_cloud(struct world *world, const struct cloud_event *event);
+void sim_news_deliver(struct world *world, uint32_t news);
+
+#endif
