@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint - the tool. Finds the verb and hands over.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/verb.h"
+
+#ifndef STINT_VERSION
+#define STINT_VERSION "unknown"
+#endif
+
+static const struct verb *const verbs[] = { &verb_sim, &verb_repro };
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+static void print_help(FILE *out)
+{
+    fputs("stint runs a cluster's work on rented machines for the least money.\n"
+          "\n"
+          "Usage: stint VERB [OPTION...] [ARGUMENT...]\n"
+          "\n"
+          "Verbs:\n",
+          out);
+    for (int i = 0; i < VERB_COUNT; i++)
+        fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+    fputs("\n"
+          "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"
+          "else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 public data not\n"
+          "found (see STINT_DATA), 4 measured something else than expected (--check).\n"
+          "\n"
+          "First steps: stint sim examples/small.yaml\n",
+          out);
+}
+
+int verb_fail(const char *verb, const struct error *error)
+{
+    fprintf(stderr, "stint %s: %s\n", verb, error->text);
+    return EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        puts("stint " STINT_VERSION);
+        return EXIT_DONE;
+    }
+    for (int i = 0; i < VERB_COUNT; i++) {
+        if (strcmp(argv[1], verbs[i]->name) == 0)
+            return verbs[i]->run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "stint: there is no verb '%s'; `stint --help` lists them\n", argv[1]);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/sim_rows.h"
+
+static const struct report_column columns[] = {
+    { .key = "policy", .heading = "policy", .kind = REPORT_TEXT },
+    { .key = "cost_usd", .heading = "cost $", .kind = REPORT_MONEY, .digits = 2 },
+    { .key = "norm_cost", .heading = "cost norm.", .kind = REPORT_DECIMAL, .digits = 4 },
+    { .key = "jct_hours", .heading = "JCT h", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "tasks_per_instance",
+      .heading = "tasks/ instance",
+      .kind = REPORT_DECIMAL,
+      .digits = 2 },
+    { .key = "norm_throughput", .heading = "norm. tput", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "idle_hours", .heading = "idle h", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "migrations_per_task", .heading = "moves/ task", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "instances", .heading = "instances", .kind = REPORT_INTEGER },
+    { .key = "full_share", .heading = "full share", .kind = REPORT_DECIMAL, .digits = 4 },
+    { .key = "bound_share", .heading = "bound/ cost", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "seconds", .heading = "run s", .kind = REPORT_DECIMAL, .digits = 2 },
+    { .key = "paper_norm_cost", .heading = "paper norm.", .kind = REPORT_DECIMAL, .digits = 2 },
+    { .key = "paper_jct_hours", .heading = "paper JCT h", .kind = REPORT_DECIMAL, .digits = 2 },
+};
+
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]), PAPER_COLUMNS = 2 };
+
+struct report_table *sim_rows_create(const char *name, bool with_paper)
+{
+    return report_table_create(name, columns,
+                               with_paper ? COLUMN_COUNT : COLUMN_COUNT - PAPER_COLUMNS);
+}
+
+static void add_ratio(struct report_table *table, money_t part, money_t whole)
+{
+    if (whole > 0)
+        report_table_add_real(table, (double)part / (double)whole);
+    else
+        report_table_add_missing(table);
+}
+
+static void add_paper(struct report_table *table, double value)
+{
+    if (value >= 0)
+        report_table_add_real(table, value);
+    else
+        report_table_add_missing(table);
+}
+
+void sim_rows_add(struct report_table *table, const struct sim_row *row, bool with_paper)
+{
+    const struct sim_result *result = row->result;
+
+    report_table_add_text(table, row->policy);
+    report_table_add_money(table, result->cost);
+    add_ratio(table, result->cost, row->base_cost);
+    report_table_add_real(table, result->jct_hours);
+    report_table_add_real(table, result->tasks_per_instance);
+    report_table_add_real(table, result->norm_throughput);
+    report_table_add_real(table, result->idle_hours);
+    report_table_add_real(table, result->migrations_per_task);
+    report_table_add_integer(table, (int64_t)result->stats.rented);
+    if (result->stats.weighed > 0)
+        report_table_add_real(table, result->full_share);
+    else
+        report_table_add_missing(table);
+    add_ratio(table, result->work_bound, result->cost);
+    report_table_add_real(table, row->seconds);
+    if (with_paper) {
+        add_paper(table, row->paper_norm_cost);
+        add_paper(table, row->paper_jct_hours);
+    }
+}
