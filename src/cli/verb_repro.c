@@ -2,13 +2,135 @@
 /*
  * stint repro SYSTEM - measure a published system on its own data, beside what its paper says.
  */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/repro_eva.h"
 #include "cli/verb.h"
+
+static const char doc[] =
+    "Measure a published system on its own data, beside what its paper says.\v"
+    "SYSTEM is eva: Chang and Venkataraman, \"Eva: Cost-Efficient Cloud-Based Cluster Scheduling\", "
+    "EuroSys'25. Without --figure, all five policies of its table 14 run on the full trace of 6,274 "
+    "jobs; with --figure, one of its figures 4 to 8 is measured and can be drawn.\n"
+    "\n"
+    "The data is public and no part of Stint: docs/DATA.md says where to get it. It is looked for "
+    "in $STINT_DATA, else in ../shared/data.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data not found, 4 a figure is not what it "
+    "should be (--check).\n"
+    "\n"
+    "Examples:\n"
+    "  stint repro eva\n"
+    "  stint repro eva --interference permuted --policy eva -o json\n"
+    "  stint repro eva --figure 4 --svg figure4.svg";
+
+enum key { KEY_FIGURE = 256, KEY_INTERFERENCE, KEY_JOBS, KEY_SEED, KEY_SVG, KEY_CHECK };
+
+static const struct argp_option argp_options[] = {
+    { "figure", KEY_FIGURE, "N", 0, "Measure figure 4, 5, 6, 7 or 8 instead of the table", 0 },
+    { "interference", KEY_INTERFERENCE, "HOW", 0,
+      "matrix: as published (default); permuted: as the artifact's generator can misread it; or one "
+      "throughput for every pair, such as 0.9",
+      0 },
+    { "policy", 'p', "NAME", 0, "Only this policy; may be repeated", 0 },
+    { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },
+    { "seed", KEY_SEED, "N", 0, "Of what the figures draw at random (default 1)", 0 },
+    { "output", 'o', "FORMAT", 0, "table (default), json or csv", 0 },
+    { "svg", KEY_SVG, "FILE", 0, "With --figure: draw it", 0 },
+    { "check", KEY_CHECK, NULL, 0, "Exit with 4 unless the table is what it should be", 0 },
+    { 0 },
+};
+
+struct arguments {
+    struct repro_options options;
+    const char *system;
+};
+
+static uint64_t parse_count(struct argp_state *state, const char *text, uint64_t max)
+{
+    char *end = NULL;
+
+    errno = 0;
+
+    const unsigned long long value = strtoull(text, &end, 10);
+
+    if (errno != 0 || *text < '0' || *text > '9' || *end != 0 || value > max)
+        argp_error(state, "'%s' is not a whole number up to %llu", text, (unsigned long long)max);
+    return value;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct repro_options *options = &arguments->options;
+    struct error error;
+
+    switch (key) {
+    case KEY_FIGURE:
+        options->figure = (uint32_t)parse_count(state, arg, UINT32_MAX);
+        return 0;
+    case KEY_INTERFERENCE:
+        options->interference = arg;
+        return 0;
+    case KEY_JOBS:
+        options->jobs = (uint32_t)parse_count(state, arg, UINT32_MAX);
+        return 0;
+    case KEY_SEED:
+        options->seed = parse_count(state, arg, UINT64_MAX);
+        return 0;
+    case KEY_SVG:
+        options->svg = arg;
+        return 0;
+    case KEY_CHECK:
+        options->check = true;
+        return 0;
+    case 'p':
+        if (policy_find(arg) == NULL)
+            argp_error(state, "there is no policy '%s'", arg);
+        if (options->policy_count == REPRO_POLICIES_MAX)
+            argp_error(state, "too many policies");
+        options->policies[options->policy_count++] = arg;
+        return 0;
+    case 'o':
+        if (output_format_parse(arg, &options->format, &error) != 0)
+            argp_error(state, "%s", error.text);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->system != NULL)
+            argp_error(state, "one system at a time, please");
+        arguments->system = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->system == NULL)
+            argp_error(state, "which system? There is: eva");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
 
 static int run(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return EXIT_USAGE;
+    static char name[] = "stint repro";
+    struct arguments arguments = { .options = { .interference = "matrix", .seed = 1 } };
+    const struct argp argp = {
+        .options = argp_options, .parser = parse, .args_doc = "SYSTEM", .doc = doc
+    };
+
+    argv[0] = name;
+    argp_err_exit_status = EXIT_USAGE;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+        return EXIT_USAGE;
+    if (strcmp(arguments.system, "eva") != 0) {
+        fprintf(stderr, "stint repro: there is no system '%s'; there is: eva\n", arguments.system);
+        return EXIT_USAGE;
+    }
+    return arguments.options.figure != 0 ? repro_eva_figure(&arguments.options)
+                                         : repro_eva_table(&arguments.options);
 }
 
 const struct verb verb_repro = {

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * repro_eva.h - Eva's published results (EuroSys'25), measured on Eva's own trace.
+ *
+ *   repro_eva_world.c    the data: trace, catalogue, interference, and how the paper varies them
+ *   repro_eva_table.c    table 14: all five policies on the full trace
+ *   repro_eva_figures.c  figures 4 to 8: one thing varied at a time
+ */
+#ifndef STINT_CLI_REPRO_EVA_H
+#define STINT_CLI_REPRO_EVA_H
+
+#include "base/error.h"
+#include "cli/report_table.h"
+#include "sim/contention.h"
+#include "sim/simulation.h"
+#include "trace/trace.h"
+
+enum { REPRO_POLICIES_MAX = 16 };
+
+/* What the command line asks for. */
+struct repro_options {
+    enum output_format format;
+    const char *policies[REPRO_POLICIES_MAX]; /* only these; none: all */
+    uint32_t policy_count;
+    uint32_t figure;          /* 0: the table */
+    uint32_t jobs;            /* only the first so many; 0: all */
+    uint64_t seed;            /* of what is drawn at random in the figures */
+    const char *interference; /* "matrix", "permuted", or a number */
+    const char *svg;          /* where to write the picture; NULL: nowhere */
+    bool check;
+};
+
+/* How a run differs from table 14's; all zero: not at all. */
+struct eva_variation {
+    double pair_rate;        /* every pair runs at this rate; 0: as the matrix says */
+    bool permuted;           /* the matrix as the artifact's table misreads it */
+    double delay_factor;     /* on the delays of a move; 0: 1 */
+    double multi_gpu_share;  /* of jobs that need 2, 4 or 8 accelerators, in proportion 5:4:1 */
+    double multi_task_share; /* of jobs with 2 or 4 tasks, in equal parts */
+    double rate_factor;      /* on the rate of arrivals; 0: 1 */
+    uint32_t jobs;           /* only the first so many; 0: all */
+    uint64_t seed;
+};
+
+struct eva_world {
+    struct catalogue catalogue;
+    struct trace trace;
+    struct contention contention;
+};
+
+/* Returns 0, -ENOENT where the data is not there, or another negative errno. */
+int eva_world_load(struct eva_world *world, const struct eva_variation *variation,
+                   struct error *reterr);
+void eva_world_done(struct eva_world *world);
+
+/* A policy with the options that the Eva artifact's reading of it has. */
+struct eva_runner {
+    const char *label;
+    const struct policy *policy;
+    int64_t option[POLICY_OPTIONS_MAX];
+};
+
+void eva_runner_init(struct eva_runner *runner, const struct policy *policy);
+
+/* Set an option by the words of a scenario file; the policy has such an option. */
+void eva_runner_set(struct eva_runner *runner, const char *option, const char *value);
+
+/* Simulate; 'ret_seconds' is processor time. */
+int eva_world_run(const struct eva_world *world, const struct eva_runner *runner, uint64_t seed,
+                  struct sim_result *ret, double *ret_seconds, struct error *reterr);
+
+/* The two ways to answer; both return an exit code of verb.h. */
+int repro_eva_table(const struct repro_options *options);
+int repro_eva_figure(const struct repro_options *options);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Table 14 of the Eva paper: five policies on the full trace, paper beside measured.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/repro_eva.h"
+#include "cli/sim_rows.h"
+#include "cli/verb.h"
+
+/* What the paper printed, and what the authors' rules give on the data that can be checked
+ * (docs/eva-interference.md); 'permuted' where the misread table gives something else. */
+struct expectation {
+    const struct policy *policy;
+    double paper_norm_cost;
+    double paper_jct_hours;
+    double norm_cost;
+    double permuted_norm_cost; /* 0: not looked at */
+    double norm_tolerance;
+    double jct_hours;     /* 0: not looked at */
+    double jct_tolerance; /* relative */
+    double cost_usd;      /* 0: not looked at */
+};
+
+static const struct expectation expectations[] = {
+    { &policy_task_per_instance, 1.00, 16.81, 1.0, 1.0, 1e-9, 16.81, 0.002, 831227.28 },
+    { &policy_stratus, 0.67, 18.89, 0.673, 0, 0.015, 0, 0, 0 },
+    { &policy_synergy, 0.67, 19.03, 0.669, 0, 0.015, 0, 0, 0 },
+    { &policy_owl, 0.75, 18.05, 0.755, 0, 0.015, 0, 0, 0 },
+    { &policy_eva, 0.58, 19.42, 0.625, 0.58, 0.015, 20.65, 0.025, 0 },
+};
+
+enum { EXPECTATIONS = sizeof(expectations) / sizeof(expectations[0]) };
+
+static bool is_wanted(const struct repro_options *options, const char *name)
+{
+    for (uint32_t i = 0; i < options->policy_count; i++) {
+        if (strcmp(options->policies[i], name) == 0)
+            return true;
+    }
+    return options->policy_count == 0;
+}
+
+static bool is_near(const char *policy, const char *what, double measured, double expected,
+                    double tolerance)
+{
+    if (fabs(measured - expected) <= tolerance)
+        return true;
+    fprintf(stderr, "stint repro: %s: %s is %.4f, expected %.4f +- %.4f\n", policy, what, measured,
+            expected, tolerance);
+    return false;
+}
+
+/* Whether the result is what it should be; says on standard error what is not. */
+static bool holds(const struct expectation *expected, const struct sim_result *result,
+                  money_t base_cost, bool permuted)
+{
+    const char *name = expected->policy->name;
+    const double norm = permuted ? expected->permuted_norm_cost : expected->norm_cost;
+    bool good = result->ledger_agrees && result->left_running == 0;
+
+    if (!good)
+        fprintf(stderr, "stint repro: %s: the books do not agree\n", name);
+    if (base_cost > 0 && norm > 0)
+        good &= is_near(name, "norm_cost", (double)result->cost / (double)base_cost, norm,
+                        expected->norm_tolerance);
+    if (expected->jct_hours > 0 && !permuted)
+        good &= is_near(name, "jct_hours", result->jct_hours, expected->jct_hours,
+                        expected->jct_hours * expected->jct_tolerance);
+    if (expected->cost_usd > 0)
+        good &= is_near(name, "cost_usd", (double)result->cost / (double)MONEY_PER_USD,
+                        expected->cost_usd, expected->cost_usd * 0.002);
+    return good;
+}
+
+static int parse_interference(const char *word, struct eva_variation *variation)
+{
+    char *end = NULL;
+
+    if (strcmp(word, "matrix") == 0)
+        return 0;
+    if (strcmp(word, "permuted") == 0) {
+        variation->permuted = true;
+        return 0;
+    }
+    variation->pair_rate = strtod(word, &end);
+    return *word != 0 && *end == 0 && variation->pair_rate > 0 && variation->pair_rate <= 1
+               ? 0
+               : -EINVAL;
+}
+
+/* Run every wanted policy and fill the table; an exit code. */
+static int run_all(const struct eva_world *world, const struct repro_options *options, bool checked,
+                   bool permuted, struct report_table *table)
+{
+    struct error error;
+    money_t base_cost = 0;
+    bool good = true;
+
+    for (int i = 0; i < EXPECTATIONS; i++) {
+        const struct expectation *expected = &expectations[i];
+        struct eva_runner runner;
+        struct sim_result result;
+        double seconds;
+
+        /* The first is what the others are measured against. */
+        if (i > 0 && !is_wanted(options, expected->policy->name))
+            continue;
+        eva_runner_init(&runner, expected->policy);
+        if (eva_world_run(world, &runner, options->seed, &result, &seconds, &error) != 0)
+            return verb_fail("repro", &error);
+        if (i == 0)
+            base_cost = result.cost;
+        good &= !checked || holds(expected, &result, base_cost, permuted);
+        if (!is_wanted(options, expected->policy->name))
+            continue;
+        sim_rows_add(table,
+                     &(struct sim_row){ .policy = runner.label,
+                                        .result = &result,
+                                        .base_cost = base_cost,
+                                        .seconds = seconds,
+                                        .paper_norm_cost = expected->paper_norm_cost,
+                                        .paper_jct_hours = expected->paper_jct_hours },
+                     true);
+    }
+    return good ? EXIT_DONE : EXIT_DIFFERS;
+}
+
+int repro_eva_table(const struct repro_options *options)
+{
+    struct eva_variation variation = { .jobs = options->jobs, .seed = options->seed };
+    struct eva_world world;
+    struct error error;
+
+    if (parse_interference(options->interference, &variation) != 0) {
+        fprintf(stderr, "stint repro: --interference takes matrix, permuted or a number above 0 "
+                        "and up to 1\n");
+        return EXIT_USAGE;
+    }
+
+    const int rc = eva_world_load(&world, &variation, &error);
+
+    if (rc != 0) {
+        (void)verb_fail("repro", &error);
+        return rc == -ENOENT ? EXIT_NO_DATA : EXIT_FAILED;
+    }
+
+    struct report_table *table = sim_rows_create("eva", true);
+    const bool checked = options->check && options->jobs == 0 && variation.pair_rate <= 0;
+    int code = run_all(&world, options, checked, variation.permuted, table);
+
+    report_table_note_text(table, "interference", options->interference);
+    if (code != EXIT_FAILED && report_table_write(table, options->format, stdout) != 0)
+        code = EXIT_FAILED;
+    report_table_destroy(table);
+    eva_world_done(&world);
+    return code;
+}
