@@ -266,15 +266,20 @@ static int build(struct builder *b, struct error *reterr)
 int doc_parse(const char *text, size_t length, struct arena *arena, const struct doc_node **ret,
               struct error *reterr)
 {
-    struct builder b = { .text = text, .arena = arena };
+    static const char mark[] = "\xef\xbb\xbf";
     int rc = text_check_input(text, length, reterr);
 
     if (rc < 0)
         return rc;
+
+    /* libyaml would count a byte order mark as a column, and miss a "---" behind it. */
+    const size_t skipped = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    struct builder b = { .text = text + skipped, .arena = arena };
+
     if (!yaml_parser_initialize(&b.parser))
         abort();
     yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, length);
+    yaml_parser_set_input_string(&b.parser, (const unsigned char *)b.text, length - skipped);
     rc = build(&b, reterr);
     yaml_parser_delete(&b.parser);
     mem_free(b.sorted);
