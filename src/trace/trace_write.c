@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/trace_write.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "trace/number.h"
+
+/* What a demand column is called, and the digits behind the point of its amounts. */
+static const struct {
+    const char *name;
+    int digits;
+} kinds[RES_KINDS] = {
+    [RES_CPU] = { "cpu", 3 },
+    [RES_MEM] = { "mem_gb", 9 },
+    [RES_ACCEL] = { "gpu", 3 },
+};
+
+struct writer {
+    FILE *out;
+    const struct trace *trace;
+    const struct names *families;
+    bool *used; /* by family: whether some shape has a demand of its own for it */
+    uint32_t family_count;
+};
+
+/* A text as a field, in quotes where it needs them. */
+static void put_text(FILE *out, const char *text)
+{
+    const size_t length = strlen(text);
+    const bool plain = strpbrk(text, ",\"\r\n") == NULL && text[0] != ' ' &&
+                       (length == 0 || text[length - 1] != ' ');
+
+    if (plain) {
+        (void)fputs(text, out);
+        return;
+    }
+    (void)fputc('"', out);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            (void)fputc('"', out);
+        (void)fputc(text[i], out);
+    }
+    (void)fputc('"', out);
+}
+
+static void put_header(const struct writer *w)
+{
+    (void)fputs("job_id,name,workload,user,arrival_s,duration_s,estimate_s,tasks,gang,fetch_delay,"
+                "build_image_delay,init_delay,kill_delay,upload_delay,cpu,mem_gb,gpu",
+                w->out);
+    for (uint32_t family = 0; family < w->family_count; family++) {
+        for (int kind = 0; w->used[family] && kind < RES_KINDS; kind++) {
+            char column[LIMIT_NAME + 16];
+
+            (void)snprintf(column, sizeof(column), "%s@%s", kinds[kind].name,
+                           names_text(w->families, family));
+            (void)fputc(',', w->out);
+            put_text(w->out, column);
+        }
+    }
+    (void)fputc('\n', w->out);
+}
+
+static void put_seconds(FILE *out, msec_t ms)
+{
+    (void)fprintf(out, ",%s", ms >= 0 ? number_print(ms, 3).text : "");
+}
+
+/* The demand of the shape for exactly that family; FAMILY_NONE: the general one. NULL: none. */
+static const struct res *own_demand(const struct shapes *shapes, const struct shape *shape,
+                                    uint32_t family)
+{
+    for (uint32_t i = 0; i < shape->demand_count; i++) {
+        const struct shape_demand *demand = &shapes->demands[shape->demand_first + i];
+
+        if (demand->family == family)
+            return &demand->res;
+    }
+    return NULL;
+}
+
+static void put_demand(FILE *out, const struct res *demand)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        (void)fputc(',', out);
+        if (demand == NULL)
+            continue;
+
+        const int64_t amount = demand->amount[kind];
+        const int64_t scaled = kind == RES_MEM ? mul_div(amount, 1000000000, 1024) : amount;
+
+        (void)fputs(number_print(scaled, kinds[kind].digits).text, out);
+    }
+}
+
+static void put_job(const struct writer *w, const struct trace_job *job)
+{
+    const struct shapes *shapes = &w->trace->shapes;
+    const struct shape *shape = &shapes->rows[job->shape];
+
+    (void)fprintf(w->out, "%" PRIu64 ",", job->id);
+    put_text(w->out, names_text(&w->trace->names, job->name));
+    (void)fputc(',', w->out);
+    put_text(w->out, names_text(&shapes->names, shape->name));
+    (void)fputc(',', w->out);
+    put_text(w->out, names_text(&w->trace->users, job->user));
+    put_seconds(w->out, job->arrival_ms);
+    put_seconds(w->out, job->work_ms);
+    put_seconds(w->out, job->estimate_ms);
+    (void)fprintf(w->out, ",%" PRIu32 ",%d", job->task_count, job->gang);
+    put_seconds(w->out, shape->delays.fetch_ms);
+    put_seconds(w->out, shape->delays.build_ms);
+    put_seconds(w->out, shape->delays.init_ms);
+    put_seconds(w->out, shape->delays.kill_ms);
+    put_seconds(w->out, shape->delays.upload_ms);
+    put_demand(w->out, own_demand(shapes, shape, FAMILY_NONE));
+    for (uint32_t family = 0; family < w->family_count; family++) {
+        if (w->used[family])
+            put_demand(w->out, own_demand(shapes, shape, family));
+    }
+    (void)fputc('\n', w->out);
+}
+
+int trace_write_csv(FILE *out, const struct trace *trace, const struct names *families,
+                    struct error *reterr)
+{
+    const uint32_t family_count = families != NULL ? families->count : 0;
+    struct writer w = {
+        .out = out,
+        .trace = trace,
+        .families = families,
+        .used = mem_alloc(family_count, sizeof(bool)),
+        .family_count = family_count,
+    };
+
+    for (uint32_t i = 0; i < trace->shapes.demand_count; i++) {
+        const uint32_t family = trace->shapes.demands[i].family;
+
+        if (family == FAMILY_NONE)
+            continue;
+        assert(family < family_count);
+        w.used[family] = true;
+    }
+    put_header(&w);
+    for (uint32_t i = 0; i < trace->job_count; i++)
+        put_job(&w, &trace->jobs[i]);
+    mem_free(w.used);
+    if (fflush(out) != 0 || ferror(out))
+        return error_set(reterr, -EIO, "the trace cannot be written: is the disk full?");
+    return 0;
+}
