@@ -20,8 +20,8 @@ enum {
     LIMIT_PRICE_POINTS = 1 << 24,  /* changes of all price series together */
 };
 
-#define LIMIT_TIME_MS  ((int64_t)1 << 50) /* 35,000 years: sums of a few stay far from overflow */
-#define LIMIT_MONEY    ((int64_t)1 << 50) /* 1.1 billion dollars per hour */
+#define LIMIT_TIME_MS  ((int64_t)1 << 42) /* 139 years: times a million it still fits */
+#define LIMIT_MONEY    ((int64_t)1 << 40) /* 1.1 million dollars per hour; 139 years of it fit */
 #define LIMIT_RESOURCE ((int64_t)1 << 40) /* a milli-CPU, MiB or milli-accelerator amount */
 
 #endif

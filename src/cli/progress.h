@@ -17,8 +17,8 @@ struct progress {
 
 void progress_start(struct progress *progress, const char *what);
 
-/* 'done' of 'total'; cheap to call often. Fits sim_config.on_progress, with 'progress' as context. */
-void progress_step(void *progress, uint32_t done, uint32_t total);
+/* 'done' of 'total'; cheap to call often. Fits sim_config.on_progress, the progress being its context. */
+void progress_step(void *context, uint32_t done, uint32_t total);
 
 /* Wipe the line. */
 void progress_end(struct progress *progress);

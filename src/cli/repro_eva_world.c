@@ -305,7 +305,7 @@ void eva_runner_set(struct eva_runner *runner, const char *option, const char *v
             return;
         }
     }
-    assert(!"the option has that word");
+    assert(false && "the option has that word");
 }
 
 void eva_runner_init(struct eva_runner *runner, const struct policy *policy)

@@ -143,7 +143,7 @@ static void on_task(struct controller *controller, const struct engine_event *ev
         break;
     case ENGINE_JOB_ARRIVED:
     case ENGINE_NODE_READY:
-        assert(!"not about a task");
+        assert(false && "not about a task");
     }
 }
 

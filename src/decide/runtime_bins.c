@@ -54,8 +54,8 @@ static void set_leaf(struct runtime_bins *bins, uint32_t slot)
 
 static void join(struct runtime_bins *bins, uint32_t node)
 {
-    const struct runtime_room *a = &bins->tree[node * 2];
-    const struct runtime_room *b = &bins->tree[node * 2 + 1];
+    const struct runtime_room *a = &bins->tree[(size_t)node * 2];
+    const struct runtime_room *b = &bins->tree[(size_t)node * 2 + 1];
     struct runtime_room *up = &bins->tree[node];
 
     for (int kind = 0; kind < RES_KINDS; kind++)

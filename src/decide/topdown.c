@@ -22,9 +22,14 @@ struct topdown {
     bool penalise;
 };
 
+/* Context of a sort, which takes no pointer to const. */
+struct reuse_order {
+    const struct view *view;
+};
+
 static int compare_reuse(const void *left, const void *right, void *context)
 {
-    const struct view *view = context;
+    const struct view *view = ((const struct reuse_order *)context)->view;
     const uint32_t a = *(const uint32_t *)left;
     const uint32_t b = *(const uint32_t *)right;
 
@@ -46,11 +51,10 @@ static void reuse_build(struct topdown *run, const uint32_t *reusable, uint32_t 
     run->slot_of = ARENA_ARRAY(arena, uint32_t, run->view->instance.count);
     for (uint32_t i = 0; i < count; i++)
         run->reuse.instances[i] = reusable[i];
-    if (count > 0) {
-        struct view *context = (struct view *)(uintptr_t)run->view; /* qsort_r wants no const */
+    struct reuse_order order = { .view = run->view };
 
-        qsort_r(run->reuse.instances, count, sizeof(uint32_t), compare_reuse, context);
-    }
+    if (count > 0)
+        qsort_r(run->reuse.instances, count, sizeof(uint32_t), compare_reuse, &order);
     for (uint32_t i = 0; i < count; i++)
         run->slot_of[run->reuse.instances[i]] = i + 1;
 }

@@ -85,7 +85,7 @@ static uint32_t part_at(const struct contention_part *parts, uint32_t count, con
         if (at >= before && at < before + parts[i].count)
             return i;
     }
-    assert(!"the place is in the group");
+    assert(false && "the place is in the group");
     return 0;
 }
 

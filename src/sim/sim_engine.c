@@ -410,7 +410,7 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
     case WORLD_TASK_COMPLETES:
     case WORLD_DECISION:
     case WORLD_NEWS:
-        assert(!"not about a task");
+        assert(false && "not about a task");
     }
 }
 

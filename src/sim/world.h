@@ -154,7 +154,7 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event);
 
 /* sim_engine.c */
 void sim_engine_event(struct world *world, const struct timeline_event *event);
-void sim_engine_machine_lost(struct world *world, uint32_t machine);
+void sim_engine_machine_lost(struct world *world, uint32_t row);
 
 /* sim_pace.c: keep the rates right */
 uint32_t sim_pace_head(const struct world *world, uint32_t task);
@@ -168,6 +168,6 @@ void sim_pace_launched(struct world *world, uint32_t task, int change);
 /* sim_news.c */
 void sim_news_engine(struct world *world, const struct engine_event *event);
 void sim_news_cloud(struct world *world, const struct cloud_event *event);
-void sim_news_deliver(struct world *world, uint32_t news);
+void sim_news_deliver(struct world *world, uint32_t row);
 
 #endif

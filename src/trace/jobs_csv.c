@@ -214,12 +214,12 @@ static int take_seconds(const struct reader *r, enum column which, msec_t *ret,
     const int rc = number_nearest(field.text, field.length, 3, &value);
 
     if (rc < 0 || value < 0 || value > LIMIT_TIME_MS)
-        return must_be(r, column, "a number of seconds from 0 to 1125899906842", reterr);
+        return must_be(r, column, "a number of seconds from 0 to 4398046511", reterr);
     *ret = value;
     return 0;
 }
 
-_Static_assert(LIMIT_TIME_MS / 1000 == 1125899906842, "the text above names the limit");
+_Static_assert(LIMIT_TIME_MS / 1000 == 4398046511, "the text above names the limit");
 
 static int take_whole(const struct reader *r, enum column which, int64_t max, uint32_t *ret,
                       struct error *reterr)
