@@ -18,6 +18,7 @@ enum {
     LIMIT_DOC_DEPTH = 32,          /* nesting of one YAML or JSON document */
     LIMIT_CONTENTION_NAMES = 4096, /* rows of a co-location matrix */
     LIMIT_PRICE_POINTS = 1 << 24,  /* changes of all price series together */
+    LIMIT_RUNTIME_GROUPS = 65536,  /* groups of similar past runs */
 };
 
 #define LIMIT_TIME_MS  ((int64_t)1 << 42) /* 139 years: times a million it still fits */
