@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "control/controller_private.h"
 #include "decide/reservation.h"
@@ -27,6 +28,9 @@ struct controller *controller_create(const struct controller_config *config)
     controller->config = *config;
     view_init(&controller->view, config->catalogue, config->shapes);
     colocation_init(&controller->knowledge.colocation, config->default_rate);
+    runtimes_init(&controller->knowledge.runtimes, config->default_estimate_ms,
+                  config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
+                                                         : RUNTIMES_GROUPS_MIN);
     controller->knowledge.profile = config->profile;
     controller->ledger = ledger_create();
     arena_init(&controller->arena);
@@ -43,11 +47,13 @@ void controller_destroy(struct controller *controller)
         return;
     view_done(&controller->view);
     colocation_done(&controller->knowledge.colocation);
+    runtimes_done(&controller->knowledge.runtimes);
     ledger_destroy(controller->ledger);
     arena_done(&controller->arena);
     map_done(&controller->ended_jobs);
     mem_free(controller->steps);
     mem_free(controller->present);
+    mem_free(controller->lessons);
     mem_free(controller);
 }
 
@@ -59,6 +65,7 @@ void controller_grow(struct controller *controller)
     MEM_ROOM(controller->steps, controller->steps_room, controller->view.task.count);
     for (uint32_t i = tasks; i < controller->steps_room; i++)
         controller->steps[i] = (struct task_step){ .at = ROW_NONE };
+    MEM_ROOM(controller->lessons, controller->lessons_room, controller->view.job.count);
     MEM_ROOM(controller->present, controller->present_room, controller->view.instance.count);
     for (uint32_t i = instances; i < controller->present_room; i++)
         controller->present[i] = ROW_NONE;

@@ -10,6 +10,56 @@
 #include "control/controller_private.h"
 #include "decide/reservation.h"
 
+/* What is known of the job before it runs. */
+static struct runtime_traits traits_of(const struct job_spec *spec)
+{
+    const msec_t limit = spec->estimate_ms / MSEC_PER_SEC;
+
+    return (struct runtime_traits){
+        .name = spec->name,
+        .user = spec->user,
+        .shape = spec->shape,
+        .tasks = spec->task_count,
+        .hour = (uint32_t)(spec->arrived_at / MSEC_PER_HOUR % 24),
+        .limit =
+            spec->estimate_ms >= 0 && limit < RUNTIME_UNKNOWN ? (uint32_t)limit : RUNTIME_UNKNOWN,
+    };
+}
+
+/* The estimate that the policy will see: what history says, what the engine says, the default. */
+static msec_t estimate_of(const struct controller *controller, const struct job_spec *spec,
+                          struct job_lesson *lesson)
+{
+    const msec_t given =
+        spec->estimate_ms >= 0 ? spec->estimate_ms : controller->config.default_estimate_ms;
+
+    if (controller->config.estimates != ESTIMATES_LEARNED)
+        return given;
+
+    const struct runtime_estimate learned =
+        runtimes_estimate(&controller->knowledge.runtimes, &lesson->traits);
+
+    lesson->seen = learned.seen;
+    return learned.samples > 0 ? learned.runtime_ms : given;
+}
+
+/* A task of the job has run to its end; the last one makes the job a lesson, by its mean. */
+static void learn_runtime(struct controller *controller, uint32_t task, msec_t at)
+{
+    const struct view *view = &controller->view;
+    const uint32_t job = view->task.job[task];
+    const msec_t since = view->task.launched_at[task];
+    struct job_lesson *lesson = &controller->lessons[job];
+
+    if (controller->config.estimates != ESTIMATES_LEARNED)
+        return;
+    lesson->executed_ms +=
+        view->task.executed_ms[task] + (since >= 0 && at > since ? at - since : 0);
+    if (view->job.tasks_left[job] == 1)
+        runtimes_learn(&controller->knowledge.runtimes, &lesson->traits,
+                       lesson->executed_ms / view->job.task_count[job], lesson->seen);
+}
+
 static void on_job(struct controller *controller, const struct engine_event *event)
 {
     struct job_spec spec = event->job;
@@ -19,10 +69,15 @@ static void on_job(struct controller *controller, const struct engine_event *eve
         controller->stats.late_events++;
         return;
     }
-    if (spec.estimate_ms < 0)
-        spec.estimate_ms = controller->config.default_estimate_ms;
-    (void)view_add_job(&controller->view, &spec);
+
+    struct job_lesson lesson = { .traits = traits_of(&spec) };
+
+    spec.estimate_ms = estimate_of(controller, &spec, &lesson);
+
+    const uint32_t job = view_add_job(&controller->view, &spec);
+
     controller_grow(controller);
+    controller->lessons[job] = lesson;
     tempo_event(&controller->knowledge.tempo, event->at);
     controller->wants_decision = true;
 }
@@ -96,6 +151,7 @@ static void on_finished(struct controller *controller, uint32_t task, msec_t at)
     const uint64_t job = view->job.id[view->task.job[task]];
     const uint32_t instance = view->task.instance[task];
 
+    learn_runtime(controller, task, at);
     controller_left(controller, task, at);
     if (instance != ROW_NONE && at > view->task.bound_at[task])
         controller->stats.bound_task_ms += at - view->task.bound_at[task];

@@ -29,6 +29,13 @@ struct task_step {
     uint8_t state;
 };
 
+/* One per row of the view's jobs: what its runtime teaches when it has ended. */
+struct job_lesson {
+    struct runtime_traits traits;
+    uint64_t seen;      /* see runtimes.h */
+    msec_t executed_ms; /* by its tasks that have finished, added up */
+};
+
 struct controller {
     struct controller_config config;
     struct view view;
@@ -39,6 +46,8 @@ struct controller {
     struct task_step *steps;
     uint32_t *present; /* per row of the view's instances: the first task that was placed there and
                           has not left; ROW_NONE: nobody */
+    struct job_lesson *lessons;
+    uint32_t lessons_room;
     uint32_t steps_room;
     uint32_t present_room;
     uint64_t next_key;

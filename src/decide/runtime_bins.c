@@ -5,19 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/runtimes.h"
+
 enum { STACK_DEPTH = 64 }; /* of a walk down the tree: two nodes a level, 32 levels */
 
 msec_t runtime_of_task(const struct view *view, uint32_t task, enum runtime_rule rule)
 {
-    const msec_t estimate = view->task.estimate_ms[task];
-
     if (rule == RUNTIME_TOTAL)
-        return estimate;
-
-    const msec_t executed = view_executed(view, task);
-
-    /* An estimate that has passed was wrong: assume that half of the runtime is over. */
-    return executed < estimate ? estimate - executed : executed;
+        return view->task.estimate_ms[task];
+    return runtime_remaining(view->task.estimate_ms[task], view_executed(view, task));
 }
 
 uint32_t runtime_bin(msec_t runtime)

@@ -9,6 +9,7 @@
 #define STINT_LEARN_KNOWLEDGE_H
 
 #include "learn/colocation.h"
+#include "learn/runtimes.h"
 #include "learn/tempo.h"
 
 /* Throughput of one workload beside another, measured beforehand; for policies that profile. */
@@ -20,6 +21,7 @@ struct pair_profile {
 struct knowledge {
     struct colocation colocation;
     struct tempo tempo;
+    struct runtimes runtimes;
     struct pair_profile profile;
 };
 

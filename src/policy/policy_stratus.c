@@ -16,33 +16,33 @@
 
 enum option { OPT_RUNTIME, OPT_GROUPS, OPT_UNIT, OPT_CLEAR, OPT_CLEAR_AFTER, OPT_COUNT };
 
-static const char *const runtime_words[] = { "remaining", "total", NULL };
-static const char *const group_words[] = { "list", "bins", NULL };
-static const char *const unit_words[] = { "kind", "machine", NULL };
-static const char *const clear_words[] = { "checked", "always", "never", NULL };
+static const char *const runtime_choices[] = { "remaining", "total", NULL };
+static const char *const group_choices[] = { "list", "bins", NULL };
+static const char *const unit_choices[] = { "kind", "machine", NULL };
+static const char *const clear_choices[] = { "checked", "always", "never", NULL };
 
 static const struct policy_option options[OPT_COUNT] = {
     [OPT_RUNTIME] = { .name = "runtime",
                       .help = "align tasks by what remains of their runtime, or by all of it",
                       .kind = OPTION_CHOICE,
                       .normal = RUNTIME_REMAINING,
-                      .choices = runtime_words },
+                      .choices = runtime_choices },
     [OPT_GROUPS] = { .name = "groups",
                      .help = "new machines are shared within one runtime bin, or along the list",
                      .kind = OPTION_CHOICE,
                      .normal = 1,
-                     .choices = group_words },
+                     .choices = group_choices },
     [OPT_UNIT] = { .name = "unit",
                    .help = "count a resource in units of the least amount of its kind, or of the "
                            "cheapest machine",
                    .kind = OPTION_CHOICE,
                    .normal = UNIT_PER_KIND,
-                   .choices = unit_words },
+                   .choices = unit_choices },
     [OPT_CLEAR] = { .name = "clear",
                     .help = "clear under-used machines if it pays, always, or never",
                     .kind = OPTION_CHOICE,
                     .normal = CLEARING_CHECKED,
-                    .choices = clear_words },
+                    .choices = clear_choices },
     [OPT_CLEAR_AFTER] = { .name = "clear_after",
                           .help = "how long a machine must have been under-used",
                           .kind = OPTION_DURATION,

@@ -113,7 +113,7 @@ static msec_t estimate_for(struct world *world, const struct trace_job *job)
 {
     switch (world->config->estimates) {
     case SIM_ESTIMATES_ORACLE:
-        return job->work_ms;
+        return runtime_oracle(job->work_ms, world->config->noise_ppm, &world->rng_estimates);
     case SIM_ESTIMATES_USER:
         return job->estimate_ms >= 0 ? job->estimate_ms : job->work_ms;
     case SIM_ESTIMATES_LEARNED:

@@ -144,7 +144,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
         { TYPE "offers: [{ price: 1, market: auction }] }\n",
           "line 2: 'market' must be on-demand, spot or reserved, not 'auction'" },
         { TYPE "offers: [{ price: 1, billing: { step: 0 } }] }\n",
-          "line 2: 'step' must be a length of time from 0.001s to 1125899906842.624s, such as "
+          "line 2: 'step' must be a length of time from 0.001s to 4398046511.104s, such as "
           "300s, 5m, 1h or 250ms, not '0'" },
         { "instance_types: { a: { cost: 1, family: a } }\n",
           "line 1: 'a' lacks the key 'capacity'" },
