@@ -130,7 +130,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
         { "types:\n- { name: a, cpu: 0, mem_gib: 0, price: 1 }\n",
           "line 2: the type 'a' has no room for anything: give cpu, mem_gib or accel above 0" },
         { TYPE "price: 0.0000001 }\n",
-          "line 2: 'price' must be a number from 0 to 1125899906.842624 with fewer digits behind "
+          "line 2: 'price' must be a number from 0 to 1099511.627776 with fewer digits behind "
           "the point, not '0.0000001'" },
         { TYPE "price: [] }\n", "line 2: 'price' is an empty list" },
         { TYPE "price: [1] }\n", "line 2: entry 1 of 'price' must be a list, not a single value" },
@@ -151,7 +151,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
         { "instance_types: { a: { cost: 1, family: a, capacity: [1, 2] } }\n",
           "line 1: 'capacity' must be [gpu, cpu, GiB of memory]" },
         { "instance_types: { a: { cost: x, family: a, capacity: [1, 2, 3] } }\n",
-          "line 1: 'cost' must be a number from 0 to 1125899906.842624, not 'x'" },
+          "line 1: 'cost' must be a number from 0 to 1099511.627776, not 'x'" },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

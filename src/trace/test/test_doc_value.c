@@ -155,10 +155,9 @@ TEST(errors_say_the_line_the_key_and_what_is_right)
         { "x: 1.5", get_int, "line 1: 'x' must be a whole number from 0 to 9, not '1.5'" },
         { "x: [1]", get_int, "line 1: 'x' must be a single value, not a list" },
         { "x:", get_int, "line 1: 'x' has no value" },
-        { "x: -1", get_money,
-          "line 1: 'x' must be a number from 0 to 1125899906.842624, not '-1'" },
+        { "x: -1", get_money, "line 1: 'x' must be a number from 0 to 1099511.627776, not '-1'" },
         { "x: 0.1234567", get_money,
-          "line 1: 'x' must be a number from 0 to 1125899906.842624 with fewer digits behind the "
+          "line 1: 'x' must be a number from 0 to 1099511.627776 with fewer digits behind the "
           "point, not '0.1234567'" },
         { "x: 2h", get_duration,
           "line 1: 'x' must be a length of time from 0.001s to 3600s, such as 300s, 5m, 1h or "
