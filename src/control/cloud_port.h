@@ -15,8 +15,9 @@
 #include "base/units.h"
 
 struct cloud_ops {
-    /* Rent one machine of the offer: CLOUD_RUNNING or CLOUD_REFUSED. */
-    void (*rent)(void *self, uint64_t instance, uint32_t offer);
+    /* Rent 'count' machines of the offer in one request, the ids being 'first' and those that
+     * follow; for each of them CLOUD_RUNNING or CLOUD_REFUSED. */
+    void (*rent)(void *self, uint64_t first, uint32_t count, uint32_t offer);
 
     /* Give it back, whatever state it is in: CLOUD_GONE. */
     void (*give_back)(void *self, uint64_t instance);

@@ -37,6 +37,7 @@ struct controller *controller_create(const struct controller_config *config)
     map_init(&controller->ended_jobs);
     controller->next_key = 1;
     controller->next_unblock = MSEC_NEVER;
+    controller->next_wake = MSEC_NEVER;
     controller->next_price = next_price_change(config->catalogue, 0);
     return controller;
 }
@@ -135,10 +136,13 @@ bool controller_wants_decision(const struct controller *controller)
 
 msec_t controller_next_wake(const struct controller *controller)
 {
-    if (controller->view.task.living == 0)
-        return MSEC_NEVER;
-    return controller->next_unblock < controller->next_price ? controller->next_unblock
-                                                             : controller->next_price;
+    msec_t wake = controller->next_wake;
+
+    if (controller->view.task.living > 0 && controller->next_unblock < wake)
+        wake = controller->next_unblock;
+    if (controller->view.task.living > 0 && controller->next_price < wake)
+        wake = controller->next_price;
+    return wake;
 }
 
 bool controller_is_idle(const struct controller *controller)

@@ -86,8 +86,11 @@ void controller_decide(struct controller *controller, msec_t now);
 /* Whether something happened since the last decision that may call for another. */
 bool controller_wants_decision(const struct controller *controller);
 
-/* When, without any event, a decision is due because a refused offer may be asked again or a price
- * changes; MSEC_NEVER if never. */
+/* Let every instance without tasks go; no policy is asked. */
+void controller_drain(struct controller *controller);
+
+/* When, without any event, a decision is due: the policy asked for it, a refused offer may be asked
+ * again, a price changes; MSEC_NEVER if never. */
 msec_t controller_next_wake(const struct controller *controller);
 
 /* No task and no instance is left. */

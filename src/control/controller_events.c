@@ -94,6 +94,7 @@ static void on_node_ready(struct controller *controller, const struct engine_eve
     }
     view->instance.state[instance] = INSTANCE_READY;
     (void)ledger_ready(controller->ledger, instance, event->at);
+    controller->wants_decision = true;
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
         controller_try_place(controller, task);

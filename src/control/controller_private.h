@@ -54,6 +54,7 @@ struct controller {
     struct map ended_jobs; /* ids of jobs that are over, to know late news of them */
     msec_t next_unblock;   /* when the next refused offer may be asked again */
     msec_t next_price;     /* when the next price changes */
+    msec_t next_wake;      /* when the policy wants to decide again */
     bool wants_decision;
 };
 

@@ -109,15 +109,31 @@ void controller_try_return(struct controller *controller, uint32_t instance)
  * A plan.
  */
 
-static uint32_t rent(struct controller *controller, uint32_t offer)
+/* Ask for the plan's rents from 'begin' on that belong to one request; returns where it ends. */
+static uint32_t rent(struct controller *controller, const struct plan *plan, uint32_t begin,
+                     uint32_t *fresh)
 {
-    const uint64_t id = controller_key(controller);
-    const uint32_t instance = view_add_instance(&controller->view, id, offer);
+    struct view *view = &controller->view;
+    const struct plan_rent *like = &plan->rents[begin];
+    const struct machine_type *type = catalogue_type_of(view->catalogue, like->offer);
+    const uint64_t first = controller->next_key;
+    uint32_t end = begin;
 
+    while (end < plan->rent_count && plan->rents[end].offer == like->offer &&
+           plan->rents[end].request == like->request)
+        end++;
+
+    const msec_t ready = view->now + machine_type_acquire_ms(type, end - begin) + type->setup_ms;
+
+    for (uint32_t i = begin; i < end; i++) {
+        fresh[i] = view_add_instance(view, controller_key(controller), like->offer);
+        view->instance.ready_expected[fresh[i]] = ready;
+    }
     controller_grow(controller);
-    controller->stats.rented++;
-    controller->config.cloud.ops->rent(controller->config.cloud.self, id, offer);
-    return instance;
+    controller->stats.rented += end - begin;
+    controller->config.cloud.ops->rent(controller->config.cloud.self, first, end - begin,
+                                       like->offer);
+    return end;
 }
 
 /* Take the task from where it is; it is bound anew in a second pass, when all have left. */
@@ -150,8 +166,8 @@ void controller_apply(struct controller *controller, const struct plan *plan)
     struct view *view = &controller->view;
     uint32_t *fresh = ARENA_ARRAY(&controller->arena, uint32_t, plan->rent_count);
 
-    for (uint32_t i = 0; i < plan->rent_count; i++)
-        fresh[i] = rent(controller, plan->rents[i].offer);
+    for (uint32_t i = 0; i < plan->rent_count;)
+        i = rent(controller, plan, i, fresh);
     for (uint32_t i = 0; i < plan->place_count; i++) {
         const uint32_t task = plan->places[i].task;
 
@@ -171,6 +187,20 @@ void controller_apply(struct controller *controller, const struct plan *plan)
         const uint32_t instance = plan->releases[i].instance;
 
         assert(view->instance.task_count[instance] == 0);
+        view->instance.state[instance] = INSTANCE_DRAINING;
+        controller_try_return(controller, instance);
+    }
+    controller->next_wake = plan->wake_at;
+}
+
+void controller_drain(struct controller *controller)
+{
+    struct view *view = &controller->view;
+
+    INSTANCE_EACH(instance, view)
+    {
+        if (!view_is_open(view, instance) || view->instance.task_count[instance] > 0)
+            continue;
         view->instance.state[instance] = INSTANCE_DRAINING;
         controller_try_return(controller, instance);
     }

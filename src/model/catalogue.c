@@ -78,6 +78,25 @@ const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, 
     return &catalogue->types[catalogue->offers[offer].type];
 }
 
+msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count)
+{
+    const struct boot_point *boot = type->boot;
+    uint32_t i = 1;
+
+    if (type->boot_count == 0)
+        return type->acquire_ms;
+    if (count <= boot[0].count || type->boot_count == 1)
+        return boot[0].ms;
+    while (i + 1 < type->boot_count && count > boot[i].count)
+        i++;
+
+    const int64_t wide = (int64_t)boot[i].count - boot[i - 1].count;
+    const int64_t past = (int64_t)count - boot[i - 1].count;
+
+    assert(wide > 0);
+    return boot[i - 1].ms + (boot[i].ms - boot[i - 1].ms) * past / wide;
+}
+
 const char *catalogue_offer_type_name(const struct catalogue *catalogue, uint32_t offer)
 {
     return names_text(&catalogue->names, catalogue_type_of(catalogue, offer)->name);

@@ -31,13 +31,23 @@ enum market {
     MARKET_COUNT,
 };
 
+/* Machines that are asked for together may take longer to boot: so long for so many. */
+enum { BOOT_POINTS_MAX = 8 };
+
+struct boot_point {
+    uint32_t count;
+    msec_t ms;
+};
+
 struct machine_type {
     uint32_t name;   /* in catalogue.names */
     uint32_t family; /* in catalogue.families */
     struct res capacity;
     msec_t acquire_ms; /* from the request until the machine runs and is billed */
-    msec_t setup_ms;   /* from then until it takes work */
-    msec_t release_ms; /* from giving it back until the bill ends */
+    struct boot_point boot[BOOT_POINTS_MAX]; /* where that depends on how many are asked for */
+    uint32_t boot_count;                     /* 0: it does not */
+    msec_t setup_ms;                         /* from then until it takes work */
+    msec_t release_ms;                       /* from giving it back until the bill ends */
 };
 
 struct offer {
@@ -76,6 +86,10 @@ uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
                              const struct offer *offer);
 
 const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer);
+
+/* The acquire time of 'count' machines that are asked for together: linear between the points, and
+ * beyond the last on along the last slope. */
+msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count);
 
 /* "c7i.large" of the offer's type. */
 const char *catalogue_offer_type_name(const struct catalogue *catalogue, uint32_t offer);

@@ -6,7 +6,7 @@
 
 void plan_init(struct plan *plan, struct arena *arena)
 {
-    *plan = (struct plan){ .arena = arena };
+    *plan = (struct plan){ .arena = arena, .wake_at = MSEC_NEVER };
 }
 
 /* A larger copy of an array that lives in an arena. */
@@ -24,10 +24,16 @@ static void *regrow(struct arena *arena, const void *old, uint32_t count, uint32
 
 uint32_t plan_rent(struct plan *plan, uint32_t offer, struct plan_reason why)
 {
+    return plan_rent_with(plan, offer, 0, why);
+}
+
+uint32_t plan_rent_with(struct plan *plan, uint32_t offer, uint32_t request, struct plan_reason why)
+{
     if (plan->rent_count == plan->rents_room)
         plan->rents = regrow(plan->arena, plan->rents, plan->rent_count, &plan->rents_room,
                              sizeof(*plan->rents));
-    plan->rents[plan->rent_count] = (struct plan_rent){ .offer = offer, .why = why };
+    plan->rents[plan->rent_count] =
+        (struct plan_rent){ .offer = offer, .request = request, .why = why };
     return plan->rent_count++;
 }
 
@@ -83,6 +89,10 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_NOT_WORTH_PRICE] = "what runs there is worth less than the machine costs",
         [REASON_REPACKED] = "moved by a full reconfiguration that pays for itself",
         [REASON_EMPTY] = "nothing runs there",
+        [REASON_FIRST_IN_QUEUE] = "its turn, and there is room",
+        [REASON_BACKFILL] = "fits before the first in the queue can start",
+        [REASON_WAIT_TOO_LONG] = "the first in the queue would wait too long",
+        [REASON_LEASE_ENDS] = "nothing runs there and its paid time ends",
     };
 
     assert(code < REASON_COUNT);

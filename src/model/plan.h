@@ -31,6 +31,10 @@ enum plan_reason_code {
     REASON_NOT_WORTH_PRICE, /* what runs there is worth less than the machine costs */
     REASON_REPACKED,        /* moved by a full reconfiguration that pays for itself */
     REASON_EMPTY,           /* nothing runs there */
+    REASON_FIRST_IN_QUEUE,  /* its turn, and there is room */
+    REASON_BACKFILL,        /* fits before the first in the queue can start */
+    REASON_WAIT_TOO_LONG,   /* the first in the queue would wait too long */
+    REASON_LEASE_ENDS,      /* nothing runs there and the paid time is over */
     REASON_COUNT,
 };
 
@@ -43,6 +47,7 @@ struct plan_reason {
 
 struct plan_rent {
     uint32_t offer;
+    uint32_t request; /* neighbours with the same offer and request are asked for in one call */
     struct plan_reason why;
 };
 
@@ -84,12 +89,17 @@ struct plan {
     enum plan_kind kind;
     struct plan_candidate full, partial; /* where kind is not PLAN_PLAIN */
     msec_t expected_ms;                  /* how long the configuration was expected to last */
+    msec_t wake_at; /* decide again then, even if nothing happens; MSEC_NEVER: no need */
 };
 
 void plan_init(struct plan *plan, struct arena *arena);
 
 /* The index of the new rent. */
 uint32_t plan_rent(struct plan *plan, uint32_t offer, struct plan_reason why);
+
+/* The same, as a part of a request for several machines: those of one number. */
+uint32_t plan_rent_with(struct plan *plan, uint32_t offer, uint32_t request,
+                        struct plan_reason why);
 
 void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct plan_reason why);
 void plan_place_kept(struct plan *plan, uint32_t task, uint32_t instance, struct plan_reason why);

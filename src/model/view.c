@@ -242,8 +242,10 @@ static void instance_detach(struct view *view, uint32_t task)
     const uint32_t instance = view->task.instance[task];
 
     list_remove(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
-    if (--table->task_count[instance] == 0)
+    if (--table->task_count[instance] == 0) {
         empty_append(table, instance);
+        table->empty_since[instance] = view->now;
+    }
     res_sub(&table->used[instance], view_demand(view, task, view_family(view, instance)));
     note_use(view, instance);
 }
@@ -341,6 +343,7 @@ void view_bind(struct view *view, uint32_t task, uint32_t instance)
     detach(view, task);
     instance_append(view, task, instance);
     view->task.instance[task] = instance;
+    view->instance.owner[instance] = view->job.user[view->task.job[task]];
     view->task.state[task] = TASK_BOUND;
     view->task.bound_at[task] = view->now;
     view->task.rate_ppm[task] = RATE_NONE;
@@ -410,6 +413,9 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->task_count[row] = 0;
     table->used[row] = (struct res){ 0 };
     table->rented_at[row] = view->now;
+    table->ready_expected[row] = view->now;
+    table->empty_since[row] = view->now;
+    table->owner[row] = NAME_NONE;
     table->billed_from[row] = -1;
     table->under_half_since[row] = view->now;
     table->state[row] = INSTANCE_REQUESTED;

@@ -49,55 +49,61 @@ enum instance_state {
     INSTANCE_RETURNED, /* given back; the cloud has not confirmed yet */
 };
 
-/* Each column: type and name. 'task' belongs to a job and a shape, both rows. */
-#define TASK_COLUMNS(X)                                                            \
-    X(uint64_t, id)      /* the engine's, stable */                                \
-    X(uint64_t, run_key) /* of the act that put it where it is, 0: none */         \
-    X(uint64_t, order)   /* of arrival; breaks ties */                             \
-    X(uint32_t, job)                                                               \
-    X(uint32_t, shape)                                                             \
-    X(uint32_t, instance) /* bound to, or ROW_NONE */                              \
-    X(uint32_t, next)     /* in the waiting list or the instance's */              \
-    X(uint32_t, prev)                                                              \
-    X(uint32_t, sibling_prev)                                                      \
-    X(uint32_t, sibling)   /* next task of the same job */                         \
-    X(uint32_t, rate_ppm)  /* reported throughput, of its full speed; RATE_NONE */ \
-    X(uint32_t, launches)  /* times it was launched so far */                      \
-    X(uint32_t, stops)     /* times it was stopped so far */                       \
-    X(msec_t, estimate_ms) /* of its whole runtime, at full speed */               \
-    X(msec_t, executed_ms) /* in earlier launches */                               \
-    X(msec_t, launched_at) /* of the current launch, or -1 */                      \
-    X(msec_t, bound_at)    /* of the current binding, or -1 */                     \
-    X(uint8_t, state)      /* enum task_state */
+/*
+ * Each column: type and name. A row of 'task' belongs to a row of 'job'.
+ */
+/* clang-format off */
+#define TASK_COLUMNS(X) \
+    X(uint64_t, id)             /* the engine's, stable */ \
+    X(uint64_t, run_key)        /* of the act that put it where it is, 0: none */ \
+    X(uint64_t, order)          /* of arrival; breaks ties */ \
+    X(uint32_t, job) \
+    X(uint32_t, shape) \
+    X(uint32_t, instance)       /* bound to, or ROW_NONE */ \
+    X(uint32_t, next)           /* in the waiting list or the instance's */ \
+    X(uint32_t, prev) \
+    X(uint32_t, sibling)        /* next task of the same job */ \
+    X(uint32_t, sibling_prev) \
+    X(uint32_t, rate_ppm)       /* reported throughput, of its full speed; RATE_NONE */ \
+    X(uint32_t, launches)       /* times it was launched so far */ \
+    X(uint32_t, stops)          /* times it was stopped so far */ \
+    X(msec_t, estimate_ms)      /* of its whole runtime, at full speed */ \
+    X(msec_t, executed_ms)      /* in earlier launches */ \
+    X(msec_t, launched_at)      /* of the current launch, or -1 */ \
+    X(msec_t, bound_at)         /* of the current binding, or -1 */ \
+    X(uint8_t, state)           /* enum task_state */
 
-#define JOB_COLUMNS(X)                                                              \
-    X(uint64_t, id)                                                                 \
-    X(msec_t, arrived_at)                                                           \
-    X(uint32_t, name) /* numbers given by the engine; equal ones are equal names */ \
-    X(uint32_t, user)                                                               \
-    X(uint32_t, first_task) /* in the list by 'sibling' */                          \
-    X(uint32_t, task_count) /* that it came with */                                 \
-    X(uint32_t, tasks_left) /* that have not finished */                            \
-    X(uint32_t, tasks_running)                                                      \
-    X(uint8_t, gang) /* its tasks run together or not at all, and share one pace */ \
-    X(uint8_t, used) /* whether the row is in use */
+#define JOB_COLUMNS(X) \
+    X(uint64_t, id) \
+    X(msec_t, arrived_at) \
+    X(uint32_t, name)           /* numbers given by the engine; equal ones are equal names */ \
+    X(uint32_t, user) \
+    X(uint32_t, first_task)     /* in the list by 'sibling' */ \
+    X(uint32_t, task_count)     /* that it came with */ \
+    X(uint32_t, tasks_left)     /* that have not finished */ \
+    X(uint32_t, tasks_running) \
+    X(uint8_t, gang)            /* its tasks run together or not at all, and share one pace */ \
+    X(uint8_t, used)            /* whether the row is in use */
 
-#define INSTANCE_COLUMNS(X)                                                                  \
-    X(uint64_t, id) /* the key of the act that rented it */                                  \
-    X(uint32_t, offer)                                                                       \
-    X(uint32_t, first_task) /* bound to it, in order of binding */                           \
-    X(uint32_t, last_task)                                                                   \
-    X(uint32_t, task_count)                                                                  \
-    X(uint32_t, next) /* living instances, in order of renting */                            \
-    X(uint32_t, prev)                                                                        \
-    X(uint32_t, empty_next) /* among those without tasks, by time of emptying */             \
-    X(uint32_t, empty_prev)                                                                  \
-    X(struct res, used) /* by the tasks that are bound to it */                              \
-    X(msec_t, rented_at)                                                                     \
-    X(msec_t, billed_from) /* -1: not billed yet */                                          \
-    X(msec_t,                                                                                \
-      under_half_since) /* less than half used in every kind since; MSEC_NEVER: it is not */ \
-    X(uint8_t, state)   /* enum instance_state */
+#define INSTANCE_COLUMNS(X) \
+    X(uint64_t, id)             /* the key of the act that rented it */ \
+    X(uint32_t, offer) \
+    X(uint32_t, first_task)     /* bound to it, in order of binding */ \
+    X(uint32_t, last_task) \
+    X(uint32_t, task_count) \
+    X(uint32_t, next)           /* living instances, in order of renting */ \
+    X(uint32_t, prev) \
+    X(uint32_t, empty_next)     /* among those without tasks, by time of emptying */ \
+    X(uint32_t, empty_prev) \
+    X(uint32_t, owner)          /* user whose task was bound to it last, or NAME_NONE */ \
+    X(struct res, used)         /* by the tasks that are bound to it */ \
+    X(msec_t, rented_at) \
+    X(msec_t, ready_expected)   /* when it was expected to take work, as it was rented */ \
+    X(msec_t, billed_from)      /* -1: not billed yet */ \
+    X(msec_t, empty_since)      /* without tasks since; of use while it is empty */ \
+    X(msec_t, under_half_since) /* used by less than half in every kind; MSEC_NEVER: it is not */ \
+    X(uint8_t, state)           /* enum instance_state */
+/* clang-format on */
 
 #define VIEW_COLUMN(type, name) type *name;
 

@@ -27,11 +27,9 @@ static uint32_t machine_row(struct world *world)
     return world->machine_count++;
 }
 
-static void rent(void *self, uint64_t id, uint32_t offer)
+static void rent_one(struct world *world, uint64_t id, uint32_t offer, msec_t boot)
 {
-    struct world *world = self;
     const struct sim_faults *faults = &world->config->faults;
-    msec_t boot = type_of(world, offer)->acquire_ms;
 
     if (rng_chance_ppm(&world->rng_cloud, faults->refuse_ppm)) {
         timeline_add(&world->timeline, (struct timeline_event){ .at = world->now + boot,
@@ -61,6 +59,15 @@ static void rent(void *self, uint64_t id, uint32_t offer)
     world->machines_living++;
     map_put(&world->machine_by_id, id, row);
     world_at(world, world->now + boot, WORLD_MACHINE_RUNS, row, machine->epoch);
+}
+
+static void rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
+{
+    struct world *world = self;
+    const msec_t boot = machine_type_acquire_ms(type_of(world, offer), count);
+
+    for (uint32_t i = 0; i < count; i++)
+        rent_one(world, first + i, offer, boot);
 }
 
 static void expect_loss(struct world *world, uint32_t row)
@@ -115,6 +122,8 @@ static void ends(struct world *world, uint32_t row)
 
     if (billed_from >= 0)
         world->billed += billing_charge(&offer->billing, &offer->price, billed_from, world->now);
+    if (billed_from >= 0 && world->config->on_billed != NULL)
+        world->config->on_billed(world->config->context, machine->offer, billed_from, world->now);
     (void)map_remove(&world->machine_by_id, id);
     machine->state = MACHINE_FREE;
     machine->epoch++;

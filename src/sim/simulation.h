@@ -64,6 +64,8 @@ struct sim_config {
     /* Called now and then with the jobs that are done; may be NULL. */
     void (*on_progress)(void *context, uint32_t done, uint32_t total);
     void (*on_plan)(void *context, const struct view *view, const struct plan *plan);
+    /* Called when a machine's bill ends: it was billed in [from, to). */
+    void (*on_billed)(void *context, uint32_t offer, msec_t from, msec_t to);
     void *context;
 };
 
@@ -76,6 +78,7 @@ struct sim_result {
     uint64_t jobs;
     uint64_t tasks;
     double jct_hours;          /* mean, from arrival to completion */
+    double wait_seconds;       /* mean, of a job's time: without progress */
     double idle_hours;         /* mean, of a job's time: not launched */
     double norm_throughput;    /* mean, of a job's pace while it makes progress */
     double tasks_per_instance; /* in time */

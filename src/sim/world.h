@@ -137,6 +137,7 @@ struct world {
     money_t billed;
     double jct_sum_ms;
     double idle_sum_ms;
+    double wait_sum_ms;
     double throughput_sum;
 };
 
