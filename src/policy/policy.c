@@ -5,7 +5,8 @@
 #include <string.h>
 
 const struct policy *const policies[] = {
-    &policy_task_per_instance, &policy_stratus, &policy_synergy, &policy_owl, &policy_eva,
+    &policy_task_per_instance, &policy_stratus,      &policy_synergy, &policy_owl, &policy_eva,
+    &policy_no_wait,           &policy_semi_elastic,
 };
 const uint32_t policy_count = sizeof(policies) / sizeof(policies[0]);
 

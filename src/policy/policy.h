@@ -21,6 +21,7 @@ enum policy_option_kind {
     OPTION_BOOL,     /* 0 or 1 */
     OPTION_CHOICE,   /* index into 'choices' */
     OPTION_DURATION, /* milliseconds */
+    OPTION_COUNT,    /* a whole number, not below 0 */
 };
 
 struct policy_option {
@@ -54,6 +55,8 @@ extern const struct policy policy_stratus;
 extern const struct policy policy_eva;
 extern const struct policy policy_synergy;
 extern const struct policy policy_owl;
+extern const struct policy policy_no_wait;
+extern const struct policy policy_semi_elastic;
 
 /* All policies, in the order in which they are listed. */
 extern const struct policy *const policies[];

@@ -21,7 +21,8 @@ static void decide(const struct policy_input *in, struct plan *ret)
         const struct plan_reason why =
             plan_because(REASON_CHEAPEST_ALONE, view->offer_price[offer]);
 
-        plan_place_fresh(ret, task, plan_rent(ret, offer, why), why);
+        /* The machines of one job are asked for together. */
+        plan_place_fresh(ret, task, plan_rent_with(ret, offer, view->task.job[task], why), why);
     }
     policy_release_empty(view, ret);
 }

@@ -193,6 +193,12 @@ static void place(void *self, uint64_t key, uint64_t id, uint64_t instance)
     }
 }
 
+static void begins(struct world *world, uint32_t task)
+{
+    world->tasks[task].phase = PHASE_RUNNING;
+    sim_pace_begin(world, task);
+}
+
 static void launched(struct world *world, uint32_t task)
 {
     struct world_task *of = &world->tasks[task];
@@ -204,6 +210,7 @@ static void launched(struct world *world, uint32_t task)
 
     struct world_machine *machine = &world->machines[of->machine];
     const uint32_t workload = world_shape(world, task)->workload;
+    const msec_t init_ms = world_shape(world, task)->delays.init_ms;
 
     if (!was_built(machine, workload)) {
         MEM_ROOM(machine->built, machine->built_room, machine->built_count + 1);
@@ -211,10 +218,13 @@ static void launched(struct world *world, uint32_t task)
     }
     world->launches++;
     sim_pace_launched(world, task, 1);
-    next_phase(world, task, PHASE_INIT, world_shape(world, task)->delays.init_ms,
-               WORLD_TASK_BEGINS);
+    of->phase = PHASE_INIT;
+    if (init_ms > 0)
+        next_phase(world, task, PHASE_INIT, init_ms, WORLD_TASK_BEGINS);
     tell_task(world, ENGINE_TASK_STARTED, task, of->place_key);
     sim_pace_join(world, task);
+    if (init_ms == 0)
+        begins(world, task);
 }
 
 /*
@@ -367,12 +377,6 @@ static void complete(struct world *world, uint32_t head)
         job_done(world, job, head);
     for (uint32_t task = head; task < head + size; task++)
         tell_task(world, ENGINE_TASK_FINISHED, task, world->tasks[task].place_key);
-}
-
-static void begins(struct world *world, uint32_t task)
-{
-    world->tasks[task].phase = PHASE_RUNNING;
-    sim_pace_begin(world, task);
 }
 
 void sim_engine_event(struct world *world, const struct timeline_event *event)

@@ -171,31 +171,29 @@ static void happen(struct world *world, const struct timeline_event *event)
 
 /* When the controller decides next. */
 struct rhythm {
-    msec_t next; /* MSEC_NEVER: not before something happens */
+    msec_t next;  /* MSEC_NEVER: not before something happens */
+    msec_t asked; /* because something happened, or MSEC_NEVER */
 };
 
-static void plan_next_decision(const struct world *world, struct rhythm *rhythm, bool all_arrived)
+static void plan_next_round(const struct world *world, struct rhythm *rhythm, bool all_arrived)
 {
-    const struct sim_config *config = world->config;
+    const bool idle = controller_is_idle(world->controller) && world->timeline.count == 0;
 
-    if (config->round_ms > 0) {
-        const bool idle = controller_is_idle(world->controller) && world->timeline.count == 0;
+    if (idle && all_arrived)
+        rhythm->next = MSEC_NEVER;
+    else if (rhythm->next == MSEC_NEVER)
+        rhythm->next = msec_round_up(world->now + 1, world->config->round_ms);
+}
 
-        if (idle && all_arrived)
-            rhythm->next = MSEC_NEVER;
-        else if (rhythm->next == MSEC_NEVER)
-            rhythm->next = msec_round_up(world->now + 1, config->round_ms);
-        return;
-    }
-    if (controller_wants_decision(world->controller)) {
-        if (rhythm->next == MSEC_NEVER)
-            rhythm->next = world->now + config->settle_ms;
-        return;
-    }
+static void plan_next_decision(const struct world *world, struct rhythm *rhythm)
+{
+    if (controller_wants_decision(world->controller) && rhythm->asked == MSEC_NEVER)
+        rhythm->asked = world->now + world->config->settle_ms;
 
     const msec_t wake = controller_next_wake(world->controller);
 
-    if (rhythm->next == MSEC_NEVER && wake != MSEC_NEVER)
+    rhythm->next = rhythm->asked;
+    if (wake < rhythm->next)
         rhythm->next = wake > world->now ? wake : world->now + 1;
 }
 
@@ -210,7 +208,8 @@ static void skip_empty_rounds(const struct world *world, struct rhythm *rhythm, 
 static void run(struct world *world)
 {
     const struct trace *trace = world->config->trace;
-    struct rhythm rhythm = { .next = world->config->round_ms > 0 ? 0 : MSEC_NEVER };
+    const bool rounds = world->config->round_ms > 0;
+    struct rhythm rhythm = { .next = rounds ? 0 : MSEC_NEVER, .asked = MSEC_NEVER };
     uint32_t arrived = 0;
 
     for (;;) {
@@ -231,16 +230,23 @@ static void run(struct world *world)
         } else if (decision_first) {
             world->now = rhythm.next;
             rhythm.next = MSEC_NEVER;
+            rhythm.asked = MSEC_NEVER;
             controller_decide(world->controller, world->now);
         } else if (world->timeline.count > 0) {
             const struct timeline_event event = timeline_take(&world->timeline);
 
             world->now = event.at;
             happen(world, &event);
+        } else if (arrival == MSEC_NEVER && !controller_is_idle(world->controller) &&
+                   controller_view(world->controller)->task.living == 0) {
+            controller_drain(world->controller); /* machines that the policy would keep for ever */
         } else {
             return;
         }
-        plan_next_decision(world, &rhythm, arrived == trace->job_count);
+        if (rounds)
+            plan_next_round(world, &rhythm, arrived == trace->job_count);
+        else
+            plan_next_decision(world, &rhythm);
     }
 }
 

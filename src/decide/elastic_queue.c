@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/elastic_queue.h"
+
+#include <stdlib.h>
+
+/* While the queue is built: jobs in the order of the waiting list. */
+static uint32_t list_jobs(const struct view *view, struct elastic_job *jobs,
+                          struct backfill_job *backfill, bool *ret_mixed)
+{
+    uint32_t count = 0;
+    uint32_t task = view->task.waiting_first;
+
+    *ret_mixed = false;
+    while (task != ROW_NONE) {
+        const uint32_t job = view->task.job[task];
+        const uint32_t offer = view->shape_offer[view->task.shape[task]];
+        const uint32_t first = task;
+        uint32_t size = 0;
+
+        do {
+            size++;
+            task = view->task.next[task];
+        } while (task != ROW_NONE && view->job.gang[job] && view->task.job[task] == job);
+        if (offer == OFFER_NONE)
+            continue;
+        *ret_mixed |= count > 0 && jobs[count - 1].offer != offer;
+        jobs[count] = (struct elastic_job){ .offer = offer, .first_task = first, .job = job };
+        backfill[count++] = (struct backfill_job){
+            .size = size,
+            .runtime = view->task.estimate_ms[first],
+        };
+    }
+    return count;
+}
+
+struct both {
+    struct elastic_job job;
+    struct backfill_job backfill;
+    uint32_t order;
+};
+
+static int compare_both(const void *left, const void *right)
+{
+    const struct both *a = left;
+    const struct both *b = right;
+
+    if (a->job.offer != b->job.offer)
+        return a->job.offer < b->job.offer ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void sort_by_offer(struct elastic_queue *queue, struct arena *arena)
+{
+    struct both *all = ARENA_ARRAY(arena, struct both, queue->count);
+
+    for (uint32_t i = 0; i < queue->count; i++)
+        all[i] = (struct both){ queue->jobs[i], queue->backfill[i], i };
+    qsort(all, queue->count, sizeof(*all), compare_both);
+    for (uint32_t i = 0; i < queue->count; i++) {
+        queue->jobs[i] = all[i].job;
+        queue->backfill[i] = all[i].backfill;
+    }
+}
+
+void elastic_queue_build(struct elastic_queue *queue, const struct view *view, struct arena *arena)
+{
+    bool mixed;
+
+    queue->jobs = ARENA_ARRAY(arena, struct elastic_job, view->task.waiting_count);
+    queue->backfill = ARENA_ARRAY(arena, struct backfill_job, view->task.waiting_count);
+    queue->count = list_jobs(view, queue->jobs, queue->backfill, &mixed);
+    if (mixed)
+        sort_by_offer(queue, arena);
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+    const struct backfill_end *a = left;
+    const struct backfill_end *b = right;
+
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* When the task's machine will be free, by its estimate. */
+static msec_t task_end(const struct view *view, uint32_t task)
+{
+    const msec_t began =
+        view->task.launched_at[task] >= 0 ? view->task.launched_at[task] : view->now;
+    const msec_t end = began + view->task.estimate_ms[task];
+
+    return end > view->now ? end : view->now;
+}
+
+/* Ends while they are gathered: one entry for all machines of a job. */
+struct gathering {
+    struct backfill_end *ends;
+    uint32_t count;
+    uint32_t *entry_of_job; /* + 1 */
+};
+
+static void gather(struct gathering *to, const struct view *view, uint32_t instance)
+{
+    const uint32_t task = view->instance.first_task[instance];
+    const msec_t ready = view->instance.ready_expected[instance];
+
+    if (task == ROW_NONE) { /* it boots; machines that were asked for together follow each other */
+        const msec_t at = ready > view->now ? ready : view->now;
+
+        if (to->count > 0 && to->ends[to->count - 1].at == at)
+            to->ends[to->count - 1].count++;
+        else
+            to->ends[to->count++] = (struct backfill_end){ .at = at, .count = 1 };
+        return;
+    }
+
+    uint32_t *entry = &to->entry_of_job[view->task.job[task]];
+
+    if (*entry == 0) {
+        to->ends[to->count++] = (struct backfill_end){ .at = task_end(view, task) };
+        *entry = to->count;
+    }
+    to->ends[*entry - 1].count++;
+}
+
+uint32_t elastic_queue_ends(const struct view *view, uint32_t offer, struct arena *arena,
+                            struct backfill_end **ret)
+{
+    struct gathering gathering = {
+        .ends = ARENA_ARRAY(arena, struct backfill_end, view->instance.living),
+        .entry_of_job = ARENA_ARRAY(arena, uint32_t, view->job.count),
+    };
+
+    INSTANCE_EACH(instance, view)
+    {
+        const bool idle = view->instance.state[instance] == INSTANCE_READY &&
+                          view->instance.task_count[instance] == 0;
+
+        if (view->instance.offer[instance] == offer && view_is_open(view, instance) && !idle)
+            gather(&gathering, view, instance);
+    }
+    if (gathering.count > 1)
+        qsort(gathering.ends, gathering.count, sizeof(*gathering.ends), compare_ends);
+    *ret = gathering.ends;
+    return gathering.count;
+}
+
+uint64_t elastic_queue_wanted(const struct elastic_queue *queue, uint32_t from, uint32_t to,
+                              enum elastic_size size, msec_t short_ms)
+{
+    uint64_t wanted = 0;
+    bool short_seen = false;
+
+    for (uint32_t i = from; i < to; i++) {
+        const struct backfill_job *job = &queue->backfill[i];
+
+        if (job->starts)
+            continue;
+        if (size == ELASTIC_FIRST)
+            return job->size;
+        if (size == ELASTIC_BEST && job->runtime <= short_ms) {
+            if (short_seen)
+                continue;
+            short_seen = true;
+        }
+        wanted += job->size;
+    }
+    return wanted;
+}
+
+uint32_t elastic_queue_booting(const struct view *view, uint32_t offer)
+{
+    uint32_t count = 0;
+
+    EMPTY_EACH(instance, view)
+    {
+        const enum instance_state state = view->instance.state[instance];
+
+        count += view->instance.offer[instance] == offer &&
+                 (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING);
+    }
+    return count;
+}

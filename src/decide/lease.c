@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/lease.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+msec_t lease_end(const struct view *view, uint32_t instance)
+{
+    const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
+    const msec_t from = view->instance.billed_from[instance];
+
+    assert(from >= 0);
+
+    /* A moment in a lease is in it, and the end of one is the beginning of the next. */
+    return from + billing_paid_span(&offer->billing, view->now - from + 1);
+}
+
+struct idle {
+    int64_t key;
+    uint32_t instance;
+    uint64_t id;
+};
+
+static int compare_idle(const void *left, const void *right)
+{
+    const struct idle *a = left;
+    const struct idle *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static int64_t sort_key(const struct view *view, uint32_t instance, enum lease_order order)
+{
+    switch (order) {
+    case LEASE_MAX_MARGIN:
+        return -lease_end(view, instance);
+    case LEASE_MIN_MARGIN:
+        return lease_end(view, instance);
+    case LEASE_MAX_IDLE:
+        return view->instance.empty_since[instance];
+    case LEASE_MIN_IDLE:
+        return -view->instance.empty_since[instance];
+    case LEASE_RANDOM:
+        return (int64_t)(map_mix(view->instance.id[instance] ^ map_mix((uint64_t)view->now)) >> 1);
+    }
+    return 0;
+}
+
+static void swap(struct idle *a, struct idle *b)
+{
+    const struct idle kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+/* Bring the first 'most' of the order to the front, in any order (Hoare's selection). */
+static void select_first(struct idle *idle, uint32_t count, uint32_t most)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+
+    while (high - low > 1 && most > low && most < high) {
+        uint32_t store = low;
+
+        swap(&idle[low + (high - low) / 2], &idle[high - 1]); /* the pivot */
+        for (uint32_t i = low; i + 1 < high; i++) {
+            if (compare_idle(&idle[i], &idle[high - 1]) < 0)
+                swap(&idle[i], &idle[store++]);
+        }
+        swap(&idle[store], &idle[high - 1]);
+        if (most <= store)
+            high = store;
+        else
+            low = store + 1;
+    }
+}
+
+static bool is_asked_for(const struct view *view, uint32_t instance,
+                         const struct lease_query *query)
+{
+    return view->instance.state[instance] == INSTANCE_READY &&
+           view->instance.offer[instance] == query->offer &&
+           (query->owner == NAME_NONE || view->instance.owner[instance] == query->owner);
+}
+
+uint32_t lease_idle(const struct view *view, const struct lease_query *query, struct arena *arena,
+                    uint32_t **ret)
+{
+    uint32_t count = 0;
+
+    EMPTY_EACH(instance, view)
+    {
+        count += is_asked_for(view, instance, query);
+    }
+
+    struct idle *idle = ARENA_ARRAY(arena, struct idle, count);
+    const uint32_t most = query->most < count ? (uint32_t)query->most : count;
+
+    count = 0;
+    EMPTY_EACH(instance, view)
+    {
+        if (is_asked_for(view, instance, query))
+            idle[count++] = (struct idle){
+                .key = sort_key(view, instance, query->order),
+                .instance = instance,
+                .id = view->instance.id[instance],
+            };
+    }
+    select_first(idle, count, most);
+    if (most > 1)
+        qsort(idle, most, sizeof(*idle), compare_idle);
+    *ret = ARENA_ARRAY(arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++)
+        (*ret)[i] = idle[i].instance;
+    return count;
+}
+
+void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan)
+{
+    EMPTY_EACH(instance, view)
+    {
+        if (view->instance.state[instance] != INSTANCE_READY ||
+            (spared != NULL && spared[instance]))
+            continue;
+
+        const msec_t last_check = lease_end(view, instance) - check_ms;
+        const msec_t check =
+            msec_round_up(last_check > view->now ? last_check : view->now, check_ms);
+
+        if (check == view->now)
+            plan_release(
+                plan, instance,
+                plan_because(REASON_LEASE_ENDS, view->offer_price[view->instance.offer[instance]]));
+        else if (check < plan->wake_at)
+            plan->wake_at = check;
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lease.h - time that is already paid for: which idle instance to use, and when to let one go.
+ *
+ * Where time is billed in hours, an idle instance costs nothing more until its hour ends. So it is
+ * kept until then, and work prefers instances by what is left of their lease (SEC, TPDS'16, sections
+ * 4.1 and 4.2).
+ *
+ * Costs:  O(idle instances), with a logarithm for those that are of interest.
+ */
+#ifndef STINT_DECIDE_LEASE_H
+#define STINT_DECIDE_LEASE_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/plan.h"
+#include "model/view.h"
+
+/* Which idle instance first. */
+enum lease_order {
+    LEASE_MAX_MARGIN, /* most paid time left */
+    LEASE_MIN_MARGIN,
+    LEASE_MAX_IDLE, /* idle the longest */
+    LEASE_MIN_IDLE,
+    LEASE_RANDOM, /* by a hash of instance and time */
+};
+
+/* The end of the time that is paid for an instance that runs. */
+msec_t lease_end(const struct view *view, uint32_t instance);
+
+/* What to look for. */
+struct lease_query {
+    uint32_t offer;
+    uint32_t owner; /* a user whose instances alone count, or NAME_NONE */
+    enum lease_order order;
+    uint64_t most; /* only so many are of interest */
+};
+
+/* The ready and idle instances that the query asks for. Returns how many there are in all; of these
+ * the first 'most' are in order. 'ret' is the arena's. */
+uint32_t lease_idle(const struct view *view, const struct lease_query *query, struct arena *arena,
+                    uint32_t **ret);
+
+/*
+ * Let go of idle instances whose paid time ends before the next check. Checks are at multiples of
+ * 'check_ms'; the plan is told to wake for the next one that will find something. 'spared' (per
+ * instance row, may be NULL) are those that this plan has given work to.
+ */
+void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan);
+
+#endif
