@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/mem.h"
 #include "decide/bound.h"
@@ -205,14 +206,16 @@ static void skip_empty_rounds(const struct world *world, struct rhythm *rhythm, 
         rhythm->next = msec_round_up(arrival, world->config->round_ms);
 }
 
-static void run(struct world *world)
+/* Whether it came to its end within the steps that it was given. */
+static bool run(struct world *world)
 {
     const struct trace *trace = world->config->trace;
     const bool rounds = world->config->round_ms > 0;
     struct rhythm rhythm = { .next = rounds ? 0 : MSEC_NEVER, .asked = MSEC_NEVER };
+    const uint64_t limit = world->config->max_steps;
     uint32_t arrived = 0;
 
-    for (;;) {
+    for (uint64_t step = 0; limit == 0 || step < limit; step++) {
         const msec_t arrival =
             arrived < trace->job_count ? trace->jobs[arrived].arrival_ms : MSEC_NEVER;
 
@@ -241,13 +244,14 @@ static void run(struct world *world)
                    controller_view(world->controller)->task.living == 0) {
             controller_drain(world->controller); /* machines that the policy would keep for ever */
         } else {
-            return;
+            return true;
         }
         if (rounds)
             plan_next_round(world, &rhythm, arrived == trace->job_count);
         else
             plan_next_decision(world, &rhythm);
     }
+    return false;
 }
 
 /*
@@ -341,16 +345,21 @@ static int check_fits(const struct sim_config *config, struct error *reterr)
 
 int simulation_run(const struct sim_config *config, struct sim_result *ret, struct error *reterr)
 {
-    const int bad = check_fits(config, reterr);
+    int rc = check_fits(config, reterr);
     struct world world;
 
     assert(config->tick_ms > 0);
-    if (bad != 0)
-        return bad;
+    if (rc != 0)
+        return rc;
     world_init(&world, config);
-    run(&world);
-    measure(&world, ret);
-    ret->work_bound = bound_of_work(config);
+    if (run(&world)) {
+        measure(&world, ret);
+        ret->work_bound = bound_of_work(config);
+    } else {
+        rc = error_set(reterr, -ETIME,
+                       "not done after %" PRIu64 " steps: %" PRIu64 " of %u jobs at %" PRId64 " ms",
+                       config->max_steps, world.jobs_done, config->trace->job_count, world.now);
+    }
     world_done(&world);
-    return 0;
+    return rc;
 }

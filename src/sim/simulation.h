@@ -60,6 +60,7 @@ struct sim_config {
     double default_rate;
     struct sim_faults faults;
     uint64_t seed;
+    uint64_t max_steps; /* fail after so many events, arrivals and decisions; 0: go on for ever */
 
     /* Called now and then with the jobs that are done; may be NULL. */
     void (*on_progress)(void *context, uint32_t done, uint32_t total);
@@ -94,7 +95,7 @@ struct sim_result {
     bool ledger_agrees;    /* it adds up, to the micro-dollar */
 };
 
-/* Fails if some job can run on no machine of the catalogue. */
+/* Fails if some job can run on no machine of the catalogue, or with -ETIME after 'max_steps'. */
 int simulation_run(const struct sim_config *config, struct sim_result *ret, struct error *reterr);
 
 #endif
