@@ -170,14 +170,32 @@ static void on_finished(struct controller *controller, uint32_t task, msec_t at)
     controller->wants_decision = true;
 }
 
+/* Whether the event speaks of what the task does now, and not of an earlier act. */
+static bool is_current(const struct controller *controller, uint32_t task,
+                       const struct engine_event *event)
+{
+    switch (event->kind) {
+    case ENGINE_TASK_STARTED:
+    case ENGINE_TASK_RATE:
+    case ENGINE_TASK_LOST:
+        return event->key != 0 && event->key == controller->view.task.run_key[task];
+    case ENGINE_TASK_STOPPED:
+        return event->key != 0 && event->key == controller->steps[task].key;
+    case ENGINE_TASK_FINISHED:
+        return true;
+    case ENGINE_JOB_ARRIVED:
+    case ENGINE_NODE_READY:
+        break;
+    }
+    assert(false && "not about a task");
+    return false;
+}
+
 static void on_task(struct controller *controller, const struct engine_event *event)
 {
     const uint32_t task = view_find_task(&controller->view, event->task);
 
-    if (task == ROW_NONE ||
-        (event->kind != ENGINE_TASK_FINISHED && event->kind != ENGINE_TASK_LOST &&
-         event->key != controller->steps[task].key) ||
-        (event->kind == ENGINE_TASK_LOST && event->key != controller->view.task.run_key[task])) {
+    if (task == ROW_NONE || !is_current(controller, task, event)) {
         controller->stats.late_events++;
         return;
     }
