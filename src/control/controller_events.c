@@ -277,6 +277,7 @@ static void on_notice(struct controller *controller, uint32_t instance, msec_t a
     if (!view_is_open(&controller->view, instance))
         return;
     evacuate(controller, instance, true, at);
+    controller->stats.noticed++;
     controller->view.instance.state[instance] = INSTANCE_DRAINING;
     controller_try_return(controller, instance);
 }
