@@ -94,14 +94,16 @@ static uint32_t list_matches(const struct pool *pool, const struct pair_profile 
     return count;
 }
 
-/* A task alone stays if it is on its cheapest machine already, else it moves to one. */
+/* A task alone stays if its machine costs no more than its cheapest one, else it moves to that. */
 static void put_single(struct layout *layout, const struct match *match)
 {
     const struct view *view = layout->rules->view;
     const uint32_t entry = pool_pick(layout->pool, match->first, ROW_NONE);
     const uint32_t on = view->task.instance[layout->pool->entries[entry].task];
-    const bool stays = on != ROW_NONE && view->instance.offer[on] == match->offer;
-    const uint32_t bin = layout_open(layout, match->offer, stays ? on : ROW_NONE);
+    const bool stays = on != ROW_NONE && view->offer_price[view->instance.offer[on]] <=
+                                             view->offer_price[match->offer];
+    const uint32_t bin = stays ? layout_open(layout, view->instance.offer[on], on)
+                               : layout_open(layout, match->offer, ROW_NONE);
 
     layout->bins[bin].why.code = REASON_CHEAPEST_ALONE;
     layout_put(layout, bin, entry);
@@ -124,7 +126,8 @@ static bool is_possible(const struct pool *pool, const struct match *match)
     return pool->kinds[match->second].left >= (match->second == match->first ? 2u : 1u);
 }
 
-/* Waiting tasks, and tasks alone on their machine that are not on their way. */
+/* Waiting tasks, and tasks alone on their machine that are not on their way and for which there is
+ * another machine to be had. */
 static uint32_t list_candidates(const struct view *view, struct layout *layout, uint32_t *ret)
 {
     uint32_t count = 0;
@@ -140,7 +143,8 @@ static uint32_t list_candidates(const struct view *view, struct layout *layout, 
         if (!view_is_open(view, instance) || task == ROW_NONE)
             continue;
         if (view->instance.task_count[instance] == 1 &&
-            view_job_is_settled(view, view->task.job[task])) {
+            view_job_is_settled(view, view->task.job[task]) &&
+            view->shape_offer[view->task.shape[task]] != OFFER_NONE) {
             ret[count++] = task;
             continue;
         }

@@ -41,6 +41,14 @@ struct freedom {
     uint32_t reusable_count;
 };
 
+/* Whether the task may leave where it is: its job is not on its way, and there is a machine to be had
+ * for it, should it find no room on one that there is. */
+static bool is_movable(const struct view *view, uint32_t task)
+{
+    return view_job_is_settled(view, view->task.job[task]) &&
+           view->shape_offer[view->task.shape[task]] != OFFER_NONE;
+}
+
 /* Sort the tasks of an instance into those that stay (they open a bin) and those that may move. */
 static void split_instance(struct candidate *candidate, uint32_t instance, bool all_stay,
                            struct freedom *freedom)
@@ -52,7 +60,7 @@ static void split_instance(struct candidate *candidate, uint32_t instance, bool 
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!all_stay && view_job_is_settled(view, view->task.job[task])) {
+        if (!all_stay && is_movable(view, task)) {
             freedom->tasks[freedom->task_count++] = task;
             continue;
         }

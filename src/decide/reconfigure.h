@@ -8,7 +8,8 @@
  * what it saves more per hour, over the time it is expected to last, is more than what it costs more
  * to get there: S_F D - M_F > S_P D - M_P.
  *
- * Jobs that are on their way somewhere stay where they are bound, in both.
+ * Jobs that are on their way somewhere stay where they are bound, in both; so do tasks for which no
+ * machine could be rented now.
  *
  * Promises:  pure and deterministic; the plan carries both candidates' figures.
  * Costs:     that of topdown.h and refill.h, for all tasks and for those that may move.

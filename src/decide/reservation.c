@@ -24,14 +24,16 @@ bool reservation_type_holds(const struct view *view, const struct machine_type *
     return true;
 }
 
-uint32_t reservation_cheapest_holding(const struct view *view, const struct shape_count *shapes,
-                                      uint32_t count, money_t below)
+/* As reservation_cheapest_holding, and on demand also among the offers that are blocked. */
+static uint32_t cheapest(const struct view *view, const struct shape_count *shapes, uint32_t count,
+                         money_t below, bool even_blocked)
 {
     uint32_t best = OFFER_NONE;
     money_t price = below;
 
     for (uint32_t offer = 0; offer < view->catalogue->offer_count; offer++) {
-        if (view->offer_price[offer] >= price || !reservation_is_open(view, offer))
+        if (view->offer_price[offer] >= price ||
+            (!even_blocked && !reservation_is_open(view, offer)))
             continue;
         if (reservation_type_holds(view, catalogue_type_of(view->catalogue, offer), shapes,
                                    count)) {
@@ -42,6 +44,12 @@ uint32_t reservation_cheapest_holding(const struct view *view, const struct shap
     return best;
 }
 
+uint32_t reservation_cheapest_holding(const struct view *view, const struct shape_count *shapes,
+                                      uint32_t count, money_t below)
+{
+    return cheapest(view, shapes, count, below, false);
+}
+
 void reservation_update(struct view *view)
 {
     const uint32_t count = view->shapes->count;
@@ -50,10 +58,12 @@ void reservation_update(struct view *view)
     MEM_ROOM(view->shape_price, view->shapes_priced_room, count);
     for (uint32_t shape = view->shapes_priced; shape < count; shape++) {
         const struct shape_count one = { .shape = shape, .count = 1 };
-        const uint32_t offer = reservation_cheapest_holding(view, &one, 1, MONEY_UNKNOWN);
+        const uint32_t offer = cheapest(view, &one, 1, MONEY_UNKNOWN, false);
+        const uint32_t worth =
+            offer != OFFER_NONE ? offer : cheapest(view, &one, 1, MONEY_UNKNOWN, true);
 
         view->shape_offer[shape] = offer;
-        view->shape_price[shape] = offer != OFFER_NONE ? view->offer_price[offer] : 0;
+        view->shape_price[shape] = worth != OFFER_NONE ? view->offer_price[worth] : 0;
     }
     view->shapes_priced = count;
 }

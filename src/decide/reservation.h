@@ -6,6 +6,8 @@
  * columns 'shape_offer' and 'shape_price', so that decisions read it in O(1).
  *
  * Promises:  ties go to the offer with the lower index; offers that are blocked are passed over.
+ *            Where all that hold a shape are blocked it has no offer, but the price of the cheapest
+ *            of them: what runs is worth no less because no more of its kind can be had now.
  * Costs:     O(new shapes x offers); all shapes again after reservation_forget.
  */
 #ifndef STINT_DECIDE_RESERVATION_H
