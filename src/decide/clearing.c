@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "decide/reservation.h"
 
@@ -185,20 +184,12 @@ static void clear_one(struct runtime_bins *bins, const struct clearing_options *
     plan_release(plan, instance, why);
 }
 
-/* Whether nothing was assigned to the instance meanwhile: such tasks could not be taken back. */
-static bool is_untouched(const struct runtime_bins *bins, uint32_t instance)
-{
-    const struct res before = view_free(bins->view, instance);
-    const struct res now = runtime_bins_free(bins, instance);
-
-    return memcmp(&before, &now, sizeof(now)) == 0;
-}
-
 void clearing_run(struct runtime_bins *bins, const struct clearing_options *options,
                   const uint32_t *candidates, uint32_t count, struct plan *plan)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (is_untouched(bins, candidates[i]))
+        /* What was assigned to it meanwhile could not be taken back. */
+        if (runtime_bins_is_untouched(bins, candidates[i]))
             clear_one(bins, options, candidates[i], plan);
     }
 }

@@ -142,6 +142,7 @@ void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum
     bins->tree = ARENA_ARRAY(arena, struct runtime_room, (size_t)bins->leaves * 2);
     bins->slot_of_instance = ARENA_ARRAY(arena, uint32_t, view->instance.count);
     bins->slot_of_task = ARENA_ARRAY(arena, uint32_t, view->task.count);
+    bins->assigned = ARENA_ARRAY(arena, uint32_t, view->instance.count);
     for (uint32_t slot = 0; slot < bins->slot_count; slot++) {
         const struct draft *draft = &drafts[slot];
 
@@ -367,6 +368,7 @@ static void log_change(struct runtime_bins *bins, uint32_t instance)
     bins->changes[bins->change_count++] = (struct runtime_change){
         .instance = instance,
         .slot = slot,
+        .assigned = bins->assigned[instance],
         .free = bins->slots[slot].free,
     };
 }
@@ -393,6 +395,7 @@ void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t inst
     struct res free = bins->slots[slot].free;
 
     log_change(bins, instance);
+    bins->assigned[instance]++;
     res_sub(&free, view_demand(bins->view, task, view_family(bins->view, instance)));
     move_to(bins, instance, bins->slots[own].runtime > bins->slots[slot].runtime ? own : slot,
             &free);
@@ -422,6 +425,7 @@ void runtime_bins_rollback(struct runtime_bins *bins)
     while (bins->change_count > 0) {
         const struct runtime_change *change = &bins->changes[--bins->change_count];
 
+        bins->assigned[change->instance] = change->assigned;
         move_to(bins, change->instance, change->slot, &change->free);
     }
 }

@@ -48,8 +48,9 @@ struct runtime_room {
 
 struct runtime_change {
     uint32_t instance;
-    uint32_t slot;   /* where it was */
-    struct res free; /* what it had */
+    uint32_t slot;     /* where it was */
+    uint32_t assigned; /* how many tasks it had got */
+    struct res free;   /* what it had */
 };
 
 struct runtime_bins {
@@ -58,6 +59,7 @@ struct runtime_bins {
     struct runtime_room *tree;
     uint32_t *slot_of_instance;
     uint32_t *slot_of_task;
+    uint32_t *assigned; /* per instance: tasks that it got since the bins were built */
     uint32_t slot_count;
     uint32_t leaves; /* a power of two */
     struct arena *arena;
@@ -82,6 +84,12 @@ void runtime_bins_remove(struct runtime_bins *bins, uint32_t instance);
 
 /* What is free on the instance, given all that was assigned. */
 struct res runtime_bins_free(const struct runtime_bins *bins, uint32_t instance);
+
+/* Whether the instance got no task yet. Not to be told by what is free: a task may ask for nothing. */
+static inline bool runtime_bins_is_untouched(const struct runtime_bins *bins, uint32_t instance)
+{
+    return bins->assigned[instance] == 0;
+}
 
 /* From here on changes can be taken back by runtime_bins_rollback. */
 void runtime_bins_mark(struct runtime_bins *bins);

@@ -144,13 +144,7 @@ static void release_empty(const struct runtime_bins *bins, struct plan *plan)
 
     EMPTY_EACH(instance, view)
     {
-        if (!view_is_open(view, instance))
-            continue;
-
-        const struct res *capacity = view_capacity(view, instance);
-        const struct res free = runtime_bins_free(bins, instance);
-
-        if (res_fits(capacity, &free))
+        if (view_is_open(view, instance) && runtime_bins_is_untouched(bins, instance))
             plan_release(
                 plan, instance,
                 plan_because(REASON_EMPTY, view->offer_price[view->instance.offer[instance]]));
