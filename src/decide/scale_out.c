@@ -80,17 +80,27 @@ static double score(const struct scaler *scaler, uint32_t i)
             kind = k;
         }
     }
-    if (scaler->unit[kind] <= 0)
-        return HUGE_VAL;
-    return (double)scaler->used[i].amount[kind] / scaler->unit[kind] /
-           (double)scaler->view->offer_price[scaler->offers[i]];
+
+    const money_t price = scaler->view->offer_price[scaler->offers[i]];
+
+    if (scaler->unit[kind] <= 0 || price <= 0)
+        return HUGE_VAL; /* nothing is better than what costs nothing */
+    return (double)scaler->used[i].amount[kind] / scaler->unit[kind] / (double)price;
 }
 
 struct best {
     uint32_t size; /* of the group; 0: nothing holds even the first task */
     uint32_t offer;
     double score;
-    uint32_t runner_up; /* the next best offer for the same size, or OFFER_NONE */
+    uint32_t runner_up; /* the next best offer for the same group, or OFFER_NONE */
+    double runner_up_score;
+};
+
+static const struct best nobody = {
+    .offer = OFFER_NONE,
+    .score = -1,
+    .runner_up = OFFER_NONE,
+    .runner_up_score = -1,
 };
 
 /* Add the task to the group on every offer that still holds it; whether any does. */
@@ -117,10 +127,35 @@ static bool grow_group(struct scaler *scaler, uint32_t task)
     return any;
 }
 
+/* The best offer for the group as it is. */
+static struct best best_for(const struct scaler *scaler, uint32_t size)
+{
+    struct best best = nobody;
+
+    best.size = size;
+    for (uint32_t i = 0; i < scaler->offer_count; i++) {
+        if (!scaler->holds[i])
+            continue;
+
+        const double points = score(scaler, i);
+
+        if (points > best.score) {
+            best.runner_up = best.offer;
+            best.runner_up_score = best.score;
+            best.offer = scaler->offers[i];
+            best.score = points;
+        } else if (points > best.runner_up_score) {
+            best.runner_up = scaler->offers[i];
+            best.runner_up_score = points;
+        }
+    }
+    return best;
+}
+
 static struct best choose(struct scaler *scaler, const struct scale_out_task *tasks, uint32_t count,
                           bool within_bins)
 {
-    struct best best = { .score = -1, .offer = OFFER_NONE, .runner_up = OFFER_NONE };
+    struct best best = nobody;
 
     for (uint32_t i = 0; i < scaler->offer_count; i++) {
         scaler->used[i] = (struct res){ 0 };
@@ -131,16 +166,11 @@ static struct best choose(struct scaler *scaler, const struct scale_out_task *ta
             break;
         if (!grow_group(scaler, tasks[size - 1].task))
             break;
-        for (uint32_t i = 0; i < scaler->offer_count; i++) {
-            const double points = scaler->holds[i] ? score(scaler, i) : -1;
 
-            if (points > best.score) {
-                best.runner_up = best.offer;
-                best.size = size;
-                best.offer = scaler->offers[i];
-                best.score = points;
-            }
-        }
+        const struct best of_size = best_for(scaler, size);
+
+        if (of_size.score > best.score)
+            best = of_size;
     }
     return best;
 }
