@@ -25,6 +25,7 @@ static void send_later(struct world *world, const struct world_news *news)
         MEM_ROOM(world->news, world->news_room, world->news_count);
     }
     world->news[row] = *news;
+    world->news_pending++;
 
     const msec_t delay =
         faults->late_ms > 0 ? (msec_t)rng_below(&world->rng_news, (uint64_t)faults->late_ms) : 0;
@@ -64,5 +65,6 @@ void sim_news_deliver(struct world *world, uint32_t row)
 
     world->news[row].next_free = world->news_free;
     world->news_free = row;
+    world->news_pending--;
     hand_over(world, &news);
 }

@@ -140,6 +140,7 @@ static void arrive(struct world *world, uint32_t index)
                  .estimate_ms = estimate_for(world, job) },
     };
 
+    world->tasks_arrived += job->task_count;
     sim_news_engine(world, &event);
 }
 
@@ -170,10 +171,10 @@ static void happen(struct world *world, const struct timeline_event *event)
     }
 }
 
-/* When the controller decides next. */
+/* When the controller decides next; MSEC_NEVER: not before something happens. */
 struct rhythm {
-    msec_t next;  /* MSEC_NEVER: not before something happens */
-    msec_t asked; /* because something happened, or MSEC_NEVER */
+    msec_t next;
+    msec_t due; /* without rounds: when what happened has settled */
 };
 
 static void plan_next_round(const struct world *world, struct rhythm *rhythm, bool all_arrived)
@@ -188,14 +189,22 @@ static void plan_next_round(const struct world *world, struct rhythm *rhythm, bo
 
 static void plan_next_decision(const struct world *world, struct rhythm *rhythm)
 {
-    if (controller_wants_decision(world->controller) && rhythm->asked == MSEC_NEVER)
-        rhythm->asked = world->now + world->config->settle_ms;
-
     const msec_t wake = controller_next_wake(world->controller);
 
-    rhythm->next = rhythm->asked;
-    if (wake < rhythm->next)
-        rhythm->next = wake > world->now ? wake : world->now + 1;
+    if (!controller_wants_decision(world->controller))
+        rhythm->due = MSEC_NEVER;
+    else if (rhythm->due == MSEC_NEVER)
+        rhythm->due = world->now + world->config->settle_ms;
+    rhythm->next = wake < rhythm->due ? wake : rhythm->due;
+    if (rhythm->next < world->now)
+        rhythm->next = world->now; /* news of a refusal was so late that its block is over */
+}
+
+/* Nothing goes on and nobody waits: what is still on the timeline is void. */
+static bool is_quiet(const struct world *world)
+{
+    return world->completions == world->tasks_arrived && world->machines_living == 0 &&
+           world->news_pending == 0 && controller_is_idle(world->controller);
 }
 
 /* Nothing is going on before the next job comes: no need to decide every round until then. */
@@ -206,12 +215,25 @@ static void skip_empty_rounds(const struct world *world, struct rhythm *rhythm, 
         rhythm->next = msec_round_up(arrival, world->config->round_ms);
 }
 
+/* All is done but for machines that the policy would keep for ever: let them go. */
+static bool drain(struct world *world, msec_t arrival)
+{
+    if (arrival != MSEC_NEVER || world->timeline.count > 0 ||
+        controller_view(world->controller)->task.living > 0 ||
+        controller_is_idle(world->controller))
+        return false;
+    controller_drain(world->controller);
+    return true;
+}
+
 /* Whether it came to its end within the steps that it was given. */
 static bool run(struct world *world)
 {
     const struct trace *trace = world->config->trace;
-    const bool rounds = world->config->round_ms > 0;
-    struct rhythm rhythm = { .next = rounds ? 0 : MSEC_NEVER, .asked = MSEC_NEVER };
+    struct rhythm rhythm = {
+        .next = world->config->round_ms > 0 ? 0 : MSEC_NEVER,
+        .due = MSEC_NEVER,
+    };
     const uint64_t limit = world->config->max_steps;
     uint32_t arrived = 0;
 
@@ -219,6 +241,8 @@ static bool run(struct world *world)
         const msec_t arrival =
             arrived < trace->job_count ? trace->jobs[arrived].arrival_ms : MSEC_NEVER;
 
+        if (is_quiet(world))
+            timeline_reset(&world->timeline);
         if (arrival != MSEC_NEVER)
             skip_empty_rounds(world, &rhythm, arrival);
 
@@ -233,20 +257,18 @@ static bool run(struct world *world)
         } else if (decision_first) {
             world->now = rhythm.next;
             rhythm.next = MSEC_NEVER;
-            rhythm.asked = MSEC_NEVER;
             controller_decide(world->controller, world->now);
+            if (world->config->round_ms > 0)
+                (void)drain(world, arrival);
         } else if (world->timeline.count > 0) {
             const struct timeline_event event = timeline_take(&world->timeline);
 
             world->now = event.at;
             happen(world, &event);
-        } else if (arrival == MSEC_NEVER && !controller_is_idle(world->controller) &&
-                   controller_view(world->controller)->task.living == 0) {
-            controller_drain(world->controller); /* machines that the policy would keep for ever */
-        } else {
+        } else if (!drain(world, arrival)) {
             return true;
         }
-        if (rounds)
+        if (world->config->round_ms > 0)
             plan_next_round(world, &rhythm, arrived == trace->job_count);
         else
             plan_next_decision(world, &rhythm);

@@ -19,6 +19,11 @@ void timeline_done(struct timeline *timeline)
     timeline_init(timeline);
 }
 
+void timeline_reset(struct timeline *timeline)
+{
+    timeline->count = 0;
+}
+
 static bool is_before(const struct timeline_event *a, const struct timeline_event *b)
 {
     if (a->at != b->at)

@@ -32,6 +32,10 @@ struct timeline {
 
 void timeline_init(struct timeline *timeline);
 void timeline_done(struct timeline *timeline);
+
+/* Forget all events, keep the memory. */
+void timeline_reset(struct timeline *timeline);
+
 void timeline_add(struct timeline *timeline, struct timeline_event event);
 
 /* The first event, or NULL. */

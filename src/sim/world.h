@@ -120,6 +120,8 @@ struct world {
     uint32_t news_count;
     uint32_t news_room;
     uint32_t news_free;
+    uint32_t news_pending; /* late news that has not arrived yet */
+    uint64_t tasks_arrived;
     struct rng rng_cloud;
     struct rng rng_news;
     struct rng rng_estimates;
