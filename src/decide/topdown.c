@@ -213,11 +213,15 @@ static bool shrink(struct topdown *run, struct layout_bin *bin)
     return true;
 }
 
-/* One machine of the offer; false if it was not worth its price. */
+/* One machine of the offer; false if there is none to be had or it was not worth its price. */
 static bool pack_one(struct topdown *run, uint32_t offer)
 {
     const uint32_t slot = reuse_next(run, offer);
     const uint32_t instance = slot != UINT32_MAX ? run->reuse.instances[slot] : ROW_NONE;
+
+    if (slot == UINT32_MAX && !reservation_is_open(run->view, offer))
+        return false; /* it is on the list only for the machines that there are */
+
     const uint32_t index = layout_open(run->layout, offer, instance);
     const double worth = fill(run, index);
     struct layout_bin *bin = &run->layout->bins[index];
