@@ -2,7 +2,6 @@
 #include "trace/jobs_csv.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "trace/csv.h"
 #include "trace/input_text.h"
 #include "trace/number.h"
+#include "trace/trace_ids.h"
 
 enum column {
     COLUMN_JOB_ID,
@@ -72,7 +72,6 @@ struct reader {
     struct shape_demand *demands; /* of the row being read; own_count + 1 */
     uint32_t *lines;              /* of each job, in the order of the file */
     uint32_t lines_room;
-    bool ids_rise; /* so they differ */
     struct trace trace;
 };
 
@@ -380,19 +379,16 @@ static int take_shape(struct reader *r, struct csv_field workload, uint32_t *ret
     return 0;
 }
 
-static int take_id(struct reader *r, uint64_t *ret, struct error *reterr)
+static int take_id(const struct reader *r, uint64_t *ret, struct error *reterr)
 {
     const uint32_t column = r->column[COLUMN_JOB_ID];
     const struct csv_field field = csv_field(&r->csv, column);
-    const uint32_t count = r->trace.job_count;
-    uint64_t id = count;
+    uint64_t id = r->trace.job_count;
 
     if (field.length > 0 && number_id(field.text, field.length, &id) < 0)
         return must_be(r, column,
                        "a whole number of up to 64 bits (other names belong into a column 'name')",
                        reterr);
-    if (count > 0 && id <= r->trace.jobs[count - 1].id)
-        r->ids_rise = false;
     *ret = id;
     return 0;
 }
@@ -471,44 +467,6 @@ static int take_job(struct reader *r, struct error *reterr)
     return 0;
 }
 
-struct id_line {
-    uint64_t id;
-    uint32_t line;
-};
-
-static int compare_ids(const void *a, const void *b)
-{
-    const struct id_line *left = a;
-    const struct id_line *right = b;
-
-    if (left->id != right->id)
-        return left->id < right->id ? -1 : 1;
-    return left->line < right->line ? -1 : left->line > right->line;
-}
-
-static int check_ids(const struct reader *r, struct error *reterr)
-{
-    const uint32_t count = r->trace.job_count;
-    int rc = 0;
-
-    if (r->ids_rise)
-        return 0;
-
-    struct id_line *ids = mem_alloc(count, sizeof(*ids));
-
-    for (uint32_t i = 0; i < count; i++)
-        ids[i] = (struct id_line){ r->trace.jobs[i].id, r->lines[i] };
-    qsort(ids, count, sizeof(*ids), compare_ids);
-    for (uint32_t i = 1; rc == 0 && i < count; i++) {
-        if (ids[i].id == ids[i - 1].id)
-            rc = error_set(reterr, -EINVAL,
-                           "line %u: the job_id %" PRIu64 " is that of the job in line %u too",
-                           ids[i].line, ids[i].id, ids[i - 1].line);
-    }
-    mem_free(ids);
-    return rc;
-}
-
 static int read_all(struct reader *r, struct error *reterr)
 {
     int rc = take_header(r, reterr);
@@ -516,7 +474,7 @@ static int read_all(struct reader *r, struct error *reterr)
     while (rc == 0) {
         rc = csv_next(&r->csv, reterr);
         if (rc == 0)
-            return check_ids(r, reterr);
+            return trace_ids_check(&r->trace, r->lines, "job_id", reterr);
         if (rc > 0)
             rc = take_job(r, reterr);
     }
@@ -526,7 +484,7 @@ static int read_all(struct reader *r, struct error *reterr)
 int jobs_csv_read(const char *text, size_t length, const struct names *families, struct trace *ret,
                   struct error *reterr)
 {
-    struct reader r = { .families = families, .ids_rise = true };
+    struct reader r = { .families = families };
     int rc = csv_open(&r.csv, text, length, reterr);
 
     if (rc < 0)
