@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "trace/decompress.h"
 
 enum { FIRST_ROOM = 64 * 1024 };
 
@@ -54,7 +55,27 @@ static int read_all(int fd, const char *path, size_t room, struct input_file *re
     return 0;
 }
 
-int input_file_read(const char *path, struct input_file *ret, struct error *reterr)
+/* Put the text that is inside in place of what was read, if that is compressed. */
+static int unfold(const char *path, struct input_file *file, struct error *reterr)
+{
+    const enum compression kind = compression_of(file->text, file->length);
+    struct input_file inside = { 0 };
+
+    if (kind == COMPRESSION_NONE)
+        return 0;
+
+    const int rc = decompress(kind, file->text, file->length, LIMIT_FILE_BYTES, &inside.text,
+                              &inside.length, reterr);
+
+    if (rc < 0)
+        return error_prefix(reterr, rc, path);
+    input_file_done(file);
+    *file = inside;
+    return 0;
+}
+
+/* Open 'path' and read what it holds. */
+static int read_path(const char *path, struct input_file *ret, struct error *reterr)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -85,6 +106,21 @@ int input_file_read(const char *path, struct input_file *ret, struct error *rete
     }
     (void)close(fd);
     return rc;
+}
+
+int input_file_read(const char *path, struct input_file *ret, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = read_path(path, &file, reterr);
+
+    if (rc == 0)
+        rc = unfold(path, &file, reterr);
+    if (rc < 0) {
+        input_file_done(&file);
+        return rc;
+    }
+    *ret = file;
+    return 0;
 }
 
 void input_file_done(struct input_file *file)

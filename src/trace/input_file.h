@@ -2,7 +2,9 @@
 /*
  * input_file.h - a whole file in memory. The only part of the readers that touches the outside.
  *
- * Bounds:  at most LIMIT_FILE_BYTES; pipes and devices are read to their end.
+ * What gzip or zstd compressed is unfolded; the first bytes tell, not the name.
+ *
+ * Bounds:  at most LIMIT_FILE_BYTES, as read and unfolded; pipes and devices are read to their end.
  * Memory:  owned by the struct, freed by input_file_done.
  */
 #ifndef STINT_TRACE_INPUT_FILE_H
