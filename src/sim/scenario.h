@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario.h - what to simulate, read from a YAML file: a trace, a catalogue, how tasks disturb each
+ * other, policies to compare, the controller's rhythm, faults and a seed. docs/format/scenario.md
+ * has every key and its default.
+ *
+ *     struct loaded_scenario loaded;
+ *     struct sim_result result;
+ *
+ *     int rc = scenario_load("examples/small.yaml", &loaded, &error);
+ *     if (rc == 0) {
+ *         const struct sim_config config =
+ *             loaded_scenario_config(&loaded, &loaded.scenario.policies[0]);
+ *
+ *         rc = simulation_run(&config, &result, &error);
+ *         loaded_scenario_done(&loaded);
+ *     }
+ *
+ * Promises:  scenario_parse is pure. On failure nothing is kept and 'ret' is untouched; the error
+ *            says the line, what is wrong and what would be right; one of a file names the file.
+ * Bounds:    O(bytes); SCENARIO_POLICIES_MAX policies; for traces, catalogues and matrices those of
+ *            their readers.
+ */
+#ifndef STINT_SIM_SCENARIO_H
+#define STINT_SIM_SCENARIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "model/catalogue.h"
+#include "policy/policy.h"
+#include "sim/contention.h"
+#include "sim/simulation.h"
+#include "trace/trace.h"
+
+enum { SCENARIO_POLICIES_MAX = 64 };
+
+/* One line of the comparison. */
+struct scenario_policy {
+    const struct policy *policy;
+    const char *label; /* different for each; the policy's name if nothing else was said */
+    int64_t option[POLICY_OPTIONS_MAX];
+};
+
+enum scenario_interference {
+    INTERFERENCE_NONE,
+    INTERFERENCE_UNIFORM, /* every pair of tasks runs at 'pair_rate' */
+    INTERFERENCE_MATRIX,  /* 'matrix_file', and 'pair_rate' for what it does not say */
+};
+
+/* What the text says. All texts live in the arena that it was parsed into. */
+struct scenario {
+    const char *name;           /* NULL: none was given */
+    const char *trace_file;     /* as written: relative to the scenario's folder */
+    const char *catalogue_file; /* the same */
+    enum scenario_interference interference;
+    const char *matrix_file;
+    double pair_rate;
+    struct scenario_policy *policies; /* at least one */
+    uint32_t policy_count;
+
+    /* Rhythm, estimates, faults and seed; what is missing comes from loaded_scenario_config. */
+    struct sim_config run;
+};
+
+/* With all its files in memory. */
+struct loaded_scenario {
+    struct scenario scenario;
+    struct trace trace;
+    struct catalogue catalogue;
+    struct contention contention;
+    struct arena arena;
+};
+
+/* Parse the whole text; touches no file. */
+int scenario_parse(const char *text, size_t length, struct arena *arena, struct scenario *ret,
+                   struct error *reterr);
+
+/* Read the scenario at 'path' and the files that it names. A scenario without a name gets that of
+ * its file. To be freed by loaded_scenario_done. */
+int scenario_load(const char *path, struct loaded_scenario *ret, struct error *reterr);
+
+void loaded_scenario_done(struct loaded_scenario *loaded);
+
+/* What simulation_run wants for one of the policies. Points into 'loaded', which must stay. */
+struct sim_config loaded_scenario_config(const struct loaded_scenario *loaded,
+                                         const struct scenario_policy *policy);
+
+/* A policy at its defaults, under its own name. */
+struct scenario_policy scenario_policy_plain(const struct policy *policy);
+
+/* All names of policies, "eva, owl, ...", for errors and help texts. */
+struct scenario_policy_names {
+    char text[256];
+};
+
+struct scenario_policy_names scenario_policy_names(void);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of a scenario. The catalogue comes first: the trace may ask for amounts per family, and
+ * families are the catalogue's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "sim/scenario.h"
+#include "trace/catalogue_file.h"
+#include "trace/input_file.h"
+#include "trace/jobs_csv.h"
+#include "trace/matrix_csv.h"
+
+/* 'file' as seen from the folder of 'beside'. */
+static const char *resolve(const char *file, const char *beside, struct arena *arena)
+{
+    const char *slash = strrchr(beside, '/');
+    const size_t folder = slash != NULL && file[0] != '/' ? (size_t)(slash - beside) + 1 : 0;
+    const size_t size = folder + strlen(file) + 1;
+    char *path = arena_alloc(arena, size, 1);
+
+    (void)snprintf(path, size, "%.*s%s", (int)folder, beside, file);
+    return path;
+}
+
+/* The last part of the path, without its suffix. */
+static const char *stem(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    const size_t length = dot != NULL && dot > base ? (size_t)(dot - base) : strlen(base);
+    char *name = arena_alloc(arena, length + 1, 1);
+
+    (void)snprintf(name, length + 1, "%s", base);
+    return name;
+}
+
+static int load_text(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = scenario_parse(file.text, file.length, &loaded->arena, &loaded->scenario, reterr);
+    input_file_done(&file);
+    if (rc < 0)
+        return error_prefix(reterr, rc, path);
+    if (loaded->scenario.name == NULL)
+        loaded->scenario.name = stem(path, &loaded->arena);
+    return 0;
+}
+
+static int load_catalogue(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = catalogue_file_read(file.text, file.length, &loaded->catalogue, reterr);
+    input_file_done(&file);
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
+}
+
+static int load_trace(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = jobs_csv_read(file.text, file.length, &loaded->catalogue.families, &loaded->trace, reterr);
+    input_file_done(&file);
+    if (rc < 0)
+        return error_prefix(reterr, rc, path);
+    if (loaded->trace.job_count == 0)
+        return error_set(reterr, -EINVAL, "%s: has no jobs, so there is nothing to simulate", path);
+    return 0;
+}
+
+static int load_matrix(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    const double unmeasured = loaded->scenario.pair_rate;
+    struct input_file file = { 0 };
+    struct colocation_matrix matrix;
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = matrix_csv_read(file.text, file.length, unmeasured, &matrix, reterr);
+    input_file_done(&file);
+    if (rc < 0)
+        return error_prefix(reterr, rc, path);
+    contention_init_matrix(&loaded->contention, &loaded->trace.shapes.workloads, &matrix,
+                           unmeasured);
+    colocation_matrix_done(&matrix);
+    return 0;
+}
+
+static int load_contention(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    const struct scenario *scenario = &loaded->scenario;
+    const uint32_t workloads = loaded->trace.shapes.workloads.count;
+
+    if (scenario->interference == INTERFERENCE_NONE)
+        return 0;
+    if (workloads > LIMIT_CONTENTION_NAMES)
+        return error_set(reterr, -E2BIG,
+                         "%s: the trace has %u workloads, and interference is known for at most "
+                         "%d; say 'interference: none', or give fewer names",
+                         path, workloads, LIMIT_CONTENTION_NAMES);
+    if (scenario->interference == INTERFERENCE_MATRIX)
+        return load_matrix(resolve(scenario->matrix_file, path, &loaded->arena), loaded, reterr);
+    contention_init_uniform(&loaded->contention, workloads, scenario->pair_rate);
+    return 0;
+}
+
+int scenario_load(const char *path, struct loaded_scenario *ret, struct error *reterr)
+{
+    struct loaded_scenario loaded = { 0 };
+
+    arena_init(&loaded.arena);
+    catalogue_init(&loaded.catalogue);
+    trace_init(&loaded.trace);
+
+    int rc = load_text(path, &loaded, reterr);
+
+    if (rc == 0)
+        rc = load_catalogue(resolve(loaded.scenario.catalogue_file, path, &loaded.arena), &loaded,
+                            reterr);
+    if (rc == 0)
+        rc = load_trace(resolve(loaded.scenario.trace_file, path, &loaded.arena), &loaded, reterr);
+    if (rc == 0)
+        rc = load_contention(path, &loaded, reterr);
+    if (rc == 0)
+        *ret = loaded;
+    else
+        loaded_scenario_done(&loaded);
+    return rc;
+}
+
+void loaded_scenario_done(struct loaded_scenario *loaded)
+{
+    contention_done(&loaded->contention);
+    trace_done(&loaded->trace);
+    catalogue_done(&loaded->catalogue);
+    arena_done(&loaded->arena);
+}
+
+struct sim_config loaded_scenario_config(const struct loaded_scenario *loaded,
+                                         const struct scenario_policy *policy)
+{
+    struct sim_config config = loaded->scenario.run;
+
+    config.trace = &loaded->trace;
+    config.catalogue = &loaded->catalogue;
+    config.contention =
+        loaded->scenario.interference != INTERFERENCE_NONE ? &loaded->contention : NULL;
+    config.policy = policy->policy;
+    for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
+        config.option[i] = policy->option[i];
+    return config;
+}
