@@ -23,6 +23,13 @@ static const struct report_column columns[] = {
 
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]), PAPER_COLUMNS = 2 };
 
+static const struct report_column spread_columns[] = {
+    { .key = "cost_min_usd", .heading = "least $", .kind = REPORT_MONEY, .digits = 2 },
+    { .key = "cost_max_usd", .heading = "most $", .kind = REPORT_MONEY, .digits = 2 },
+};
+
+enum { SPREAD_COLUMNS = sizeof(spread_columns) / sizeof(spread_columns[0]) };
+
 struct report_table *sim_rows_create(const char *name, bool with_paper)
 {
     return report_table_create(name, columns,
@@ -68,4 +75,25 @@ void sim_rows_add(struct report_table *table, const struct sim_row *row, bool wi
         add_paper(table, row->paper_norm_cost);
         add_paper(table, row->paper_jct_hours);
     }
+}
+
+struct report_table *sim_rows_create_spread(const char *name)
+{
+    struct report_column all[COLUMN_COUNT - PAPER_COLUMNS + SPREAD_COLUMNS];
+    uint32_t count = 0;
+
+    while (count < COLUMN_COUNT - PAPER_COLUMNS) {
+        all[count] = columns[count];
+        count++;
+    }
+    for (uint32_t i = 0; i < SPREAD_COLUMNS; i++)
+        all[count++] = spread_columns[i];
+    return report_table_create(name, all, count);
+}
+
+void sim_rows_add_spread(struct report_table *table, const struct sim_row *row)
+{
+    sim_rows_add(table, row, false);
+    report_table_add_money(table, row->cost_min);
+    report_table_add_money(table, row->cost_max);
 }

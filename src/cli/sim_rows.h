@@ -17,10 +17,18 @@ struct sim_row {
     /* Of a reproduction: what the paper printed; below 0: nothing. */
     double paper_norm_cost;
     double paper_jct_hours;
+
+    /* Of several seeds, of which 'result' is the mean: the least and the greatest cost. */
+    money_t cost_min;
+    money_t cost_max;
 };
 
 /* 'with_paper' adds the paper's columns. */
 struct report_table *sim_rows_create(const char *name, bool with_paper);
 void sim_rows_add(struct report_table *table, const struct sim_row *row, bool with_paper);
+
+/* The same for means over several seeds, with the spread of their cost. */
+struct report_table *sim_rows_create_spread(const char *name);
+void sim_rows_add_spread(struct report_table *table, const struct sim_row *row);
 
 #endif

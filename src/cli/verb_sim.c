@@ -2,13 +2,418 @@
 /*
  * stint sim SCENARIO.yaml - simulate a scenario under its policies.
  */
+#include <argp.h>
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/digits.h"
+#include "cli/explain_csv.h"
+#include "cli/report_table.h"
+#include "cli/sim_rows.h"
+#include "cli/sim_runs.h"
 #include "cli/verb.h"
+#include "sim/scenario.h"
+#include "trace/number.h"
+
+enum { SEEDS_MAX = 10000 };
+
+enum option_key {
+    KEY_POLICY = 'p',
+    KEY_OUTPUT = 'o',
+    KEY_SEED = 's',
+    KEY_SEEDS = 0x100,
+    KEY_BASE,
+    KEY_EXPLAIN,
+    KEY_CHECK,
+};
+
+static const struct argp_option options[] = {
+    { "policy", KEY_POLICY, "NAME", 0,
+      "Only this policy: its name, or its label in the scenario. One that the scenario does not "
+      "list is added with its defaults. May be repeated",
+      0 },
+    { "base", KEY_BASE, "NAME", 0,
+      "The policy whose cost counts as 1 in 'cost norm.'; by default the first", 0 },
+    { "seed", KEY_SEED, "N", 0, "Take this seed instead of the scenario's", 0 },
+    { "seeds", KEY_SEEDS, "N", 0,
+      "Run N seeds, from the first on, and report the mean of each policy and the spread of its "
+      "cost",
+      0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { "explain", KEY_EXPLAIN, "FILE", 0,
+      "Write every decision with its reasons to FILE, as CSV; - is standard output", 0 },
+    { "check", KEY_CHECK, NULL, 0,
+      "Exit with 4 unless in every run all tasks completed, no machine was left running, and the "
+      "ledger agrees with the cloud's bills",
+      0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static const char doc[] =
+    "Simulate a scenario - jobs, machines that can be rented, what goes wrong - under one or more "
+    "policies, and compare what they cost.\v"
+    "The scenario is a YAML file that names a trace and a catalogue; docs/format/scenario.md has "
+    "every key, examples/ has some to begin with. Same scenario, same seed, same answer.\n"
+    "\n"
+    "Examples:\n"
+    "  stint sim examples/small.yaml\n"
+    "  stint sim examples/faults.yaml --seeds 10 --check\n"
+    "  stint sim examples/small.yaml --policy eva --explain why.csv\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something does not add up (--check).";
+
+struct arguments {
+    const char *path;
+    const char *policies[SCENARIO_POLICIES_MAX];
+    uint32_t policy_count;
+    const char *base;
+    const char *explain;
+    uint64_t seed;
+    bool has_seed;
+    uint32_t seeds;
+    enum output_format format;
+    bool check;
+};
+
+/*
+ * The command line.
+ */
+
+static uint64_t whole_number(const struct argp_state *state, const char *option, const char *text,
+                             uint64_t min, uint64_t max)
+{
+    uint64_t value = 0;
+
+    if (number_id(text, strlen(text), &value) < 0 || value < min || value > max)
+        argp_error(state, "%s must be a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'",
+                   option, min, max, text);
+    return value;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct error error = { "" };
+
+    switch (key) {
+    case KEY_POLICY:
+        if (arguments->policy_count == SCENARIO_POLICIES_MAX)
+            argp_error(state, "there are more than %d policies", SCENARIO_POLICIES_MAX);
+        else
+            arguments->policies[arguments->policy_count++] = text;
+        return 0;
+    case KEY_BASE:
+        arguments->base = text;
+        return 0;
+    case KEY_SEED:
+        arguments->seed = whole_number(state, "--seed", text, 0, INT64_MAX);
+        arguments->has_seed = true;
+        return 0;
+    case KEY_SEEDS:
+        arguments->seeds = (uint32_t)whole_number(state, "--seeds", text, 1, SEEDS_MAX);
+        return 0;
+    case KEY_OUTPUT:
+        if (output_format_parse(text, &arguments->format, &error) < 0)
+            argp_error(state, "%s", error.text);
+        return 0;
+    case KEY_EXPLAIN:
+        arguments->explain = text;
+        return 0;
+    case KEY_CHECK:
+        arguments->check = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->path != NULL)
+            argp_error(state, "one scenario at a time, not '%s' too", text);
+        arguments->path = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->path == NULL)
+            argp_error(state, "which scenario? Name its YAML file, such as examples/small.yaml");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/*
+ * Which policies.
+ */
+
+/* One policy of the comparison and what came out. */
+struct contender {
+    struct scenario_policy policy;
+    struct sim_mean mean;
+};
+
+struct contest {
+    struct contender *contenders;
+    uint32_t count;
+    uint32_t room;
+    const struct contender *base;
+};
+
+static bool is_called(const struct scenario_policy *policy, const char *name)
+{
+    return strcmp(policy->label, name) == 0 || strcmp(policy->policy->name, name) == 0;
+}
+
+static void take(struct contest *contest, const struct scenario_policy *policy)
+{
+    for (uint32_t i = 0; i < contest->count; i++) {
+        if (strcmp(contest->contenders[i].policy.label, policy->label) == 0)
+            return;
+    }
+    MEM_ROOM(contest->contenders, contest->room, contest->count + 1);
+    contest->contenders[contest->count++] = (struct contender){ .policy = *policy };
+}
+
+static int take_named(struct contest *contest, const struct scenario *scenario, const char *name,
+                      struct error *reterr)
+{
+    bool listed = false;
+
+    for (uint32_t i = 0; i < scenario->policy_count; i++) {
+        if (is_called(&scenario->policies[i], name)) {
+            take(contest, &scenario->policies[i]);
+            listed = true;
+        }
+    }
+    if (listed)
+        return 0;
+
+    const struct policy *policy = policy_find(name);
+
+    if (policy == NULL)
+        return error_set(reterr, -EINVAL,
+                         "there is no policy '%s', and no such label in the scenario; there are: "
+                         "%s",
+                         name, scenario_policy_names().text);
+
+    const struct scenario_policy plain = scenario_policy_plain(policy);
+
+    take(contest, &plain);
+    return 0;
+}
+
+static int choose_policies(struct contest *contest, const struct scenario *scenario,
+                           const struct arguments *arguments, struct error *reterr)
+{
+    for (uint32_t i = 0; i < arguments->policy_count; i++) {
+        const int rc = take_named(contest, scenario, arguments->policies[i], reterr);
+
+        if (rc < 0)
+            return rc;
+    }
+    for (uint32_t i = 0; arguments->policy_count == 0 && i < scenario->policy_count; i++)
+        take(contest, &scenario->policies[i]);
+
+    assert(contest->count > 0);
+    contest->base = &contest->contenders[0];
+    for (uint32_t i = 0; arguments->base != NULL && i < contest->count; i++) {
+        contest->base = &contest->contenders[i];
+        if (is_called(&contest->base->policy, arguments->base))
+            return 0;
+    }
+    if (arguments->base != NULL)
+        return error_set(reterr, -EINVAL, "--base %s: that policy is not run; add --policy %s",
+                         arguments->base, arguments->base);
+    return 0;
+}
+
+/*
+ * The answer.
+ */
+
+static int print_rows(const struct contest *contest, const struct arguments *arguments,
+                      const struct scenario *scenario, uint64_t first_seed)
+{
+    const bool spread = arguments->seeds > 1;
+    struct report_table *table =
+        spread ? sim_rows_create_spread(scenario->name) : sim_rows_create(scenario->name, false);
+
+    report_table_note_integer(table, "seed", (int64_t)first_seed);
+    if (spread)
+        report_table_note_integer(table, "seeds", arguments->seeds);
+    for (uint32_t i = 0; i < contest->count; i++) {
+        const struct contender *contender = &contest->contenders[i];
+        const struct sim_row row = {
+            .policy = contender->policy.label,
+            .result = &contender->mean.result,
+            .base_cost = contest->base->mean.result.cost,
+            .seconds = contender->mean.seconds,
+            .cost_min = contender->mean.cost_min,
+            .cost_max = contender->mean.cost_max,
+        };
+
+        if (spread)
+            sim_rows_add_spread(table, &row);
+        else
+            sim_rows_add(table, &row, false);
+    }
+
+    const int rc = report_table_write(table, arguments->format, stdout);
+
+    report_table_destroy(table);
+    return rc;
+}
+
+static double percent(money_t part, money_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_summary(const struct contest *contest, const struct trace *trace)
+{
+    assert(contest->count > 0);
+
+    const struct contender *best = &contest->contenders[0];
+    const msec_t span = trace->jobs[trace->job_count - 1].arrival_ms;
+
+    for (uint32_t i = 1; i < contest->count; i++) {
+        if (contest->contenders[i].mean.result.cost < best->mean.result.cost)
+            best = &contest->contenders[i];
+    }
+
+    const struct sim_result *result = &best->mean.result;
+
+    printf(
+        "\n%s jobs of %s tasks arrive within %s hours; the last ends after %s hours.\n",
+        digits_of_fixed(trace->job_count, 0, 0, DIGITS_GROUPED).text,
+        digits_of_fixed(trace->task_total, 0, 0, DIGITS_GROUPED).text,
+        digits_of_real((double)span / (double)MSEC_PER_HOUR, 1, DIGITS_GROUPED).text,
+        digits_of_real((double)result->ended_at / (double)MSEC_PER_HOUR, 1, DIGITS_GROUPED).text);
+    printf("Cheapest: %s, $%s; of it, %s %% is for machines that boot and %s %% for machines that "
+           "stand idle.\n",
+           best->policy.label, digits_of_fixed(result->cost, 6, 2, DIGITS_GROUPED).text,
+           digits_of_real(percent(result->boot_cost, result->cost), 1, DIGITS_PLAIN).text,
+           digits_of_real(percent(result->idle_cost, result->cost), 1, DIGITS_PLAIN).text);
+}
+
+static int print_answer(const struct contest *contest, const struct arguments *arguments,
+                        const struct loaded_scenario *loaded, uint64_t first_seed,
+                        struct error *reterr)
+{
+    int rc = print_rows(contest, arguments, &loaded->scenario, first_seed);
+
+    if (rc == 0 && arguments->format == OUTPUT_TABLE) {
+        print_summary(contest, &loaded->trace);
+        if (fflush(stdout) != 0)
+            rc = -errno;
+    }
+    if (rc < 0)
+        return error_set(reterr, rc, "the answer cannot be written: %s", strerror(-rc));
+    return 0;
+}
+
+/*
+ * The runs.
+ */
+
+static int open_explain(const char *path, FILE **ret, struct error *reterr)
+{
+    if (path == NULL)
+        return 0;
+
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+
+    if (file == NULL) {
+        const int failure = errno;
+
+        return error_set(reterr, -failure, "%s: cannot be written: %s", path, strerror(failure));
+    }
+    explain_csv_header(file);
+    *ret = file;
+    return 0;
+}
+
+static int close_explain(FILE *file, const char *path, struct error *reterr)
+{
+    if (file == NULL)
+        return 0;
+
+    const bool failed = fflush(file) != 0 || ferror(file);
+
+    if (file != stdout)
+        (void)fclose(file);
+    return failed ? error_set(reterr, -EIO, "%s: cannot be written", path) : 0;
+}
+
+static int run_contest(struct contest *contest, struct loaded_scenario *loaded,
+                       const struct arguments *arguments, struct error *reterr)
+{
+    struct sim_runs runs = {
+        .loaded = loaded,
+        .first_seed = arguments->has_seed ? arguments->seed : loaded->scenario.run.seed,
+        .seed_count = arguments->seeds,
+    };
+    int rc = open_explain(arguments->explain, &runs.explain, reterr);
+
+    for (uint32_t i = 0; rc == 0 && i < contest->count; i++)
+        rc = sim_runs_policy(&runs, &contest->contenders[i].policy, &contest->contenders[i].mean,
+                             reterr);
+
+    const int closed = close_explain(runs.explain, arguments->explain, rc == 0 ? reterr : NULL);
+
+    if (rc == 0)
+        rc = closed;
+    if (rc == 0)
+        rc = print_answer(contest, arguments, loaded, runs.first_seed, reterr);
+    return rc;
+}
+
+static bool all_add_up(const struct contest *contest)
+{
+    for (uint32_t i = 0; i < contest->count; i++) {
+        if (contest->contenders[i].mean.failed_checks > 0)
+            return false;
+    }
+    return true;
+}
+
+static int simulate(const struct arguments *arguments)
+{
+    struct contest contest = { 0 };
+    struct loaded_scenario loaded;
+    struct error error = { "" };
+    int code = EXIT_DONE;
+
+    if (scenario_load(arguments->path, &loaded, &error) < 0)
+        return verb_fail("sim", &error);
+    if (choose_policies(&contest, &loaded.scenario, arguments, &error) < 0) {
+        (void)verb_fail("sim", &error);
+        code = EXIT_USAGE;
+    } else if (run_contest(&contest, &loaded, arguments, &error) < 0) {
+        code = verb_fail("sim", &error);
+    } else if (arguments->check && !all_add_up(&contest)) {
+        code = EXIT_DIFFERS;
+    }
+    mem_free(contest.contenders);
+    loaded_scenario_done(&loaded);
+    return code;
+}
 
 static int run(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return EXIT_USAGE;
+    static char name[] = "stint sim";
+    const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .args_doc = "SCENARIO.yaml",
+        .doc = doc,
+    };
+    struct arguments arguments = { .seeds = 1, .format = OUTPUT_TABLE };
+
+    argp_err_exit_status = EXIT_USAGE;
+    argv[0] = name;
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    return simulate(&arguments);
 }
 
 const struct verb verb_sim = {

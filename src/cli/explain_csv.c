@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/explain_csv.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/digits.h"
+
+enum { MONEY_DIGITS = 6, TIME_DIGITS = 3 };
+
+static const char *const columns[] = {
+    "policy",
+    "seed",
+    "decision",
+    "time_s",
+    "what",
+    "job",
+    "task",
+    "workload",
+    "from",
+    "instance",
+    "type",
+    "market",
+    "reason",
+    "price",
+    "passed_over_type",
+    "passed_over_market",
+    "passed_over_price",
+    "expected_s",
+    "full_saving",
+    "full_migration",
+    "full_total",
+    "partial_saving",
+    "partial_migration",
+    "partial_total",
+};
+
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]), DECISION_COLUMNS = 5 };
+
+/* One line, written from left to right. */
+struct line {
+    FILE *out;
+    uint32_t cells;
+};
+
+static void put_text(struct line *line, const char *text)
+{
+    if (line->cells++ > 0)
+        (void)fputc(',', line->out);
+    if (text[strcspn(text, ",\"\r\n")] == 0) {
+        (void)fputs(text, line->out);
+        return;
+    }
+    (void)fputc('"', line->out);
+    for (; *text != 0; text++) {
+        if (*text == '"')
+            (void)fputc('"', line->out);
+        (void)fputc(*text, line->out);
+    }
+    (void)fputc('"', line->out);
+}
+
+static void put_empty(struct line *line, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        put_text(line, "");
+}
+
+static void put_number(struct line *line, uint64_t value)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    put_text(line, text);
+}
+
+static void put_fixed(struct line *line, int64_t value, uint32_t digits)
+{
+    put_text(line, digits_of_fixed(value, digits, digits, DIGITS_PLAIN).text);
+}
+
+static void put_money(struct line *line, money_t value)
+{
+    if (value == MONEY_UNKNOWN)
+        put_empty(line, 1);
+    else
+        put_fixed(line, value, MONEY_DIGITS);
+}
+
+static void put_offer(struct line *line, const struct catalogue *catalogue, uint32_t offer)
+{
+    if (offer == OFFER_NONE) {
+        put_empty(line, 2);
+        return;
+    }
+    put_text(line, catalogue_offer_type_name(catalogue, offer));
+    put_text(line, market_name(catalogue->offers[offer].market));
+}
+
+/* Whose decision, which, when, and what it does. */
+static struct line begin(const struct explain_csv *explain, const struct view *view,
+                         const char *what)
+{
+    struct line line = { .out = explain->out };
+
+    put_text(&line, explain->policy);
+    put_number(&line, explain->seed);
+    put_number(&line, explain->decision);
+    put_fixed(&line, view->now, TIME_DIGITS);
+    put_text(&line, what);
+    assert(line.cells == DECISION_COLUMNS);
+    return line;
+}
+
+static void end(struct line *line)
+{
+    assert(line->cells <= COLUMN_COUNT);
+    put_empty(line, COLUMN_COUNT - line->cells);
+    (void)fputc('\n', line->out);
+}
+
+static void put_reason(struct line *line, const struct view *view, const struct plan_reason *why)
+{
+    put_text(line, plan_reason_text(why->code));
+    put_money(line, why->chosen);
+    put_offer(line, view->catalogue, why->passed_offer);
+    put_money(line, why->passed_over);
+}
+
+/* A machine that is still to be rented has no id: its number in this decision. */
+static void put_fresh(struct line *line, uint32_t rent)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "new-%u", rent + 1);
+    put_text(line, text);
+}
+
+static void tell_rent(const struct explain_csv *explain, const struct view *view,
+                      const struct plan *plan, uint32_t index)
+{
+    const struct plan_rent *rent = &plan->rents[index];
+    struct line line = begin(explain, view, "rent");
+
+    put_empty(&line, 4);
+    put_fresh(&line, index);
+    put_offer(&line, view->catalogue, rent->offer);
+    put_reason(&line, view, &rent->why);
+    end(&line);
+}
+
+static void tell_place(const struct explain_csv *explain, const struct view *view,
+                       const struct plan *plan, uint32_t index)
+{
+    const struct plan_place *place = &plan->places[index];
+    const uint32_t now_on = view->task.instance[place->task];
+    const uint32_t job = view->task.job[place->task];
+    const uint64_t in_trace = view->job.id[job];
+    const struct shape *shape = &view->shapes->rows[view->task.shape[place->task]];
+    struct line line = begin(explain, view, now_on == ROW_NONE ? "place" : "move");
+
+    assert(in_trace < explain->trace->job_count);
+    put_number(&line, explain->trace->jobs[in_trace].id);
+    put_number(&line, view->task.id[place->task]);
+    put_text(&line, names_text(&view->shapes->names, shape->name));
+    if (now_on == ROW_NONE)
+        put_empty(&line, 1);
+    else
+        put_number(&line, view->instance.id[now_on]);
+    if (place->fresh) {
+        put_fresh(&line, place->target);
+        put_offer(&line, view->catalogue, plan->rents[place->target].offer);
+    } else {
+        put_number(&line, view->instance.id[place->target]);
+        put_offer(&line, view->catalogue, view->instance.offer[place->target]);
+    }
+    put_reason(&line, view, &place->why);
+    end(&line);
+}
+
+static void tell_release(const struct explain_csv *explain, const struct view *view,
+                         const struct plan_release *release)
+{
+    struct line line = begin(explain, view, "release");
+
+    put_empty(&line, 4);
+    put_number(&line, view->instance.id[release->instance]);
+    put_offer(&line, view->catalogue, view->instance.offer[release->instance]);
+    put_reason(&line, view, &release->why);
+    end(&line);
+}
+
+static void put_candidate(struct line *line, const struct plan_candidate *candidate)
+{
+    put_money(line, candidate->saving_per_hour);
+    put_money(line, candidate->migration);
+    put_money(line, candidate->total);
+}
+
+/* Whether both candidates were built; a policy may be told to consider one kind only. */
+static bool was_weighed(const struct plan *plan)
+{
+    return plan->kind != PLAN_PLAIN && plan->expected_ms > 0;
+}
+
+static void tell_keep(const struct explain_csv *explain, const struct view *view,
+                      const struct plan *plan)
+{
+    static const char *const kinds[] = {
+        [PLAN_PLAIN] = "",
+        [PLAN_PARTIAL] = "; a partial reconfiguration",
+        [PLAN_FULL] = "; a full reconfiguration",
+    };
+    struct line line = begin(explain, view, "keep");
+    uint32_t open = 0;
+    money_t price = 0;
+    char reason[80];
+
+    INSTANCE_EACH(instance, view)
+    {
+        if (view_is_open(view, instance)) {
+            open++;
+            price += view->offer_price[view->instance.offer[instance]];
+        }
+    }
+    for (uint32_t i = 0; i < plan->release_count; i++)
+        price -= view->offer_price[view->instance.offer[plan->releases[i].instance]];
+    assert(plan->release_count <= open);
+    (void)snprintf(reason, sizeof(reason), "%u of %u machines stay%s", open - plan->release_count,
+                   open, kinds[plan->kind]);
+
+    put_empty(&line, 7);
+    put_text(&line, reason);
+    put_money(&line, price);
+    put_empty(&line, 3);
+    if (was_weighed(plan)) {
+        put_fixed(&line, plan->expected_ms, TIME_DIGITS);
+        put_candidate(&line, &plan->full);
+        put_candidate(&line, &plan->partial);
+    }
+    end(&line);
+}
+
+void explain_csv_header(FILE *out)
+{
+    struct line line = { .out = out };
+
+    for (uint32_t i = 0; i < COLUMN_COUNT; i++)
+        put_text(&line, columns[i]);
+    end(&line);
+}
+
+void explain_csv_plan(struct explain_csv *explain, const struct view *view, const struct plan *plan)
+{
+    explain->decision++;
+    if (plan->rent_count + plan->place_count + plan->release_count == 0 && !was_weighed(plan))
+        return;
+    for (uint32_t i = 0; i < plan->rent_count; i++)
+        tell_rent(explain, view, plan, i);
+    for (uint32_t i = 0; i < plan->place_count; i++)
+        tell_place(explain, view, plan, i);
+    for (uint32_t i = 0; i < plan->release_count; i++)
+        tell_release(explain, view, &plan->releases[i]);
+    tell_keep(explain, view, plan);
+}
