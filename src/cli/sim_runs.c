@@ -161,10 +161,10 @@ int sim_runs_policy(const struct sim_runs *runs, const struct scenario_policy *p
 
     assert(runs->seed_count > 0);
     for (uint32_t i = 0; i < runs->seed_count; i++) {
-        runs->loaded->scenario.run.seed = runs->first_seed + i;
+        int rc = loaded_scenario_reseed(runs->loaded, runs->first_seed + i, reterr);
 
-        const int rc = run_one(runs, policy, &mean, reterr);
-
+        if (rc == 0)
+            rc = run_one(runs, policy, &mean, reterr);
         if (rc < 0)
             return rc;
     }

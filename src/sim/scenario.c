@@ -410,6 +410,17 @@ static int read_seed(const struct doc_node *root, uint64_t *ret, struct error *r
     return rc;
 }
 
+/* The name of a file, or a map that says what to draw. */
+static int read_trace(const struct doc_node *root, struct arena *arena, struct scenario *scenario,
+                      struct error *reterr)
+{
+    const struct doc_node *node = doc_find(root, "trace");
+
+    if (node->kind == DOC_MAP)
+        return synthetic_doc_read(node, arena, &scenario->drawn, reterr);
+    return doc_as_text(node, &scenario->trace_file, reterr);
+}
+
 static int read_root(const struct doc_node *root, struct arena *arena, struct scenario *scenario,
                      struct error *reterr)
 {
@@ -428,7 +439,7 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
     if (rc == 0)
         rc = doc_get_name(root, "name", &scenario->name, reterr);
     if (rc == 0)
-        rc = doc_get_text(root, "trace", &scenario->trace_file, reterr);
+        rc = read_trace(root, arena, scenario, reterr);
     if (rc == 0)
         rc = doc_get_text(root, "catalogue", &scenario->catalogue_file, reterr);
     if (rc == 0)

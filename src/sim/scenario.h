@@ -33,6 +33,7 @@
 #include "policy/policy.h"
 #include "sim/contention.h"
 #include "sim/simulation.h"
+#include "sim/synthetic_doc.h"
 #include "trace/trace.h"
 
 enum { SCENARIO_POLICIES_MAX = 64 };
@@ -53,8 +54,9 @@ enum scenario_interference {
 /* What the text says. All texts live in the arena that it was parsed into. */
 struct scenario {
     const char *name;           /* NULL: none was given */
-    const char *trace_file;     /* as written: relative to the scenario's folder */
-    const char *catalogue_file; /* the same */
+    const char *trace_file;     /* as written: relative to the scenario's folder; NULL: none */
+    struct synthetic_doc drawn; /* where there is no file: what to draw */
+    const char *catalogue_file; /* relative as well */
     enum scenario_interference interference;
     const char *matrix_file;
     double pair_rate;
@@ -81,6 +83,9 @@ int scenario_parse(const char *text, size_t length, struct arena *arena, struct 
 /* Read the scenario at 'path' and the files that it names. A scenario without a name gets that of
  * its file. To be freed by loaded_scenario_done. */
 int scenario_load(const char *path, struct loaded_scenario *ret, struct error *reterr);
+
+/* Another seed: of the runs, and of a synthetic trace that has no seed of its own. */
+int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct error *reterr);
 
 void loaded_scenario_done(struct loaded_scenario *loaded);
 

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "sim/scenario.h"
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
 #include "trace/jobs_csv.h"
 #include "trace/matrix_csv.h"
+#include "trace/synthetic.h"
 
 /* 'file' as seen from the folder of 'beside'. */
 static const char *resolve(const char *file, const char *beside, struct arena *arena)
@@ -67,7 +69,7 @@ static int load_catalogue(const char *path, struct loaded_scenario *loaded, stru
     return rc < 0 ? error_prefix(reterr, rc, path) : 0;
 }
 
-static int load_trace(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+static int read_trace(const char *path, struct loaded_scenario *loaded, struct error *reterr)
 {
     struct input_file file = { 0 };
     int rc = input_file_read(path, &file, reterr);
@@ -81,6 +83,36 @@ static int load_trace(const char *path, struct loaded_scenario *loaded, struct e
     if (loaded->trace.job_count == 0)
         return error_set(reterr, -EINVAL, "%s: has no jobs, so there is nothing to simulate", path);
     return 0;
+}
+
+/* The seed is mixed, so that the trace and what goes wrong draw from different numbers. */
+static int draw_trace(struct loaded_scenario *loaded, struct error *reterr)
+{
+    const struct scenario *scenario = &loaded->scenario;
+    struct synthetic_spec spec = scenario->drawn.spec;
+    struct trace trace;
+
+    spec.seed = map_mix(scenario->drawn.has_seed ? spec.seed : scenario->run.seed);
+
+    const int rc = synthetic_draw(&spec, &trace, reterr);
+
+    if (rc < 0)
+        return rc;
+    trace_done(&loaded->trace);
+    loaded->trace = trace;
+    return 0;
+}
+
+static int load_trace(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    const char *file = loaded->scenario.trace_file;
+
+    if (file != NULL)
+        return read_trace(resolve(file, path, &loaded->arena), loaded, reterr);
+
+    const int rc = draw_trace(loaded, reterr);
+
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
 }
 
 static int load_matrix(const char *path, struct loaded_scenario *loaded, struct error *reterr)
@@ -134,7 +166,7 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
         rc = load_catalogue(resolve(loaded.scenario.catalogue_file, path, &loaded.arena), &loaded,
                             reterr);
     if (rc == 0)
-        rc = load_trace(resolve(loaded.scenario.trace_file, path, &loaded.arena), &loaded, reterr);
+        rc = load_trace(path, &loaded, reterr);
     if (rc == 0)
         rc = load_contention(path, &loaded, reterr);
     if (rc == 0)
@@ -142,6 +174,16 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
     else
         loaded_scenario_done(&loaded);
     return rc;
+}
+
+int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct error *reterr)
+{
+    const bool draw = loaded->scenario.trace_file == NULL && !loaded->scenario.drawn.has_seed &&
+                      loaded->scenario.run.seed != seed;
+
+    loaded->scenario.run.seed = seed;
+    /* Shapes and workloads are the mix's, whatever is drawn: what was loaded for them stays. */
+    return draw ? draw_trace(loaded, reterr) : 0;
 }
 
 void loaded_scenario_done(struct loaded_scenario *loaded)
