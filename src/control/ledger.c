@@ -8,7 +8,8 @@
  *  2. A cut is split by running sums of the weights: the borders between tasks are rounded to whole
  *     micro-dollars, and each pays what lies between its two borders. The first border is 0 and the
  *     last is the cost, so the parts sum up to the cost in one pass.
- *  3. Closing books the difference to billing_charge as idle.
+ *  3. Closing books the difference to billing_charge as idle. It is below zero if a cut was made
+ *     after the bill had ended, by a report that came before the news of the end.
  *
  * A 'stay' is one task on one instance. It is in two lists: of its instance, in the order of entry,
  * and of its task.
@@ -371,23 +372,23 @@ struct ledger_bill ledger_close(struct ledger *ledger, uint32_t instance, msec_t
         remove_stay(ledger, account->first_stay);
 
     const struct offer *offer = account->offer;
-    const msec_t span = account->until - account->from;
-    const money_t charge =
-        billing_charge(&offer->billing, &offer->price, account->from, account->until);
+    const msec_t end = at > account->from ? at : account->from;
+    const money_t charge = billing_charge(&offer->billing, &offer->price, account->from, end);
     const money_t added = charge - account->sums.bill;
+    const msec_t paid = billing_paid_span(&offer->billing, end - account->from);
 
     post(ledger, account,
          &(struct ledger_sums){
              .bill = added,
              .idle = added,
-             .idle_ms = billing_paid_span(&offer->billing, span) - span,
+             .idle_ms = paid - (account->until - account->from),
          });
     account->offer = NULL;
     ledger->closed += charge;
     ledger->totals.open--;
     return (struct ledger_bill){
         .from = account->from,
-        .to = account->until,
+        .to = end,
         .sums = account->sums,
     };
 }

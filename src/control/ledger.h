@@ -19,8 +19,10 @@
  *             micro-dollar. A task's part of a cut is its exact share, rounded up or down by less
  *             than one micro-dollar. Same reports, same books.
  * Faults:     reports may be late, repeated or lost. A time before the last cut is taken as the last
- *             cut, for what is booked stays booked. What names no open account, a task that is
- *             there already or one that is not there, changes nothing and returns false.
+ *             cut, for what is booked stays booked; but when a bill ended is for the cloud to say:
+ *             what was booked beyond its end is taken back from idle, which then may be below zero
+ *             for that instance. What names no open account, a task that is there already or one
+ *             that is not there, changes nothing and returns false.
  * Costs:      a report is O(tasks on that instance + price changes since the last cut), a settlement
  *             O(instances that the task is still on), closing O(price changes of the whole bill).
  * Memory:     the ledger's own: 120 bytes an instance row, 24 a task row, 24 a task on an instance.
@@ -98,8 +100,8 @@ bool ledger_leave(struct ledger *ledger, uint32_t instance, uint32_t task, msec_
 /* Book the time until 'at', so that the totals include it. False: no open account. */
 bool ledger_book(struct ledger *ledger, uint32_t instance, msec_t at);
 
-/* The bill ends. Tasks that are still there pay until then and are off. Without an open account
- * the answer is all zero. */
+/* The bill ends, or ended before the last cut. Tasks that are still there pay until then and are
+ * off. Without an open account the answer is all zero. */
 struct ledger_bill ledger_close(struct ledger *ledger, uint32_t instance, msec_t at);
 
 bool ledger_is_open(const struct ledger *ledger, uint32_t instance);

@@ -412,12 +412,29 @@ TEST(a_time_before_the_last_cut_is_taken_as_the_last_cut)
     (void)ledger_enter(ledger, 0, 0, 1, 1500);
     (void)ledger_enter(ledger, 0, 1, 1, 1100);
     (void)ledger_leave(ledger, 0, 1, 1700);
-    const struct ledger_bill bill = ledger_close(ledger, 0, 1600);
+    const struct ledger_bill bill = ledger_close(ledger, 0, 1700);
 
     assert_int_equal(bill.to, 1700);
     assert_int_equal(bill.sums.idle, 500);
     assert_int_equal(ledger_due(ledger, 0).cost, 100);
     assert_int_equal(ledger_due(ledger, 1).cost, 100);
+    done(ledger);
+}
+
+TEST(a_bill_that_ended_before_the_last_cut_is_not_higher_for_it)
+{
+    struct ledger *ledger = ready_ledger();
+
+    (void)ledger_enter(ledger, 0, 0, 1, 1500);
+    (void)ledger_leave(ledger, 0, 0, 1900);
+    const struct ledger_bill bill = ledger_close(ledger, 0, 1800);
+
+    assert_int_equal(bill.to, 1800);
+    assert_int_equal(bill.sums.bill, 800);
+    assert_int_equal(bill.sums.work, 400);
+    assert_int_equal(bill.sums.idle, 400);
+    assert_int_equal(bill.sums.idle_ms, 400);
+    assert_int_equal(ledger_settle(ledger, 0).cost, 400);
     done(ledger);
 }
 
@@ -545,12 +562,11 @@ static bool judge_share(struct judge *judge, const struct note *note, msec_t fro
     return weight > 0;
 }
 
-/* What the bill of the noted instance must be. */
-static struct ledger_sums judge_bill(struct judge *judge, const struct note *note)
+/* What the bill of the noted instance must be, if the cloud says that it ended at 'end'. */
+static struct ledger_sums judge_bill(struct judge *judge, const struct note *note, msec_t end)
 {
     const struct offer *offer = note->offer;
     const msec_t begin = note->cuts[0];
-    const msec_t end = last_cut(note);
     struct ledger_sums sums = { 0 };
 
     for (uint32_t i = 1; i < note->cut_count; i++) {
@@ -668,7 +684,7 @@ static void do_close(struct judge *judge, uint32_t instance, msec_t at)
             if (note->stays[i].to == MSEC_NEVER)
                 note->stays[i].to = last_cut(note);
         }
-        want = judge_bill(judge, note);
+        want = judge_bill(judge, note, at > note->cuts[0] ? at : note->cuts[0]);
         judge->sums.bill += want.bill;
         judge->sums.boot += want.boot;
         judge->sums.idle += want.idle;
@@ -796,6 +812,7 @@ CHECK_MAIN(RUN(time_before_ready_is_boot_and_after_it_idle),
            RUN(ready_twice_counts_the_first), RUN(entering_twice_counts_the_first),
            RUN(leaving_twice_counts_the_first),
            RUN(a_time_before_the_last_cut_is_taken_as_the_last_cut),
+           RUN(a_bill_that_ended_before_the_last_cut_is_not_higher_for_it),
            RUN(closing_takes_off_the_tasks_that_are_still_there),
            RUN(a_task_settled_on_a_machine_is_off_it_as_of_the_last_cut),
            RUN(random_histories_agree_with_a_judge_who_counts_at_the_end))
