@@ -18,6 +18,7 @@ enum { RATE_DIGITS = 6 };
 static const double rate_unit = 1e6;
 static const struct doc_range any_time = { 0, LIMIT_TIME_MS };
 static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
+static const struct doc_range round_time = { MSEC_PER_SEC, LIMIT_TIME_MS };
 
 /* What a scenario has where it says nothing. */
 static const struct scenario defaults = {
@@ -291,11 +292,12 @@ static int read_rounds(const struct doc_node *root, struct sim_config *run, stru
         run->round_ms = 0;
         return 0;
     }
-    if (doc_as_duration(node, some_time, &run->round_ms, NULL) < 0)
-        return error_set(reterr, -EINVAL,
-                         "line %u: 'rounds' must be a length of time above 0, such as 5m, or the "
-                         "word events",
-                         node->line);
+    if (doc_as_duration(node, round_time, &run->round_ms, NULL) < 0)
+        return error_set(
+            reterr, -EINVAL,
+            "line %u: 'rounds' must be a length of time of at least 1s, such as 5m, or "
+            "the word events",
+            node->line);
     return 0;
 }
 

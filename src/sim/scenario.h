@@ -98,7 +98,7 @@ struct scenario_policy scenario_policy_plain(const struct policy *policy);
 
 /* All names of policies, "eva, owl, ...", for errors and help texts. */
 struct scenario_policy_names {
-    char text[256];
+    char text[1024];
 };
 
 struct scenario_policy_names scenario_policy_names(void);

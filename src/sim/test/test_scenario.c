@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/test/check.h"
+#include "sim/scenario.h"
+
+/* What every scenario needs; the line after it is line 3. */
+#define NEEDED "trace: jobs.csv\ncatalogue: machines.yaml\n"
+
+static struct arena arena;
+
+static struct scenario parse(const char *text)
+{
+    struct scenario scenario = { 0 };
+    struct error error = { "" };
+
+    arena_reset(&arena);
+    if (scenario_parse(text, strlen(text), &arena, &scenario, &error) < 0)
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+static bool near(double a, double b)
+{
+    return a - b < 1e-12 && b - a < 1e-12;
+}
+
+TEST(a_scenario_of_two_files_has_the_documented_defaults)
+{
+    const struct scenario scenario = parse(NEEDED);
+
+    assert_null(scenario.name);
+    assert_string_equal(scenario.trace_file, "jobs.csv");
+    assert_string_equal(scenario.catalogue_file, "machines.yaml");
+    assert_int_equal(scenario.interference, INTERFERENCE_NONE);
+    assert_int_equal(scenario.run.round_ms, 300000);
+    assert_int_equal(scenario.run.settle_ms, 0);
+    assert_int_equal(scenario.run.tick_ms, 1000);
+    assert_int_equal(scenario.run.estimates, SIM_ESTIMATES_ORACLE);
+    assert_int_equal(scenario.run.noise_ppm, 0);
+    assert_true(near(scenario.run.default_rate, 0.95));
+    assert_int_equal(scenario.run.seed, 1);
+    assert_int_equal(scenario.run.faults.refuse_ppm, 0);
+    assert_int_equal(scenario.run.faults.slow_factor, 5);
+    assert_int_equal(scenario.run.faults.lose_mean_ms, 0);
+    assert_int_equal(scenario.run.faults.notice_ms, 120000);
+    assert_int_equal(scenario.run.faults.late_ms, 60000);
+}
+
+TEST(without_a_list_all_policies_are_compared_at_their_defaults)
+{
+    const struct scenario scenario = parse(NEEDED);
+
+    assert_int_equal(scenario.policy_count, policy_count);
+    for (uint32_t i = 0; i < policy_count; i++) {
+        int64_t normal[POLICY_OPTIONS_MAX] = { 0 };
+
+        policy_defaults(policies[i], normal);
+        assert_ptr_equal(scenario.policies[i].policy, policies[i]);
+        assert_string_equal(scenario.policies[i].label, policies[i]->name);
+        assert_memory_equal(scenario.policies[i].option, normal, sizeof(normal));
+    }
+}
+
+TEST(a_policy_takes_options_of_each_kind)
+{
+    const struct scenario scenario =
+        parse(NEEDED "policies:\n"
+                     "  - policy: eva\n"
+                     "    label: other\n"
+                     "    options: { throughput: false, mode: partial, start_cost: 7s }\n"
+                     "  - eva\n");
+    const struct policy *eva = &policy_eva;
+    const int64_t *option = scenario.policies[0].option;
+
+    assert_int_equal(scenario.policy_count, 2);
+    assert_string_equal(scenario.policies[0].label, "other");
+    assert_int_equal(option[policy_find_option(eva, "throughput")], 0);
+    assert_int_equal(option[policy_find_option(eva, "mode")], 2);
+    assert_int_equal(option[policy_find_option(eva, "start_cost")], 7000);
+    assert_int_equal(option[policy_find_option(eva, "gangs")], 1);
+    assert_string_equal(scenario.policies[1].label, "eva");
+}
+
+TEST(interference_is_nothing_a_number_or_a_file)
+{
+    const struct scenario none = parse(NEEDED "interference: none\n");
+    const struct scenario uniform = parse(NEEDED "interference: 0.9\n");
+    const struct scenario matrix = parse(NEEDED "interference: m.csv\nunmeasured: 0.8\n");
+    const struct scenario odd = parse(NEEDED "interference: '0.9'\n");
+
+    assert_int_equal(none.interference, INTERFERENCE_NONE);
+    assert_int_equal(uniform.interference, INTERFERENCE_UNIFORM);
+    assert_true(near(uniform.pair_rate, 0.9));
+    assert_int_equal(matrix.interference, INTERFERENCE_MATRIX);
+    assert_true(near(matrix.pair_rate, 0.8));
+    assert_int_equal(odd.interference, INTERFERENCE_MATRIX);
+    assert_string_equal(odd.matrix_file, "0.9");
+}
+
+TEST(the_matrix_keeps_the_default_for_what_it_does_not_say)
+{
+    assert_true(near(parse(NEEDED "interference: m.csv\n").pair_rate, 0.95));
+}
+
+TEST(decisions_come_by_events_if_the_scenario_says_so)
+{
+    const struct scenario scenario = parse(NEEDED "rounds: events\nsettle: 10s\ntick: 250ms\n");
+
+    assert_int_equal(scenario.run.round_ms, 0);
+    assert_int_equal(scenario.run.settle_ms, 10000);
+    assert_int_equal(scenario.run.tick_ms, 250);
+}
+
+TEST(every_fault_can_be_set)
+{
+    const struct sim_faults faults =
+        parse(NEEDED
+              "faults: { refuse: 0.1, slow: 0.2, slow_factor: 6, lose_mean: 12h,\n"
+              "  notice: 0.5, notice_time: 30s, duplicate: 0.01, late: 0.02, late_by: 5m }\n")
+            .run.faults;
+
+    assert_int_equal(faults.refuse_ppm, 100000);
+    assert_int_equal(faults.slow_ppm, 200000);
+    assert_int_equal(faults.slow_factor, 6);
+    assert_int_equal(faults.lose_mean_ms, 12 * MSEC_PER_HOUR);
+    assert_int_equal(faults.notice_ppm, 500000);
+    assert_int_equal(faults.notice_ms, 30000);
+    assert_int_equal(faults.duplicate_ppm, 10000);
+    assert_int_equal(faults.late_ppm, 20000);
+    assert_int_equal(faults.late_ms, 300000);
+}
+
+TEST(estimates_come_from_the_source_that_was_named)
+{
+    assert_int_equal(parse(NEEDED "estimates: user\n").run.estimates, SIM_ESTIMATES_USER);
+    assert_int_equal(parse(NEEDED "estimates: learned\n").run.estimates, SIM_ESTIMATES_LEARNED);
+    assert_int_equal(parse(NEEDED "noise: 0.3\n").run.noise_ppm, 300000);
+}
+
+TEST(a_trace_can_be_drawn_from_a_mix)
+{
+    const struct scenario scenario = parse(
+        "catalogue: m.yaml\n"
+        "trace:\n"
+        "  { tasks: 9, gap: 2m, runtime: [1m, 2h], gangs: 0.5, gang_tasks: 3, users: 2,\n"
+        "    seed: 7, mix: [{ workload: 'fit[2]', weight: 3, cpu: 1.5, mem_gib: 2, accel: 1,\n"
+        "    fetch: 1s, build: 2s, init: 3s, kill: 4s, upload: 5s }] }\n");
+    const struct synthetic_spec *spec = &scenario.drawn.spec;
+
+    assert_null(scenario.trace_file);
+    assert_true(scenario.drawn.has_seed);
+    assert_int_equal(spec->seed, 7);
+    assert_int_equal(spec->task_count, 9);
+    assert_int_equal(spec->mean_gap_ms, 120000);
+    assert_int_equal(spec->work_min_ms, 60000);
+    assert_int_equal(spec->work_max_ms, 2 * MSEC_PER_HOUR);
+    assert_int_equal(spec->gang_ppm, 500000);
+    assert_int_equal(spec->gang_tasks_max, 3);
+    assert_int_equal(spec->user_count, 2);
+    assert_int_equal(spec->mix_count, 1);
+    assert_int_equal(spec->mix[0].weight, 3);
+    assert_string_equal(spec->mix[0].spec.name, "fit[2]");
+    assert_string_equal(spec->mix[0].spec.workload, "fit");
+    assert_int_equal(spec->mix[0].spec.demands[0].res.amount[RES_CPU], 1500);
+    assert_int_equal(spec->mix[0].spec.demands[0].res.amount[RES_MEM], 2048);
+    assert_int_equal(spec->mix[0].spec.demands[0].res.amount[RES_ACCEL], 1000);
+    assert_int_equal(spec->mix[0].spec.delays.fetch_ms, 1000);
+    assert_int_equal(spec->mix[0].spec.delays.upload_ms, 5000);
+}
+
+TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+    } cases[] = {
+        { "trace: a.csv\n", "line 1: the document lacks the key 'catalogue'" },
+        { "catalogue: a\ntrace: [1]\n", "line 2: 'trace' must be a single value, not a list" },
+        { NEEDED "polices: [eva]\n", "line 3: unknown key 'polices': did you mean 'policies'?" },
+        { NEEDED "policies: eva\n", "line 3: 'policies' must be a list, not a single value" },
+        { NEEDED "policies: []\n", "line 3: 'policies' has 1 to 64 entries, not 0; without" },
+        { NEEDED "policies: [evva]\n",
+          "line 3: there is no policy 'evva'; there are: task-per-instance, stratus, " },
+        { NEEDED "policies: [eva, eva]\n",
+          "line 3: 'eva' is in 'policies' twice; give one of them a 'label' of its own" },
+        { NEEDED "policies:\n  - label: x\n",
+          "line 4: entry 1 of 'policies' lacks the key 'policy'" },
+        { NEEDED "policies:\n  - { policy: owl, options: { mode: full } }\n",
+          "line 4: the policy 'owl' has no options; leave 'options' out" },
+        { NEEDED "policies:\n  - { policy: eva, options: { mod: full } }\n",
+          "line 4: unknown key 'mod': did you mean 'mode'? There may be: throughput, gangs, mode" },
+        { NEEDED "policies:\n  - { policy: eva, options: { mode: half } }\n",
+          "line 4: 'mode' must be one of both, full, partial, not 'half'" },
+        { NEEDED "policies:\n  - { policy: eva, options: { gangs: 1 } }\n",
+          "line 4: 'gangs' must be true or false, not '1'" },
+        { NEEDED "interference: 0\n",
+          "line 3: 'interference' must be a number from 0.000001 to 2" },
+        { NEEDED "unmeasured: 0.9\n", "line 3: 'unmeasured' goes with a matrix; name its file" },
+        { NEEDED "rounds: often\n",
+          "line 3: 'rounds' must be a length of time of at least 1s, such as 5m, or the word events" },
+        { NEEDED "rounds: 5ms\n", "line 3: 'rounds' must be a length of time of at least 1s" },
+        { NEEDED "settle: 1s\n", "line 3: 'settle' goes with 'rounds: events'" },
+        { NEEDED "tick: 0\n", "line 3: 'tick' must be a length of time from 0.001s" },
+        { NEEDED "estimates: mine\n",
+          "line 3: 'estimates' must be oracle, user or learned, not 'mine'" },
+        { NEEDED "estimates: user\nnoise: 0.1\n",
+          "line 4: 'noise' goes with 'estimates: oracle' (the truth, blurred)" },
+        { NEEDED "noise: 1.5\n", "line 3: 'noise' must be a number from 0 to 1, not '1.5'" },
+        { NEEDED "default_rate: 0\n",
+          "line 3: 'default_rate' must be a number from 0.000001 to 1" },
+        { NEEDED "seed: -1\n", "line 3: 'seed' must be a whole number from 0" },
+        { NEEDED "faults: { refuse: 1 }\n", "line 3: 'refuse' must be a number from 0 to 0.99" },
+        { NEEDED "faults: { slow_factor: 0 }\n",
+          "line 3: 'slow_factor' must be a whole number from 1 to 1000, not '0'" },
+        { NEEDED "faults: { loose: 1h }\n", "line 3: unknown key 'loose'" },
+        { "catalogue: a\ntrace: { gap: 1s }\n", "line 2: 'trace' lacks the key 'tasks'" },
+        { "catalogue: a\ntrace: { tasks: 5 }\n", "line 2: 'trace' needs either 'gap'" },
+        { "catalogue: a\ntrace: { tasks: 5, gap: 1s, horizon: 1h }\n",
+          "line 2: 'trace' needs either 'gap'" },
+        { "catalogue: a\ntrace: { tasks: 5, gap: 1s, runtime: [1h, 1m] }\n",
+          "line 2: 'runtime' must name the shorter time first" },
+        { "catalogue: a\ntrace: { tasks: 5, gap: 1s, runtime: [1h] }\n",
+          "line 2: 'runtime' must be a pair [shortest, longest]" },
+        { "catalogue: a\ntrace: { tasks: 5, gap: 1s, mix: [] }\n",
+          "line 2: 'mix' has 1 to 1048576 entries, not 0" },
+        { "catalogue: a\ntrace: { tasks: 5, gap: 1s, mix: [{ workload: w }] }\n",
+          "line 2: entry 1 of 'mix' asks for nothing: give cpu, mem_gib or accel above 0" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scenario scenario = { .policy_count = 77 };
+        struct error error = { "" };
+
+        arena_reset(&arena);
+        const int rc =
+            scenario_parse(cases[i].text, strlen(cases[i].text), &arena, &scenario, &error);
+
+        assert_int_equal(rc, -EINVAL);
+        assert_int_equal(scenario.policy_count, 77);
+        if (strncmp(error.text, cases[i].error, strlen(cases[i].error)) != 0)
+            fail_msg("expected: %s\n# but: %s", cases[i].error, error.text);
+    }
+}
+
+/*
+ * Loading: a folder of its own with a scenario and its files.
+ */
+
+struct folder {
+    char path[64];
+    char scenario[96];
+};
+
+static void write_file(const struct folder *folder, const char *name, const char *text)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void folder_init(struct folder *folder, const char *scenario)
+{
+    (void)snprintf(folder->path, sizeof(folder->path), "test_scenario.XXXXXX");
+    assert_non_null(mkdtemp(folder->path));
+    (void)snprintf(folder->scenario, sizeof(folder->scenario), "%s/day.yaml", folder->path);
+    write_file(folder, "day.yaml", scenario);
+    write_file(folder, "jobs.csv", "workload,arrival_s,duration_s,cpu\nx[1],0,60,1\ny,5,60,1\n");
+    write_file(folder, "machines.yaml", "types: [{ name: a.1, cpu: 2, mem_gib: 4, price: 0.1 }]\n");
+    write_file(folder, "matrix.csv", "w,x,y\nx,0.9,0.8\n");
+}
+
+static void folder_done(const struct folder *folder)
+{
+    static const char *const names[] = { "day.yaml", "jobs.csv", "machines.yaml", "matrix.csv" };
+    char path[128];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", folder->path, names[i]);
+        (void)unlink(path);
+    }
+    assert_int_equal(rmdir(folder->path), 0);
+}
+
+static void load(const struct folder *folder, struct loaded_scenario *loaded)
+{
+    struct error error = { "" };
+
+    if (scenario_load(folder->scenario, loaded, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
+TEST(files_are_found_beside_the_scenario)
+{
+    struct folder folder;
+    struct loaded_scenario loaded;
+    folder_init(&folder, NEEDED "interference: matrix.csv\nunmeasured: 0.7\n");
+
+    load(&folder, &loaded);
+    const struct sim_config config = loaded_scenario_config(&loaded, &loaded.scenario.policies[1]);
+
+    assert_string_equal(loaded.scenario.name, "day");
+    assert_int_equal(config.trace->job_count, 2);
+    assert_int_equal(config.catalogue->offer_count, 1);
+    assert_ptr_equal(config.policy, policies[1]);
+    assert_int_equal(config.contention->count, 2);
+    assert_true(near(config.contention->pair[1], 0.8));
+    assert_true(near(config.contention->pair[2], 0.7));
+    loaded_scenario_done(&loaded);
+    folder_done(&folder);
+}
+
+TEST(without_interference_the_simulation_gets_none)
+{
+    struct folder folder;
+    struct loaded_scenario loaded;
+    folder_init(&folder, NEEDED);
+
+    load(&folder, &loaded);
+
+    assert_null(loaded_scenario_config(&loaded, &loaded.scenario.policies[0]).contention);
+    loaded_scenario_done(&loaded);
+    folder_done(&folder);
+}
+
+TEST(a_fault_in_a_file_names_that_file)
+{
+    static const struct {
+        const char *scenario;
+        const char *error; /* behind the folder's name */
+    } cases[] = {
+        { "trace: jobs.csv\ncatalogue: none.yaml\n", "/none.yaml: there is no such file" },
+        { "trace: none.csv\ncatalogue: machines.yaml\n", "/none.csv: there is no such file" },
+        { "trace: matrix.csv\ncatalogue: machines.yaml\n", "/matrix.csv: line 1: " },
+        { "trace: jobs.csv\ncatalogue: jobs.csv\n", "/jobs.csv: line 1: " },
+        { NEEDED "interference: jobs.csv\n", "/jobs.csv: line 2, field 2: a throughput" },
+        { NEEDED "x: y\n", "/day.yaml: line 3: unknown key 'x'" },
+        { "catalogue: machines.yaml\ntrace: { tasks: 9000000, gap: 900d }\n",
+          "/day.yaml: the mean gap of a synthetic trace is too long" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct folder folder;
+        struct loaded_scenario loaded;
+        struct error error = { "" };
+        folder_init(&folder, cases[i].scenario);
+
+        const int rc = scenario_load(folder.scenario, &loaded, &error);
+
+        assert_true(rc < 0);
+        assert_memory_equal(error.text, folder.path, strlen(folder.path));
+        if (strncmp(error.text + strlen(folder.path), cases[i].error, strlen(cases[i].error)) != 0)
+            fail_msg("expected: %s\n# but: %s", cases[i].error, error.text);
+        folder_done(&folder);
+    }
+}
+
+TEST(another_seed_draws_another_trace_unless_the_trace_has_its_own)
+{
+    static const char *const scenarios[] = {
+        "catalogue: machines.yaml\ntrace: { tasks: 9, gap: 1m }\nseed: 5\n",
+        "catalogue: machines.yaml\ntrace: { tasks: 9, gap: 1m, seed: 3 }\nseed: 5\n",
+    };
+
+    for (int fixed = 0; fixed < 2; fixed++) {
+        struct folder folder;
+        struct loaded_scenario loaded;
+        folder_init(&folder, scenarios[fixed]);
+        load(&folder, &loaded);
+        const msec_t before = loaded.trace.jobs[8].arrival_ms;
+
+        assert_int_equal(loaded_scenario_reseed(&loaded, 6, NULL), 0);
+        const msec_t other = loaded.trace.jobs[8].arrival_ms;
+        assert_int_equal(loaded_scenario_reseed(&loaded, 5, NULL), 0);
+
+        assert_int_equal(other == before, fixed);
+        assert_int_equal(loaded.trace.jobs[8].arrival_ms, before);
+        assert_int_equal(loaded.scenario.run.seed, 5);
+        loaded_scenario_done(&loaded);
+        folder_done(&folder);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_done(&arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN(a_scenario_of_two_files_has_the_documented_defaults),
+        RUN(without_a_list_all_policies_are_compared_at_their_defaults),
+        RUN(a_policy_takes_options_of_each_kind),
+        RUN(interference_is_nothing_a_number_or_a_file),
+        RUN(the_matrix_keeps_the_default_for_what_it_does_not_say),
+        RUN(decisions_come_by_events_if_the_scenario_says_so),
+        RUN(every_fault_can_be_set),
+        RUN(estimates_come_from_the_source_that_was_named),
+        RUN(a_trace_can_be_drawn_from_a_mix),
+        RUN(what_is_wrong_is_said_with_its_line_and_what_would_be_right),
+        RUN(files_are_found_beside_the_scenario),
+        RUN(without_interference_the_simulation_gets_none),
+        RUN(a_fault_in_a_file_names_that_file),
+        RUN(another_seed_draws_another_trace_unless_the_trace_has_its_own),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
