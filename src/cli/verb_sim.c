@@ -284,7 +284,7 @@ static void print_summary(const struct contest *contest, const struct trace *tra
     const struct sim_result *result = &best->mean.result;
 
     printf(
-        "\n%s jobs of %s tasks arrive within %s hours; the last ends after %s hours.\n",
+        "\n%s jobs with %s tasks arrive within %s hours; the last ends after %s hours.\n",
         digits_of_fixed(trace->job_count, 0, 0, DIGITS_GROUPED).text,
         digits_of_fixed(trace->task_total, 0, 0, DIGITS_GROUPED).text,
         digits_of_real((double)span / (double)MSEC_PER_HOUR, 1, DIGITS_GROUPED).text,
