@@ -125,6 +125,9 @@ static int read_option(const struct policy_option *option, const struct doc_node
     case OPTION_DURATION:
         rc = doc_as_duration(node, any_time, ret, reterr);
         break;
+    case OPTION_COUNT:
+        rc = doc_as_int(node, (struct doc_range){ 0, LIMIT_TASKS }, ret, reterr);
+        break;
     }
     return rc;
 }
