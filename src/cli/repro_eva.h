@@ -10,25 +10,10 @@
 #define STINT_CLI_REPRO_EVA_H
 
 #include "base/error.h"
-#include "cli/report_table.h"
+#include "cli/repro.h"
 #include "sim/contention.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
-
-enum { REPRO_POLICIES_MAX = 16 };
-
-/* What the command line asks for. */
-struct repro_options {
-    enum output_format format;
-    const char *policies[REPRO_POLICIES_MAX]; /* only these; none: all */
-    uint32_t policy_count;
-    uint32_t figure;          /* 0: the table */
-    uint32_t jobs;            /* only the first so many; 0: all */
-    uint64_t seed;            /* of what is drawn at random in the figures */
-    const char *interference; /* "matrix", "permuted", or a number */
-    const char *svg;          /* where to write the picture; NULL: nowhere */
-    bool check;
-};
 
 /* How a run differs from table 14's; all zero: not at all. */
 struct eva_variation {

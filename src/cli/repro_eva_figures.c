@@ -228,7 +228,7 @@ static bool is_drawn(const struct figure *figure, uint32_t variant, enum metric 
     return metric != METRIC_FULL_SHARE || (of->policy == &policy_eva && of->option == NULL);
 }
 
-static int draw(const struct figure *figure, const struct measured *measured, FILE *out)
+static int draw(const struct figure *figure, const struct measured *measured, const char *path)
 {
     struct chart_point points[PANELS_MAX][RUNNERS_MAX][VALUES_MAX];
     struct chart_series series[PANELS_MAX][RUNNERS_MAX];
@@ -260,20 +260,7 @@ static int draw(const struct figure *figure, const struct measured *measured, FI
                                  .panels = panels,
                                  .panel_count = figure->panel_count };
 
-    return chart_write(&chart, out);
-}
-
-static int write_picture(const struct figure *figure, const struct measured *measured,
-                         const char *path)
-{
-    FILE *out = fopen(path, "w");
-    int rc = out == NULL ? -errno : draw(figure, measured, out);
-
-    if (out != NULL && fclose(out) != 0 && rc == 0)
-        rc = -errno;
-    if (rc != 0)
-        fprintf(stderr, "stint repro: cannot write %s: %s\n", path, strerror(-rc));
-    return rc;
+    return repro_write_chart(&chart, path);
 }
 
 static struct report_table *fill_table(const struct figure *figure, const struct measured *measured)
@@ -340,16 +327,14 @@ int repro_eva_figure(const struct repro_options *options)
     for (uint32_t v = 0; code == EXIT_DONE && v < figure->value_count; v++) {
         const int rc = run_value(figure, v, options, measured, &error);
 
-        if (rc != 0) {
-            (void)verb_fail("repro", &error);
-            code = rc == -ENOENT ? EXIT_NO_DATA : EXIT_FAILED;
-        }
+        if (rc != 0)
+            code = repro_fail(rc, &error);
     }
     if (code == EXIT_DONE) {
         struct report_table *table = fill_table(figure, measured);
 
         if (report_table_write(table, options->format, stdout) != 0 ||
-            (options->svg != NULL && write_picture(figure, measured, options->svg) != 0))
+            (options->svg != NULL && draw(figure, measured, options->svg) != 0))
             code = EXIT_FAILED;
         report_table_destroy(table);
     }

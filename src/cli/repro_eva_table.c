@@ -35,25 +35,6 @@ static const struct expectation expectations[] = {
 
 enum { EXPECTATIONS = sizeof(expectations) / sizeof(expectations[0]) };
 
-static bool is_wanted(const struct repro_options *options, const char *name)
-{
-    for (uint32_t i = 0; i < options->policy_count; i++) {
-        if (strcmp(options->policies[i], name) == 0)
-            return true;
-    }
-    return options->policy_count == 0;
-}
-
-static bool is_near(const char *policy, const char *what, double measured, double expected,
-                    double tolerance)
-{
-    if (fabs(measured - expected) <= tolerance)
-        return true;
-    fprintf(stderr, "stint repro: %s: %s is %.4f, expected %.4f +- %.4f\n", policy, what, measured,
-            expected, tolerance);
-    return false;
-}
-
 /* Whether the result is what it should be; says on standard error what is not. */
 static bool holds(const struct expectation *expected, const struct sim_result *result,
                   money_t base_cost, bool permuted)
@@ -65,14 +46,14 @@ static bool holds(const struct expectation *expected, const struct sim_result *r
     if (!good)
         fprintf(stderr, "stint repro: %s: the books do not agree\n", name);
     if (base_cost > 0 && norm > 0)
-        good &= is_near(name, "norm_cost", (double)result->cost / (double)base_cost, norm,
-                        expected->norm_tolerance);
+        good &= repro_is_near(name, "norm_cost", (double)result->cost / (double)base_cost, norm,
+                              expected->norm_tolerance);
     if (expected->jct_hours > 0 && !permuted)
-        good &= is_near(name, "jct_hours", result->jct_hours, expected->jct_hours,
-                        expected->jct_hours * expected->jct_tolerance);
+        good &= repro_is_near(name, "jct_hours", result->jct_hours, expected->jct_hours,
+                              expected->jct_hours * expected->jct_tolerance);
     if (expected->cost_usd > 0)
-        good &= is_near(name, "cost_usd", (double)result->cost / (double)MONEY_PER_USD,
-                        expected->cost_usd, expected->cost_usd * 0.002);
+        good &= repro_is_near(name, "cost_usd", (double)result->cost / (double)MONEY_PER_USD,
+                              expected->cost_usd, expected->cost_usd * 0.002);
     return good;
 }
 
@@ -107,7 +88,7 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
         double seconds;
 
         /* The first is what the others are measured against. */
-        if (i > 0 && !is_wanted(options, expected->policy->name))
+        if (i > 0 && !repro_wants(options, expected->policy->name))
             continue;
         eva_runner_init(&runner, expected->policy);
         if (eva_world_run(world, &runner, options->seed, &result, &seconds, &error) != 0)
@@ -115,7 +96,7 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
         if (i == 0)
             base_cost = result.cost;
         good &= !checked || holds(expected, &result, base_cost, permuted);
-        if (!is_wanted(options, expected->policy->name))
+        if (!repro_wants(options, expected->policy->name))
             continue;
         sim_rows_add(table,
                      &(struct sim_row){ .policy = runner.label,
@@ -143,10 +124,8 @@ int repro_eva_table(const struct repro_options *options)
 
     const int rc = eva_world_load(&world, &variation, &error);
 
-    if (rc != 0) {
-        (void)verb_fail("repro", &error);
-        return rc == -ENOENT ? EXIT_NO_DATA : EXIT_FAILED;
-    }
+    if (rc != 0)
+        return repro_fail(rc, &error);
 
     struct report_table *table = sim_rows_create("eva", true);
     const bool checked = options->check && options->jobs == 0 && variation.pair_rate <= 0;

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/rng.h"
-#include "cli/data_dir.h"
 #include "cli/progress.h"
 #include "cli/repro_eva.h"
 #include "trace/catalogue_file.h"
@@ -18,27 +17,12 @@
 #include "trace/jobs_csv.h"
 #include "trace/matrix_csv.h"
 
-enum { PATH_SIZE = 1024 };
-
 #define UNMEASURED_RATE 0.95 /* of pairs that the matrix has no number for, and of unseen pairs */
-
-/* Read a file of the data folder. */
-static int read_data(const char *file, struct input_file *ret, struct error *reterr)
-{
-    char path[PATH_SIZE];
-
-    if (data_dir_path(file, path, sizeof(path)) != 0)
-        return error_set(reterr, -ENOENT,
-                         "cannot find %s; point STINT_DATA at the public data sets (docs/DATA.md "
-                         "says where to get them)",
-                         path);
-    return input_file_read(path, ret, reterr);
-}
 
 static int read_catalogue(struct catalogue *ret, struct error *reterr)
 {
     struct input_file file = { 0 };
-    int rc = read_data("eva/ec2_config_virt.json", &file, reterr);
+    int rc = repro_read_data("eva/ec2_config_virt.json", &file, reterr);
 
     if (rc == 0)
         rc = catalogue_file_read(file.text, file.length, ret, reterr);
@@ -49,7 +33,7 @@ static int read_catalogue(struct catalogue *ret, struct error *reterr)
 static int read_trace(const struct catalogue *catalogue, struct trace *ret, struct error *reterr)
 {
     struct input_file file = { 0 };
-    int rc = read_data("eva/pai_full.csv", &file, reterr);
+    int rc = repro_read_data("eva/pai_full.csv", &file, reterr);
 
     if (rc == 0)
         rc = jobs_csv_read(file.text, file.length, &catalogue->families, ret, reterr);
@@ -94,7 +78,7 @@ static int read_iterations(struct trace *trace, struct error *reterr)
     struct input_file file = { 0 };
     const struct doc_node *workloads = NULL;
     struct arena arena;
-    int rc = read_data("eva/workload_catalog.json", &file, reterr);
+    int rc = repro_read_data("eva/workload_catalog.json", &file, reterr);
 
     arena_init(&arena);
     if (rc == 0)
@@ -126,7 +110,7 @@ static int read_contention(struct eva_world *world, const struct eva_variation *
         contention_init_uniform(&world->contention, workloads->count, variation->pair_rate);
         return 0;
     }
-    rc = read_data("eva/contention_matrix.csv", &file, reterr);
+    rc = repro_read_data("eva/contention_matrix.csv", &file, reterr);
     if (rc == 0)
         rc = matrix_csv_read(file.text, file.length, UNMEASURED_RATE, &matrix, reterr);
     input_file_done(&file);
@@ -229,12 +213,6 @@ static void draw_multi_task(struct trace *trace, double share, struct rng *rng)
     }
 }
 
-static void keep_first(struct trace *trace, uint32_t jobs)
-{
-    while (trace->job_count > jobs)
-        trace->task_total -= trace->jobs[--trace->job_count].task_count;
-}
-
 static void vary(struct trace *trace, const struct eva_variation *variation)
 {
     struct rng gpus;
@@ -242,8 +220,7 @@ static void vary(struct trace *trace, const struct eva_variation *variation)
 
     rng_init(&gpus, variation->seed, 11);
     rng_init(&tasks, variation->seed, 12);
-    if (variation->jobs > 0)
-        keep_first(trace, variation->jobs);
+    trace_keep_first(trace, variation->jobs);
     if (variation->delay_factor > 0)
         scale_delays(trace, variation->delay_factor);
     if (variation->rate_factor > 0)

@@ -88,3 +88,9 @@ void trace_sort(struct trace *trace)
     trace->jobs_room = count;
     mem_free(to);
 }
+
+void trace_keep_first(struct trace *trace, uint32_t jobs)
+{
+    while (jobs > 0 && trace->job_count > jobs)
+        trace->task_total -= trace->jobs[--trace->job_count].task_count;
+}

@@ -46,6 +46,9 @@ void trace_done(struct trace *trace);
 /* Append a job; the caller keeps task_total within LIMIT_TASKS and sorts when done. */
 void trace_add_job(struct trace *trace, const struct trace_job *job);
 
+/* Forget all but the first so many jobs; 0: keep all. */
+void trace_keep_first(struct trace *trace, uint32_t jobs);
+
 /* Put the jobs into the order of arrival; equal ones stay as they are. */
 void trace_sort(struct trace *trace);
 
