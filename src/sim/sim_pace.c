@@ -63,14 +63,15 @@ static void set_rate(struct world *world, uint32_t head, uint32_t rate_ppm)
                  });
 }
 
+/* The pace of the slowest task of the unit that is launched; there is one. */
 static uint32_t slowest(const struct world *world, uint32_t head)
 {
-    const uint32_t size = unit_size(world, head);
-    uint32_t rate = world->tasks[head].own_ppm;
+    const uint32_t end = head + unit_size(world, head);
+    uint32_t rate = UINT32_MAX;
 
-    for (uint32_t i = 1; i < size; i++) {
-        if (world->tasks[head + i].own_ppm < rate)
-            rate = world->tasks[head + i].own_ppm;
+    for (uint32_t task = head; task < end; task++) {
+        if (world->tasks[task].active && world->tasks[task].own_ppm < rate)
+            rate = world->tasks[task].own_ppm;
     }
     return rate;
 }
@@ -84,18 +85,29 @@ static void update_unit(struct world *world, uint32_t task)
     set_rate(world, head, all_go ? slowest(world, head) : 0);
 }
 
-static void report_rate(struct world *world, uint32_t task)
+static void report_rate(struct world *world, uint32_t task, uint32_t rate_ppm)
 {
-    const uint32_t head = sim_pace_head(world, task);
     const struct engine_event event = {
         .kind = ENGINE_TASK_RATE,
         .at = world->now,
         .task = task,
         .key = world->tasks[task].place_key,
-        .rate_ppm = slowest(world, head),
+        .rate_ppm = rate_ppm,
     };
 
     sim_news_engine(world, &event);
+}
+
+/* The pace of the unit may have changed: each of its tasks that is launched reports it. */
+static void report_unit(struct world *world, uint32_t head)
+{
+    const uint32_t end = head + unit_size(world, head);
+    const uint32_t rate_ppm = slowest(world, head);
+
+    for (uint32_t task = head; task < end; task++) {
+        if (world->tasks[task].active)
+            report_rate(world, task, rate_ppm);
+    }
 }
 
 static void set_own_rate(struct world *world, uint32_t task, uint32_t own_ppm)
@@ -107,7 +119,7 @@ static void set_own_rate(struct world *world, uint32_t task, uint32_t own_ppm)
     of->own_ppm = own_ppm;
     update_unit(world, task);
     if (world->config->policy->learns_colocation)
-        report_rate(world, task);
+        report_unit(world, sim_pace_head(world, task));
 }
 
 static uint32_t workload_of(const struct world *world, uint32_t task)
