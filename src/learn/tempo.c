@@ -5,9 +5,10 @@
 
 void tempo_event(struct tempo *tempo, msec_t at)
 {
-    if (tempo->events == 0)
+    if (tempo->events == 0 || at < tempo->first_at)
         tempo->first_at = at;
-    tempo->last_at = at;
+    if (tempo->events == 0 || at > tempo->last_at)
+        tempo->last_at = at;
     tempo->events++;
 }
 

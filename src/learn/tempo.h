@@ -17,10 +17,11 @@
 struct tempo {
     uint64_t events; /* arrivals and ends of jobs */
     uint64_t fulls;  /* full reconfigurations chosen */
-    msec_t first_at; /* of the first event */
-    msec_t last_at;
+    msec_t first_at; /* of the earliest event */
+    msec_t last_at;  /* of the latest */
 };
 
+/* An event at 'at'; news of it may come late, after that of a later one. */
 void tempo_event(struct tempo *tempo, msec_t at);
 void tempo_full(struct tempo *tempo);
 
