@@ -290,7 +290,8 @@ static void on_refused(struct controller *controller, uint32_t instance, msec_t 
 
     evacuate(controller, instance, false, at);
     view_remove_instance(view, instance);
-    view->offer_blocked_until[offer] = until;
+    if (until > view->offer_blocked_until[offer]) /* late news does not end a block early */
+        view->offer_blocked_until[offer] = until;
     if (until < controller->next_unblock)
         controller->next_unblock = until;
     reservation_forget(view);
