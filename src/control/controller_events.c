@@ -240,6 +240,27 @@ void controller_on_engine(struct controller *controller, const struct engine_eve
         on_task(controller, event);
 }
 
+/* The account is opened only now, though the machine works already: its tasks pay from when they
+ * were launched, and what was before is boot. */
+static void catch_up(struct controller *controller, uint32_t instance)
+{
+    const struct view *view = &controller->view;
+    msec_t ready = view->now;
+
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (view->task.state[task] == TASK_RUNNING && view->task.launched_at[task] < ready)
+            ready = view->task.launched_at[task];
+    }
+    (void)ledger_ready(controller->ledger, instance, ready);
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (view->task.state[task] == TASK_RUNNING)
+            (void)ledger_enter(controller->ledger, instance, task, weight_ppm(view, task, instance),
+                               view->task.launched_at[task]);
+    }
+}
+
 static void on_running(struct controller *controller, uint32_t instance, msec_t billed_from)
 {
     struct view *view = &controller->view;
@@ -250,8 +271,10 @@ static void on_running(struct controller *controller, uint32_t instance, msec_t 
         return;
     }
     view->instance.billed_from[instance] = billed_from;
+    if (view->instance.state[instance] == INSTANCE_READY)
+        catch_up(controller, instance);
     if (view->instance.state[instance] != INSTANCE_REQUESTED)
-        return; /* it goes back already */
+        return; /* it was admitted by itself, or goes back already */
     view->instance.state[instance] = INSTANCE_BOOTING;
     controller->config.engine.ops->admit(controller->config.engine.self,
                                          view->instance.id[instance]);
