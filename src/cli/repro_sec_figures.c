@@ -104,7 +104,7 @@ static int measure_modes(const struct swf_log *log, struct drawing *drawing, str
             add_dot(add_line(drawing, "SEC-Hybrid"), 0, &run, sec_cost_hybrid(&run));
         sec_run_done(&run);
     }
-    return measure_owned(log, add_line(drawing, "Local, 1x to 2x"), reterr);
+    return measure_owned(log, add_line(drawing, "Local"), reterr);
 }
 
 /*
