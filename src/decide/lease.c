@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+const char *const lease_order_words[] = { "max-margin", "min-margin", "max-idle",
+                                          "min-idle",   "random",     NULL };
+
 msec_t lease_end(const struct view *view, uint32_t instance)
 {
     const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];

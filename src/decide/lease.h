@@ -26,6 +26,9 @@ enum lease_order {
     LEASE_RANDOM, /* by a hash of instance and time */
 };
 
+/* Their words, in the same order, NULL at the end: the choices of an option. */
+extern const char *const lease_order_words[];
+
 /* The end of the time that is paid for an instance that runs. */
 msec_t lease_end(const struct view *view, uint32_t instance);
 

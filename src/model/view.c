@@ -62,55 +62,30 @@ void view_done(struct view *view)
 }
 
 /*
- * Rows: the first free one, or one more at the end.
+ * Rows: the first free one, or one more at the end. Free rows are chained by the column 'link'.
  */
 
 #define GROW_COLUMN(type, name) table->name = mem_resize(table->name, table->room, sizeof(type));
 
-static uint32_t task_row(struct task_table *table)
-{
-    if (table->free_row != ROW_NONE) {
-        const uint32_t row = table->free_row;
+#define DEFINE_TAKE_ROW(function, table_type, link, COLUMNS)            \
+    static uint32_t function(struct table_type *table)                  \
+    {                                                                   \
+        const uint32_t row = table->free_row;                           \
+                                                                        \
+        if (row != ROW_NONE) {                                          \
+            table->free_row = table->link[row];                         \
+            return row;                                                 \
+        }                                                               \
+        if (table->count == table->room) {                              \
+            table->room = mem_next_room(table->room, table->count + 1); \
+            COLUMNS(GROW_COLUMN)                                        \
+        }                                                               \
+        return table->count++;                                          \
+    }
 
-        table->free_row = table->next[row];
-        return row;
-    }
-    if (table->count == table->room) {
-        table->room = mem_next_room(table->room, table->count + 1);
-        TASK_COLUMNS(GROW_COLUMN)
-    }
-    return table->count++;
-}
-
-static uint32_t job_row(struct job_table *table)
-{
-    if (table->free_row != ROW_NONE) {
-        const uint32_t row = table->free_row;
-
-        table->free_row = table->first_task[row];
-        return row;
-    }
-    if (table->count == table->room) {
-        table->room = mem_next_room(table->room, table->count + 1);
-        JOB_COLUMNS(GROW_COLUMN)
-    }
-    return table->count++;
-}
-
-static uint32_t instance_row(struct instance_table *table)
-{
-    if (table->free_row != ROW_NONE) {
-        const uint32_t row = table->free_row;
-
-        table->free_row = table->next[row];
-        return row;
-    }
-    if (table->count == table->room) {
-        table->room = mem_next_room(table->room, table->count + 1);
-        INSTANCE_COLUMNS(GROW_COLUMN)
-    }
-    return table->count++;
-}
+DEFINE_TAKE_ROW(task_row, task_table, next, TASK_COLUMNS)
+DEFINE_TAKE_ROW(job_row, job_table, first_task, JOB_COLUMNS)
+DEFINE_TAKE_ROW(instance_row, instance_table, next, INSTANCE_COLUMNS)
 
 uint32_t view_find_task(const struct view *view, uint64_t id)
 {

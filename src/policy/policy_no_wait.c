@@ -15,8 +15,6 @@ enum option { OPT_POOL, OPT_PLACEMENT, OPT_CHECK, OPT_COUNT };
 enum pool_choice { POOL_SHARED, POOL_USER };
 
 static const char *const pool_choices[] = { "shared", "user", NULL };
-static const char *const placement_choices[] = { "max-margin", "min-margin", "max-idle",
-                                                 "min-idle",   "random",     NULL };
 
 static const struct policy_option options[OPT_COUNT] = {
     [OPT_POOL] = { .name = "pool",
@@ -28,7 +26,7 @@ static const struct policy_option options[OPT_COUNT] = {
                         .help = "which idle machine first: by paid time left, or by idle time",
                         .kind = OPTION_CHOICE,
                         .normal = LEASE_MAX_MARGIN,
-                        .choices = placement_choices },
+                        .choices = lease_order_words },
     [OPT_CHECK] = { .name = "check",
                     .help = "how often to look for machines whose paid time ends",
                     .kind = OPTION_DURATION,

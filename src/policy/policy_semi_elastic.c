@@ -14,8 +14,6 @@
 enum option { OPT_SIZE, OPT_WAIT, OPT_SHORT, OPT_PLACEMENT, OPT_CHECK, OPT_OWNED, OPT_COUNT };
 
 static const char *const size_choices[] = { "first", "sum", "best", NULL };
-static const char *const placement_choices[] = { "max-margin", "min-margin", "max-idle",
-                                                 "min-idle",   "random",     NULL };
 
 static const struct policy_option options[OPT_COUNT] = {
     [OPT_SIZE] = { .name = "size",
@@ -36,7 +34,7 @@ static const struct policy_option options[OPT_COUNT] = {
                         .help = "which idle machine first: by paid time left, or by idle time",
                         .kind = OPTION_CHOICE,
                         .normal = LEASE_MAX_MARGIN,
-                        .choices = placement_choices },
+                        .choices = lease_order_words },
     [OPT_CHECK] = { .name = "check",
                     .help = "how often to look for machines whose paid time ends",
                     .kind = OPTION_DURATION,
