@@ -194,12 +194,28 @@ void loaded_scenario_done(struct loaded_scenario *loaded)
     arena_done(&loaded->arena);
 }
 
+/*
+ * Where machines are lost faster than tasks can finish there is no end. A run is given up when the
+ * last job has been there for a hundred times the longest runtime, and a month for all the rest.
+ */
+static msec_t give_up_after(const struct trace *trace)
+{
+    msec_t longest = 0;
+
+    for (uint32_t i = 0; i < trace->job_count; i++) {
+        if (trace->jobs[i].work_ms > longest)
+            longest = trace->jobs[i].work_ms;
+    }
+    return 100 * longest + 30 * 24 * MSEC_PER_HOUR;
+}
+
 struct sim_config loaded_scenario_config(const struct loaded_scenario *loaded,
                                          const struct scenario_policy *policy)
 {
     struct sim_config config = loaded->scenario.run;
 
     config.trace = &loaded->trace;
+    config.give_up_ms = give_up_after(&loaded->trace);
     config.catalogue = &loaded->catalogue;
     config.contention =
         loaded->scenario.interference != INTERFERENCE_NONE ? &loaded->contention : NULL;

@@ -177,11 +177,16 @@ struct rhythm {
     msec_t due; /* without rounds: when what happened has settled */
 };
 
+/* Nothing goes on and nobody waits: what is still on the timeline is void. */
+static bool is_quiet(const struct world *world)
+{
+    return world->completions == world->tasks_arrived && world->machines_living == 0 &&
+           world->news_pending == 0 && controller_is_idle(world->controller);
+}
+
 static void plan_next_round(const struct world *world, struct rhythm *rhythm, bool all_arrived)
 {
-    const bool idle = controller_is_idle(world->controller) && world->timeline.count == 0;
-
-    if (idle && all_arrived)
+    if (is_quiet(world) && all_arrived)
         rhythm->next = MSEC_NEVER;
     else if (rhythm->next == MSEC_NEVER)
         rhythm->next = msec_round_up(world->now + 1, world->config->round_ms);
@@ -200,11 +205,12 @@ static void plan_next_decision(const struct world *world, struct rhythm *rhythm)
         rhythm->next = world->now; /* news of a refusal was so late that its block is over */
 }
 
-/* Nothing goes on and nobody waits: what is still on the timeline is void. */
-static bool is_quiet(const struct world *world)
+static void plan_next(const struct world *world, struct rhythm *rhythm, bool all_arrived)
 {
-    return world->completions == world->tasks_arrived && world->machines_living == 0 &&
-           world->news_pending == 0 && controller_is_idle(world->controller);
+    if (world->config->round_ms > 0)
+        plan_next_round(world, rhythm, all_arrived);
+    else
+        plan_next_decision(world, rhythm);
 }
 
 /* Nothing is going on before the next job comes: no need to decide every round until then. */
@@ -226,7 +232,22 @@ static bool drain(struct world *world, msec_t arrival)
     return true;
 }
 
-/* Whether it came to its end within the steps that it was given. */
+static bool is_late(const struct world *world)
+{
+    const struct trace *trace = world->config->trace;
+
+    return world->config->give_up_ms > 0 && trace->job_count > 0 &&
+           world->now - trace->jobs[trace->job_count - 1].arrival_ms > world->config->give_up_ms;
+}
+
+static bool may_go_on(const struct world *world, uint64_t step)
+{
+    const uint64_t limit = world->config->max_steps;
+
+    return (limit == 0 || step < limit) && !is_late(world);
+}
+
+/* Whether it came to its end within the steps and the time that it was given. */
 static bool run(struct world *world)
 {
     const struct trace *trace = world->config->trace;
@@ -234,10 +255,9 @@ static bool run(struct world *world)
         .next = world->config->round_ms > 0 ? 0 : MSEC_NEVER,
         .due = MSEC_NEVER,
     };
-    const uint64_t limit = world->config->max_steps;
     uint32_t arrived = 0;
 
-    for (uint64_t step = 0; limit == 0 || step < limit; step++) {
+    for (uint64_t step = 0; may_go_on(world, step); step++) {
         const msec_t arrival =
             arrived < trace->job_count ? trace->jobs[arrived].arrival_ms : MSEC_NEVER;
 
@@ -268,10 +288,7 @@ static bool run(struct world *world)
         } else if (!drain(world, arrival)) {
             return true;
         }
-        if (world->config->round_ms > 0)
-            plan_next_round(world, &rhythm, arrived == trace->job_count);
-        else
-            plan_next_decision(world, &rhythm);
+        plan_next(world, &rhythm, arrived == trace->job_count);
     }
     return false;
 }
@@ -377,6 +394,13 @@ int simulation_run(const struct sim_config *config, struct sim_result *ret, stru
     if (run(&world)) {
         measure(&world, ret);
         ret->work_bound = bound_of_work(config);
+    } else if (is_late(&world)) {
+        rc = error_set(reterr, -ETIME,
+                       "%u of %u jobs are not done long after the last one came: machines are lost "
+                       "or refused so often, or tasks slow each other down so much, that this does "
+                       "not end; make the faults or the interference milder",
+                       config->trace->job_count - (uint32_t)world.jobs_done,
+                       config->trace->job_count);
     } else {
         rc = error_set(reterr, -ETIME,
                        "not done after %" PRIu64 " steps: %" PRIu64 " of %u jobs at %" PRId64 " ms",

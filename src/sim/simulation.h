@@ -61,6 +61,7 @@ struct sim_config {
     struct sim_faults faults;
     uint64_t seed;
     uint64_t max_steps; /* fail after so many events, arrivals and decisions; 0: go on for ever */
+    msec_t give_up_ms;  /* fail when the last job has been there for so long; 0: the same */
 
     /* Called now and then with the jobs that are done; may be NULL. */
     void (*on_progress)(void *context, uint32_t done, uint32_t total);
@@ -95,7 +96,8 @@ struct sim_result {
     bool ledger_agrees;    /* it adds up, to the micro-dollar */
 };
 
-/* Fails if some job can run on no machine of the catalogue, or with -ETIME after 'max_steps'. */
+/* Fails if some job can run on no machine of the catalogue, or with -ETIME after 'max_steps' or
+ * 'give_up_ms'. */
 int simulation_run(const struct sim_config *config, struct sim_result *ret, struct error *reterr);
 
 #endif
