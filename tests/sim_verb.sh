@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# sim_verb.sh STINT: what `stint sim` promises beside its numbers - exit codes, what goes to which
+# stream, which policies are run; in TAP.
+set -u
+if [ $# -ne 1 ]; then
+    sed -n '4,5s/^# //p' "$0"
+    exit 2
+fi
+stint=$(realpath "$1")
+cd "$(dirname "$0")/../examples" || exit 1
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+
+number=0
+failed=0
+
+# sim ARGUMENT...: leaves code, $room/out and $room/err.
+sim() {
+    "$stint" sim "$@" >"$room/out" 2>"$room/err" </dev/null
+    code=$?
+}
+
+# judge SENTENCE CONDITION...
+judge() {
+    local sentence=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $sentence"
+        return
+    fi
+    failed=1
+    echo "not ok $number - $sentence"
+    echo "# exit code $code"
+    head -n 5 "$room/out" "$room/err" | sed 's/^/# /'
+}
+
+is() {
+    [ "$1" = "$2" ]
+}
+
+# exits CODE TEXT: with that code, and the text somewhere in what it said on standard error.
+exits() {
+    is "$code" "$1" && grep -qF -- "$2" "$room/err"
+}
+
+# The labels of the rows, in order, with ";" between.
+labels() {
+    sed -n 's/^ *"policy": "\(.*\)",$/\1/p' "$room/out" | paste -sd ';'
+}
+
+sim small.yaml
+judge "a run that worked exits with 0" is "$code" 0
+judge "without a terminal nothing goes to standard error" is "$(cat "$room/err")" ""
+judge "a table ends with the cheapest policy" grep -q "^Cheapest: " "$room/out"
+
+sim small.yaml -o csv
+judge "a CSV is a header and one line for each policy" is "$(wc -l <"$room/out")" 6
+judge "the first policy is the yardstick" grep -q "^task-per-instance,[^,]*,1.0000," "$room/out"
+
+sim small.yaml -o csv --base eva
+judge "another policy may be the yardstick" grep -q "^eva,[^,]*,1.0000," "$room/out"
+
+sim interference.yaml -o json --policy eva
+judge "a name takes all that the scenario has of a policy" is "$(labels)" "eva;eva, blind"
+
+sim interference.yaml -o json --policy "eva, blind" --policy owl
+judge "a label takes one, in the order of the command line" is "$(labels)" "eva, blind;owl"
+
+printf 'trace: %s\ncatalogue: %s\npolicies: [owl]\n' "$PWD/small-jobs.csv" "$PWD/machines.yaml" \
+    >"$room/one.yaml"
+sim "$room/one.yaml" -o json --policy stratus
+judge "a policy that the scenario does not list is added" is "$(labels)" "stratus"
+judge "a scenario without a name is called as its file" grep -q '"name": "one"' "$room/out"
+
+sim gangs.yaml -o csv --policy owl --seed 7
+cp "$room/out" "$room/seven"
+sim gangs.yaml -o csv --policy owl --seed 8
+judge "another seed is another day" is "$(cmp -s "$room/out" "$room/seven" && echo same)" ""
+
+sim gangs.yaml -o json --policy owl --seed 7 --seeds 2
+judge "several seeds say how many" grep -q '"seeds": 2' "$room/out"
+judge "several seeds show the spread of the cost" grep -q '"cost_min_usd": ' "$room/out"
+
+sim small.yaml -o csv --policy eva --explain "$room/why.csv"
+judge "what is explained begins with its columns" \
+    is "$(head -n 1 "$room/why.csv" | cut -d, -f1-6)" "policy,seed,decision,time_s,what,job"
+judge "every machine that was rented is explained" \
+    is "$(grep -c ',rent,' "$room/why.csv")" "$(tail -n 1 "$room/out" | cut -d, -f9)"
+judge "every line that is explained has all columns" \
+    is "$(awk -F, '{ print NF }' "$room/why.csv" | sort -u)" 24
+
+sim none.yaml
+judge "a scenario that is not there exits with 1" exits 1 "none.yaml: there is no such file"
+printf 'trace: x\n' >"$room/bad.yaml"
+sim "$room/bad.yaml"
+judge "a scenario that is wrong exits with 1 and names the line" exits 1 "bad.yaml: line 1: "
+sim small.yaml --explain "$room/none/why.csv"
+judge "a file that cannot be written exits with 1" exits 1 "cannot be written"
+sim
+judge "no scenario is wrong usage" exits 2 "which scenario?"
+sim small.yaml faults.yaml
+judge "two scenarios are wrong usage" exits 2 "one scenario at a time"
+sim small.yaml --policy none
+judge "an unknown policy is wrong usage and lists what there is" exits 2 "task-per-instance"
+sim small.yaml --policy owl --base eva
+judge "a yardstick that is not run is wrong usage" exits 2 "--policy eva"
+sim small.yaml -o xml
+judge "an unknown format is wrong usage" exits 2 "table, json or csv"
+sim small.yaml --seeds 0
+judge "no seed at all is wrong usage" exits 2 "from 1 to"
+sim --help
+judge "help goes to standard output and exits with 0" grep -q "Exit codes: 0 done" "$room/out"
+
+echo "1..$number"
+exit $failed
