@@ -15,6 +15,12 @@
 /* Shares and rates are kept in millionths. */
 enum { RATE_DIGITS = 6 };
 
+/* A cloud that refuses everything leaves nothing to simulate. */
+static const int64_t refuse_ppm_max = 990000;
+
+/* Estimates may be wrong by up to the factor 1 + noise. */
+static const int64_t noise_ppm_max = 100000000;
+
 static const double rate_unit = 1e6;
 static const struct doc_range any_time = { 0, LIMIT_TIME_MS };
 static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
@@ -321,6 +327,19 @@ static int read_rhythm(const struct doc_node *root, struct sim_config *run, stru
     return rc;
 }
 
+/* A share in millionths, up to a limit of its own. */
+static int get_ppm(const struct doc_node *map, const char *key, int64_t max, uint32_t *ret,
+                   struct error *reterr)
+{
+    const struct doc_decimal rule = { .digits = RATE_DIGITS, .exact = true, .range = { 0, max } };
+    int64_t ppm = *ret;
+    const int rc = doc_get_decimal(map, key, &rule, &ppm, reterr);
+
+    if (rc == 0)
+        *ret = (uint32_t)ppm;
+    return rc;
+}
+
 static int read_estimates(const struct doc_node *root, struct sim_config *run, struct error *reterr)
 {
     static const char *const words[] = {
@@ -348,21 +367,9 @@ static int read_estimates(const struct doc_node *root, struct sim_config *run, s
                          "line %u: 'noise' goes with 'estimates: oracle' (the truth, blurred); "
                          "leave it out, or change 'estimates'",
                          noise->line);
-    rc = doc_get_ppm(root, "noise", &run->noise_ppm, reterr);
+    rc = get_ppm(root, "noise", noise_ppm_max, &run->noise_ppm, reterr);
     if (rc == 0)
         rc = get_rate(root, "default_rate", (int64_t)rate_unit, &run->default_rate, reterr);
-    return rc;
-}
-
-/* Below 1: a cloud that refuses everything leaves nothing to simulate. */
-static int get_refusals(const struct doc_node *map, uint32_t *ret, struct error *reterr)
-{
-    const struct doc_decimal rule = { .digits = RATE_DIGITS, .exact = true, { 0, 990000 } };
-    int64_t ppm = *ret;
-    const int rc = doc_get_decimal(map, "refuse", &rule, &ppm, reterr);
-
-    if (rc == 0)
-        *ret = (uint32_t)ppm;
     return rc;
 }
 
@@ -380,7 +387,7 @@ static int read_faults(const struct doc_node *root, struct sim_faults *faults, s
         return rc;
     rc = doc_allow_keys(map, allowed, reterr);
     if (rc == 0)
-        rc = get_refusals(map, &faults->refuse_ppm, reterr);
+        rc = get_ppm(map, "refuse", refuse_ppm_max, &faults->refuse_ppm, reterr);
     if (rc == 0)
         rc = doc_get_ppm(map, "slow", &faults->slow_ppm, reterr);
     if (rc == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/limits.h"
 #include "base/test/check.h"
 #include "sim/scenario.h"
+#include "trace/input_file.h"
 
 /* What every scenario needs; the line after it is line 3. */
 #define NEEDED "trace: jobs.csv\ncatalogue: machines.yaml\n"
@@ -211,7 +213,7 @@ TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
           "line 3: 'estimates' must be oracle, user or learned, not 'mine'" },
         { NEEDED "estimates: user\nnoise: 0.1\n",
           "line 4: 'noise' goes with 'estimates: oracle' (the truth, blurred)" },
-        { NEEDED "noise: 1.5\n", "line 3: 'noise' must be a number from 0 to 1, not '1.5'" },
+        { NEEDED "noise: -1\n", "line 3: 'noise' must be a number from 0 to 100, not '-1'" },
         { NEEDED "default_rate: 0\n",
           "line 3: 'default_rate' must be a number from 0.000001 to 1" },
         { NEEDED "seed: -1\n", "line 3: 'seed' must be a whole number from 0" },
@@ -392,6 +394,66 @@ TEST(another_seed_draws_another_trace_unless_the_trace_has_its_own)
     }
 }
 
+/*
+ * The document. The build tells where it stands by the environment variable STINT_FORMATS.
+ */
+
+TEST(the_document_names_every_policy_with_its_options_and_choices)
+{
+    const char *folder = getenv("STINT_FORMATS");
+    struct input_file file = { 0 };
+    struct error error = { "" };
+    char path[4096];
+    char quoted[64];
+
+    assert_non_null(folder);
+    (void)snprintf(path, sizeof(path), "%s/scenario.md", folder);
+    if (input_file_read(path, &file, &error) < 0)
+        fail_msg("%s", error.text);
+
+    for (uint32_t i = 0; i < policy_count; i++) {
+        (void)snprintf(quoted, sizeof(quoted), "`%s`", policies[i]->name);
+        if (strstr(file.text, quoted) == NULL)
+            fail_msg("the document lacks the policy %s", quoted);
+        for (uint32_t k = 0; k < policies[i]->option_count; k++) {
+            const struct policy_option *option = &policies[i]->options[k];
+
+            (void)snprintf(quoted, sizeof(quoted), "`%s`", option->name);
+            if (strstr(file.text, quoted) == NULL)
+                fail_msg("the document lacks the option %s of %s", quoted, policies[i]->name);
+            for (int c = 0; option->kind == OPTION_CHOICE && option->choices[c] != NULL; c++) {
+                (void)snprintf(quoted, sizeof(quoted), "`%s`", option->choices[c]);
+                if (strstr(file.text, quoted) == NULL)
+                    fail_msg("the document lacks the choice %s of %s", quoted, option->name);
+            }
+        }
+    }
+    input_file_done(&file);
+}
+
+TEST(the_example_of_the_document_can_be_read)
+{
+    const char *folder = getenv("STINT_FORMATS");
+    struct input_file file = { 0 };
+    struct scenario scenario;
+    struct error error = { "" };
+    char path[4096];
+
+    assert_non_null(folder);
+    (void)snprintf(path, sizeof(path), "%s/scenario.example.yaml", folder);
+    arena_reset(&arena);
+    if (input_file_read(path, &file, &error) < 0 ||
+        scenario_parse(file.text, file.length, &arena, &scenario, &error) < 0)
+        fail_msg("%s", error.text);
+
+    assert_string_equal(scenario.name, "a week in spring");
+    assert_int_equal(scenario.policy_count, 3);
+    assert_string_equal(scenario.policies[2].label, "eva, full only");
+    assert_int_equal(scenario.interference, INTERFERENCE_MATRIX);
+    assert_int_equal(scenario.run.faults.refuse_ppm, 50000);
+    input_file_done(&file);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -423,6 +485,8 @@ int main(void)
         RUN(without_interference_the_simulation_gets_none),
         RUN(a_fault_in_a_file_names_that_file),
         RUN(another_seed_draws_another_trace_unless_the_trace_has_its_own),
+        RUN(the_document_names_every_policy_with_its_options_and_choices),
+        RUN(the_example_of_the_document_can_be_read),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
