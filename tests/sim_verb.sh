@@ -63,11 +63,12 @@ judge "the first policy is the yardstick" grep -q "^task-per-instance,[^,]*,1.00
 sim small.yaml -o csv --base eva
 judge "another policy may be the yardstick" grep -q "^eva,[^,]*,1.0000," "$room/out"
 
-sim interference.yaml -o json --policy eva
-judge "a name takes all that the scenario has of a policy" is "$(labels)" "eva;eva, blind"
+sim interference.yaml -o json --policy "eva, blind" --policy eva
+judge "a label takes one, in the order of the command line" is "$(labels)" "eva, blind;eva"
 
-sim interference.yaml -o json --policy "eva, blind" --policy owl
-judge "a label takes one, in the order of the command line" is "$(labels)" "eva, blind;owl"
+sim ../tests/scenario/noise.yaml -o json --policy eva
+judge "a name that is no label takes all that the scenario has of the policy" \
+    is "$(labels)" "eva, full only;eva, partial only"
 
 printf 'trace: %s\ncatalogue: %s\npolicies: [owl]\n' "$PWD/small-jobs.csv" "$PWD/machines.yaml" \
     >"$room/one.yaml"

@@ -35,8 +35,9 @@ enum option_key {
 
 static const struct argp_option options[] = {
     { "policy", KEY_POLICY, "NAME", 0,
-      "Only this policy: its name, or its label in the scenario. One that the scenario does not "
-      "list is added with its defaults. May be repeated",
+      "Only this policy: its label in the scenario, or its name, which stands for all of its "
+      "entries there. One that the scenario does not list is added with its defaults. May be "
+      "repeated",
       0 },
     { "base", KEY_BASE, "NAME", 0,
       "The policy whose cost counts as 1 in 'cost norm.'; by default the first", 0 },
@@ -159,33 +160,41 @@ struct contest {
     const struct contender *base;
 };
 
-static bool is_called(const struct scenario_policy *policy, const char *name)
+/* A label stands for one entry. A name that is no label stands for all entries of the policy. */
+static bool is_called(const struct scenario_policy *policy, const char *name, bool by_label)
 {
-    return strcmp(policy->label, name) == 0 || strcmp(policy->policy->name, name) == 0;
+    return strcmp(by_label ? policy->label : policy->policy->name, name) == 0;
 }
 
 static void take(struct contest *contest, const struct scenario_policy *policy)
 {
     for (uint32_t i = 0; i < contest->count; i++) {
-        if (strcmp(contest->contenders[i].policy.label, policy->label) == 0)
+        if (is_called(&contest->contenders[i].policy, policy->label, true))
             return;
     }
     MEM_ROOM(contest->contenders, contest->room, contest->count + 1);
     contest->contenders[contest->count++] = (struct contender){ .policy = *policy };
 }
 
+/* Whether the scenario has any. */
+static bool take_listed(struct contest *contest, const struct scenario *scenario, const char *name,
+                        bool by_label)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < scenario->policy_count; i++) {
+        if (!is_called(&scenario->policies[i], name, by_label))
+            continue;
+        take(contest, &scenario->policies[i]);
+        found = true;
+    }
+    return found;
+}
+
 static int take_named(struct contest *contest, const struct scenario *scenario, const char *name,
                       struct error *reterr)
 {
-    bool listed = false;
-
-    for (uint32_t i = 0; i < scenario->policy_count; i++) {
-        if (is_called(&scenario->policies[i], name)) {
-            take(contest, &scenario->policies[i]);
-            listed = true;
-        }
-    }
-    if (listed)
+    if (take_listed(contest, scenario, name, true) || take_listed(contest, scenario, name, false))
         return 0;
 
     const struct policy *policy = policy_find(name);
@@ -202,6 +211,24 @@ static int take_named(struct contest *contest, const struct scenario *scenario, 
     return 0;
 }
 
+static int choose_base(struct contest *contest, const char *name, struct error *reterr)
+{
+    assert(contest->count > 0);
+    contest->base = &contest->contenders[0];
+    if (name == NULL)
+        return 0;
+    for (int by_label = 1; by_label >= 0; by_label--) {
+        for (uint32_t i = 0; i < contest->count; i++) {
+            if (!is_called(&contest->contenders[i].policy, name, by_label != 0))
+                continue;
+            contest->base = &contest->contenders[i];
+            return 0;
+        }
+    }
+    return error_set(reterr, -EINVAL, "--base %s: that policy is not run; add --policy %s", name,
+                     name);
+}
+
 static int choose_policies(struct contest *contest, const struct scenario *scenario,
                            const struct arguments *arguments, struct error *reterr)
 {
@@ -213,18 +240,7 @@ static int choose_policies(struct contest *contest, const struct scenario *scena
     }
     for (uint32_t i = 0; arguments->policy_count == 0 && i < scenario->policy_count; i++)
         take(contest, &scenario->policies[i]);
-
-    assert(contest->count > 0);
-    contest->base = &contest->contenders[0];
-    for (uint32_t i = 0; arguments->base != NULL && i < contest->count; i++) {
-        contest->base = &contest->contenders[i];
-        if (is_called(&contest->base->policy, arguments->base))
-            return 0;
-    }
-    if (arguments->base != NULL)
-        return error_set(reterr, -EINVAL, "--base %s: that policy is not run; add --policy %s",
-                         arguments->base, arguments->base);
-    return 0;
+    return choose_base(contest, arguments->base, reterr);
 }
 
 /*
