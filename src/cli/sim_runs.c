@@ -91,6 +91,7 @@ static void add(struct sim_mean *mean, const struct sim_result *result, double s
     sum->jobs = result->jobs;
     sum->tasks = result->tasks;
     sum->jct_hours += result->jct_hours;
+    sum->wait_seconds += result->wait_seconds;
     sum->idle_hours += result->idle_hours;
     sum->norm_throughput += result->norm_throughput;
     sum->tasks_per_instance += result->tasks_per_instance;
@@ -115,6 +116,7 @@ static void divide(struct sim_mean *mean)
     sum->work_bound = mean_money(sum->work_bound, count);
     sum->ended_at /= count;
     sum->jct_hours /= count;
+    sum->wait_seconds /= count;
     sum->idle_hours /= count;
     sum->norm_throughput /= count;
     sum->tasks_per_instance /= count;
