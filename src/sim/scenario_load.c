@@ -206,7 +206,7 @@ static msec_t give_up_after(const struct trace *trace)
         if (trace->jobs[i].work_ms > longest)
             longest = trace->jobs[i].work_ms;
     }
-    return 100 * longest + 30 * 24 * MSEC_PER_HOUR;
+    return 100 * longest + 30 * (24 * MSEC_PER_HOUR);
 }
 
 struct sim_config loaded_scenario_config(const struct loaded_scenario *loaded,

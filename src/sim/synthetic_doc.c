@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/synthetic_doc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,7 @@ static int read_shape(const struct doc_node *map, struct arena *arena, struct sy
         rc = read_delays(map, &shape.spec.delays, reterr);
     if (rc < 0)
         return rc;
+    assert(shape.spec.name != NULL);
     shape.spec.workload = workload_of(shape.spec.name, arena);
     *ret = shape;
     return 0;
