@@ -43,7 +43,7 @@ static void check_run(const struct sim_config *run)
     assert(run->round_ms == 0 || run->round_ms >= MSEC_PER_SEC);
     assert(run->settle_ms == 0 || run->round_ms == 0);
     assert(run->default_rate > 0 && run->default_rate <= 1);
-    assert(run->noise_ppm <= MILLION);
+    assert(run->noise_ppm <= 100 * MILLION);
     assert(faults->refuse_ppm < MILLION && faults->slow_ppm <= MILLION);
     assert(faults->notice_ppm <= MILLION && faults->duplicate_ppm <= MILLION);
     assert(faults->late_ppm <= MILLION && faults->slow_factor > 0);
