@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/mem.h"
 #include "cli/chart_axis.h"
 #include "cli/chart_layout.h"
 #include "cli/digits.h"
@@ -15,6 +16,7 @@
 #define LEVEL    "#555555"
 #define BACKDROP "#ffffff"
 #define DASHES   "6 4"
+#define OPACITY  "0.82" /* of areas, so that the grid is seen through them */
 
 enum {
     MARKERS_MOST = 24, /* on one line; of a longer series some points have none */
@@ -96,6 +98,21 @@ static void draw_marker(FILE *out, const struct chart_look *look, enum chart_str
                   hollow ? color : BACKDROP, hollow ? "1.5" : "0.8");
 }
 
+static void draw_area_key(FILE *out, const struct chart_look *look, struct svg_point from)
+{
+    const double height = CHART_ENTRY_HEIGHT * 0.55;
+
+    (void)fputs("<rect x=\"", out);
+    svg_number(out, from.x);
+    (void)fputs("\" y=\"", out);
+    svg_number(out, from.y - height / 2);
+    (void)fputs("\" width=\"", out);
+    svg_number(out, CHART_KEY_LENGTH);
+    (void)fputs("\" height=\"", out);
+    svg_number(out, height);
+    (void)fprintf(out, "\" fill=\"%s\" fill-opacity=\"" OPACITY "\"/>\n", look_color(look));
+}
+
 static void draw_legend(FILE *out, const struct chart_layout *layout)
 {
     for (uint32_t i = 0; i < layout->look_count; i++) {
@@ -107,8 +124,11 @@ static void draw_legend(FILE *out, const struct chart_layout *layout)
         const struct svg_point middle = { start + CHART_KEY_LENGTH / 2.0, y };
         const struct svg_point text = { to.x + CHART_KEY_GAP, y + chart_legend_font.size * 0.35 };
 
-        svg_line(out, from, to, look_stroke(look, look->stroke));
-        if (look->stroke != CHART_LEVEL)
+        if (look->sign == CHART_SIGN_AREA)
+            draw_area_key(out, look, from);
+        else
+            svg_line(out, from, to, look_stroke(look, look->stroke));
+        if (look->sign == CHART_SIGN_MARKED && look->stroke != CHART_LEVEL)
             draw_marker(out, look, look->stroke, middle);
         svg_text(out, text, SVG_START, false, chart_legend_font, look->caption);
     }
@@ -223,6 +243,62 @@ static void draw_path(FILE *out, const struct chart_frame *frame, const struct c
     (void)fputs("/>\n", out);
 }
 
+/* A corner of an area; the first one puts the pen down. */
+static void draw_corner(FILE *out, const struct chart_frame *frame, struct chart_point at,
+                        bool *pen_down)
+{
+    if (!chart_is_drawable(at))
+        return;
+    (void)fputc(*pen_down ? 'L' : 'M', out);
+    svg_number(out, x_at(frame, at.x));
+    (void)fputc(' ', out);
+    svg_number(out, y_at(frame, at.y));
+    *pen_down = true;
+}
+
+/* From left to right along the top, and back along what lies below; 'floor' moves up to the top. */
+static void draw_area(FILE *out, const struct chart_frame *frame, const struct chart_series *series,
+                      const struct chart_look *look, double *floor)
+{
+    const struct chart_point *points = series->points;
+    bool pen_down = false;
+
+    (void)fputs("<path d=\"", out);
+    for (uint32_t i = 0; i < series->point_count; i++) {
+        const double top = floor[i] + chart_stacked_height(series, i);
+
+        draw_corner(out, frame, (struct chart_point){ points[i].x, top }, &pen_down);
+    }
+    for (uint32_t i = series->point_count; i > 0; i--)
+        draw_corner(out, frame, (struct chart_point){ points[i - 1].x, floor[i - 1] }, &pen_down);
+    (void)fprintf(out, "z\" fill=\"%s\" fill-opacity=\"" OPACITY "\"/>\n", look_color(look));
+    for (uint32_t i = 0; i < series->point_count; i++)
+        floor[i] += chart_stacked_height(series, i);
+}
+
+/* All stacked series of a panel, the first lowest. */
+static void draw_areas(FILE *out, const struct chart_layout *layout,
+                       const struct chart_frame *frame)
+{
+    const struct chart_panel *panel = frame->pane->panel;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < panel->series_count; i++) {
+        if (panel->series[i].point_count > most)
+            most = panel->series[i].point_count;
+    }
+
+    double *floor = mem_alloc(most, sizeof(*floor));
+
+    for (uint32_t i = 0; i < panel->series_count; i++) {
+        const struct chart_series *series = &panel->series[i];
+
+        if (chart_is_stacked(panel, series) && series->point_count > 0)
+            draw_area(out, frame, series, chart_layout_look(layout, series->name), floor);
+    }
+    mem_free(floor);
+}
+
 static void draw_level(FILE *out, const struct chart_frame *frame,
                        const struct chart_series *series, struct svg_stroke stroke)
 {
@@ -248,6 +324,8 @@ static void draw_series(FILE *out, const struct chart_layout *layout,
         return;
     }
     draw_path(out, frame, series, look_stroke(look, series->stroke));
+    if (frame->pane->panel->kind == CHART_AREAS)
+        return;
     for (uint32_t i = 0; i < series->point_count; i += every) {
         const struct chart_point point = series->points[i];
 
@@ -266,7 +344,7 @@ static void draw_no_data(FILE *out, const struct chart_frame *frame)
     svg_text(out, at, SVG_MIDDLE, false, chart_label_font, phrase);
 }
 
-/* Levels lie under the lines, so that they hide nothing. */
+/* Areas lie lowest, levels under the lines, so that nothing is hidden. */
 static void draw_panel(FILE *out, const struct chart_layout *layout, uint32_t index)
 {
     const struct chart_frame frame = chart_layout_frame(layout, index);
@@ -281,12 +359,14 @@ static void draw_panel(FILE *out, const struct chart_layout *layout, uint32_t in
     draw_y_axis(out, &frame);
     if (frame.pane->point_count == 0)
         draw_no_data(out, &frame);
+    if (panel->kind == CHART_AREAS)
+        draw_areas(out, layout, &frame);
     for (uint32_t i = 0; i < panel->series_count; i++) {
         if (panel->series[i].stroke == CHART_LEVEL)
             draw_series(out, layout, &frame, &panel->series[i]);
     }
     for (uint32_t i = 0; i < panel->series_count; i++) {
-        if (panel->series[i].stroke != CHART_LEVEL)
+        if (panel->series[i].stroke != CHART_LEVEL && !chart_is_stacked(panel, &panel->series[i]))
             draw_series(out, layout, &frame, &panel->series[i]);
     }
     (void)fputs("</g>\n", out);

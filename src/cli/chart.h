@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chart.h - line charts as SVG, in one or more panels, for a paper or a report.
+ * chart.h - line charts and stacked areas as SVG, in one or more panels, for a paper or a report.
  *
  * A chart is a title, a legend and panels side by side that share the legend: cost, completion time
  * and throughput of the same policies, for example. It is plain data that the caller fills:
@@ -41,6 +41,11 @@ enum chart_stroke {
     CHART_LEVEL,  /* a dashed grey line at the height of the first point, from side to side */
 };
 
+enum chart_kind {
+    CHART_LINES,
+    CHART_AREAS, /* solid series are stacked, the first lowest; all others are lines over them */
+};
+
 /* A point that is not finite, or beyond 1e30, leaves a gap in the line. */
 struct chart_point {
     double x;
@@ -55,7 +60,12 @@ struct chart_series {
     const char *like;         /* take colour and shape of the series with this name, or NULL */
 };
 
+/*
+ * Series that are stacked share their places: point 'i' of each has the x of point 'i' of the first,
+ * and a height from 0 up; one that cannot be drawn has no height. Their y axis begins at 0.
+ */
 struct chart_panel {
+    enum chart_kind kind;
     const char *title;   /* NULL: none, as with all text here */
     const char *x_label; /* what, and in which unit */
     const char *y_label;

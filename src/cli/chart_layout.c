@@ -52,16 +52,30 @@ const struct chart_look *chart_layout_look(const struct chart_layout *layout, co
     return NULL;
 }
 
-static void add_look(struct chart_layout *layout, const struct chart_series *series,
-                     uint32_t number)
+bool chart_is_stacked(const struct chart_panel *panel, const struct chart_series *series)
+{
+    return panel->kind == CHART_AREAS && series->stroke == CHART_SOLID;
+}
+
+static enum chart_sign sign_of(const struct chart_panel *panel, const struct chart_series *series)
+{
+    if (panel->kind == CHART_LINES)
+        return CHART_SIGN_MARKED;
+    return chart_is_stacked(panel, series) ? CHART_SIGN_AREA : CHART_SIGN_PLAIN;
+}
+
+static void add_look(struct chart_layout *layout, const struct chart_panel *panel,
+                     const struct chart_series *series, uint32_t number)
 {
     assert(series->name != NULL);
     if (chart_layout_look(layout, series->name) != NULL)
         return;
     if (series->stroke == CHART_LEVEL)
         number = layout->level_count++;
-    layout->looks[layout->look_count++] =
-        (struct chart_look){ .name = series->name, .stroke = series->stroke, .number = number };
+    layout->looks[layout->look_count++] = (struct chart_look){ .name = series->name,
+                                                               .stroke = series->stroke,
+                                                               .sign = sign_of(panel, series),
+                                                               .number = number };
 }
 
 /* Give looks to the series that have one of their own, or to all others. */
@@ -74,7 +88,7 @@ static void add_looks(struct chart_layout *layout, const struct chart_panel *pan
             series->like != NULL ? chart_layout_look(layout, series->like) : NULL;
 
         if (is_own == own)
-            add_look(layout, series, model != NULL ? model->number : layout->look_count);
+            add_look(layout, panel, series, model != NULL ? model->number : layout->look_count);
     }
 }
 
@@ -142,6 +156,37 @@ static void range_include(struct chart_range *range, double value)
     range->high = fmax(range->high, value);
 }
 
+double chart_stacked_height(const struct chart_series *series, uint32_t index)
+{
+    if (index >= series->point_count || !chart_is_drawable(series->points[index]))
+        return 0;
+    return fmax(0, series->points[index].y);
+}
+
+/* How high the stacked series are together, at most. */
+static double highest_stack(const struct chart_panel *panel)
+{
+    double highest = 0;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < panel->series_count; i++) {
+        const struct chart_series *series = &panel->series[i];
+
+        if (chart_is_stacked(panel, series) && series->point_count > most)
+            most = series->point_count;
+    }
+    for (uint32_t k = 0; k < most; k++) {
+        double height = 0;
+
+        for (uint32_t i = 0; i < panel->series_count; i++) {
+            if (chart_is_stacked(panel, &panel->series[i]))
+                height += chart_stacked_height(&panel->series[i], k);
+        }
+        highest = fmax(highest, height);
+    }
+    return fmin(highest, CHART_AXIS_VALUE_MAX);
+}
+
 /* Of a level only the first point counts. */
 static uint32_t counting_points(const struct chart_series *series)
 {
@@ -163,13 +208,16 @@ static uint32_t find_ranges(const struct chart_panel *panel, struct chart_range 
             if (!chart_is_drawable(series->points[k]))
                 continue;
             count++;
-            range_include(&y, series->points[k].y);
+            if (!chart_is_stacked(panel, series))
+                range_include(&y, series->points[k].y);
             if (series->stroke != CHART_LEVEL)
                 range_include(&x, series->points[k].x);
         }
     }
-    if (count > 0 && panel->y_from_zero)
+    if (count > 0 && (panel->y_from_zero || panel->kind == CHART_AREAS))
         range_include(&y, 0);
+    if (count > 0 && panel->kind == CHART_AREAS)
+        range_include(&y, highest_stack(panel));
     *ret_x = x.low <= x.high ? x : (struct chart_range){ 0, 1 };
     *ret_y = y.low <= y.high ? y : (struct chart_range){ 0, 1 };
     return count;

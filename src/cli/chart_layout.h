@@ -52,10 +52,18 @@ extern const struct svg_font chart_label_font;
 extern const struct svg_font chart_tick_font;
 extern const struct svg_font chart_legend_font;
 
+/* What stands for a name in the legend. */
+enum chart_sign {
+    CHART_SIGN_MARKED, /* a line with a marker, or a level */
+    CHART_SIGN_PLAIN,  /* a line */
+    CHART_SIGN_AREA,
+};
+
 /* One name and what it looks like; the looks in order are the legend. */
 struct chart_look {
     const char *name; /* as the caller wrote it */
     enum chart_stroke stroke;
+    enum chart_sign sign;
     uint32_t number; /* gives colour and shape, or the dashes of a level */
     struct svg_phrase caption;
     double x; /* within its row */
@@ -126,6 +134,12 @@ const struct chart_look *chart_layout_look(const struct chart_layout *layout, co
 
 /* Whether a point can be on an axis. */
 bool chart_is_drawable(struct chart_point point);
+
+/* Whether the series is one of those that are stacked. */
+bool chart_is_stacked(const struct chart_panel *panel, const struct chart_series *series);
+
+/* How high a stacked series is at point 'index'. */
+double chart_stacked_height(const struct chart_series *series, uint32_t index);
 
 double chart_lines_height(uint32_t count, struct svg_font font);
 

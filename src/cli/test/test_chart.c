@@ -275,10 +275,71 @@ TEST(a_full_disk_is_reported)
     (void)fclose(out);
 }
 
+static const struct chart_point flat[] = { { 0, 3 }, { 1, 3 }, { 2, 3 } };
+
+TEST(areas_are_stacked_and_their_axis_holds_the_sum)
+{
+    const struct chart_series series[] = {
+        { .name = "low", .points = flat, .point_count = 3 },
+        { .name = "high", .points = rising, .point_count = 3 },
+    };
+    const struct chart_panel panel = { .kind = CHART_AREAS, .series = series, .series_count = 2 };
+
+    char *svg = drawn_panel(&panel);
+
+    assert_true(is_well_formed(svg));
+    /* Two areas and two keys, no marker; 3 + 4 needs an axis up to 8, and it begins at 0. */
+    assert_int_equal(occurrences(svg, "fill-opacity"), 4);
+    assert_int_equal(occurrences(svg, "<rect"), 3);
+    assert_int_equal(occurrences(svg, "translate("), 0);
+    assert_non_null(strstr(svg, ">8</text>"));
+    assert_null(strstr(svg, ">9</text>"));
+    assert_non_null(strstr(svg, ">0</text>"));
+    free(svg);
+}
+
+TEST(lines_over_areas_have_no_markers)
+{
+    const struct chart_series series[] = {
+        { .name = "area", .points = flat, .point_count = 3 },
+        { .name = "line", .points = rising, .point_count = 3, .stroke = CHART_DASHED },
+        { .name = "level", .points = flat, .point_count = 1, .stroke = CHART_LEVEL },
+    };
+    const struct chart_panel panel = { .kind = CHART_AREAS, .series = series, .series_count = 3 };
+
+    char *svg = drawn_panel(&panel);
+
+    assert_true(is_well_formed(svg));
+    assert_int_equal(occurrences(svg, "fill-opacity"), 2);
+    assert_int_equal(occurrences(svg, "translate("), 0);
+    assert_int_equal(occurrences(svg, "stroke-dasharray=\"6 4\""), 2);
+    free(svg);
+}
+
+TEST(what_cannot_be_stacked_has_no_height)
+{
+    const struct chart_point odd[] = { { 0, NAN }, { 1, -5 }, { NAN, 7 }, { 3, 2 } };
+    const struct chart_series series[] = {
+        { .name = "odd", .points = odd, .point_count = 4 },
+        { .name = "short", .points = flat, .point_count = 2 },
+        { .name = "none", .points = NULL, .point_count = 0 },
+    };
+    const struct chart_panel panel = { .kind = CHART_AREAS, .series = series, .series_count = 3 };
+
+    char *svg = drawn_panel(&panel);
+
+    assert_true(is_well_formed(svg));
+    assert_null(strstr(svg, "nan"));
+    assert_null(strstr(svg, "inf"));
+    free(svg);
+}
+
 CHECK_MAIN(RUN(a_chart_is_well_formed_and_the_same_every_time),
            RUN(text_is_escaped_wherever_it_stands), RUN(a_name_looks_the_same_in_every_panel),
            RUN(a_series_like_another_shares_its_colour_but_is_dashed_and_hollow),
            RUN(a_level_runs_from_side_to_side_at_its_height),
            RUN(a_point_that_is_not_finite_leaves_a_gap), RUN(a_panel_without_points_says_so),
            RUN(a_long_title_is_wrapped_and_a_longer_one_cut),
-           RUN(panels_that_would_be_too_narrow_go_to_another_row), RUN(a_full_disk_is_reported))
+           RUN(panels_that_would_be_too_narrow_go_to_another_row), RUN(a_full_disk_is_reported),
+           RUN(areas_are_stacked_and_their_axis_holds_the_sum),
+           RUN(lines_over_areas_have_no_markers), RUN(what_cannot_be_stacked_has_no_height))
