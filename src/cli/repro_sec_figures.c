@@ -134,7 +134,7 @@ static int measure_limits(const struct swf_log *log, struct drawing *drawing, st
             struct sec_run run;
 
             set_option(&mode, "short", shorts[s].ms);
-            set_option(&mode, "wait_limit", minutes[m] * 60 * MSEC_PER_SEC);
+            set_option(&mode, "wait_limit", (msec_t)minutes[m] * 60 * MSEC_PER_SEC);
             rc = sec_run(log, &mode, &run, reterr);
             if (rc == 0)
                 add_dot(line, minutes[m], &run, sec_cost_on_demand(&run));

@@ -202,11 +202,14 @@ static int draw_plans(const struct plans *plans, const char *path)
                                            .point_count = LOGS };
     }
 
-    const struct chart_panel panel = { .x_label = "log",
-                                       .y_label = "dollars per used machine-hour",
-                                       .series = series,
-                                       .series_count = METHODS,
-                                       .y_from_zero = true };
+    const struct chart_panel panel = {
+        .x_label = "1 SDSC-DS, 2 SDSC-BLUE, 3 SDSC-SP2, 4 CTC-SP2, 5 HPC2N, 6 "
+                   "Sandia-Ross",
+        .y_label = "dollars per used machine-hour",
+        .series = series,
+        .series_count = METHODS,
+        .y_from_zero = true
+    };
     const struct chart chart = { .title = "Figure 7: reserving by different methods",
                                  .panels = &panel,
                                  .panel_count = 1 };
@@ -284,7 +287,7 @@ static void inventory(const struct reserved *reserved, uint32_t hours, uint32_t 
 /* EC2 alone, in full: upfront payments count for all of their term. */
 static money_t pay_ec2(const struct sec_run *run, struct arena *arena)
 {
-    struct reserved reserved;
+    struct reserved reserved = { 0 };
     struct portfolio_bill bill;
 
     reserve(&reserved, run, SEC_PRICE, arena);
@@ -300,7 +303,7 @@ static money_t pay_both(const struct sec_run *ec2, const struct sec_run *gce, do
     uint32_t *inside = ARENA_ARRAY(arena, uint32_t, hours);
     uint32_t *above = ARENA_ARRAY(arena, uint32_t, hours);
     uint32_t *owned = ARENA_ARRAY(arena, uint32_t, hours);
-    struct reserved reserved;
+    struct reserved reserved = { 0 };
     struct portfolio_bill bill;
 
     /* What GCE takes for an hour after its discounts, judged by its own run. */
