@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# repro.sh STINT   the published results still come out as they should; in TAP
+#
+# Measures on public data (docs/DATA.md) and skips where that is absent. Each point is one command
+# whose --check holds the figures against what they should be; the last two look at the JSON.
+set -u
+stint=$(realpath "$1")
+cd "$(dirname "$0")/.." || exit 1
+data=${STINT_DATA:-../shared/data}
+
+if [ ! -r "$data/eva/pai_full.csv" ] || [ ! -r "$data/swf/SDSC-DS-2004-2.1-cln.swf.gz" ]; then
+    echo "1..0 # SKIP no public data; see docs/DATA.md"
+    exit 0
+fi
+export STINT_DATA=$data
+
+count=0
+failed=0
+point() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+    else
+        echo "not ok $count - $2"
+        failed=1
+    fi
+}
+
+# holds NAME ARGUMENT...: stint repro with --check.
+holds() {
+    local name=$1
+    shift
+    "$stint" repro "$@" --check -o csv >"$scratch/out" 2>"$scratch/err"
+    local code=$?
+    sed 's/^/# /' "$scratch/out" "$scratch/err"
+    point $code "$name"
+}
+
+# shape NAME KEYS ARGUMENT...: the JSON is an object with a name and rows that have the keys.
+shape() {
+    local name=$1 keys=$2
+    shift 2
+    "$stint" repro "$@" -o json | python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+keys = sys.argv[1].split()
+assert isinstance(answer["name"], str) and answer["rows"]
+for row in answer["rows"]:
+    missing = [key for key in keys if key not in row]
+    assert not missing, (row, missing)
+' "$keys"
+    point $? "$name"
+}
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+holds "Eva's table 14, interference as published" eva
+holds "Eva's table 14, interference permuted" eva --interference permuted
+holds "the semi-elastic cluster's modes" sec
+holds "commitments on six logs (figure 7)" sec --figure 7
+holds "two clouds on four logs (figure 8)" sec --figure 8
+shape "repro eva has the promised columns" \
+    "policy cost_usd norm_cost jct_hours tasks_per_instance norm_throughput idle_hours
+    migrations_per_task instances paper_norm_cost paper_jct_hours seconds" \
+    eva --jobs 50
+shape "repro sec has the promised columns" \
+    "policy cost_usd norm_cost wait_seconds utilisation seconds" sec --jobs 500
+echo "1..$count"
+exit $failed
