@@ -318,7 +318,9 @@ TEST(lines_over_areas_have_no_markers)
 
 TEST(what_cannot_be_stacked_has_no_height)
 {
-    const struct chart_point odd[] = { { 0, NAN }, { 1, -5 }, { NAN, 7 }, { 3, 2 } };
+    const struct chart_point odd[] = {
+        { 0, (double)NAN }, { 1, -5 }, { (double)NAN, 7 }, { 3, 2 }
+    };
     const struct chart_series series[] = {
         { .name = "odd", .points = odd, .point_count = 4 },
         { .name = "short", .points = flat, .point_count = 2 },
