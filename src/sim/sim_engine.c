@@ -348,6 +348,8 @@ static void job_done(struct world *world, uint32_t job, uint32_t head)
     world->idle_sum_ms += (double)(jct - unit->launched_ms);
     world->wait_sum_ms += (double)(jct - unit->run_ms);
     world->throughput_sum += unit->run_ms > 0 ? (double)of->work_ms / (double)unit->run_ms : 1.0;
+    if (world->config->on_job_done != NULL)
+        world->config->on_job_done(world->config->context, job, jct);
     if (world->config->on_progress != NULL)
         world->config->on_progress(world->config->context, (uint32_t)world->jobs_done,
                                    world->config->trace->job_count);

@@ -71,6 +71,7 @@ static void world_init(struct world *world, const struct sim_config *config)
                          config->contention != NULL ? contention_pairs(config->contention) : NULL,
                      .count = config->contention != NULL ? config->contention->count : 0 },
         .on_plan = config->on_plan,
+        .on_settled = config->on_settled,
         .context = config->context,
     };
     struct controller_config filled = control;

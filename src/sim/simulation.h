@@ -68,6 +68,11 @@ struct sim_config {
     void (*on_plan)(void *context, const struct view *view, const struct plan *plan);
     /* Called when a machine's bill ends: it was billed in [from, to). */
     void (*on_billed)(void *context, uint32_t offer, msec_t from, msec_t to);
+    /* Called when a task has ended, with what it cost; see controller_config. */
+    void (*on_settled)(void *context, const struct view *view, uint32_t task,
+                       struct ledger_due due);
+    /* Called when a job of the trace is done, so long after it arrived. */
+    void (*on_job_done)(void *context, uint32_t job, msec_t jct_ms);
     void *context;
 };
 
