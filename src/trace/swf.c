@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pass over the lines. All 18 fields of a record are checked to be numbers; eleven are used.
+ * One pass over the lines. All 18 fields of a record are checked to be numbers; twelve are used.
  * Numbers are held in thousandths, so that the few logs with broken seconds lose nothing and one
  * parser serves every field.
  */
@@ -88,6 +88,8 @@ struct reader {
     int64_t job_before;         /* the number of the record before; -1: none */
     uint32_t *lines;            /* of each job, in the order of the file */
     uint32_t lines_room;
+    msec_t *waits;
+    uint32_t waits_room;
 };
 
 struct swf_options swf_options_default(void)
@@ -358,6 +360,10 @@ static int take_job(struct reader *r, struct error *reterr)
     MEM_ROOM(r->lines, r->lines_room, r->log.trace.job_count + 1);
     r->lines[r->log.trace.job_count] = r->line;
     trace_add_job(&r->log.trace, &job);
+    if (r->milli[FIELD_WAIT] >= 0) {
+        MEM_ROOM(r->waits, r->waits_room, r->log.waits.count + 1);
+        r->waits[r->log.waits.count++] = r->milli[FIELD_WAIT];
+    }
     return 0;
 }
 
@@ -417,11 +423,12 @@ static int take_lines(struct reader *r, const char *text, size_t length, struct 
     return rc < 0 ? rc : trace_ids_check(&r->log.trace, r->lines, "job number", reterr);
 }
 
-/* Jobs into order, and the zero of their arrivals. */
+/* Jobs into order, the zero of their arrivals, and the waits as figures. */
 static void finish(struct reader *r)
 {
     struct trace *trace = &r->log.trace;
 
+    r->log.waits = wait_stats_of(r->waits, r->log.waits.count);
     trace_sort(trace);
     if (trace->job_count == 0)
         return;
@@ -448,12 +455,14 @@ int swf_read(const char *text, size_t length, const struct swf_options *options,
         return rc;
     trace_init(&r.log.trace);
     rc = take_lines(&r, text, length, reterr);
+    if (rc == 0)
+        finish(&r);
     mem_free(r.lines);
+    mem_free(r.waits);
     if (rc < 0) {
         trace_done(&r.log.trace);
         return rc;
     }
-    finish(&r);
     *ret = r.log;
     return 0;
 }

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "trace/trace.h"
+#include "trace/wait_stats.h"
 
 enum {
     SWF_ALPHA_ONE = 1000000,              /* estimates as users gave them */
@@ -66,11 +67,12 @@ struct swf_left_out {
 struct swf_log {
     struct trace trace;
     struct swf_left_out left_out;
-    uint32_t records;       /* in all */
-    msec_t first_submit_ms; /* of a job of the trace, from the log's zero */
-    int64_t unix_start_s;   /* of the log's zero, as the header says; -1: it does not */
-    int64_t max_nodes;      /* the same */
-    int64_t max_processors; /* the same */
+    uint32_t records;        /* in all */
+    msec_t first_submit_ms;  /* of a job of the trace, from the log's zero */
+    int64_t unix_start_s;    /* of the log's zero, as the header says; -1: it does not */
+    int64_t max_nodes;       /* the same */
+    int64_t max_processors;  /* the same */
+    struct wait_stats waits; /* of the jobs of the trace, as it was; where the log knows */
 };
 
 /* Parse the whole text into 'ret', to be freed by swf_done. */

@@ -203,6 +203,19 @@ TEST(requested_processors_stand_in_for_unknown_ones)
     swf_done(&log);
 }
 
+TEST(waits_are_those_of_the_jobs_where_the_log_knows)
+{
+    struct swf_log log = read_default("1 0 60 9 8 -1 -1 8 9 -1 1 1 1 1 1 1 -1 -1\n"
+                                      "2 0 -1 9 8 -1 -1 8 9 -1 1 1 1 1 1 1 -1 -1\n"
+                                      "3 0 30 9 8 -1 -1 8 9 -1 1 1 1 1 1 1 -1 -1\n"
+                                      "4 0 99 0 8 -1 -1 8 9 -1 1 1 1 1 1 1 -1 -1\n");
+
+    assert_int_equal(log.waits.count, 2);
+    assert_int_equal(log.waits.mean_ms, 45000);
+    assert_int_equal(log.waits.p95_ms, 60000);
+    swf_done(&log);
+}
+
 TEST(memory_is_asked_for_per_processor)
 {
     struct swf_options options = swf_options_default();
@@ -281,6 +294,7 @@ CHECK_MAIN(RUN(a_record_becomes_a_gang_of_whole_machines), RUN(instances_are_rou
            RUN(arrivals_count_from_the_first_job_or_from_the_log),
            RUN(estimates_are_as_wrong_as_alpha_says),
            RUN(requested_processors_stand_in_for_unknown_ones),
+           RUN(waits_are_those_of_the_jobs_where_the_log_knows),
            RUN(memory_is_asked_for_per_processor), RUN(names_are_executables_or_queues),
            RUN(broken_seconds_tabs_and_further_fields_are_read),
            RUN(errors_name_the_line_and_the_field))
