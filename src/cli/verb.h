@@ -26,6 +26,7 @@ struct verb {
 };
 
 extern const struct verb verb_sim;
+extern const struct verb verb_replay;
 extern const struct verb verb_repro;
 
 /* Print "stint VERB: text" on standard error; returns EXIT_FAILED. */
