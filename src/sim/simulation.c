@@ -9,6 +9,8 @@
 #include "decide/bound.h"
 #include "sim/world.h"
 
+enum { SWEEP_LEAST = 4096 }; /* events on a timeline that is worth sweeping */
+
 const struct trace_job *world_job(const struct world *world, uint32_t task)
 {
     return &world->config->trace->jobs[world->tasks[task].job];
@@ -78,6 +80,7 @@ static void world_init(struct world *world, const struct sim_config *config)
 
     *world = (struct world){
         .config = config,
+        .sweep_at = SWEEP_LEAST,
         .machine_free = WORLD_NONE,
         .news_free = WORLD_NONE,
     };
@@ -172,6 +175,44 @@ static void happen(struct world *world, const struct timeline_event *event)
     }
 }
 
+static bool is_void(const void *context, const struct timeline_event *event)
+{
+    const struct world *world = context;
+
+    switch ((enum world_event)event->kind) {
+    case WORLD_MACHINE_RUNS:
+    case WORLD_MACHINE_READY:
+    case WORLD_MACHINE_WARNED:
+    case WORLD_MACHINE_LOST:
+    case WORLD_MACHINE_ENDS:
+        return world->machines[event->who].epoch != event->epoch;
+    case WORLD_TASK_LAUNCHED:
+    case WORLD_TASK_BEGINS:
+    case WORLD_TASK_HALTS:
+    case WORLD_TASK_SAVED:
+        return world->tasks[event->who].epoch != event->epoch;
+    case WORLD_TASK_COMPLETES:
+        return world->tasks[event->who].unit_epoch != event->epoch;
+    case WORLD_RENT_REFUSED:
+    case WORLD_NEWS:
+    case WORLD_DECISION:
+        return false;
+    }
+    return false;
+}
+
+/* Each change of a pace leaves an expectation behind that is void. Before they fill the timeline
+ * they are taken out, whenever it has doubled: O(1) an event in the mean. */
+static void sweep(struct world *world)
+{
+    if (world->timeline.count < world->sweep_at)
+        return;
+    timeline_sweep(&world->timeline, is_void, world);
+    world->sweep_at = 2 * world->timeline.count;
+    if (world->sweep_at < SWEEP_LEAST)
+        world->sweep_at = SWEEP_LEAST;
+}
+
 /* When the controller decides next; MSEC_NEVER: not before something happens. */
 struct rhythm {
     msec_t next;
@@ -264,6 +305,7 @@ static bool run(struct world *world)
 
         if (is_quiet(world))
             timeline_reset(&world->timeline);
+        sweep(world);
         if (arrival != MSEC_NEVER)
             skip_empty_rounds(world, &rhythm, arrival);
 

@@ -68,25 +68,44 @@ static uint32_t first_child(const struct timeline *timeline, uint32_t node)
     return best;
 }
 
+/* Put the event into the hole, or below it: to where it is before its children. */
+static void sink(struct timeline *timeline, uint32_t hole, struct timeline_event event)
+{
+    while (hole * ARITY + 1 < timeline->count) {
+        const uint32_t child = first_child(timeline, hole);
+
+        if (!is_before(&timeline->heap[child], &event))
+            break;
+        timeline->heap[hole] = timeline->heap[child];
+        hole = child;
+    }
+    timeline->heap[hole] = event;
+}
+
 struct timeline_event timeline_take(struct timeline *timeline)
 {
     assert(timeline->count > 0);
 
     const struct timeline_event taken = timeline->heap[0];
-    const struct timeline_event last = timeline->heap[--timeline->count];
-    uint32_t hole = 0;
 
-    while (hole * ARITY + 1 < timeline->count) {
-        const uint32_t child = first_child(timeline, hole);
-
-        if (!is_before(&timeline->heap[child], &last))
-            break;
-        timeline->heap[hole] = timeline->heap[child];
-        hole = child;
-    }
-    if (timeline->count > 0)
-        timeline->heap[hole] = last;
+    if (--timeline->count > 0)
+        sink(timeline, 0, timeline->heap[timeline->count]);
     return taken;
+}
+
+void timeline_sweep(struct timeline *timeline,
+                    bool (*is_void)(const void *context, const struct timeline_event *event),
+                    const void *context)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < timeline->count; i++) {
+        if (!is_void(context, &timeline->heap[i]))
+            timeline->heap[kept++] = timeline->heap[i];
+    }
+    timeline->count = kept;
+    for (uint32_t i = kept; i-- > 0;)
+        sink(timeline, i, timeline->heap[i]);
 }
 
 bool timeline_precedes(const struct timeline *timeline, msec_t at, uint32_t rank)

@@ -3,7 +3,7 @@
  * timeline.h - virtual time: a queue of what will happen.
  *
  * Promises:  events come out by time, then rank, then in the order they went in; nothing else.
- * Costs:     O(log n) to add and to take; 40 bytes an event.
+ * Costs:     O(log n) to add and to take, O(n) to sweep; 40 bytes an event.
  */
 #ifndef STINT_SIM_TIMELINE_H
 #define STINT_SIM_TIMELINE_H
@@ -37,6 +37,11 @@ void timeline_done(struct timeline *timeline);
 void timeline_reset(struct timeline *timeline);
 
 void timeline_add(struct timeline *timeline, struct timeline_event event);
+
+/* Take out all events that 'is_void' says nobody waits for any more; the others come as before. */
+void timeline_sweep(struct timeline *timeline,
+                    bool (*is_void)(const void *context, const struct timeline_event *event),
+                    const void *context);
 
 /* The first event, or NULL. */
 const struct timeline_event *timeline_first(const struct timeline *timeline);

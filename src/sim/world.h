@@ -106,6 +106,7 @@ struct world {
     const struct sim_config *config;
     struct controller *controller;
     struct timeline timeline;
+    uint32_t sweep_at; /* events on the timeline at which the void ones are taken out */
     msec_t now;
     struct world_task *tasks;
     uint32_t *first_task; /* of each job; tasks of a job follow each other */
