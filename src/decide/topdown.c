@@ -10,6 +10,7 @@
 struct reuse {
     uint32_t *instances;
     bool *used;
+    uint32_t *next; /* per offer: its first place that may be unused, if it has any places */
     uint32_t count;
 };
 
@@ -47,6 +48,7 @@ static void reuse_build(struct topdown *run, const uint32_t *reusable, uint32_t 
 
     run->reuse.instances = ARENA_ARRAY(arena, uint32_t, count);
     run->reuse.used = ARENA_ARRAY(arena, bool, count);
+    run->reuse.next = ARENA_ARRAY(arena, uint32_t, run->view->catalogue->offer_count);
     run->reuse.count = count;
     run->slot_of = ARENA_ARRAY(arena, uint32_t, run->view->instance.count);
     for (uint32_t i = 0; i < count; i++)
@@ -55,31 +57,27 @@ static void reuse_build(struct topdown *run, const uint32_t *reusable, uint32_t 
 
     if (count > 0)
         qsort_r(run->reuse.instances, count, sizeof(uint32_t), compare_reuse, &order);
-    for (uint32_t i = 0; i < count; i++)
-        run->slot_of[run->reuse.instances[i]] = i + 1;
+    for (uint32_t i = count; i-- > 0;) {
+        const uint32_t instance = run->reuse.instances[i];
+
+        run->slot_of[instance] = i + 1;
+        run->reuse.next[run->view->instance.offer[instance]] = i;
+    }
 }
 
 /* The place of the first unused instance of the offer, or UINT32_MAX. */
-static uint32_t reuse_next(const struct topdown *run, uint32_t offer)
+static uint32_t reuse_next(struct topdown *run, uint32_t offer)
 {
-    uint32_t low = 0;
-    uint32_t high = run->reuse.count;
+    struct reuse *reuse = &run->reuse;
+    uint32_t place = reuse->next[offer];
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (run->view->instance.offer[run->reuse.instances[middle]] < offer)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < run->reuse.count; low++) {
-        if (run->view->instance.offer[run->reuse.instances[low]] != offer)
-            break;
-        if (!run->reuse.used[low])
-            return low;
-    }
-    return UINT32_MAX;
+    while (place < reuse->count && reuse->used[place] &&
+           run->view->instance.offer[reuse->instances[place]] == offer)
+        place++;
+    reuse->next[offer] = place;
+    return place < reuse->count && run->view->instance.offer[reuse->instances[place]] == offer
+               ? place
+               : UINT32_MAX;
 }
 
 /* How good it would be to add a task: worth first, then staying, then complementing what is free. */
