@@ -1,58 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/best_fit.h"
 
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/tournament.h"
 #include "decide/layout.h"
 #include "decide/reservation.h"
 
-/* The bin where one more task of the kind is worth most per dollar; UINT32_MAX if none pays. */
-static uint32_t best_bin(const struct layout *layout, struct worth_kind kind)
+/* What one more task makes of a bin. */
+struct fit {
+    double ratio; /* worth per dollar */
+    double alignment;
+};
+
+/* The bins of a layout as one kind sees them. */
+struct fits {
+    struct fit *of_bin;
+    uint32_t room;
+    struct tournament best;
+};
+
+static bool is_better(const void *context, uint32_t a, uint32_t b)
 {
-    const struct view *view = layout->rules->view;
-    uint32_t best = UINT32_MAX;
-    double best_ratio = 0;
-    double best_alignment = 0;
+    const struct fit *of_bin = ((const struct fits *)context)->of_bin;
 
-    for (uint32_t i = 0; i < layout->bin_count; i++) {
-        const struct layout_bin *bin = &layout->bins[i];
-        const struct res free = layout_free(layout, bin);
-        const struct res *demand = layout_demand(layout, bin, kind.shape);
-
-        if (demand == NULL || !res_fits(demand, &free))
-            continue;
-
-        const double ratio = worth_of(layout->rules, &bin->group, &kind, false) /
-                             (double)view->offer_price[bin->offer];
-
-        if (ratio < 1.0 || ratio < best_ratio)
-            continue;
-
-        const double alignment = worth_alignment(
-            demand, &free, &catalogue_type_of(view->catalogue, bin->offer)->capacity);
-
-        if (ratio > best_ratio || alignment > best_alignment) {
-            best = i;
-            best_ratio = ratio;
-            best_alignment = alignment;
-        }
-    }
-    return best;
+    if (of_bin[a].ratio > of_bin[b].ratio)
+        return true;
+    if (of_bin[a].ratio < of_bin[b].ratio)
+        return false;
+    return of_bin[a].alignment > of_bin[b].alignment;
 }
 
-static void place(struct layout *layout, uint32_t entry)
+/* Whether one more task of the kind fits the bin and makes it worth its price. */
+static bool find_fit(const struct layout *layout, const struct layout_bin *bin,
+                     struct worth_kind kind, struct fit *ret)
 {
     const struct view *view = layout->rules->view;
-    const struct worth_kind kind = layout->pool->kinds[layout->pool->entries[entry].kind].kind;
-    uint32_t bin = best_bin(layout, kind);
+    const struct res free = layout_free(layout, bin);
+    const struct res *demand = layout_demand(layout, bin, kind.shape);
 
-    if (bin != UINT32_MAX) {
+    if (demand == NULL || !res_fits(demand, &free))
+        return false;
+
+    const double ratio =
+        worth_of(layout->rules, &bin->group, &kind, false) / (double)view->offer_price[bin->offer];
+
+    if (ratio < 1.0)
+        return false;
+    *ret = (struct fit){
+        .ratio = ratio,
+        .alignment = worth_alignment(demand, &free,
+                                     &catalogue_type_of(view->catalogue, bin->offer)->capacity),
+    };
+    return true;
+}
+
+static void make_room(struct fits *fits, uint32_t bin, struct arena *arena)
+{
+    const uint32_t room = mem_next_room(fits->room, bin + 1);
+    struct fit *of_bin = ARENA_ARRAY(arena, struct fit, room);
+
+    if (fits->room > 0)
+        memcpy(of_bin, fits->of_bin, fits->room * sizeof(*of_bin));
+    fits->of_bin = of_bin;
+    fits->room = room;
+}
+
+/* The bin is new or has changed: see what it is to the kind now. */
+static void update(struct fits *fits, const struct layout *layout, uint32_t bin,
+                   struct worth_kind kind)
+{
+    struct fit fit;
+
+    if (!find_fit(layout, &layout->bins[bin], kind, &fit)) {
+        tournament_drop(&fits->best, bin);
+        return;
+    }
+    if (bin >= fits->room)
+        make_room(fits, bin, layout->arena);
+    fits->of_bin[bin] = fit;
+    tournament_enter(&fits->best, bin);
+}
+
+static void place(struct layout *layout, struct fits *fits, uint32_t entry)
+{
+    const struct view *view = layout->rules->view;
+    const struct pool *pool = layout->pool;
+    const uint32_t own = pool->entries[entry].kind;
+    const uint32_t alone = view->shape_offer[pool->kinds[own].kind.shape];
+    uint32_t bin = tournament_best(&fits[own].best);
+
+    if (bin != TOURNAMENT_NONE) {
         layout->bins[bin].why.code = REASON_FITS_KEPT;
-    } else if (view->shape_offer[kind.shape] != OFFER_NONE) {
-        bin = layout_open(layout, view->shape_offer[kind.shape], ROW_NONE);
+    } else if (alone != OFFER_NONE) {
+        bin = layout_open(layout, alone, ROW_NONE);
         layout->bins[bin].why.code = REASON_CHEAPEST_ALONE;
     } else {
         return;
     }
     layout_put(layout, bin, entry);
+    for (uint32_t kind = 0; kind < pool->kind_count; kind++) {
+        if (pool->kinds[kind].left > 0)
+            update(&fits[kind], layout, bin, pool->kinds[kind].kind);
+    }
+}
+
+static struct fits *find_all_fits(const struct layout *layout)
+{
+    const struct pool *pool = layout->pool;
+    struct fits *fits = ARENA_ARRAY(layout->arena, struct fits, pool->kind_count);
+
+    for (uint32_t kind = 0; kind < pool->kind_count; kind++) {
+        tournament_init(&fits[kind].best, layout->arena, is_better, &fits[kind]);
+        for (uint32_t bin = 0; bin < layout->bin_count; bin++)
+            update(&fits[kind], layout, bin, pool->kinds[kind].kind);
+    }
+    return fits;
 }
 
 void best_fit(const struct worth_rules *rules, struct plan *ret)
@@ -80,7 +144,10 @@ void best_fit(const struct worth_rules *rules, struct plan *ret)
         layout.bins[bin].used = view->instance.used[instance];
         worth_group_of(rules, instance, arena, &layout.bins[bin].group);
     }
+
+    struct fits *fits = find_all_fits(&layout);
+
     for (uint32_t i = 0; i < count; i++)
-        place(&layout, pool.entry_of[tasks[i]] - 1);
+        place(&layout, fits, pool.entry_of[tasks[i]] - 1);
     layout_to_plan(&layout, REASON_REPACKED, ret);
 }

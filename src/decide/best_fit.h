@@ -6,7 +6,8 @@
  * among the machines with room, the one with the greatest worth per dollar, provided it is worth
  * its price; if there is none, the cheapest machine that holds the task alone. Nothing is moved.
  *
- * Costs:  O(waiting tasks x machines).
+ * Costs:   O(kinds x (machines + waiting tasks x log machines)).
+ * Memory:  the arena's; up to 48 bytes for each machine and kind that waits.
  */
 #ifndef STINT_DECIDE_BEST_FIT_H
 #define STINT_DECIDE_BEST_FIT_H
