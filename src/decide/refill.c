@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/tournament.h"
 #include "decide/reservation.h"
 
 /* The best kind for one bin. */
@@ -56,38 +57,57 @@ static struct choice choose(const struct layout *layout, const struct layout_bin
     return best;
 }
 
+/* The bin is new or has changed: choose for it anew. */
+static void update(const struct layout *layout, uint32_t bin, struct choice *choices,
+                   uint32_t *on_here, struct tournament *best)
+{
+    choices[bin] = choose(layout, &layout->bins[bin], on_here);
+    if (choices[bin].kind != UINT32_MAX)
+        tournament_enter(best, bin);
+    else
+        tournament_drop(best, bin);
+}
+
+static bool beats(const void *context, uint32_t a, uint32_t b)
+{
+    const struct choice *choices = context;
+
+    return is_better(&choices[a], &choices[b]);
+}
+
 void refill_pack(struct layout *layout)
 {
     struct pool *pool = layout->pool;
     const uint32_t bins = layout->bin_count;
     uint32_t *on_here = ARENA_ARRAY(layout->arena, uint32_t, pool->kind_count);
     struct choice *choices = ARENA_ARRAY(layout->arena, struct choice, bins);
+    struct tournament best;
 
     if (pool->left == 0)
         return;
+    tournament_init(&best, layout->arena, beats, choices);
     for (uint32_t i = 0; i < bins; i++)
-        choices[i] = choose(layout, &layout->bins[i], on_here);
+        update(layout, i, choices, on_here, &best);
     while (pool->left > 0) {
-        struct choice best = { .kind = UINT32_MAX };
-        uint32_t bin = UINT32_MAX;
+        const uint32_t bin = tournament_best(&best);
 
-        for (uint32_t i = 0; i < bins; i++) {
-            if (is_better(&choices[i], &best)) {
-                best = choices[i];
-                bin = i;
-            }
-        }
-        if (bin == UINT32_MAX)
+        if (bin == TOURNAMENT_NONE)
             return;
 
-        const uint32_t prefer = best.stays ? layout->bins[bin].instance : ROW_NONE;
+        const struct choice choice = choices[bin];
+        const uint32_t prefer = choice.stays ? layout->bins[bin].instance : ROW_NONE;
 
-        layout_put(layout, bin, pool_pick(pool, best.kind, prefer));
+        layout_put(layout, bin, pool_pick(pool, choice.kind, prefer));
         layout->bins[bin].why.code = REASON_FITS_KEPT;
+
+        /* A choice goes stale with its bin, and with the last task of its kind. */
+        if (pool->kinds[choice.kind].left > 0) {
+            update(layout, bin, choices, on_here, &best);
+            continue;
+        }
         for (uint32_t i = 0; i < bins; i++) {
-            /* A choice goes stale with its bin, and with the last task of its kind. */
-            if (i == bin || (choices[i].kind == best.kind && pool->kinds[best.kind].left == 0))
-                choices[i] = choose(layout, &layout->bins[i], on_here);
+            if (choices[i].kind == choice.kind)
+                update(layout, i, choices, on_here, &best);
         }
     }
 }

@@ -6,7 +6,8 @@
  * is taken first, until nothing fits any more. As in Eva's partial reconfiguration there is no test
  * whether it pays: the machine is paid for.
  *
- * Costs:  O(bins x kinds) at first, then O(bins + kinds) for each task that is placed.
+ * Costs:  O(bins x kinds) at first and for each kind that runs out, O(kinds + log bins) for each task
+ *         that is placed.
  */
 #ifndef STINT_DECIDE_REFILL_H
 #define STINT_DECIDE_REFILL_H
