@@ -59,6 +59,7 @@ void layout_put(struct layout *layout, uint32_t bin, uint32_t entry)
 
     res_add(&into->used, layout_demand(layout, into, kind.shape));
     worth_group_add(&into->group, kind);
+    into->last_entry = entry;
     pool_take(layout->pool, entry, bin);
 }
 

@@ -22,7 +22,8 @@ struct layout_bin {
     uint32_t instance; /* ROW_NONE: to be rented */
     struct worth_group group;
     struct res used;
-    bool kept; /* holds tasks that stay */
+    uint32_t last_entry; /* of the pool that was put in, if any was */
+    bool kept;           /* holds tasks that stay */
     struct plan_reason why;
 };
 

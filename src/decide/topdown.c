@@ -211,10 +211,47 @@ static bool shrink(struct topdown *run, struct layout_bin *bin)
     return true;
 }
 
+/* The machine of the offer on which the entry's task is now, if it may be re-used. */
+static uint32_t own_slot(const struct topdown *run, uint32_t entry, uint32_t offer)
+{
+    const uint32_t instance = run->view->task.instance[run->layout->pool->entries[entry].task];
+
+    if (instance == ROW_NONE || run->view->instance.offer[instance] != offer)
+        return UINT32_MAX;
+
+    const uint32_t slot = run->slot_of[instance];
+
+    return slot != 0 && !run->reuse.used[slot - 1] ? slot - 1 : UINT32_MAX;
+}
+
+/* The machine of the offer on which exactly the tasks of the bin are together now, if it may be
+ * re-used: its place, or UINT32_MAX. */
+static uint32_t same_slot(const struct topdown *run, uint32_t bin, uint32_t offer)
+{
+    const struct pool *pool = run->layout->pool;
+    const uint32_t slot = own_slot(run, run->layout->bins[bin].last_entry, offer);
+
+    if (slot == UINT32_MAX)
+        return UINT32_MAX;
+
+    const uint32_t instance = run->reuse.instances[slot];
+
+    if (run->view->instance.task_count[instance] != run->layout->bins[bin].group.size)
+        return UINT32_MAX;
+    TASK_EACH(task, run->view, run->view->instance.first_task[instance])
+    {
+        const uint32_t entry = pool->entry_of[task];
+
+        if (entry == 0 || pool->entries[entry - 1].bin != bin)
+            return UINT32_MAX;
+    }
+    return slot;
+}
+
 /* One machine of the offer; false if there is none to be had or it was not worth its price. */
 static bool pack_one(struct topdown *run, uint32_t offer)
 {
-    const uint32_t slot = reuse_next(run, offer);
+    uint32_t slot = reuse_next(run, offer);
     const uint32_t instance = slot != UINT32_MAX ? run->reuse.instances[slot] : ROW_NONE;
 
     if (slot == UINT32_MAX && !reservation_is_open(run->view, offer))
@@ -231,22 +268,13 @@ static bool pack_one(struct topdown *run, uint32_t offer)
     }
     if (bin->group.size == 1)
         bin->why.code = REASON_CHEAPEST_ALONE;
-    if (!shrink(run, bin) && slot != UINT32_MAX)
+    if (shrink(run, bin)) {
+        slot = same_slot(run, index, bin->offer);
+        bin->instance = slot != UINT32_MAX ? run->reuse.instances[slot] : ROW_NONE;
+    }
+    if (slot != UINT32_MAX)
         run->reuse.used[slot] = true;
     return true;
-}
-
-/* The machine of the offer on which the entry's task is now, if it may be re-used. */
-static uint32_t own_slot(const struct topdown *run, uint32_t entry, uint32_t offer)
-{
-    const uint32_t instance = run->view->task.instance[run->layout->pool->entries[entry].task];
-
-    if (instance == ROW_NONE || run->view->instance.offer[instance] != offer)
-        return UINT32_MAX;
-
-    const uint32_t slot = run->slot_of[instance];
-
-    return slot != 0 && !run->reuse.used[slot - 1] ? slot - 1 : UINT32_MAX;
 }
 
 static void put_alone(struct topdown *run, uint32_t entry, uint32_t offer, uint32_t slot)

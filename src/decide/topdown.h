@@ -8,7 +8,8 @@
  * what it got. Tasks that shared no machine get the cheapest one that holds them alone.
  *
  * Machines that run already and are free to be re-filled are used before new ones, the one with most
- * tasks first, and tasks that are there already are preferred for them.
+ * tasks first, and tasks that are there already are preferred for them. What shrinks gets a new
+ * machine, unless the very same tasks are together on one of that offer already.
  *
  * Promises:  every task that some open offer can hold gets a bin; ties go to the earlier task.
  * Costs:     O(bins x kinds x kinds in a bin + offers log offers).
