@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan_judge.h"
+
+#include "base/mem.h"
+
+/* A machine as it will be: instances come first, by row, then the rents of the plan. */
+struct future {
+    struct res used;
+    uint32_t tasks;
+    bool released;
+};
+
+struct judge {
+    const struct view *view;
+    const struct plan *plan;
+    struct future *machines;
+    uint32_t *place_of; /* by task row: place + 1, 0: it stays where it is */
+};
+
+static uint32_t machine_of(const struct judge *judge, const struct plan_place *place)
+{
+    return place->fresh ? judge->view->instance.count + place->target : place->target;
+}
+
+static uint32_t offer_of(const struct judge *judge, uint32_t machine)
+{
+    const uint32_t instances = judge->view->instance.count;
+
+    return machine < instances ? judge->view->instance.offer[machine]
+                               : judge->plan->rents[machine - instances].offer;
+}
+
+static const char *judge_place(struct judge *judge, uint32_t index)
+{
+    const struct view *view = judge->view;
+    const struct plan_place *place = &judge->plan->places[index];
+
+    if (place->task >= view->task.count || view->task.state[place->task] == TASK_FREE)
+        return "it places a task that there is not";
+    if (judge->place_of[place->task] != 0)
+        return "it places a task twice";
+    judge->place_of[place->task] = index + 1;
+    if (place->fresh && place->target >= judge->plan->rent_count)
+        return "it places a task on a machine that it does not rent";
+    if (!place->fresh &&
+        (place->target >= view->instance.count || !view_is_open(view, place->target)))
+        return "it places a task on a machine that is not open";
+    if (view->task.instance[place->task] == ROW_NONE)
+        return NULL;
+    if (!view_job_is_settled(view, view->task.job[place->task]))
+        return "it moves a task of a job that is on its way";
+    if (!place->fresh && place->target == view->task.instance[place->task])
+        return "it moves a task to where it is";
+    return NULL;
+}
+
+static const char *put(struct judge *judge, uint32_t task, uint32_t machine)
+{
+    const struct machine_type *type =
+        catalogue_type_of(judge->view->catalogue, offer_of(judge, machine));
+    const struct res *demand = view_demand(judge->view, task, type->family);
+
+    if (demand == NULL)
+        return "it places a task on a family that cannot run it";
+    res_add(&judge->machines[machine].used, demand);
+    judge->machines[machine].tasks++;
+    if (!res_fits(&judge->machines[machine].used, &type->capacity))
+        return "it overfills a machine";
+    return NULL;
+}
+
+static const char *judge_future(struct judge *judge)
+{
+    const struct view *view = judge->view;
+
+    for (uint32_t task = 0; task < view->task.count; task++) {
+        const uint32_t place = judge->place_of[task];
+        const uint32_t machine = place != 0 ? machine_of(judge, &judge->plan->places[place - 1])
+                                            : view->task.instance[task];
+        const char *wrong = NULL;
+
+        if (view->task.state[task] != TASK_FREE && machine != ROW_NONE)
+            wrong = put(judge, task, machine);
+        if (wrong != NULL)
+            return wrong;
+    }
+    return NULL;
+}
+
+static const char *judge_rents(const struct judge *judge, bool stocks)
+{
+    const struct view *view = judge->view;
+
+    for (uint32_t i = 0; i < judge->plan->rent_count; i++) {
+        if (view->offer_blocked_until[judge->plan->rents[i].offer] > view->now)
+            return "it asks for an offer that is blocked";
+        if (judge->machines[view->instance.count + i].tasks == 0 && !stocks)
+            return "it rents a machine for nobody";
+    }
+    return NULL;
+}
+
+static const char *judge_releases(const struct judge *judge)
+{
+    for (uint32_t i = 0; i < judge->plan->release_count; i++) {
+        const uint32_t instance = judge->plan->releases[i].instance;
+
+        if (instance >= judge->view->instance.count || !view_is_open(judge->view, instance))
+            return "it releases a machine that is not open";
+        if (judge->machines[instance].released)
+            return "it releases a machine twice";
+        if (judge->machines[instance].tasks > 0)
+            return "it releases a machine that holds tasks";
+        judge->machines[instance].released = true;
+    }
+    return NULL;
+}
+
+const char *plan_judge(const struct view *view, const struct plan *plan, bool stocks)
+{
+    struct judge judge = {
+        .view = view,
+        .plan = plan,
+        .machines =
+            mem_alloc((size_t)view->instance.count + plan->rent_count, sizeof(struct future)),
+        .place_of = mem_alloc(view->task.count, sizeof(uint32_t)),
+    };
+    const char *wrong = NULL;
+
+    for (uint32_t i = 0; wrong == NULL && i < plan->place_count; i++)
+        wrong = judge_place(&judge, i);
+    if (wrong == NULL)
+        wrong = judge_future(&judge);
+    if (wrong == NULL)
+        wrong = judge_rents(&judge, stocks);
+    if (wrong == NULL)
+        wrong = judge_releases(&judge);
+    mem_free(judge.machines);
+    mem_free(judge.place_of);
+    return wrong;
+}

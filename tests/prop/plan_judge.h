@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_judge.h - whether a plan can be carried out in the world that it was made for.
+ *
+ * By brute force, from the rules of model/plan.h and control/controller.h: each task is placed at
+ * most once, on a machine that is open or that the plan rents from an offer that may be asked for;
+ * only a job that is not on its way already is moved; with everything in its place no machine holds
+ * more than it can; what is released ends up empty and what is rented does not, unless the policy
+ * rents 'stocks' for a queue.
+ */
+#ifndef STINT_TESTS_PLAN_JUDGE_H
+#define STINT_TESTS_PLAN_JUDGE_H
+
+#include "model/plan.h"
+#include "model/view.h"
+
+/* NULL, or what is wrong. */
+const char *plan_judge(const struct view *view, const struct plan *plan, bool stocks);
+
+#endif

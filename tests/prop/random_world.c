@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "random_world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_SIZE = 32, WORKLOADS_MAX = 5, CHANGES_MAX = 8, FAMILIES_MAX = 3 };
+
+static const msec_t minute = 60 * MSEC_PER_SEC;
+
+int64_t random_between(struct rng *rng, int64_t low, int64_t high)
+{
+    return low + (int64_t)rng_below(rng, (uint64_t)(high - low) + 1);
+}
+
+static bool one_in(struct rng *rng, uint64_t count)
+{
+    return rng_below(rng, count) == 0;
+}
+
+/* Mostly small, now and then large: evenly over the powers of two of 'unit'. */
+static int64_t skewed(struct rng *rng, int64_t unit, int powers)
+{
+    const int64_t low = unit << random_between(rng, 0, powers - 1);
+
+    return random_between(rng, low, low * 2);
+}
+
+/*
+ * What can be rented.
+ */
+
+static struct billing_rule draw_billing(struct rng *rng)
+{
+    static const struct billing_rule rules[] = {
+        { .step_ms = 1, .minimum_ms = 0 },          { .step_ms = 1000, .minimum_ms = 0 },
+        { .step_ms = 1000, .minimum_ms = 60000 },   { .step_ms = 60000, .minimum_ms = 0 },
+        { .step_ms = 60000, .minimum_ms = 600000 }, { .step_ms = 3600000, .minimum_ms = 3600000 },
+    };
+
+    return rules[rng_below(rng, sizeof(rules) / sizeof(rules[0]))];
+}
+
+static void add_offer(struct catalogue *catalogue, uint32_t type, enum market market,
+                      struct rng *rng)
+{
+    const struct res *has = &catalogue->types[type].capacity;
+    const money_t full =
+        has->amount[RES_CPU] * 40 + has->amount[RES_MEM] * 5 + has->amount[RES_ACCEL] * 900;
+    struct price_change changes[CHANGES_MAX];
+    const uint32_t count =
+        market == MARKET_SPOT ? (uint32_t)random_between(rng, 1, CHANGES_MAX) : 1;
+    msec_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        changes[i] = (struct price_change){ .at = at };
+        changes[i].per_hour =
+            full * random_between(rng, market == MARKET_SPOT ? 20 : 70, 130) / 100;
+        at += random_between(rng, 1, 60 * minute);
+    }
+    if (market == MARKET_RESERVED)
+        changes[0].per_hour = 0; /* paid already */
+
+    const struct offer offer = {
+        .type = type,
+        .market = market,
+        .billing = draw_billing(rng),
+        .price = { changes, count },
+    };
+
+    (void)catalogue_add_offer(catalogue, NULL, &offer);
+}
+
+static void add_type(struct catalogue *catalogue, uint32_t index, uint32_t families,
+                     struct rng *rng)
+{
+    const uint32_t family = index % families;
+    const int64_t size = 1 << random_between(rng, 0, 4);
+    const int64_t accel = family + 1 == families ? 1000 << random_between(rng, 0, 3) : 0;
+    struct machine_type type = {
+        .capacity = { { 2000 * size, 4096 * size * random_between(rng, 1, 3), accel } },
+        .acquire_ms = one_in(rng, 4) ? 0 : random_between(rng, 0, 120 * MSEC_PER_SEC),
+        .setup_ms = one_in(rng, 4) ? 0 : random_between(rng, 0, 180 * MSEC_PER_SEC),
+        .release_ms = one_in(rng, 4) ? 0 : random_between(rng, 0, 5 * MSEC_PER_SEC),
+    };
+    char name[NAME_SIZE];
+    char family_name[NAME_SIZE];
+
+    if (one_in(rng, 4)) {
+        type.boot_count = 2;
+        type.boot[0] = (struct boot_point){ .count = 1, .ms = type.acquire_ms };
+        type.boot[1] = (struct boot_point){ .count = 4, .ms = type.acquire_ms + minute };
+    }
+    (void)snprintf(name, sizeof(name), "type%u", index);
+    (void)snprintf(family_name, sizeof(family_name), "family%u", family);
+
+    const uint32_t row = catalogue_add_type(catalogue, name, family_name, &type);
+
+    add_offer(catalogue, row, MARKET_ON_DEMAND, rng);
+    if (one_in(rng, 2))
+        add_offer(catalogue, row, MARKET_SPOT, rng);
+    if (one_in(rng, 8))
+        add_offer(catalogue, row, MARKET_ON_DEMAND, rng);
+    if (one_in(rng, 20))
+        add_offer(catalogue, row, MARKET_RESERVED, rng);
+}
+
+void random_catalogue(struct catalogue *catalogue, struct rng *rng)
+{
+    const uint32_t families = (uint32_t)random_between(rng, 2, FAMILIES_MAX);
+    const uint32_t types = (uint32_t)random_between(rng, families, 10);
+
+    for (uint32_t i = 0; i < types; i++)
+        add_type(catalogue, i, families, rng);
+}
+
+/*
+ * What asks for it.
+ */
+
+/* A part of what the type has, so that it fits there. */
+static struct res draw_part(const struct machine_type *type, struct rng *rng)
+{
+    const int64_t parts = 1 << random_between(rng, 0, 3);
+    struct res part = { 0 };
+
+    if (one_in(rng, 30))
+        return part; /* it asks for nothing, as some pods do */
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        part.amount[kind] =
+            type->capacity.amount[kind] * random_between(rng, 1, 100) / (100 * parts);
+    if (one_in(rng, 3))
+        part.amount[RES_ACCEL] = 0;
+    return part;
+}
+
+/* The same on any family, or different on some of them, or only on some. */
+static uint32_t draw_demands(const struct catalogue *catalogue, struct shape_demand *demands,
+                             struct rng *rng)
+{
+    const uint32_t families = catalogue->families.count;
+    uint32_t count = 0;
+
+    if (one_in(rng, 2)) {
+        const uint32_t like = (uint32_t)rng_below(rng, catalogue->type_count);
+
+        demands[count++] =
+            (struct shape_demand){ FAMILY_NONE, draw_part(&catalogue->types[like], rng) };
+    }
+    for (uint32_t family = 0; family < families; family++) {
+        if (one_in(rng, 3) || (count == 0 && family + 1 == families)) {
+            /* The types are dealt out to the families in turn: type 'family' is of it. */
+            demands[count++] =
+                (struct shape_demand){ family, draw_part(&catalogue->types[family], rng) };
+        }
+    }
+    return count;
+}
+
+static msec_t draw_delay(struct rng *rng)
+{
+    return one_in(rng, 3) ? 0 : random_between(rng, 1, 20 * MSEC_PER_SEC);
+}
+
+void random_shapes(struct shapes *shapes, const struct catalogue *catalogue, struct rng *rng)
+{
+    const uint32_t workloads = (uint32_t)random_between(rng, 1, WORKLOADS_MAX);
+    const uint32_t count = (uint32_t)random_between(rng, 2, 10);
+    const bool instant = one_in(rng, 5);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct shape_demand demands[FAMILIES_MAX + 1];
+        char name[NAME_SIZE];
+        char workload[NAME_SIZE];
+        struct shape_spec spec = { .name = name, .workload = workload, .demands = demands };
+
+        (void)snprintf(name, sizeof(name), "shape%u", i);
+        (void)snprintf(workload, sizeof(workload), "workload%u", i % workloads);
+        spec.demand_count = draw_demands(catalogue, demands, rng);
+        if (!instant)
+            spec.delays = (struct shape_delays){
+                .fetch_ms = draw_delay(rng),
+                .build_ms = draw_delay(rng),
+                .init_ms = draw_delay(rng),
+                .kill_ms = draw_delay(rng),
+                .upload_ms = draw_delay(rng),
+            };
+        (void)shapes_add(shapes, &spec);
+    }
+}
+
+/* 'powers': how long they are, see skewed. */
+static void draw_jobs(struct trace *trace, int powers, struct rng *rng)
+{
+    const uint32_t count = (uint32_t)random_between(rng, 20, 60);
+    const msec_t gap = skewed(rng, 5 * MSEC_PER_SEC, 7);
+    msec_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = &"abcdef"[rng_below(rng, 6)];
+        const char *user = &"xyz"[rng_below(rng, 3)];
+        struct trace_job job = {
+            .id = i,
+            .name = names_add(&trace->names, name, 1),
+            .user = names_add(&trace->users, user, 1),
+            .shape = (uint32_t)rng_below(rng, trace->shapes.count),
+            .task_count = one_in(rng, 3) ? (uint32_t)random_between(rng, 2, 4) : 1,
+            .gang = one_in(rng, 2),
+            .arrival_ms = at,
+            .work_ms = skewed(rng, MSEC_PER_SEC, powers),
+            .estimate_ms = -1,
+        };
+
+        if (one_in(rng, 2))
+            job.estimate_ms = job.work_ms * random_between(rng, 10, 300) / 100;
+        trace_add_job(trace, &job);
+        if (!one_in(rng, 4)) /* else the next one comes with it */
+            at += random_between(rng, 0, 2 * gap);
+    }
+    trace_sort(trace);
+}
+
+/*
+ * How it is run.
+ */
+
+void random_options(const struct policy *policy, int64_t *option, struct rng *rng)
+{
+    policy_defaults(policy, option);
+    for (uint32_t i = 0; i < policy->option_count; i++) {
+        const struct policy_option *of = &policy->options[i];
+        int64_t choices = 0;
+
+        if (one_in(rng, 2))
+            continue;
+        switch (of->kind) {
+        case OPTION_BOOL:
+            option[i] = random_between(rng, 0, 1);
+            break;
+        case OPTION_CHOICE:
+            while (of->choices[choices] != NULL)
+                choices++;
+            option[i] = random_between(rng, 0, choices - 1);
+            break;
+        case OPTION_COUNT:
+            break; /* so many machines and no more: what needs more would wait for ever */
+        case OPTION_DURATION:
+            option[i] = random_between(rng, 0, 10 * minute);
+            break;
+        }
+    }
+}
+
+/* Half of the faults at a time, each between rare and frequent. */
+static struct sim_faults draw_faults(struct rng *rng)
+{
+    struct sim_faults faults = { 0 };
+
+    if (one_in(rng, 2))
+        faults.refuse_ppm = (uint32_t)skewed(rng, 5000, 6);
+    if (one_in(rng, 2)) {
+        faults.slow_ppm = (uint32_t)skewed(rng, 10000, 6);
+        faults.slow_factor = (uint32_t)random_between(rng, 2, 10);
+    }
+    if (one_in(rng, 2)) {
+        faults.lose_mean_ms = skewed(rng, 5 * minute, 5);
+        faults.notice_ppm = (uint32_t)random_between(rng, 0, 1000000);
+        faults.notice_ms = skewed(rng, 5 * MSEC_PER_SEC, 6);
+    }
+    if (one_in(rng, 2))
+        faults.duplicate_ppm = (uint32_t)skewed(rng, 10000, 5);
+    if (one_in(rng, 2))
+        faults.late_ppm = (uint32_t)skewed(rng, 20000, 5);
+    faults.late_ms = skewed(rng, 10, 14); /* duplicates also come some time later */
+    return faults;
+}
+
+static void draw_contention(struct random_world *world, struct rng *rng)
+{
+    const uint32_t count = world->trace.shapes.workloads.count;
+
+    contention_init_uniform(&world->contention, count,
+                            (double)random_between(rng, 800, 1000) / 1000);
+    if (one_in(rng, 3))
+        return;
+    for (uint32_t i = 0; i < count * count; i++)
+        world->contention.pair[i] = (double)random_between(rng, 700, 1000) / 1000;
+}
+
+/* Whether the policy may move everything at every decision. It gets nowhere where a move takes longer
+ * than the time between two of them. */
+static bool is_restless(const struct sim_config *config)
+{
+    if (config->policy != &policy_eva)
+        return false;
+
+    const uint32_t mode = policy_find_option(config->policy, "mode");
+
+    return strcmp(config->policy->options[mode].choices[config->option[mode]], "full") == 0;
+}
+
+/* For such a policy: nothing takes time but the work itself. */
+static void make_instant(struct random_world *world)
+{
+    for (uint32_t i = 0; i < world->catalogue.type_count; i++) {
+        struct machine_type *type = &world->catalogue.types[i];
+
+        type->boot_count = 0;
+        type->acquire_ms = 0;
+        type->setup_ms = 0;
+    }
+    for (uint32_t i = 0; i < world->trace.shapes.count; i++)
+        world->trace.shapes.rows[i].delays = (struct shape_delays){ 0 };
+}
+
+static void draw_rhythm(struct sim_config *config, struct rng *rng)
+{
+    static const msec_t ticks[] = { 1, 10, 1000 };
+
+    config->tick_ms = ticks[rng_below(rng, sizeof(ticks) / sizeof(ticks[0]))];
+    if (one_in(rng, 2) || is_restless(config))
+        config->round_ms = random_between(rng, 60, 300) * MSEC_PER_SEC;
+    else
+        config->settle_ms = one_in(rng, 4) ? 0 : skewed(rng, 1, 15);
+}
+
+void random_world_draw(struct random_world *world, uint64_t seed)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, 100);
+    *world = (struct random_world){ .has_faults = !one_in(&rng, 3) };
+    if (world->has_faults)
+        world->config.faults = draw_faults(&rng);
+
+    /* Where machines are lost, work must be short enough to get through between two losses. */
+    const struct sim_faults faults = world->config.faults;
+
+    catalogue_init(&world->catalogue);
+    trace_init(&world->trace);
+    random_catalogue(&world->catalogue, &rng);
+    random_shapes(&world->trace.shapes, &world->catalogue, &rng);
+    draw_jobs(&world->trace, faults.lose_mean_ms > 0 ? 8 : 12, &rng);
+    draw_contention(world, &rng);
+
+    struct sim_config *config = &world->config;
+
+    *config = (struct sim_config){
+        .trace = &world->trace,
+        .catalogue = &world->catalogue,
+        .contention = one_in(&rng, 4) ? NULL : &world->contention,
+        .policy = policies[rng_below(&rng, policy_count)],
+        .estimates = (enum sim_estimates)rng_below(&rng, 3),
+        .noise_ppm = one_in(&rng, 2) ? 0 : (uint32_t)rng_below(&rng, 500000),
+        .default_rate = (double)random_between(&rng, 800, 1000) / 1000,
+        .faults = faults,
+        .seed = seed,
+    };
+    random_options(config->policy, config->option, &rng);
+    draw_rhythm(config, &rng);
+    if (is_restless(config))
+        make_instant(world);
+}
+
+void random_world_done(struct random_world *world)
+{
+    contention_done(&world->contention);
+    trace_done(&world->trace);
+    catalogue_done(&world->catalogue);
+}
