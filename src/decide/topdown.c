@@ -268,9 +268,14 @@ static bool pack_one(struct topdown *run, uint32_t offer)
     }
     if (bin->group.size == 1)
         bin->why.code = REASON_CHEAPEST_ALONE;
-    if (shrink(run, bin)) {
-        slot = same_slot(run, index, bin->offer);
-        bin->instance = slot != UINT32_MAX ? run->reuse.instances[slot] : ROW_NONE;
+
+    /* What would be put together again as it is now stays where it is. */
+    const bool shrunk = shrink(run, bin);
+    const uint32_t same = same_slot(run, index, bin->offer);
+
+    if (shrunk || same != UINT32_MAX) {
+        slot = same;
+        bin->instance = same != UINT32_MAX ? run->reuse.instances[same] : ROW_NONE;
     }
     if (slot != UINT32_MAX)
         run->reuse.used[slot] = true;
