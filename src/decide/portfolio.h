@@ -44,7 +44,7 @@
 #include "model/commitment.h"
 
 enum {
-    PORTFOLIO_CLASSES_MAX = 32,
+    PORTFOLIO_CLASSES_MAX = COMMITMENT_CLASSES_MAX,
     PORTFOLIO_HOURS_MAX = 1 << 19, /* 59 years */
     PORTFOLIO_WEEK_HOURS = 168,
 };

@@ -6,6 +6,29 @@
 
 #define PPM ((int64_t)1000000)
 
+static money_t scaled_money(money_t value, money_t from, money_t to)
+{
+    __extension__ typedef __int128 wide_t;
+    const wide_t wide = (wide_t)value * to / from;
+
+    assert(value >= 0);
+    assert(to >= 0);
+    assert(from > 0);
+    return wide < INT64_MAX ? (money_t)wide : INT64_MAX;
+}
+
+struct commitment commitment_scaled(const struct commitment *commitment, money_t from, money_t to)
+{
+    struct commitment scaled = *commitment;
+
+    if (commitment->unit == COMMITMENT_DOLLAR)
+        return scaled;
+    scaled.upfront = scaled_money(commitment->upfront, from, to);
+    scaled.per_used_hour = scaled_money(commitment->per_used_hour, from, to);
+    scaled.per_hour = scaled_money(commitment->per_hour, from, to);
+    return scaled;
+}
+
 struct commitment commitment_per_instance(const struct commitment *commitment, money_t on_demand)
 {
     struct commitment each = *commitment;

@@ -29,6 +29,8 @@
 
 #include "base/units.h"
 
+enum { COMMITMENT_CLASSES_MAX = 32 }; /* ways to pay for one machine, on demand among them */
+
 enum commitment_unit {
     COMMITMENT_INSTANCE, /* one is one machine */
     COMMITMENT_DOLLAR,   /* one is a dollar per hour, at prices that are lower by 'discount_ppm' */
@@ -43,6 +45,13 @@ struct commitment {
     uint32_t discount_ppm; /* of COMMITMENT_DOLLAR: off the on-demand price; below 1,000,000 */
     enum commitment_unit unit;
 };
+
+/*
+ * The same commitment for a machine that costs 'to' per hour on demand instead of 'from', which is
+ * above 0: a machine of twice the price is promised at twice the price. What is counted in dollars
+ * stays as it is. An amount that is too large to count becomes INT64_MAX.
+ */
+struct commitment commitment_scaled(const struct commitment *commitment, money_t from, money_t to);
 
 /* The same commitment for one machine that costs 'on_demand' per hour. */
 struct commitment commitment_per_instance(const struct commitment *commitment, money_t on_demand);

@@ -93,8 +93,26 @@ TEST(what_is_per_instance_stays_as_it_is)
     assert_int_equal(each.per_hour, classes[5].per_hour);
 }
 
+TEST(a_machine_of_twice_the_price_is_promised_at_twice_the_price)
+{
+    const struct commitment twice = commitment_scaled(&classes[5], 2400000, 4800000);
+
+    assert_int_equal(twice.upfront, 2 * classes[5].upfront);
+    assert_int_equal(twice.per_hour, 2 * classes[5].per_hour);
+    assert_int_equal(twice.term_hours, classes[5].term_hours);
+}
+
+TEST(what_is_too_large_to_count_stays_the_largest)
+{
+    const struct commitment huge = commitment_scaled(&classes[5], 1, INT64_MAX);
+
+    assert_int_equal(huge.upfront, INT64_MAX);
+}
+
 CHECK_MAIN(RUN(a_level_is_against_the_class_that_promises_a_little_less),
            RUN(a_break_even_is_against_on_demand), RUN(what_is_dearer_in_every_way_never_pays),
            RUN(what_costs_nothing_to_promise_pays_at_once),
            RUN(a_savings_plan_is_cut_to_one_machine), RUN(a_savings_plan_may_be_paid_in_advance),
-           RUN(what_is_per_instance_stays_as_it_is))
+           RUN(what_is_per_instance_stays_as_it_is),
+           RUN(what_is_too_large_to_count_stays_the_largest),
+           RUN(a_machine_of_twice_the_price_is_promised_at_twice_the_price))
