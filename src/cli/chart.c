@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/chart_axis.h"
@@ -14,6 +15,7 @@
 #define FAINT    "#e4e4e4"
 #define AXIS     "#555555"
 #define LEVEL    "#555555"
+#define SHADOW   "#c9c9c9"
 #define BACKDROP "#ffffff"
 #define DASHES   "6 4"
 #define OPACITY  "0.82" /* of areas, so that the grid is seen through them */
@@ -67,6 +69,8 @@ static void draw_lines(FILE *out, const struct svg_phrases *lines, double x, dou
 
 static const char *look_color(const struct chart_look *look)
 {
+    if (look->stroke == CHART_SHADOW)
+        return SHADOW;
     return look->stroke == CHART_LEVEL ? LEVEL : colors[look->number % COLOR_COUNT];
 }
 
@@ -78,6 +82,7 @@ static struct svg_stroke look_stroke(const struct chart_look *look, enum chart_s
     case CHART_DASHED:
         return (struct svg_stroke){ look_color(look), 1.6, DASHES };
     case CHART_LEVEL:
+    case CHART_SHADOW:
         break;
     }
     return (struct svg_stroke){ LEVEL, 1.4, level_dashes[look->number % LEVEL_COUNT] };
@@ -276,20 +281,33 @@ static void draw_area(FILE *out, const struct chart_frame *frame, const struct c
         floor[i] += chart_stacked_height(series, i);
 }
 
-/* All stacked series of a panel, the first lowest. */
-static void draw_areas(FILE *out, const struct chart_layout *layout,
-                       const struct chart_frame *frame)
+static uint32_t most_points(const struct chart_panel *panel)
 {
-    const struct chart_panel *panel = frame->pane->panel;
     uint32_t most = 0;
 
     for (uint32_t i = 0; i < panel->series_count; i++) {
         if (panel->series[i].point_count > most)
             most = panel->series[i].point_count;
     }
+    return most;
+}
 
+/* The shadows of a panel, then its stacked series, the first lowest. */
+static void draw_areas(FILE *out, const struct chart_layout *layout,
+                       const struct chart_frame *frame)
+{
+    const struct chart_panel *panel = frame->pane->panel;
+    const uint32_t most = most_points(panel);
     double *floor = mem_alloc(most, sizeof(*floor));
 
+    for (uint32_t i = 0; i < panel->series_count; i++) {
+        const struct chart_series *series = &panel->series[i];
+
+        if (series->stroke != CHART_SHADOW || series->point_count == 0)
+            continue;
+        draw_area(out, frame, series, chart_layout_look(layout, series->name), floor);
+        memset(floor, 0, most * sizeof(*floor));
+    }
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
 
@@ -344,6 +362,12 @@ static void draw_no_data(FILE *out, const struct chart_frame *frame)
     svg_text(out, at, SVG_MIDDLE, false, chart_label_font, phrase);
 }
 
+static bool is_line(const struct chart_panel *panel, const struct chart_series *series)
+{
+    return series->stroke != CHART_LEVEL && series->stroke != CHART_SHADOW &&
+           !chart_is_stacked(panel, series);
+}
+
 /* Areas lie lowest, levels under the lines, so that nothing is hidden. */
 static void draw_panel(FILE *out, const struct chart_layout *layout, uint32_t index)
 {
@@ -359,14 +383,13 @@ static void draw_panel(FILE *out, const struct chart_layout *layout, uint32_t in
     draw_y_axis(out, &frame);
     if (frame.pane->point_count == 0)
         draw_no_data(out, &frame);
-    if (panel->kind == CHART_AREAS)
-        draw_areas(out, layout, &frame);
+    draw_areas(out, layout, &frame);
     for (uint32_t i = 0; i < panel->series_count; i++) {
         if (panel->series[i].stroke == CHART_LEVEL)
             draw_series(out, layout, &frame, &panel->series[i]);
     }
     for (uint32_t i = 0; i < panel->series_count; i++) {
-        if (panel->series[i].stroke != CHART_LEVEL && !chart_is_stacked(panel, &panel->series[i]))
+        if (is_line(panel, &panel->series[i]))
             draw_series(out, layout, &frame, &panel->series[i]);
     }
     (void)fputs("</g>\n", out);

@@ -39,6 +39,7 @@ enum chart_stroke {
     CHART_SOLID,
     CHART_DASHED, /* hollow markers: what others reported, for comparison */
     CHART_LEVEL,  /* a dashed grey line at the height of the first point, from side to side */
+    CHART_SHADOW, /* a light grey area from 0 to the points, behind everything */
 };
 
 enum chart_kind {

@@ -59,6 +59,8 @@ bool chart_is_stacked(const struct chart_panel *panel, const struct chart_series
 
 static enum chart_sign sign_of(const struct chart_panel *panel, const struct chart_series *series)
 {
+    if (series->stroke == CHART_SHADOW)
+        return CHART_SIGN_AREA;
     if (panel->kind == CHART_LINES)
         return CHART_SIGN_MARKED;
     return chart_is_stacked(panel, series) ? CHART_SIGN_AREA : CHART_SIGN_PLAIN;
@@ -83,7 +85,8 @@ static void add_looks(struct chart_layout *layout, const struct chart_panel *pan
 {
     for (uint32_t i = 0; i < panel->series_count; i++) {
         const struct chart_series *series = &panel->series[i];
-        const bool is_own = series->like == NULL && series->stroke != CHART_LEVEL;
+        const bool is_own =
+            series->like == NULL && series->stroke != CHART_LEVEL && series->stroke != CHART_SHADOW;
         const struct chart_look *model =
             series->like != NULL ? chart_layout_look(layout, series->like) : NULL;
 
@@ -92,7 +95,7 @@ static void add_looks(struct chart_layout *layout, const struct chart_panel *pan
     }
 }
 
-/* What looks like another series, and levels come last in the legend. */
+/* What looks like another series, levels and shadows come last in the legend. */
 static void choose_looks(struct chart_layout *layout)
 {
     const struct chart *chart = layout->chart;
@@ -193,6 +196,15 @@ static uint32_t counting_points(const struct chart_series *series)
     return series->stroke == CHART_LEVEL && series->point_count > 1 ? 1 : series->point_count;
 }
 
+static bool has_shadow(const struct chart_panel *panel)
+{
+    for (uint32_t i = 0; i < panel->series_count; i++) {
+        if (panel->series[i].stroke == CHART_SHADOW)
+            return true;
+    }
+    return false;
+}
+
 /* What the points of a panel span, and how many there are; a level has a height but no place. */
 static uint32_t find_ranges(const struct chart_panel *panel, struct chart_range *ret_x,
                             struct chart_range *ret_y)
@@ -214,7 +226,7 @@ static uint32_t find_ranges(const struct chart_panel *panel, struct chart_range 
                 range_include(&x, series->points[k].x);
         }
     }
-    if (count > 0 && (panel->y_from_zero || panel->kind == CHART_AREAS))
+    if (count > 0 && (panel->y_from_zero || panel->kind == CHART_AREAS || has_shadow(panel)))
         range_include(&y, 0);
     if (count > 0 && panel->kind == CHART_AREAS)
         range_include(&y, highest_stack(panel));

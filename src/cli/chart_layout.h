@@ -56,7 +56,7 @@ extern const struct svg_font chart_legend_font;
 enum chart_sign {
     CHART_SIGN_MARKED, /* a line with a marker, or a level */
     CHART_SIGN_PLAIN,  /* a line */
-    CHART_SIGN_AREA,
+    CHART_SIGN_AREA,   /* a stacked series or a shadow */
 };
 
 /* One name and what it looks like; the looks in order are the legend. */

@@ -316,6 +316,25 @@ TEST(lines_over_areas_have_no_markers)
     free(svg);
 }
 
+TEST(a_shadow_lies_behind_everything)
+{
+    const struct chart_series series[] = {
+        { .name = "line", .points = flat, .point_count = 3 },
+        { .name = "shadow", .points = rising, .point_count = 3, .stroke = CHART_SHADOW },
+    };
+    const struct chart_panel panel = { .series = series, .series_count = 2 };
+
+    char *svg = drawn_panel(&panel);
+    const char *shadow = strstr(strstr(svg, "<g>"), "fill-opacity");
+
+    assert_true(is_well_formed(svg));
+    assert_non_null(shadow);
+    assert_non_null(strstr(shadow, "stroke-linejoin"));
+    assert_int_equal(occurrences(svg, "stroke-linejoin"), 1);
+    assert_non_null(strstr(svg, ">0</text>"));
+    free(svg);
+}
+
 TEST(what_cannot_be_stacked_has_no_height)
 {
     const struct chart_point odd[] = {
@@ -344,4 +363,5 @@ CHECK_MAIN(RUN(a_chart_is_well_formed_and_the_same_every_time),
            RUN(a_long_title_is_wrapped_and_a_longer_one_cut),
            RUN(panels_that_would_be_too_narrow_go_to_another_row), RUN(a_full_disk_is_reported),
            RUN(areas_are_stacked_and_their_axis_holds_the_sum),
-           RUN(lines_over_areas_have_no_markers), RUN(what_cannot_be_stacked_has_no_height))
+           RUN(lines_over_areas_have_no_markers), RUN(a_shadow_lies_behind_everything),
+           RUN(what_cannot_be_stacked_has_no_height))
