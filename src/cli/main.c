@@ -11,7 +11,7 @@
 #define STINT_VERSION "unknown"
 #endif
 
-static const struct verb *const verbs[] = { &verb_sim, &verb_replay, &verb_repro };
+static const struct verb *const verbs[] = { &verb_sim, &verb_replay, &verb_commit, &verb_repro };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

@@ -28,6 +28,7 @@ struct verb {
 extern const struct verb verb_sim;
 extern const struct verb verb_replay;
 extern const struct verb verb_repro;
+extern const struct verb verb_commit;
 
 /* Print "stint VERB: text" on standard error; returns EXIT_FAILED. */
 int verb_fail(const char *verb, const struct error *error);
