@@ -318,7 +318,7 @@ static void lose(struct world *world, uint32_t task)
     sim_pace_settle(world, head);
     if (of->active)
         sim_pace_launched(world, task, -1);
-    of->active = false; /* its neighbours are lost as well: their pace does not matter */
+    sim_pace_drop(world, task); /* its neighbours are lost as well */
     sim_pace_end(world, task);
     world->tasks[head].left = world->tasks[head].saved;
     leave(world, task);

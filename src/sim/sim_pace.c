@@ -3,6 +3,10 @@
  * How fast tasks make progress. A unit is a task, or a gang, whose tasks all go at the pace of the
  * slowest and only when all of them go. Whenever a pace changes, what was done so far is added up
  * and the completion is expected anew; the old expectation is void by its epoch.
+ *
+ * The slowest of a gang of n tasks is the root of a tree: node i is the lesser of the nodes 2i and
+ * 2i + 1, and node n + k is the k-th task, RATE_NONE unless it is launched. So a change of one task
+ * costs O(log n), not O(n).
  */
 #include <assert.h>
 
@@ -66,14 +70,29 @@ static void set_rate(struct world *world, uint32_t head, uint32_t rate_ppm)
 /* The pace of the slowest task of the unit that is launched; there is one. */
 static uint32_t slowest(const struct world *world, uint32_t head)
 {
-    const uint32_t end = head + unit_size(world, head);
-    uint32_t rate = UINT32_MAX;
+    return is_gang(world, head) ? world->slowest[2 * (size_t)head + 1] : world->tasks[head].own_ppm;
+}
 
-    for (uint32_t task = head; task < end; task++) {
-        if (world->tasks[task].active && world->tasks[task].own_ppm < rate)
-            rate = world->tasks[task].own_ppm;
+/* Tell the gang of the task, if it has one, what it could do. */
+static void note_slowest(struct world *world, uint32_t task, uint32_t own_ppm)
+{
+    if (!is_gang(world, task))
+        return;
+
+    const uint32_t head = sim_pace_head(world, task);
+    uint32_t *tree = world->slowest + 2 * (size_t)head;
+    uint32_t node = unit_size(world, head) + (task - head);
+
+    tree[node] = own_ppm;
+    for (node /= 2; node >= 1; node /= 2) {
+        const uint32_t left = tree[2 * node];
+        const uint32_t right = tree[2 * node + 1];
+        const uint32_t least = left < right ? left : right;
+
+        if (tree[node] == least)
+            return;
+        tree[node] = least;
     }
-    return rate;
 }
 
 /* Work out the pace of the unit that the task belongs to. */
@@ -98,15 +117,30 @@ static void report_rate(struct world *world, uint32_t task, uint32_t rate_ppm)
     sim_news_engine(world, &event);
 }
 
-/* The pace of the unit may have changed: each of its tasks that is launched reports it. */
-static void report_unit(struct world *world, uint32_t head)
+/* Whether what was told last is what is known. */
+static bool news_is_reliable(const struct world *world)
 {
+    return world->config->faults.late_ppm == 0 && world->config->faults.duplicate_ppm == 0;
+}
+
+/*
+ * The task has a new pace, so it reports that of its unit. The others do so too if it is news to
+ * them, or if old news may have come last.
+ */
+static void report_unit(struct world *world, uint32_t task)
+{
+    const uint32_t head = sim_pace_head(world, task);
     const uint32_t end = head + unit_size(world, head);
     const uint32_t rate_ppm = slowest(world, head);
 
-    for (uint32_t task = head; task < end; task++) {
-        if (world->tasks[task].active)
-            report_rate(world, task, rate_ppm);
+    if (world->tasks[head].told_ppm == rate_ppm && news_is_reliable(world)) {
+        report_rate(world, task, rate_ppm);
+        return;
+    }
+    world->tasks[head].told_ppm = rate_ppm;
+    for (uint32_t each = head; each < end; each++) {
+        if (world->tasks[each].active)
+            report_rate(world, each, rate_ppm);
     }
 }
 
@@ -117,9 +151,10 @@ static void set_own_rate(struct world *world, uint32_t task, uint32_t own_ppm)
     if (of->own_ppm == own_ppm)
         return;
     of->own_ppm = own_ppm;
+    note_slowest(world, task, own_ppm);
     update_unit(world, task);
     if (world->config->policy->learns_colocation)
-        report_unit(world, sim_pace_head(world, task));
+        report_unit(world, task);
 }
 
 static uint32_t workload_of(const struct world *world, uint32_t task)
@@ -183,6 +218,7 @@ void sim_pace_join(struct world *world, uint32_t task)
     assert(!of->active);
     of->active = true;
     of->own_ppm = 0; /* unknown: whatever it will be, it is reported */
+    note_slowest(world, task, 0);
     if (world->config->contention != NULL)
         update_machine(world, of->machine);
     else
@@ -195,8 +231,14 @@ void sim_pace_leave(struct world *world, uint32_t task)
 
     if (!of->active)
         return;
-    of->active = false;
+    sim_pace_drop(world, task);
     update_machine(world, of->machine);
+}
+
+void sim_pace_drop(struct world *world, uint32_t task)
+{
+    world->tasks[task].active = false;
+    note_slowest(world, task, RATE_NONE);
 }
 
 void sim_pace_begin(struct world *world, uint32_t task)

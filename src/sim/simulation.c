@@ -39,6 +39,9 @@ static void fill_tasks(struct world *world)
 
     world->first_task = mem_alloc(trace->job_count, sizeof(*world->first_task));
     world->tasks = mem_alloc(trace->task_total, sizeof(*world->tasks));
+    world->slowest = mem_alloc(2 * (size_t)trace->task_total, sizeof(*world->slowest));
+    for (size_t i = 0; i < 2 * (size_t)trace->task_total; i++)
+        world->slowest[i] = RATE_NONE;
     world->task_count = trace->task_total;
     for (uint32_t job = 0; job < trace->job_count; job++) {
         world->first_task[job] = task;
@@ -105,6 +108,7 @@ static void world_done(struct world *world)
     mem_free(world->machines);
     mem_free(world->tasks);
     mem_free(world->first_task);
+    mem_free(world->slowest);
     mem_free(world->news);
     mem_free(world->parts);
     mem_free(world->part_rates);

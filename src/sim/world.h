@@ -57,7 +57,7 @@ struct world_task {
     uint32_t next; /* in the machine's list */
     uint32_t prev;
     uint32_t epoch;   /* of what is under way with it */
-    uint32_t own_ppm; /* what it could do, given its neighbours */
+    uint32_t own_ppm; /* what it could do, given its neighbours; set by sim_pace.c */
     uint8_t phase;
     bool progressing; /* past init, not halted yet */
     bool active;      /* launched and not halted: disturbs its neighbours */
@@ -70,6 +70,7 @@ struct world_task {
     msec_t launched_ms; /* time in which all its tasks were launched */
     msec_t launched_since;
     uint32_t rate_ppm;
+    uint32_t told_ppm; /* the pace that its tasks reported last */
     uint32_t going;    /* tasks that are past init */
     uint32_t launched; /* tasks that are launched */
     uint32_t unit_epoch;
@@ -127,6 +128,8 @@ struct world {
     struct rng rng_news;
     struct rng rng_estimates;
 
+    uint32_t *slowest; /* the slowest of each gang, see sim_pace.c; at twice the head's row */
+
     /* Scratch for sim_pace.c. */
     struct contention_part *parts;
     double *part_rates;
@@ -164,6 +167,7 @@ void sim_engine_machine_lost(struct world *world, uint32_t row);
 uint32_t sim_pace_head(const struct world *world, uint32_t task);
 void sim_pace_join(struct world *world, uint32_t task);   /* it disturbs others from now on */
 void sim_pace_leave(struct world *world, uint32_t task);  /* no more */
+void sim_pace_drop(struct world *world, uint32_t task);   /* nor do its neighbours matter */
 void sim_pace_begin(struct world *world, uint32_t task);  /* it makes progress */
 void sim_pace_end(struct world *world, uint32_t task);    /* no more */
 void sim_pace_settle(struct world *world, uint32_t head); /* bring 'left' up to now */
