@@ -11,13 +11,11 @@
 
 enum row_kind { ROW_ON_DEMAND, ROW_HYBRID, ROW_GCE, ROW_OWNED };
 
-enum { RUN_SAME = -1 }; /* the row is another bill for the run of the row before */
-
 /* One row: a mode, and what the paper says of it. */
 struct row {
     const char *label;
     enum row_kind kind;
-    const struct policy *policy; /* NULL: RUN_SAME */
+    const struct policy *policy; /* NULL: another bill for the run of the row before */
     enum sec_billing billing;
     uint32_t owned;
     bool per_user;

@@ -23,7 +23,6 @@ struct layout_bin {
     struct worth_group group;
     struct res used;
     uint32_t last_entry; /* of the pool that was put in, if any was */
-    bool kept;           /* holds tasks that stay */
     struct plan_reason why;
 };
 

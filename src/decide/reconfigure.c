@@ -64,10 +64,8 @@ static void split_instance(struct candidate *candidate, uint32_t instance, bool 
             freedom->tasks[freedom->task_count++] = task;
             continue;
         }
-        if (bin == UINT32_MAX) {
+        if (bin == UINT32_MAX)
             bin = layout_open(&candidate->layout, offer, instance);
-            candidate->layout.bins[bin].kept = true;
-        }
         worth_group_add(&candidate->layout.bins[bin].group, worth_kind_of(rules, task));
         res_add(&candidate->layout.bins[bin].used,
                 view_demand(view, task, view_family(view, instance)));

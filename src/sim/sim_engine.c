@@ -415,7 +415,6 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
     case WORLD_MACHINE_ENDS:
     case WORLD_RENT_REFUSED:
     case WORLD_TASK_COMPLETES:
-    case WORLD_DECISION:
     case WORLD_NEWS:
         assert(false && "not about a task");
     }

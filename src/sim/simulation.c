@@ -173,9 +173,6 @@ static void happen(struct world *world, const struct timeline_event *event)
     case WORLD_NEWS:
         sim_news_deliver(world, event->who);
         break;
-    case WORLD_DECISION:
-        controller_decide(world->controller, world->now);
-        break;
     }
 }
 
@@ -199,7 +196,6 @@ static bool is_void(const void *context, const struct timeline_event *event)
         return world->tasks[event->who].unit_epoch != event->epoch;
     case WORLD_RENT_REFUSED:
     case WORLD_NEWS:
-    case WORLD_DECISION:
         return false;
     }
     return false;

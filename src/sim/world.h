@@ -33,8 +33,7 @@ enum world_event {
     WORLD_TASK_HALTS,    /* stopped, not saved yet */
     WORLD_TASK_SAVED,
     WORLD_TASK_COMPLETES, /* who: head of the unit */
-    WORLD_DECISION,
-    WORLD_NEWS, /* who: a piece of late news */
+    WORLD_NEWS,           /* who: a piece of late news */
 };
 
 enum task_phase {
