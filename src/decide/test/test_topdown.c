@@ -88,18 +88,27 @@ TEST(tasks_1_and_2_share_none_if_they_run_at_70_and_80_percent)
     yard_done(&yard);
 }
 
+/* Two tasks worth 2 dollars share a machine of 1.50; a third of 0.10 would slow them to 1.80. */
 TEST(a_task_that_would_lower_the_worth_is_not_added)
 {
     struct yard yard;
     struct colocation colocation;
 
-    yard_init_table3(&yard);
-    (void)yard_task(&yard, TAU1);
-    (void)yard_task(&yard, TAU4);
-    colocation_init(&colocation, 0.95); /* 12 x 0.95 + 0.4 x 0.95 is below 12 */
+    yard_init(&yard);
+    (void)yard_type(&yard, "a", 2, 4, 0, 1.0);
+    (void)yard_type(&yard, "a", 5, 10, 0, 1.5);
+    (void)yard_type(&yard, "a", 1, 1, 0, 0.1);
+    const uint32_t half = yard_shape(&yard, 2, 4, 0);
+    const uint32_t first = yard_job(&yard, half, 2, false);
+    const uint32_t little = yard_task(&yard, yard_shape(&yard, 1, 1, 0));
+    colocation_init(&colocation, 0.9);
+    colocation_observe(&colocation, half, colocation_token(half), 1.0);
     pack(&yard, &colocation, false);
 
-    assert_int_equal(yard_rent_price(&yard), YARD_USD(12.4));
+    assert_int_equal(yard_rent_price(&yard), YARD_USD(1.6));
+    yard_check_fresh(&yard, first, 0);
+    yard_check_fresh(&yard, first + 1, 0);
+    yard_check_fresh(&yard, little, 1);
     colocation_done(&colocation);
     yard_done(&yard);
 }

@@ -6,6 +6,7 @@
 #ifndef STINT_DECIDE_YARD_H
 #define STINT_DECIDE_YARD_H
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/arena.h"
