@@ -30,8 +30,8 @@ void tournament_init(struct tournament *tournament, struct arena *arena,
 /* The left child has the lower numbers: the right one must be better, not just as good. */
 static void play(struct tournament *tournament, uint32_t node)
 {
-    const uint32_t left = tournament->winner[2 * node];
-    const uint32_t right = tournament->winner[2 * node + 1];
+    const uint32_t left = tournament->winner[2 * (size_t)node];
+    const uint32_t right = tournament->winner[2 * (size_t)node + 1];
     const bool right_wins =
         left == TOURNAMENT_NONE ||
         (right != TOURNAMENT_NONE && tournament->beats(tournament->context, right, left));
