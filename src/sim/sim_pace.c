@@ -85,8 +85,8 @@ static void note_slowest(struct world *world, uint32_t task, uint32_t own_ppm)
 
     tree[node] = own_ppm;
     for (node /= 2; node >= 1; node /= 2) {
-        const uint32_t left = tree[2 * node];
-        const uint32_t right = tree[2 * node + 1];
+        const uint32_t left = tree[2 * (size_t)node];
+        const uint32_t right = tree[2 * (size_t)node + 1];
         const uint32_t least = left < right ? left : right;
 
         if (tree[node] == least)
