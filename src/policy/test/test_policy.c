@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is common to all policies, and the little that a policy adds to the decisions it is made of.
+ */
+#include "policy/policy.h"
+
+#include <string.h>
+
+#include "base/test/check.h"
+#include "decide/reservation.h"
+
+/*
+ * The table of policies.
+ */
+
+TEST(every_policy_is_found_by_its_name_and_no_other)
+{
+    for (uint32_t i = 0; i < policy_count; i++)
+        assert_ptr_equal(policy_find(policies[i]->name), policies[i]);
+    assert_null(policy_find("eva "));
+    assert_null(policy_find(""));
+}
+
+TEST(every_policy_says_what_it_is)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        assert_non_null(policies[i]->summary);
+        assert_true(strlen(policies[i]->summary) > 10);
+        assert_true(policies[i]->option_count <= POLICY_OPTIONS_MAX);
+        for (uint32_t k = 0; k < policies[i]->option_count; k++)
+            assert_true(strlen(policies[i]->options[k].help) > 10);
+    }
+}
+
+TEST(every_option_is_found_by_its_name)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        for (uint32_t k = 0; k < policies[i]->option_count; k++)
+            assert_int_equal(policy_find_option(policies[i], policies[i]->options[k].name), k);
+        assert_int_equal(policy_find_option(policies[i], "no such option"), UINT32_MAX);
+    }
+}
+
+static uint32_t word_count(const struct policy_option *option)
+{
+    uint32_t count = 0;
+
+    while (option->choices[count] != NULL)
+        count++;
+    return count;
+}
+
+TEST(every_default_is_a_value_that_its_option_can_have)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        int64_t values[POLICY_OPTIONS_MAX] = { 0 };
+
+        policy_defaults(policies[i], values);
+        for (uint32_t k = 0; k < policies[i]->option_count; k++) {
+            const struct policy_option *option = &policies[i]->options[k];
+
+            assert_int_equal(values[k], option->normal);
+            assert_true(values[k] >= 0);
+            if (option->kind == OPTION_BOOL)
+                assert_true(values[k] <= 1);
+            if (option->kind == OPTION_CHOICE)
+                assert_true(values[k] < word_count(option));
+        }
+    }
+}
+
+/*
+ * A world: machines of 2 CPUs for 1 dollar and of 4 for 1.50, tasks of 2 CPUs.
+ */
+
+enum { SMALL, LARGE };
+
+struct place {
+    struct catalogue catalogue;
+    struct shapes shapes;
+    struct view view;
+    struct knowledge knowledge;
+    struct arena arena;
+    struct plan plan;
+    uint64_t next_id;
+};
+
+static void add_machine_type(struct place *place, const char *name, int64_t cpus, money_t price)
+{
+    const struct price_change change = { 0, price };
+    const struct machine_type type = { .capacity = { { cpus * 1000, 1024, 0 } } };
+    const struct offer offer = {
+        .type = catalogue_add_type(&place->catalogue, name, "family", &type),
+        .billing = { .step_ms = MSEC_PER_HOUR, .minimum_ms = MSEC_PER_HOUR },
+        .price = { &change, 1 },
+    };
+
+    (void)catalogue_add_offer(&place->catalogue, NULL, &offer);
+}
+
+static void place_init(struct place *place)
+{
+    const struct shape_demand demand = { FAMILY_NONE, { { 2000, 0, 0 } } };
+    const struct shape_spec spec = {
+        .name = "half",
+        .workload = "half",
+        .demands = &demand,
+        .demand_count = 1,
+    };
+
+    *place = (struct place){ .next_id = 1 };
+    arena_init(&place->arena);
+    catalogue_init(&place->catalogue);
+    shapes_init(&place->shapes);
+    add_machine_type(place, "small", 2, 1000000);
+    add_machine_type(place, "large", 4, 1500000);
+    (void)shapes_add(&place->shapes, &spec);
+    view_init(&place->view, &place->catalogue, &place->shapes);
+    colocation_init(&place->knowledge.colocation, 0.95);
+    reservation_update(&place->view);
+}
+
+static void place_done(struct place *place)
+{
+    view_check(&place->view);
+    view_done(&place->view);
+    colocation_done(&place->knowledge.colocation);
+    shapes_done(&place->shapes);
+    catalogue_done(&place->catalogue);
+    arena_done(&place->arena);
+}
+
+static uint32_t add_task(struct place *place)
+{
+    const struct job_spec spec = {
+        .id = place->next_id,
+        .first_task_id = place->next_id,
+        .task_count = 1,
+        .estimate_ms = MSEC_PER_HOUR,
+    };
+
+    (void)view_add_job(&place->view, &spec);
+    return view_find_task(&place->view, place->next_id++);
+}
+
+static uint32_t add_machine(struct place *place, uint32_t offer)
+{
+    const uint32_t row = view_add_instance(&place->view, place->next_id++, offer);
+
+    place->view.instance.state[row] = INSTANCE_READY;
+    place->view.instance.billed_from[row] = place->view.now;
+    return row;
+}
+
+/* A task that runs alone on a new machine of the offer: its row. */
+static uint32_t add_running(struct place *place, uint32_t offer)
+{
+    const uint32_t task = add_task(place);
+
+    view_bind(&place->view, task, add_machine(place, offer));
+    view_mark_running(&place->view, task, place->view.now);
+    return task;
+}
+
+/* Decide with one option that is not at its default, if 'option' is not NULL. */
+static void decide_with(struct place *place, const struct policy *policy, const char *option,
+                        int64_t value)
+{
+    int64_t values[POLICY_OPTIONS_MAX] = { 0 };
+    const struct policy_input input = {
+        .view = &place->view,
+        .knowledge = &place->knowledge,
+        .option = values,
+        .arena = &place->arena,
+    };
+
+    policy_defaults(policy, values);
+    if (option != NULL)
+        values[policy_find_option(policy, option)] = value;
+    plan_init(&place->plan, &place->arena);
+    policy->decide(&input, &place->plan);
+}
+
+TEST(no_policy_plans_anything_where_there_is_nothing)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        struct place place;
+
+        place_init(&place);
+        decide_with(&place, policies[i], NULL, 0);
+        assert_int_equal(place.plan.rent_count, 0);
+        assert_int_equal(place.plan.place_count, 0);
+        assert_int_equal(place.plan.release_count, 0);
+        place_done(&place);
+    }
+}
+
+TEST(a_lone_task_on_its_cheapest_machine_is_left_alone_by_every_policy)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        struct place place;
+
+        place_init(&place);
+        (void)add_running(&place, SMALL);
+        decide_with(&place, policies[i], NULL, 0);
+        assert_int_equal(place.plan.rent_count, 0);
+        assert_int_equal(place.plan.place_count, 0);
+        assert_int_equal(place.plan.release_count, 0);
+        place_done(&place);
+    }
+}
+
+TEST(empty_machines_that_are_open_are_let_go)
+{
+    struct place place;
+
+    place_init(&place);
+    const uint32_t empty = add_machine(&place, LARGE);
+    (void)add_running(&place, SMALL);
+    place.view.instance.state[add_machine(&place, SMALL)] = INSTANCE_DRAINING;
+    plan_init(&place.plan, &place.arena);
+    policy_release_empty(&place.view, &place.plan);
+
+    assert_int_equal(place.plan.release_count, 1);
+    assert_int_equal(place.plan.releases[0].instance, empty);
+    assert_int_equal(place.plan.releases[0].why.code, REASON_EMPTY);
+    place_done(&place);
+}
+
+TEST(task_per_instance_rents_the_cheapest_machine_for_each_task)
+{
+    struct place place;
+
+    place_init(&place);
+    (void)add_machine(&place, SMALL); /* not even an empty one is used */
+    (void)add_task(&place);
+    (void)add_task(&place);
+    decide_with(&place, &policy_task_per_instance, NULL, 0);
+
+    assert_int_equal(place.plan.rent_count, 2);
+    assert_int_equal(place.plan.rents[0].offer, SMALL);
+    assert_int_equal(place.plan.place_count, 2);
+    assert_int_equal(place.plan.release_count, 1);
+    place_done(&place);
+}
+
+TEST(task_per_instance_lets_a_task_wait_whose_offers_are_refused)
+{
+    struct place place;
+
+    place_init(&place);
+    (void)add_task(&place);
+    place.view.offer_blocked_until[SMALL] = 1;
+    place.view.offer_blocked_until[LARGE] = 1;
+    reservation_forget(&place.view);
+    reservation_update(&place.view);
+    decide_with(&place, &policy_task_per_instance, NULL, 0);
+
+    assert_int_equal(place.plan.rent_count, 0);
+    assert_int_equal(place.plan.place_count, 0);
+    place_done(&place);
+}
+
+TEST(stratus_uses_an_empty_machine_before_it_rents_and_keeps_it)
+{
+    struct place place;
+
+    place_init(&place);
+    const uint32_t empty = add_machine(&place, LARGE);
+    const uint32_t spare = add_machine(&place, SMALL);
+    const uint32_t task = add_task(&place);
+    decide_with(&place, &policy_stratus, NULL, 0);
+
+    assert_int_equal(place.plan.rent_count, 0);
+    assert_int_equal(place.plan.place_count, 1);
+    assert_int_equal(place.plan.places[0].task, task);
+    assert_int_equal(place.plan.places[0].target, empty); /* most room */
+    assert_int_equal(place.plan.release_count, 1);
+    assert_int_equal(place.plan.releases[0].instance, spare);
+    place_done(&place);
+}
+
+TEST(eva_without_throughput_shares_what_interference_would_keep_apart)
+{
+    struct place aware;
+    struct place blind;
+
+    place_init(&aware);
+    (void)add_task(&aware);
+    (void)add_task(&aware);
+    colocation_observe(&aware.knowledge.colocation, 0, colocation_token(0), 0.5);
+    decide_with(&aware, &policy_eva, NULL, 0);
+    place_init(&blind);
+    (void)add_task(&blind);
+    (void)add_task(&blind);
+    colocation_observe(&blind.knowledge.colocation, 0, colocation_token(0), 0.5);
+    decide_with(&blind, &policy_eva, "throughput", 0);
+
+    assert_int_equal(aware.plan.rent_count, 2);
+    assert_int_equal(blind.plan.rent_count, 1);
+    place_done(&aware);
+    place_done(&blind);
+}
+
+TEST(eva_with_one_mode_only_does_not_weigh)
+{
+    enum { BOTH, FULL, PARTIAL };
+    struct place place;
+
+    place_init(&place);
+    (void)add_running(&place, SMALL);
+    (void)add_running(&place, SMALL);
+    decide_with(&place, &policy_eva, "mode", PARTIAL);
+    assert_int_equal(place.plan.kind, PLAN_PARTIAL);
+    assert_int_equal(place.plan.place_count, 0);
+    decide_with(&place, &policy_eva, "mode", FULL);
+    assert_int_equal(place.plan.kind, PLAN_FULL);
+    assert_int_equal(place.plan.place_count, 2);
+    assert_int_equal(place.plan.full.total, 0); /* it was not compared with anything */
+    place_done(&place);
+}
+
+TEST(owl_goes_by_the_profile_and_not_by_what_was_learned)
+{
+    struct place place;
+    const double measured = 1.0;
+
+    place_init(&place);
+    (void)add_task(&place);
+    (void)add_task(&place);
+    colocation_observe(&place.knowledge.colocation, 0, colocation_token(0), 0.1);
+    place.knowledge.profile = (struct pair_profile){ .rate = &measured, .count = 1 };
+    decide_with(&place, &policy_owl, NULL, 0);
+
+    assert_int_equal(place.plan.rent_count, 1);
+    assert_int_equal(place.plan.rents[0].offer, LARGE);
+    place_done(&place);
+}
+
+TEST(synergy_leaves_what_runs_where_it_is)
+{
+    struct place place;
+
+    place_init(&place);
+    (void)add_running(&place, LARGE);
+    (void)add_running(&place, LARGE);
+    decide_with(&place, &policy_synergy, NULL, 0);
+
+    assert_int_equal(place.plan.place_count, 0);
+    assert_int_equal(place.plan.release_count, 0);
+    place_done(&place);
+}
+
+CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy_says_what_it_is),
+           RUN(every_option_is_found_by_its_name),
+           RUN(every_default_is_a_value_that_its_option_can_have),
+           RUN(no_policy_plans_anything_where_there_is_nothing),
+           RUN(a_lone_task_on_its_cheapest_machine_is_left_alone_by_every_policy),
+           RUN(empty_machines_that_are_open_are_let_go),
+           RUN(task_per_instance_rents_the_cheapest_machine_for_each_task),
+           RUN(task_per_instance_lets_a_task_wait_whose_offers_are_refused),
+           RUN(stratus_uses_an_empty_machine_before_it_rents_and_keeps_it),
+           RUN(eva_without_throughput_shares_what_interference_would_keep_apart),
+           RUN(eva_with_one_mode_only_does_not_weigh),
+           RUN(owl_goes_by_the_profile_and_not_by_what_was_learned),
+           RUN(synergy_leaves_what_runs_where_it_is))

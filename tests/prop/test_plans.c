@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every policy, with any options, in views drawn at random: what it plans can be carried out, is the
+ * same twice, leaves the view alone, and leaves nobody waiting whom a machine could be rented for.
+ *
+ *     test_plans          all seeds, as the build runs it
+ *     test_plans SEED     that one, for every policy
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/test/check.h"
+#include "decide/reservation.h"
+#include "plan_judge.h"
+#include "random_world.h"
+
+enum { SEEDS = 600, JOBS_MAX = 40, MACHINES_MAX = 25 };
+
+struct scene {
+    struct catalogue catalogue;
+    struct shapes shapes;
+    struct view view;
+    struct knowledge knowledge;
+    struct arena arena;
+    double *rates; /* of pairs, measured beforehand */
+};
+
+static void draw_jobs(struct scene *scene, struct rng *rng)
+{
+    const int64_t count = random_between(rng, 0, JOBS_MAX);
+
+    for (int64_t i = 0; i < count; i++) {
+        const struct job_spec spec = {
+            .id = (uint64_t)i,
+            .first_task_id = (uint64_t)i * 10,
+            .user = (uint32_t)rng_below(rng, 3),
+            .shape = (uint32_t)rng_below(rng, scene->shapes.count),
+            .task_count = (uint32_t)random_between(rng, 1, 4),
+            .gang = rng_below(rng, 2) == 0,
+            .estimate_ms = random_between(rng, 0, 4 * MSEC_PER_HOUR),
+        };
+
+        (void)view_add_job(&scene->view, &spec);
+    }
+}
+
+static void draw_machines(struct scene *scene, struct rng *rng)
+{
+    static const enum instance_state states[] = {
+        INSTANCE_REQUESTED, INSTANCE_BOOTING, INSTANCE_READY,    INSTANCE_READY,
+        INSTANCE_READY,     INSTANCE_READY,   INSTANCE_DRAINING, INSTANCE_RETURNED,
+    };
+    struct view *view = &scene->view;
+    const int64_t count = random_between(rng, 0, MACHINES_MAX);
+
+    for (int64_t i = 0; i < count; i++) {
+        const uint32_t offer = (uint32_t)rng_below(rng, scene->catalogue.offer_count);
+        const uint32_t row = view_add_instance(view, 1000 + (uint64_t)i, offer);
+
+        view->instance.state[row] = (uint8_t)states[rng_below(rng, 8)];
+        if (view->instance.state[row] != INSTANCE_REQUESTED)
+            view->instance.billed_from[row] = view->now;
+    }
+}
+
+static bool has_room(const struct view *view, uint32_t task, uint32_t machine)
+{
+    const struct res *demand = view_demand(view, task, view_family(view, machine));
+    const struct res room = view_free(view, machine);
+
+    return view_is_open(view, machine) && demand != NULL && res_fits(demand, &room);
+}
+
+/* Bind most tasks to where they fit; most of those on ready machines run. */
+static void draw_bindings(struct scene *scene, struct rng *rng)
+{
+    struct view *view = &scene->view;
+
+    for (uint32_t task = 0; task < view->task.count; task++) {
+        if (view->instance.count == 0 || rng_below(rng, 4) == 0)
+            continue;
+
+        const uint32_t machine = (uint32_t)rng_below(rng, view->instance.count);
+
+        if (!has_room(view, task, machine))
+            continue;
+        view_bind(view, task, machine);
+        if (view->instance.state[machine] == INSTANCE_READY && rng_below(rng, 8) > 0)
+            view_mark_running(view, task, view->now);
+    }
+}
+
+static void draw_knowledge(struct scene *scene, struct rng *rng)
+{
+    struct knowledge *knowledge = &scene->knowledge;
+    const uint32_t workloads = scene->shapes.workloads.count;
+
+    colocation_init(&knowledge->colocation, (double)random_between(rng, 700, 1000) / 1000);
+    for (uint32_t i = 0; i < scene->shapes.count; i++)
+        colocation_observe(&knowledge->colocation, i,
+                           colocation_token((uint32_t)rng_below(rng, scene->shapes.count)),
+                           (double)random_between(rng, 300, 1000) / 1000);
+    for (int64_t i = random_between(rng, 0, 9); i > 0; i--)
+        tempo_event(&knowledge->tempo, random_between(rng, 0, MSEC_PER_HOUR));
+    if (rng_below(rng, 2) == 0)
+        tempo_full(&knowledge->tempo);
+    scene->rates = mem_alloc((size_t)workloads * workloads, sizeof(double));
+    for (uint32_t i = 0; i < workloads * workloads; i++)
+        scene->rates[i] = (double)random_between(rng, 500, 1000) / 1000;
+    knowledge->profile = (struct pair_profile){ .rate = scene->rates, .count = workloads };
+}
+
+static void scene_init(struct scene *scene, uint64_t seed)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, 7);
+    *scene = (struct scene){ 0 };
+    arena_init(&scene->arena);
+    catalogue_init(&scene->catalogue);
+    shapes_init(&scene->shapes);
+    random_catalogue(&scene->catalogue, &rng);
+    random_shapes(&scene->shapes, &scene->catalogue, &rng);
+    view_init(&scene->view, &scene->catalogue, &scene->shapes);
+    draw_jobs(scene, &rng);
+    draw_machines(scene, &rng);
+    draw_bindings(scene, &rng);
+    scene->view.now = random_between(&rng, 0, 2 * MSEC_PER_HOUR);
+    for (uint32_t i = 0; i < scene->catalogue.offer_count; i++) {
+        scene->view.offer_price[i] = price_at(&scene->catalogue.offers[i].price, scene->view.now);
+        if (rng_below(&rng, 8) == 0)
+            scene->view.offer_blocked_until[i] = scene->view.now + 1;
+    }
+    draw_knowledge(scene, &rng);
+    reservation_update(&scene->view);
+}
+
+static void scene_done(struct scene *scene)
+{
+    view_done(&scene->view);
+    colocation_done(&scene->knowledge.colocation);
+    mem_free(scene->rates);
+    shapes_done(&scene->shapes);
+    catalogue_done(&scene->catalogue);
+    arena_done(&scene->arena);
+}
+
+static void decide(struct scene *scene, const struct policy *policy, const int64_t *option,
+                   struct plan *ret)
+{
+    const struct policy_input input = {
+        .view = &scene->view,
+        .knowledge = &scene->knowledge,
+        .option = option,
+        .arena = &scene->arena,
+    };
+
+    plan_init(ret, &scene->arena);
+    policy->decide(&input, ret);
+}
+
+static uint64_t digest_of(const struct plan *plan)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < plan->rent_count; i++)
+        sum = map_mix(sum ^ plan->rents[i].offer);
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        sum = map_mix(sum ^ plan->places[i].task);
+        sum = map_mix(sum ^ plan->places[i].target ^ ((uint64_t)plan->places[i].fresh << 40));
+    }
+    for (uint32_t i = 0; i < plan->release_count; i++)
+        sum = map_mix(sum ^ plan->releases[i].instance);
+    return sum;
+}
+
+/* Of the policies that start work at once: nobody waits for whom there is an open offer. */
+static const char *judge_waiting(const struct view *view, const struct plan *plan)
+{
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        bool placed = view->shape_offer[view->task.shape[task]] == OFFER_NONE;
+
+        for (uint32_t i = 0; i < plan->place_count && !placed; i++)
+            placed = plan->places[i].task == task;
+        if (!placed)
+            return "a task waits that a machine could be rented for";
+    }
+    return NULL;
+}
+
+/* NULL, or what is wrong with the policy's plan for the seed. */
+static const char *judge(const struct policy *policy, uint64_t seed)
+{
+    const bool queues = policy == &policy_semi_elastic;
+    struct scene scene;
+    struct rng rng;
+    struct plan first;
+    struct plan second;
+    int64_t option[POLICY_OPTIONS_MAX] = { 0 };
+    const char *wrong;
+
+    scene_init(&scene, seed);
+    rng_init(&rng, seed, 8);
+    random_options(policy, option, &rng);
+    decide(&scene, policy, option, &first);
+    view_check(&scene.view);
+    wrong = plan_judge(&scene.view, &first, queues);
+    if (wrong == NULL && !queues)
+        wrong = judge_waiting(&scene.view, &first);
+    decide(&scene, policy, option, &second);
+    if (wrong == NULL && digest_of(&first) != digest_of(&second))
+        wrong = "the same view gives two plans";
+    scene_done(&scene);
+    return wrong;
+}
+
+static void check_policy(const struct policy *policy)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const char *wrong = judge(policy, seed);
+
+        if (wrong != NULL)
+            fail_msg("%s, seed %" PRIu64 ": %s", policy->name, seed, wrong);
+    }
+}
+
+TEST(every_plan_of_task_per_instance_can_be_carried_out)
+{
+    check_policy(&policy_task_per_instance);
+}
+
+TEST(every_plan_of_stratus_can_be_carried_out)
+{
+    check_policy(&policy_stratus);
+}
+
+TEST(every_plan_of_synergy_can_be_carried_out)
+{
+    check_policy(&policy_synergy);
+}
+
+TEST(every_plan_of_owl_can_be_carried_out)
+{
+    check_policy(&policy_owl);
+}
+
+TEST(every_plan_of_eva_can_be_carried_out)
+{
+    check_policy(&policy_eva);
+}
+
+TEST(every_plan_of_no_wait_can_be_carried_out)
+{
+    check_policy(&policy_no_wait);
+}
+
+TEST(every_plan_of_semi_elastic_can_be_carried_out)
+{
+    check_policy(&policy_semi_elastic);
+}
+
+static int run_one(uint64_t seed)
+{
+    int bad = 0;
+
+    for (uint32_t i = 0; i < policy_count; i++) {
+        const char *wrong = judge(policies[i], seed);
+
+        (void)printf("seed %" PRIu64 ", %s: %s\n", seed, policies[i]->name,
+                     wrong != NULL ? wrong : "well");
+        bad |= wrong != NULL;
+    }
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        RUN(every_plan_of_task_per_instance_can_be_carried_out),
+        RUN(every_plan_of_stratus_can_be_carried_out),
+        RUN(every_plan_of_synergy_can_be_carried_out),
+        RUN(every_plan_of_owl_can_be_carried_out),
+        RUN(every_plan_of_eva_can_be_carried_out),
+        RUN(every_plan_of_no_wait_can_be_carried_out),
+        RUN(every_plan_of_semi_elastic_can_be_carried_out),
+    };
+
+    if (argc == 2)
+        return run_one(strtoull(argv[1], NULL, 10));
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
