@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_submit_stint.c - the gate: every new job is held until Stint says where it runs.
+ *
+ * A plugin of slurmctld ("JobSubmitPlugins=stint"), written for the interface of Slurm 22.05, in
+ * which job_modify has three arguments. It needs slurm.h and nothing of slurmctld's own headers.
+ *
+ * A job is held by a priority of 0. Only root and the user that slurmctld runs as may lift that;
+ * anybody else who sets a priority is refused, and may still hold, change or cancel his job.
+ *
+ * The environment of slurmctld may name the partitions to gate: STINT_GATE=cloud,spot. Jobs that
+ * name no partition at all count as "default". Without it every job is gated.
+ */
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* What slurmctld looks for in every plugin. */
+extern const char plugin_name[];
+extern const char plugin_type[];
+extern const uint32_t plugin_version;
+int init(void);
+void fini(void);
+int job_submit(job_desc_msg_t *job, uint32_t uid, char **reterr);
+int job_modify(job_desc_msg_t *job, void *record, uint32_t uid);
+
+EXPORTED const char plugin_name[] = "Stint's gate: jobs wait until they are placed";
+EXPORTED const char plugin_type[] = "job_submit/stint";
+EXPORTED const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+/* Whether the two lists with commas have a name in common. */
+static bool lists_meet(const char *list, const char *names)
+{
+    while (*names != '\0') {
+        const size_t length = strcspn(names, ",");
+        const char *at = list;
+
+        while (*at != '\0') {
+            const size_t other = strcspn(at, ",");
+
+            if (other == length && length > 0 && strncmp(at, names, length) == 0)
+                return true;
+            at += other + (at[other] == ',');
+        }
+        names += length + (names[length] == ',');
+    }
+    return false;
+}
+
+static bool is_gated(const job_desc_msg_t *job)
+{
+    const char *gated = getenv("STINT_GATE");
+
+    return gated == NULL || lists_meet(gated, job->partition == NULL ? "default" : job->partition);
+}
+
+static bool may_open(uint32_t uid)
+{
+    return uid == 0 || uid == getuid();
+}
+
+EXPORTED int init(void)
+{
+    return SLURM_SUCCESS;
+}
+
+EXPORTED void fini(void)
+{
+}
+
+EXPORTED int job_submit(job_desc_msg_t *job, uint32_t uid, char **reterr)
+{
+    (void)uid;
+    (void)reterr;
+    if (is_gated(job))
+        job->priority = 0;
+    return SLURM_SUCCESS;
+}
+
+EXPORTED int job_modify(job_desc_msg_t *job, void *record, uint32_t uid)
+{
+    (void)record;
+    if (job->priority != NO_VAL && job->priority != 0 && !may_open(uid))
+        return ESLURM_ACCESS_DENIED;
+    return SLURM_SUCCESS;
+}

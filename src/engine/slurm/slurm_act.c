@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_act.c - see slurm_act.h.
+ *
+ * Before a job is touched it is looked at, so that a late request does no harm: setting the
+ * required nodes of a job that runs would be taken by Slurm as a wish to shrink it. A task that was
+ * not split off its array yet ("12_3") is only looked at if the request names a run, for that look
+ * costs O(tasks of the array) and such a task can only wait.
+ */
+#include "engine/slurm/slurm_act.h"
+
+#include <errno.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "engine/slurm/slurm_record.h"
+
+static int refuse(int code, struct error *reterr)
+{
+    if (code == 0)
+        return 0;
+    (void)error_set(reterr, -EIO, "%s", slurm_strerror(code));
+    return code;
+}
+
+#define REFUSE_OURS(reterr, ...) (error_set(reterr, SLURM_ACT_OURS, __VA_ARGS__))
+
+bool slurm_act_is_unsure(int code)
+{
+    switch (code) {
+    case SLURM_COMMUNICATIONS_CONNECTION_ERROR:
+    case SLURM_COMMUNICATIONS_SEND_ERROR:
+    case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
+    case SLURM_COMMUNICATIONS_SHUTDOWN_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_SEND_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR:
+    case SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH:
+    case SLURM_PROTOCOL_SOCKET_IMPL_NEGATIVE_RECV_LENGTH:
+    case SLURM_PROTOCOL_SOCKET_IMPL_NOT_ALL_DATA_SENT:
+    case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
+    case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT:
+    case ESLURM_IN_STANDBY_MODE:
+    case ESLURM_IN_STANDBY_USE_BACKUP:
+    case ETIMEDOUT:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EPIPE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The ids of "12" or "12_3"; a task of NO_VAL: there is none. */
+struct job_ref {
+    uint32_t id;
+    uint32_t task;
+};
+
+static struct job_ref job_ref_of(const char *job)
+{
+    struct job_ref ref = { .task = NO_VAL };
+    char *end = NULL;
+
+    ref.id = (uint32_t)strtoul(job, &end, 10);
+    if (*end == '_' && end[1] != '[')
+        ref.task = (uint32_t)strtoul(end + 1, NULL, 10);
+    return ref;
+}
+
+/* The record of 'ref' among those that Slurm gave; that of the whole array if it is not split. */
+static const slurm_job_info_t *pick(const job_info_msg_t *all, struct job_ref ref)
+{
+    const slurm_job_info_t *whole = NULL;
+
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        const slurm_job_info_t *job = &all->job_array[i];
+
+        if (ref.task == NO_VAL ? job->job_id == ref.id : job->array_task_id == ref.task)
+            return job;
+        if (ref.task != NO_VAL && job->array_task_id == NO_VAL)
+            whole = job;
+    }
+    return whole;
+}
+
+struct look {
+    job_info_msg_t *all;         /* NULL: it was not looked at */
+    const slurm_job_info_t *job; /* in 'all' */
+};
+
+static void look_done(struct look *look)
+{
+    slurm_record_free_jobs(look->all);
+    look->all = NULL;
+}
+
+static int check_look(const struct slurm_watch *watch, const struct look *look, const char *job,
+                      uint32_t run, struct error *reterr)
+{
+    if (look->job == NULL)
+        return refuse(ESLURM_INVALID_JOB_ID, reterr);
+    if (!slurm_filter_is_ours(watch->filter, look->job))
+        return REFUSE_OURS(reterr, "job %s is not to be touched", job);
+    if (run != SLURM_RUN_ANY && run != look->job->restart_cnt)
+        return REFUSE_OURS(reterr, "job %s is in run %u, not %u", job, look->job->restart_cnt, run);
+    return 0;
+}
+
+/* See the head of this file. On failure there is nothing to release. */
+static int take_look(const struct slurm_watch *watch, const char *job, uint32_t run,
+                     struct look *ret, struct error *reterr)
+{
+    const struct job_ref ref = job_ref_of(job);
+    const bool is_task = strchr(job, '_') != NULL;
+    const bool is_ours = !slurm_filter_has_rules(watch->filter) || slurm_watch_knows(watch, ref.id);
+    struct look look = { .all = NULL };
+
+    if (is_task && run == SLURM_RUN_ANY && is_ours) {
+        *ret = look;
+        return 0;
+    }
+    if (slurm_load_job(&look.all, ref.id, SHOW_ALL | SHOW_DETAIL) != 0)
+        return refuse(errno, reterr);
+    look.job = pick(look.all, ref);
+
+    const int code = check_look(watch, &look, job, run, reterr);
+
+    if (code != 0)
+        look_done(&look);
+    else
+        *ret = look;
+    return code;
+}
+
+/* The first error of a request to several tasks, which came back as one answer. */
+static int take_answers(int code, job_array_resp_msg_t *answers, struct error *reterr)
+{
+    if (code == SLURM_ERROR)
+        code = errno;
+    for (uint32_t i = 0; code == 0 && answers != NULL && i < answers->job_array_count; i++)
+        code = (int)answers->error_code[i];
+    if (answers != NULL)
+        slurm_free_job_array_resp(answers);
+    return refuse(code, reterr);
+}
+
+/* libslurm's structs have pointers to char where it only reads. */
+static char *unconst(const char *text)
+{
+    union {
+        const char *in;
+        char *out;
+    } pun = { .in = text };
+
+    return pun.out;
+}
+
+static int update(job_desc_msg_t *wish, const char *job, struct error *reterr)
+{
+    job_array_resp_msg_t *answers = NULL;
+
+    wish->job_id_str = unconst(job);
+    const int code = slurm_update_job2(wish, &answers);
+
+    return take_answers(code, answers, reterr);
+}
+
+static bool is_same_nodes(const char *one, const char *other)
+{
+    hostlist_t a = slurm_hostlist_create(one);
+    hostlist_t b = slurm_hostlist_create(other);
+    bool is_same = a != NULL && b != NULL && slurm_hostlist_count(a) == slurm_hostlist_count(b);
+    char *name = NULL;
+
+    while (is_same && (name = slurm_hostlist_shift(a)) != NULL) {
+        is_same = slurm_hostlist_find(b, name) >= 0;
+        free(name);
+    }
+    if (a != NULL)
+        slurm_hostlist_destroy(a);
+    if (b != NULL)
+        slurm_hostlist_destroy(b);
+    return is_same;
+}
+
+/* Whether the job can be placed: 1 yes, 0 it already is, or an error. */
+static int can_place(const slurm_job_info_t *job, const char *nodes, struct error *reterr)
+{
+    switch (slurm_record_phase(job)) {
+    case SLURM_WAITING:
+        return 1;
+    case SLURM_RUNNING:
+        if (is_same_nodes(job->nodes, nodes))
+            return 0;
+        return REFUSE_OURS(reterr, "job %u already runs on %s", job->job_id, job->nodes);
+    case SLURM_ENDED:
+        break;
+    }
+    return REFUSE_OURS(reterr, "job %u has ended", job->job_id);
+}
+
+static time_t now(void)
+{
+    struct timespec at;
+
+    (void)clock_gettime(CLOCK_REALTIME, &at);
+    return at.tv_sec;
+}
+
+static int set_free(const char *job, const char *nodes, const char *partition, struct error *reterr)
+{
+    job_desc_msg_t wish;
+
+    slurm_init_job_desc_msg(&wish);
+    wish.req_nodes = unconst(nodes);
+    wish.partition = unconst(partition);
+    wish.priority = INFINITE;
+    wish.begin_time = now();
+    return update(&wish, job, reterr);
+}
+
+int slurm_act_place(const struct slurm_watch *watch, const struct slurm_request *request,
+                    struct error *reterr)
+{
+    struct look look = { .all = NULL };
+    int code = take_look(watch, request->job, request->run, &look, reterr);
+
+    if (code != 0)
+        return code;
+    const int verdict = look.job == NULL ? 1 : can_place(look.job, request->nodes, reterr);
+
+    look_done(&look);
+    if (verdict != 1)
+        return verdict;
+    return set_free(request->job, request->nodes, request->partition, reterr);
+}
+
+/* Whether the job may be touched at all. */
+static int permit(const struct slurm_watch *watch, const char *job, uint32_t run,
+                  struct error *reterr)
+{
+    struct look look = { .all = NULL };
+    const int code = take_look(watch, job, run, &look, reterr);
+
+    look_done(&look);
+    return code;
+}
+
+int slurm_act_release(const struct slurm_watch *watch, const char *job, const char *partition,
+                      struct error *reterr)
+{
+    struct look look = { .all = NULL };
+    int code = take_look(watch, job, SLURM_RUN_ANY, &look, reterr);
+
+    if (code != 0)
+        return code;
+    const bool is_waiting = look.job == NULL || slurm_record_phase(look.job) == SLURM_WAITING;
+
+    look_done(&look);
+    if (!is_waiting)
+        return refuse(ESLURM_JOB_NOT_PENDING, reterr);
+    return set_free(job, "", partition, reterr);
+}
+
+int slurm_act_hold(const struct slurm_watch *watch, const char *job, struct error *reterr)
+{
+    job_desc_msg_t wish;
+    const int code = permit(watch, job, SLURM_RUN_ANY, reterr);
+
+    if (code != 0)
+        return code;
+    slurm_init_job_desc_msg(&wish);
+    wish.priority = 0;
+    return update(&wish, job, reterr);
+}
+
+int slurm_act_signal(const struct slurm_watch *watch, const struct slurm_request *request,
+                     struct error *reterr)
+{
+    struct look look = { .all = NULL };
+    const int code = take_look(watch, request->job, request->run, &look, reterr);
+
+    if (code != 0)
+        return code;
+    const bool is_running = look.job == NULL || slurm_record_phase(look.job) == SLURM_RUNNING;
+
+    look_done(&look);
+    if (!is_running)
+        return refuse(ESLURM_JOB_NOT_RUNNING, reterr);
+    if (request->signal == 0)
+        return 0;
+    const uint16_t flags = request->is_for_all ? KILL_FULL_JOB : KILL_JOB_BATCH;
+
+    if (slurm_kill_job2(request->job, request->signal, flags, NULL) != 0)
+        return refuse(errno, reterr);
+    return 0;
+}
+
+int slurm_act_requeue(const char *job, struct error *reterr)
+{
+    job_array_resp_msg_t *answers = NULL;
+    const int code = slurm_requeue2(unconst(job), JOB_REQUEUE_HOLD | JOB_RUNNING, &answers);
+
+    return take_answers(code, answers, reterr);
+}
+
+int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
+                      struct error *reterr)
+{
+    job_desc_msg_t wish;
+    const int code = permit(watch, request->job, SLURM_RUN_ANY, reterr);
+
+    if (code != 0)
+        return code;
+    slurm_init_job_desc_msg(&wish);
+    if (request->is_for_user)
+        wish.comment = unconst(request->text);
+    else
+        wish.admin_comment = unconst(request->text);
+    return update(&wish, request->job, reterr);
+}
+
+static uint32_t node_state_of(enum slurm_verb verb)
+{
+    if (verb == SLURM_DOWN)
+        return NODE_STATE_DOWN;
+    return verb == SLURM_DRAIN ? NODE_STATE_DRAIN : NODE_RESUME;
+}
+
+int slurm_act_node(const struct slurm_request *request, struct error *reterr)
+{
+    update_node_msg_t wish;
+    int code;
+
+    slurm_init_update_node_msg(&wish);
+    wish.node_names = unconst(request->nodes);
+    if (request->verb == SLURM_DELETE) {
+        code = slurm_delete_node(&wish);
+    } else {
+        wish.node_state = node_state_of(request->verb);
+        if (request->verb != SLURM_RESUME) {
+            wish.reason = unconst(request->text == NULL ? "stint" : request->text);
+            wish.reason_uid = getuid();
+        }
+        code = slurm_update_node(&wish);
+    }
+    return refuse(code == 0 ? 0 : errno, reterr);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_act.h - carry out one request with libslurm.
+ *
+ * Every function returns 0, a positive error code of Slurm, or SLURM_ACT_OURS if the refusal is our
+ * own; then 'reterr' has a text. slurm_act_is_unsure tells those codes after which nobody knows
+ * whether slurmctld has done it.
+ *
+ * Promises:  a job that the filter leaves out is not touched; nor is one that is in another run
+ *            than the request says.
+ */
+#ifndef STINT_ENGINE_SLURM_ACT_H
+#define STINT_ENGINE_SLURM_ACT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "engine/slurm/slurm_request.h"
+#include "engine/slurm/slurm_watch.h"
+
+enum { SLURM_ACT_OURS = -1 };
+
+bool slurm_act_is_unsure(int code);
+
+/* Required nodes, release, begin now. One that already runs there is in order. */
+int slurm_act_place(const struct slurm_watch *watch, const struct slurm_request *request,
+                    struct error *reterr);
+
+/* Release without a node, or hold: one job of the request's list at a time. */
+int slurm_act_release(const struct slurm_watch *watch, const char *job, const char *partition,
+                      struct error *reterr);
+int slurm_act_hold(const struct slurm_watch *watch, const char *job, struct error *reterr);
+
+/* The first half of a stop: send the signal, if there is one. */
+int slurm_act_signal(const struct slurm_watch *watch, const struct slurm_request *request,
+                     struct error *reterr);
+
+/* The second: back to the queue, held. Refused if it does not run any more. */
+int slurm_act_requeue(const char *job, struct error *reterr);
+
+int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
+                      struct error *reterr);
+
+/* SLURM_DOWN, SLURM_DRAIN, SLURM_RESUME or SLURM_DELETE. */
+int slurm_act_node(const struct slurm_request *request, struct error *reterr);
+
+#endif

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_main.c - stint-slurm: Slurm, spoken in lines. It decides nothing.
+ *
+ * One thread and one loop:
+ *
+ *  1. ask slurmctld whether it is there; if not, say so once, and wait without reading requests;
+ *  2. look at nodes and jobs, tell what is news;
+ *  3. carry out what was asked for, one line at a time, until it is time to look again;
+ *  4. finish the stops whose grace is over.
+ *
+ * It ends when its input does. It keeps nothing: what it must know it reads from Slurm.
+ */
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <pwd.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "engine/slurm/slurm_act.h"
+#include "engine/slurm/slurm_input.h"
+#include "engine/slurm/slurm_keys.h"
+#include "engine/slurm/slurm_line.h"
+#include "engine/slurm/slurm_request.h"
+#include "engine/slurm/slurm_watch.h"
+
+enum {
+    POLL_MS_DEFAULT = 500,
+    POLL_MS_MIN = 10,
+    POLL_MS_MAX = 3600000,
+    REST_FACTOR = 4, /* a look that took long is followed by a rest of this many times as long */
+    OUTPUT_MAX = 1 << 20,
+};
+
+/* A stop whose signal was sent and whose grace is not over. */
+struct stop {
+    uint64_t key;
+    msec_t due_ms;
+    char job[SLURM_JOB_ID_SIZE];
+};
+
+struct bridge {
+    struct slurm_filter filter;
+    msec_t poll_ms;
+    struct slurm_watch watch;
+    struct slurm_keys keys;
+    struct slurm_input input;
+    struct slurm_text out;
+    struct stop *stops;
+    uint32_t stops_count, stops_room;
+    msec_t next_look_ms;
+    bool is_greeted;  /* the daemon has said hello */
+    bool is_lost;     /* slurmctld does not answer */
+    bool is_finished; /* no more input, or no common protocol */
+    int status;
+};
+
+static msec_t monotonic_ms(void)
+{
+    struct timespec at;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &at);
+    return (msec_t)at.tv_sec * MSEC_PER_SEC + at.tv_nsec / 1000000;
+}
+
+static void flush(struct bridge *bridge)
+{
+    uint32_t sent = 0;
+
+    while (sent < bridge->out.size) {
+        const ssize_t n = write(STDOUT_FILENO, bridge->out.text + sent, bridge->out.size - sent);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            bridge->is_finished = true;
+            bridge->status = 1;
+            break;
+        }
+        sent += (uint32_t)n;
+    }
+    slurm_text_reset(&bridge->out);
+}
+
+/* Say what became of slurmctld, when that changes. */
+static void set_lost(struct bridge *bridge, int code)
+{
+    const bool is_lost = code != 0;
+
+    if (is_lost == bridge->is_lost)
+        return;
+    bridge->is_lost = is_lost;
+    slurm_text_begin(&bridge->out, "controller");
+    slurm_text_string(&bridge->out, "state", is_lost ? "lost" : "back");
+    if (is_lost)
+        slurm_text_prose(&bridge->out, "text", slurm_strerror(code));
+    slurm_text_end(&bridge->out);
+    slurm_watch_distrust(&bridge->watch);
+}
+
+/*
+ * Whether any slurmctld answers. libslurm's other calls would wait for one. How many there are stands
+ * in libslurm's own configuration, which no header declares; one is always there.
+ */
+static bool is_there(void)
+{
+    const slurm_conf_t *conf = dlsym(RTLD_DEFAULT, "slurm_conf");
+    const int count = conf == NULL || conf->control_cnt == 0 ? 1 : (int)conf->control_cnt;
+
+    for (int i = 0; i < count; i++) {
+        if (slurm_ping(i) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void tell_failure(struct bridge *bridge, const char *word, uint64_t key, int code,
+                         const char *text)
+{
+    slurm_text_begin(&bridge->out, word);
+    slurm_text_number(&bridge->out, "key", key);
+    slurm_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
+    slurm_text_prose(&bridge->out, "text", text);
+    slurm_text_end(&bridge->out);
+}
+
+/* Answer the act of 'key' and remember the answer, unless nobody knows what became of it. */
+static void answer(struct bridge *bridge, uint64_t key, int code, const struct error *error)
+{
+    const uint32_t begin = bridge->out.size;
+
+    if (slurm_act_is_unsure(code)) {
+        tell_failure(bridge, "unsure", key, code, error->text);
+        slurm_keys_forget(&bridge->keys, key);
+        set_lost(bridge, code);
+        return;
+    }
+    if (code == 0) {
+        slurm_text_begin(&bridge->out, "done");
+        slurm_text_number(&bridge->out, "key", key);
+        slurm_text_end(&bridge->out);
+    } else {
+        tell_failure(bridge, "refused", key, code, error->text);
+    }
+    slurm_keys_answer(&bridge->keys, key, bridge->out.text + begin, bridge->out.size - begin);
+}
+
+/* Release or hold a list; what fails is told one by one, and what is left counted. */
+static void act_on_list(struct bridge *bridge, const struct slurm_request *request)
+{
+    char job[SLURM_JOB_ID_SIZE];
+    const char *rest = request->jobs;
+    uint32_t good = 0;
+    uint32_t bad = 0;
+
+    while ((rest = slurm_request_next_job(rest, job)) != NULL) {
+        struct error error = { "" };
+        const int code = request->verb == SLURM_HOLD
+                             ? slurm_act_hold(&bridge->watch, job, &error)
+                             : slurm_act_release(&bridge->watch, job, request->partition, &error);
+
+        if (slurm_act_is_unsure(code)) {
+            answer(bridge, request->key, code, &error);
+            return;
+        }
+        if (code == 0) {
+            good++;
+            continue;
+        }
+        bad++;
+        slurm_text_begin(&bridge->out, "failed");
+        slurm_text_number(&bridge->out, "key", request->key);
+        slurm_text_string(&bridge->out, "job", job);
+        slurm_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
+        slurm_text_prose(&bridge->out, "text", error.text);
+        slurm_text_end(&bridge->out);
+    }
+    const uint32_t begin = bridge->out.size;
+
+    slurm_text_begin(&bridge->out, "done");
+    slurm_text_number(&bridge->out, "key", request->key);
+    slurm_text_number(&bridge->out, "count", good);
+    slurm_text_number(&bridge->out, "failed", bad);
+    slurm_text_end(&bridge->out);
+    slurm_keys_answer(&bridge->keys, request->key, bridge->out.text + begin,
+                      bridge->out.size - begin);
+}
+
+static void begin_stop(struct bridge *bridge, const struct slurm_request *request)
+{
+    struct error error = { "" };
+    const int code = slurm_act_signal(&bridge->watch, request, &error);
+
+    if (code != 0) {
+        answer(bridge, request->key, code, &error);
+        return;
+    }
+    struct stop stop = { .key = request->key, .due_ms = monotonic_ms() + request->grace_ms };
+
+    assert(strlen(request->job) < sizeof(stop.job));
+    memcpy(stop.job, request->job, strlen(request->job));
+    MEM_ROOM(bridge->stops, bridge->stops_room, bridge->stops_count + 1);
+    bridge->stops[bridge->stops_count++] = stop;
+}
+
+static void finish_stops(struct bridge *bridge)
+{
+    const msec_t now_ms = monotonic_ms();
+
+    for (uint32_t i = 0; i < bridge->stops_count && !bridge->is_lost;) {
+        const struct stop stop = bridge->stops[i];
+        struct error error = { "" };
+
+        if (stop.due_ms > now_ms) {
+            i++;
+            continue;
+        }
+        bridge->stops[i] = bridge->stops[--bridge->stops_count];
+        answer(bridge, stop.key, slurm_act_requeue(stop.job, &error), &error);
+    }
+}
+
+/* The whole list; the look behind it may tell news as well. */
+static void send_list(struct bridge *bridge, const struct slurm_request *request)
+{
+    const uint32_t begin = bridge->out.size;
+    uint32_t count = 0;
+
+    slurm_text_begin(&bridge->out, "list");
+    slurm_text_number(&bridge->out, "key", request->key);
+    slurm_text_string(&bridge->out, "what", request->what);
+    slurm_text_end(&bridge->out);
+
+    const int code = strcmp(request->what, "jobs") == 0
+                         ? slurm_watch_jobs(&bridge->watch, true, &bridge->out, &count)
+                         : slurm_watch_nodes(&bridge->watch, true, &bridge->out, &count);
+
+    if (code != 0) {
+        bridge->out.size = begin;
+        tell_failure(bridge, slurm_act_is_unsure(code) ? "unsure" : "refused", request->key, code,
+                     slurm_strerror(code));
+        set_lost(bridge, code);
+        return;
+    }
+    slurm_text_begin(&bridge->out, "done");
+    slurm_text_number(&bridge->out, "key", request->key);
+    slurm_text_number(&bridge->out, "count", count);
+    slurm_text_end(&bridge->out);
+}
+
+static void act(struct bridge *bridge, const struct slurm_request *request)
+{
+    struct error error = { "" };
+    int code = 0;
+
+    slurm_keys_open(&bridge->keys, request->key);
+    switch (request->verb) {
+    case SLURM_RELEASE:
+    case SLURM_HOLD:
+        act_on_list(bridge, request);
+        return;
+    case SLURM_STOP:
+        begin_stop(bridge, request);
+        return;
+    case SLURM_PLACE:
+        code = slurm_act_place(&bridge->watch, request, &error);
+        break;
+    case SLURM_COMMENT:
+        code = slurm_act_comment(&bridge->watch, request, &error);
+        break;
+    case SLURM_DOWN:
+    case SLURM_DRAIN:
+    case SLURM_RESUME:
+    case SLURM_DELETE:
+        code = slurm_act_node(request, &error);
+        break;
+    case SLURM_HELLO:
+    case SLURM_LIST:
+        assert(false); /* obey() has taken them */
+    }
+    answer(bridge, request->key, code, &error);
+}
+
+static void tell_error(struct bridge *bridge, const char *text)
+{
+    slurm_text_begin(&bridge->out, "error");
+    slurm_text_prose(&bridge->out, "text", text);
+    slurm_text_end(&bridge->out);
+}
+
+static void greet(struct bridge *bridge, const struct slurm_request *request)
+{
+    if (request->protocol == SLURM_PROTOCOL) {
+        bridge->is_greeted = true;
+        return;
+    }
+    tell_error(bridge, "no common protocol");
+    bridge->is_finished = true;
+    bridge->status = 2;
+}
+
+static void obey(struct bridge *bridge, const struct slurm_request *request)
+{
+    const char *known = NULL;
+
+    if (request->verb == SLURM_HELLO) {
+        greet(bridge, request);
+        return;
+    }
+    if (!bridge->is_greeted) {
+        tell_error(bridge, "say hello first");
+        return;
+    }
+    if (request->verb == SLURM_LIST) {
+        send_list(bridge, request);
+        return;
+    }
+    switch (slurm_keys_find(&bridge->keys, request->key, &known)) {
+    case SLURM_KEY_NEW:
+        act(bridge, request);
+        break;
+    case SLURM_KEY_OPEN:
+        break;
+    case SLURM_KEY_ANSWERED:
+        slurm_text_append(&bridge->out, known, (uint32_t)strlen(known));
+        break;
+    }
+}
+
+/* A request that cannot be read is an error; one that has a key is refused under it. */
+static void read_line(struct bridge *bridge, char *text, size_t length)
+{
+    struct slurm_line line;
+    struct slurm_request request;
+    struct error error = { "" };
+
+    if (length == SIZE_MAX) {
+        tell_error(bridge, "the line is too long");
+        return;
+    }
+    if (slurm_line_parse(text, length, &line, &error) < 0) {
+        tell_error(bridge, error.text);
+        return;
+    }
+    if (slurm_request_read(&line, &request, &error) == 0) {
+        obey(bridge, &request);
+        return;
+    }
+    const char *key = slurm_line_get(&line, "key");
+    uint64_t number = 0;
+
+    if (key != NULL && slurm_line_number(key, UINT64_MAX, &number) == 0)
+        tell_failure(bridge, "refused", number, 0, error.text);
+    else
+        tell_error(bridge, error.text);
+}
+
+/* Carry out requests until there are no more, it is time to look, or slurmctld is lost. */
+static void read_requests(struct bridge *bridge)
+{
+    char *text = NULL;
+    size_t length = 0;
+
+    while (!bridge->is_finished && !bridge->is_lost) {
+        if (bridge->is_greeted && monotonic_ms() >= bridge->next_look_ms)
+            return;
+        if (!slurm_input_next(&bridge->input, &text, &length))
+            return;
+        read_line(bridge, text, length);
+        if (bridge->out.size > OUTPUT_MAX)
+            flush(bridge);
+    }
+}
+
+static void look_around(struct bridge *bridge)
+{
+    const msec_t begin_ms = monotonic_ms();
+    int code = is_there() ? 0 : SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR;
+
+    set_lost(bridge, code);
+    if (code == 0)
+        code = slurm_watch_nodes(&bridge->watch, false, &bridge->out, NULL);
+    if (code == 0)
+        code = slurm_watch_jobs(&bridge->watch, false, &bridge->out, NULL);
+    set_lost(bridge, code);
+
+    const msec_t end_ms = monotonic_ms();
+    const msec_t rest_ms = (end_ms - begin_ms) * REST_FACTOR;
+
+    bridge->next_look_ms = end_ms + (rest_ms > bridge->poll_ms ? rest_ms : bridge->poll_ms);
+}
+
+/* How long there is nothing to do but to listen. */
+static int wait_ms(const struct bridge *bridge)
+{
+    const msec_t now_ms = monotonic_ms();
+    msec_t due_ms = bridge->next_look_ms;
+
+    if (!bridge->is_greeted)
+        return -1;
+    for (uint32_t i = 0; i < bridge->stops_count && !bridge->is_lost; i++) {
+        if (bridge->stops[i].due_ms < due_ms)
+            due_ms = bridge->stops[i].due_ms;
+    }
+    return due_ms <= now_ms ? 0 : (int)(due_ms - now_ms);
+}
+
+/* Wait for input or for the next thing to do. While slurmctld is lost only the end is heard. */
+static void hear(struct bridge *bridge)
+{
+    struct pollfd in = { .fd = STDIN_FILENO, .events = bridge->is_lost ? 0 : POLLIN };
+    size_t size = 0;
+    char *room = NULL;
+
+    if (poll(&in, 1, wait_ms(bridge)) <= 0)
+        return;
+    if ((in.revents & POLLIN) == 0) {
+        bridge->is_finished = in.revents != 0;
+        return;
+    }
+    room = slurm_input_room(&bridge->input, &size);
+    if (size == 0)
+        return;
+    const ssize_t n = read(STDIN_FILENO, room, size);
+
+    if (n > 0)
+        slurm_input_add(&bridge->input, (size_t)n);
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+        bridge->is_finished = true;
+}
+
+static void hello(struct bridge *bridge)
+{
+    char release[32];
+
+    (void)snprintf(
+        release, sizeof(release), "%02d.%02d.%d", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+        SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
+    slurm_text_begin(&bridge->out, "hello");
+    slurm_text_number(&bridge->out, "protocol", SLURM_PROTOCOL);
+    slurm_text_string(&bridge->out, "stint", STINT_VERSION);
+    slurm_text_string(&bridge->out, "slurm", release);
+    slurm_text_end(&bridge->out);
+}
+
+static void run(struct bridge *bridge)
+{
+    hello(bridge);
+    while (!bridge->is_finished) {
+        if (bridge->is_greeted && monotonic_ms() >= bridge->next_look_ms)
+            look_around(bridge);
+        read_requests(bridge);
+        finish_stops(bridge);
+        flush(bridge);
+        if (!bridge->is_finished)
+            hear(bridge);
+    }
+    flush(bridge);
+}
+
+static const char usage[] =
+    "usage: stint-slurm [OPTION...]\n"
+    "Speaks with slurmctld for stintd, in lines over standard input and output.\n"
+    "\n"
+    "  --poll SECONDS             look for news this often (0.5)\n"
+    "  --partitions LIST          only these are ours\n"
+    "  --ignore-partitions LIST   these are not\n"
+    "  --ignore-users LIST        names or numbers; nor are the jobs of these\n"
+    "  --version                  say which, and for which Slurm\n"
+    "  --help                     this\n";
+
+/* Seconds with up to three digits behind the point, as milliseconds; -1: it is no such number. */
+static msec_t parse_seconds(const char *text)
+{
+    char *end = NULL;
+    const double seconds = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(seconds * 1000 >= POLL_MS_MIN) ||
+        !(seconds * 1000 <= POLL_MS_MAX))
+        return -1;
+    return (msec_t)(seconds * 1000);
+}
+
+/* Add the users of 'names', which is taken apart. */
+static int ignore_users(struct slurm_filter *filter, char *names)
+{
+    char *rest = names;
+    char *name = NULL;
+
+    while ((name = strsep(&rest, ",")) != NULL) {
+        const struct passwd *user = getpwnam(name);
+        uint64_t uid = 0;
+
+        if (user != NULL) {
+            uid = user->pw_uid;
+        } else if (slurm_line_number(name, UINT32_MAX, &uid) < 0) {
+            (void)fprintf(stderr, "stint-slurm: no user '%s'\n", name);
+            return -EINVAL;
+        }
+        if (filter->ignored_uid_count == SLURM_FILTER_USERS_MAX) {
+            (void)fprintf(stderr, "stint-slurm: at most %d users can be ignored\n",
+                          SLURM_FILTER_USERS_MAX);
+            return -E2BIG;
+        }
+        filter->ignored_uid[filter->ignored_uid_count++] = (uint32_t)uid;
+    }
+    return 0;
+}
+
+/* 0: go on; 1: done; below 0: it was wrong. */
+static int take_option(struct bridge *bridge, int option)
+{
+    switch (option) {
+    case 'p':
+        bridge->poll_ms = parse_seconds(optarg);
+        return bridge->poll_ms < 0 ? -EINVAL : 0;
+    case 'o':
+        bridge->filter.partitions = optarg;
+        return 0;
+    case 'i':
+        bridge->filter.ignored_partitions = optarg;
+        return 0;
+    case 'u':
+        return ignore_users(&bridge->filter, optarg);
+    case 'V':
+        (void)printf("stint-slurm %s for Slurm %d.%02d\n", STINT_VERSION,
+                     SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+                     SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER));
+        return 1;
+    case 'h':
+        (void)fputs(usage, stdout);
+        return 1;
+    default:
+        return -EINVAL;
+    }
+}
+
+static int take_options(struct bridge *bridge, int argc, char **argv)
+{
+    static const struct option known[] = {
+        { "poll", required_argument, NULL, 'p' },
+        { "partitions", required_argument, NULL, 'o' },
+        { "ignore-partitions", required_argument, NULL, 'i' },
+        { "ignore-users", required_argument, NULL, 'u' },
+        { "version", no_argument, NULL, 'V' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    int option = 0;
+    int result = 0;
+
+    while (result == 0 && (option = getopt_long(argc, argv, "", known, NULL)) != -1)
+        result = take_option(bridge, option);
+    if (result == 0 && optind < argc)
+        result = -EINVAL;
+    if (result < 0)
+        (void)fputs(usage, stderr);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct bridge bridge = { .poll_ms = POLL_MS_DEFAULT };
+    const int options = take_options(&bridge, argc, argv);
+
+    if (options != 0)
+        return options < 0 ? 2 : 0;
+    slurm_init(NULL);
+    slurm_watch_init(&bridge.watch, &bridge.filter);
+    slurm_keys_init(&bridge.keys);
+    slurm_input_init(&bridge.input);
+
+    run(&bridge);
+
+    mem_free(bridge.stops);
+    slurm_text_done(&bridge.out);
+    slurm_input_done(&bridge.input);
+    slurm_keys_done(&bridge.keys);
+    slurm_watch_done(&bridge.watch);
+    slurm_fini();
+    return bridge.status;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_watch.c - see slurm_watch.h.
+ *
+ * Slurm counts a job's restarts; that count is its 'run'. Between two looks a job may have gone
+ * through several states, so what happened is read off the two ends:
+ *
+ *  1. another run, or waiting after it did not wait: requeued;
+ *  2. running now, but not before or in another run: started;
+ *  3. ended now, but not before or in another run: started, if it ever was, and ended.
+ */
+#include "engine/slurm/slurm_watch.h"
+
+#include <pwd.h>
+#include <slurm/slurm_errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/slurm/slurm_fields.h"
+#include "engine/slurm/slurm_record.h"
+
+bool slurm_filter_has_rules(const struct slurm_filter *filter)
+{
+    return filter->partitions != NULL || filter->ignored_partitions != NULL ||
+           filter->ignored_uid_count > 0;
+}
+
+/* Whether 'list' names one of the partitions that the job may run in. */
+static bool names_partition(const char *list, const char *partitions)
+{
+    char name[256];
+
+    while (partitions != NULL && *partitions != '\0') {
+        const size_t length = strcspn(partitions, ",");
+
+        if (length < sizeof(name)) {
+            memcpy(name, partitions, length);
+            name[length] = '\0';
+            if (slurm_fields_has(list, name))
+                return true;
+        }
+        partitions += length + (partitions[length] == ',');
+    }
+    return false;
+}
+
+bool slurm_filter_is_ours(const struct slurm_filter *filter, const slurm_job_info_t *job)
+{
+    for (uint32_t i = 0; i < filter->ignored_uid_count; i++) {
+        if (filter->ignored_uid[i] == job->user_id)
+            return false;
+    }
+    if (names_partition(filter->ignored_partitions, job->partition))
+        return false;
+    return filter->partitions == NULL || names_partition(filter->partitions, job->partition);
+}
+
+void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter)
+{
+    *watch = (struct slurm_watch){ .filter = filter };
+    map_init(&watch->job_index);
+    map_init(&watch->node_index);
+    map_init(&watch->user_index);
+}
+
+void slurm_watch_done(struct slurm_watch *watch)
+{
+    for (uint32_t i = 0; i < watch->nodes_count; i++)
+        mem_free(watch->nodes[i].name);
+    for (uint32_t i = 0; i < watch->users_count; i++)
+        mem_free(watch->users[i].name);
+    mem_free(watch->users);
+    mem_free(watch->nodes);
+    mem_free(watch->jobs);
+    map_done(&watch->user_index);
+    map_done(&watch->node_index);
+    map_done(&watch->job_index);
+}
+
+void slurm_watch_distrust(struct slurm_watch *watch)
+{
+    watch->jobs_update = 0;
+    watch->nodes_update = 0;
+}
+
+bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id)
+{
+    return map_get(&watch->job_index, job_id) != MAP_NONE;
+}
+
+/* The job that we watch under this id; a new one waits in the run that it is first seen in. */
+static struct slurm_watched_job *watched_job(struct slurm_watch *watch, const slurm_job_info_t *job)
+{
+    uint32_t index = map_get(&watch->job_index, job->job_id);
+
+    if (index == MAP_NONE) {
+        index = watch->jobs_count++;
+        MEM_ROOM(watch->jobs, watch->jobs_room, watch->jobs_count);
+        watch->jobs[index] = (struct slurm_watched_job){ .id = job->job_id,
+                                                         .run = job->restart_cnt,
+                                                         .phase = SLURM_WAITING };
+        map_put(&watch->job_index, job->job_id, index);
+    }
+    return &watch->jobs[index];
+}
+
+/* What happened since 'old', by the rules above. */
+static void tell_what_happened(const struct slurm_watched_job *old, const slurm_job_info_t *job,
+                               struct slurm_text *out)
+{
+    const enum slurm_phase phase = slurm_record_phase(job);
+    const bool is_other_run = old->run != job->restart_cnt;
+    const bool is_new_phase = is_other_run || old->phase != phase;
+
+    if (is_other_run || (is_new_phase && phase == SLURM_WAITING)) {
+        slurm_text_begin(out, "requeued");
+        slurm_text_number(out, "job", job->job_id);
+        slurm_text_number(out, "run", job->restart_cnt);
+        slurm_text_end(out);
+    }
+    if (!is_new_phase || phase == SLURM_WAITING)
+        return;
+    if (phase == SLURM_RUNNING) {
+        slurm_record_started(job, out);
+        return;
+    }
+    if (job->nodes != NULL && *job->nodes != '\0' && (is_other_run || old->phase == SLURM_WAITING))
+        slurm_record_started(job, out);
+    slurm_record_ended(job, out);
+}
+
+static char *copy(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *own = mem_alloc(size, 1);
+
+    memcpy(own, text, size);
+    return own;
+}
+
+static const char *user_name(struct slurm_watch *watch, uint32_t uid)
+{
+    uint32_t index = map_get(&watch->user_index, uid);
+
+    if (index == MAP_NONE) {
+        const struct passwd *entry = getpwuid(uid);
+
+        index = watch->users_count++;
+        MEM_ROOM(watch->users, watch->users_room, watch->users_count);
+        watch->users[index].name = entry == NULL ? NULL : copy(entry->pw_name);
+        map_put(&watch->user_index, uid, index);
+    }
+    return watch->users[index].name;
+}
+
+static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
+                        struct slurm_text *out)
+{
+    struct slurm_watched_job *old = watched_job(watch, job);
+    const uint32_t size = out->size;
+    const uint64_t hash = slurm_record_job(job, user_name(watch, job->user_id), out);
+
+    if (hash == old->hash && !is_full)
+        out->size = size;
+    tell_what_happened(old, job, out);
+    old->hash = hash;
+    old->run = job->restart_cnt;
+    old->phase = (uint32_t)slurm_record_phase(job);
+    old->look = watch->look;
+}
+
+/* Those that the last look did not see are gone. */
+static void drop_jobs(struct slurm_watch *watch, struct slurm_text *out)
+{
+    for (uint32_t i = 0; i < watch->jobs_count;) {
+        struct slurm_watched_job *job = &watch->jobs[i];
+
+        if (job->look == watch->look) {
+            i++;
+            continue;
+        }
+        slurm_text_begin(out, "job-gone");
+        slurm_text_number(out, "job", job->id);
+        slurm_text_end(out);
+        (void)map_remove(&watch->job_index, job->id);
+        *job = watch->jobs[--watch->jobs_count];
+        if (i < watch->jobs_count)
+            map_put(&watch->job_index, job->id, i);
+    }
+}
+
+int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+                     uint32_t *ret_count)
+{
+    job_info_msg_t *all = NULL;
+
+    if (slurm_load_jobs(is_full ? 0 : watch->jobs_update, &all, SHOW_ALL | SHOW_DETAIL) != 0)
+        return errno == SLURM_NO_CHANGE_IN_DATA ? 0 : errno;
+    watch->jobs_update = all->last_update;
+    watch->look++;
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        if (slurm_filter_is_ours(watch->filter, &all->job_array[i]))
+            look_at_job(watch, &all->job_array[i], is_full, out);
+    }
+    drop_jobs(watch, out);
+    slurm_record_free_jobs(all);
+    if (ret_count != NULL)
+        *ret_count = watch->jobs_count;
+    return 0;
+}
+
+static struct slurm_watched_node *watched_node(struct slurm_watch *watch, const char *name)
+{
+    const uint64_t id = slurm_fields_hash(name, strlen(name));
+    uint32_t index = map_get(&watch->node_index, id);
+
+    if (index == MAP_NONE) {
+        index = watch->nodes_count++;
+        MEM_ROOM(watch->nodes, watch->nodes_room, watch->nodes_count);
+        watch->nodes[index] = (struct slurm_watched_node){ .id = id, .name = copy(name) };
+        map_put(&watch->node_index, id, index);
+    }
+    return &watch->nodes[index];
+}
+
+static void drop_nodes(struct slurm_watch *watch, struct slurm_text *out)
+{
+    for (uint32_t i = 0; i < watch->nodes_count;) {
+        struct slurm_watched_node *node = &watch->nodes[i];
+
+        if (node->look == watch->look) {
+            i++;
+            continue;
+        }
+        slurm_text_begin(out, "node-gone");
+        slurm_text_string(out, "name", node->name);
+        slurm_text_end(out);
+        mem_free(node->name);
+        (void)map_remove(&watch->node_index, node->id);
+        *node = watch->nodes[--watch->nodes_count];
+        if (i < watch->nodes_count)
+            map_put(&watch->node_index, node->id, i);
+    }
+}
+
+int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+                      uint32_t *ret_count)
+{
+    node_info_msg_t *all = NULL;
+
+    if (slurm_load_node(is_full ? 0 : watch->nodes_update, &all, SHOW_ALL) != 0)
+        return errno == SLURM_NO_CHANGE_IN_DATA ? 0 : errno;
+    watch->nodes_update = all->last_update;
+    watch->look++;
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        const node_info_t *info = &all->node_array[i];
+
+        if (!slurm_record_is_node(info))
+            continue;
+        struct slurm_watched_node *node = watched_node(watch, info->name);
+        const uint32_t size = out->size;
+        const uint64_t hash = slurm_record_node(info, out);
+
+        if (hash == node->hash && !is_full)
+            out->size = size;
+        node->hash = hash;
+        node->look = watch->look;
+    }
+    drop_nodes(watch, out);
+    slurm_free_node_info_msg(all);
+    if (ret_count != NULL)
+        *ret_count = watch->nodes_count;
+    return 0;
+}

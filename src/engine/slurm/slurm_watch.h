@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_watch.h - what changed in Slurm since we last looked.
+ *
+ * slurmctld answers a question with everything or with "nothing new", never with a difference; the
+ * watch keeps a hash of every line that it has told, and tells only the others. From the same
+ * comparison it tells what happened: started, requeued, ended, gone.
+ *
+ * Promises:  what the filter leaves out is never told. The first look tells everything, as if all
+ *            of it had just happened; so does nothing get lost while nobody looked.
+ * Costs:     one small question each if there is nothing new; else O(jobs) or O(nodes).
+ * Memory:    about 40 bytes a job.
+ */
+#ifndef STINT_ENGINE_SLURM_WATCH_H
+#define STINT_ENGINE_SLURM_WATCH_H
+
+#include <slurm/slurm.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "engine/slurm/slurm_line.h"
+
+enum { SLURM_FILTER_USERS_MAX = 64 };
+
+/* What is not ours. Lists have commas; NULL: no such rule. */
+struct slurm_filter {
+    const char *partitions;         /* only these are ours */
+    const char *ignored_partitions; /* these are not */
+    uint32_t ignored_uid[SLURM_FILTER_USERS_MAX];
+    uint32_t ignored_uid_count;
+};
+
+bool slurm_filter_has_rules(const struct slurm_filter *filter);
+bool slurm_filter_is_ours(const struct slurm_filter *filter, const slurm_job_info_t *job);
+
+struct slurm_watched_job {
+    uint64_t hash;
+    uint32_t id;
+    uint32_t run;
+    uint32_t look; /* the last one that saw it */
+    uint32_t phase;
+};
+
+struct slurm_watched_node {
+    uint64_t id; /* hash of the name */
+    uint64_t hash;
+    char *name;
+    uint32_t look;
+};
+
+struct slurm_watched_user {
+    char *name; /* NULL: nobody knows it */
+};
+
+struct slurm_watch {
+    const struct slurm_filter *filter;
+    struct slurm_watched_job *jobs;
+    uint32_t jobs_count, jobs_room;
+    struct map job_index; /* by id */
+    struct slurm_watched_node *nodes;
+    uint32_t nodes_count, nodes_room;
+    struct map node_index; /* by hash of the name */
+    struct slurm_watched_user *users;
+    uint32_t users_count, users_room;
+    struct map user_index; /* by number; a name is asked for once */
+    time_t jobs_update;    /* slurmctld's time of what we know; 0: nothing */
+    time_t nodes_update;
+    uint32_t look;
+};
+
+void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter);
+void slurm_watch_done(struct slurm_watch *watch);
+
+/* Ask for everything at the next look, for slurmctld may have been another one meanwhile. */
+void slurm_watch_distrust(struct slurm_watch *watch);
+
+/*
+ * Look, and write what is news to 'out'; with 'is_full' every line, news or not. Returns 0 or
+ * Slurm's error code, then with nothing written. 'ret_count', which may be NULL, is how many there
+ * are.
+ */
+int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+                     uint32_t *ret_count);
+int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+                      uint32_t *ret_count);
+
+/* Whether this job was told of, and so is ours. */
+bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id);
+
+#endif
