@@ -1,0 +1,574 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test_stint_slurm - drive stint-slurm against a real Slurm: 'test_stint_slurm.py STINT-SLURM GATE'.
+
+STINT-SLURM is the program, GATE the job_submit plugin. See slurm_lab.py for the cluster. The tests
+run in order on one cluster; each sentence is one TAP point. Where no cluster can be made, all of it
+is skipped, and the plan says why; 'test_stint_slurm.py --why-not' says only that, and fails if there
+is nothing to say.
+"""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+sys.dont_write_bytecode = True
+
+import slurm_lab
+from slurm_lab import run, until
+
+PATIENCE = 15  # seconds for what takes one; the machine may be busy
+
+
+class Refused(Exception):
+    pass
+
+
+def parse(line):
+    word, *fields = line.rstrip("\n").split(" ")
+    pairs = (field.split("=", 1) for field in fields)
+    return {"": word, **{key: urllib.parse.unquote(value) for key, value in pairs}}
+
+
+class Bridge:
+    """One stint-slurm, and what it said."""
+
+    def __init__(self, program, *options):
+        self.said = []
+        self.key = 0
+        self.process = subprocess.Popen([program, "--poll", "0.2", *options], text=True, bufsize=1,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.said.append(parse(line))
+
+    def send(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def find(self, word, since, **fields):
+        wanted = {"": word, **{key: str(value) for key, value in fields.items()}}
+        for said in self.said[since:]:
+            if wanted.items() <= said.items():
+                return said
+        return None
+
+    def wait(self, word, since=0, seconds=PATIENCE, **fields):
+        return until(lambda: self.find(word, since, **fields), seconds, f"{word} {fields}")
+
+    def ask_under(self, key, request, **fields):
+        words = [f"{name}={urllib.parse.quote(str(value), safe=',[]_-.')}"
+                 for name, value in fields.items()]
+        since = len(self.said)
+        self.send(" ".join([request, f"key={key}", *words]))
+        return until(lambda: next((said for said in self.said[since:] if said.get("key") == str(key)
+                                   and said[""] in ("done", "refused", "unsure")), None),
+                     PATIENCE, f"an answer to {request}")
+
+    def ask(self, request, **fields):
+        self.key += 1
+        answer = self.ask_under(self.key, request, **fields)
+        if answer[""] != "done":
+            raise Refused(answer["text"])
+        return answer
+
+    def refused(self, request, **fields):
+        """The text of a refusal; it is a fault if there is none."""
+        try:
+            self.ask(request, **fields)
+        except Refused as refusal:
+            return str(refusal)
+        raise AssertionError(f"{request} {fields} was not refused")
+
+    def list(self, what):
+        since = len(self.said)
+        answer = self.ask("list", what=what)
+        word = what[:-1]
+        listed = [said for said in self.said[since:] if said[""] == word]
+        name = "id" if word == "job" else "name"
+        assert int(answer["count"]) == len({said[name] for said in listed}), answer
+        return {said[name]: said for said in listed}
+
+    def close(self):
+        self.process.stdin.close()
+        status = self.process.wait(PATIENCE)
+        self.thread.join()
+        return status
+
+
+class World:
+    def __init__(self, program, gate, folder):
+        self.program = program
+        self.folder = folder
+        self.lab = slurm_lab.Lab(folder, gate)
+        self.bridge = None
+
+    def start(self):
+        self.lab.start()
+        for name in ("n1", "n2", "n3"):
+            self.lab.add_node(name)
+        self.lab.add_node("g1", "CPUs=4 RealMemory=4000 Gres=gpu:t4:2",
+                          "Name=gpu Type=t4 File=/dev/tty[10-11]\n")
+        self.meet()
+
+    def meet(self, *options):
+        self.bridge = Bridge(self.program, *options)
+        self.bridge.send("hello protocol=1")
+
+    def submit(self, script, *options, user=None):
+        """Plain sbatch; the script runs with the folder at hand. Returns the id."""
+        before = ("runuser", "-u", user, "--") if user else ()
+        text = f'#!/bin/bash\nD={self.folder}/out\n' \
+               f'echo "$SLURMD_NODENAME ${{SLURM_RESTART_COUNT:-0}}" >>$D/ran.$SLURM_JOB_ID\n' \
+               f'{script}\n'
+        if not any(option.startswith("--mem") for option in options):
+            options = ("--mem=100", *options)
+        return run(*before, "sbatch", "--parsable", "-o", "/dev/null", "-D", "/", "-t", "10",
+                   *options, input=text).strip()
+
+    def ran(self, job):
+        """Where it ran, one 'node run' per start."""
+        try:
+            with open(f"{self.folder}/out/ran.{job}", encoding="utf-8") as file:
+                return file.read().split("\n")[:-1]
+        except OSError:
+            return []
+
+    def start_on(self, job, nodes, expect=None, **fields):
+        """Place it and wait until Slurm says that it runs there."""
+        since = len(self.bridge.said)
+        self.bridge.ask("place", job=job, nodes=nodes, **fields)
+        return self.bridge.wait("started", since, job=job, nodes=expect or nodes)
+
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+@test
+def hello_names_the_protocol_and_the_release(world):
+    said = world.bridge.wait("hello")
+    assert said["protocol"] == "1", said
+    assert run("sinfo", "--version").split()[1] == said["slurm"], said
+
+
+@test
+def nodes_that_join_are_told_with_their_shape(world):
+    for name in ("n1", "n2", "n3"):
+        said = world.bridge.wait("node", name=name, state="up")
+        assert (said["cpus"], said["mem_mib"], said["drain"]) == ("4", "4000", "0"), said
+    said = world.bridge.wait("node", name="g1", state="up")
+    assert said["gres"].startswith("gpu:t4:2"), said
+    assert "cloud" in said["features"], said
+
+
+@test
+def a_plain_job_is_held_by_the_gate_and_told_with_its_shape(world):
+    world.job = world.submit("sleep 1", "-c", "2", "--mem-per-cpu=150", "-C", "cloud", "-J", "a b")
+    said = world.bridge.wait("job", id=world.job)
+    wanted = {"state": "pending", "node_count": "1", "cpus": "2", "mem_mib": "300",
+              "features": "cloud", "limit_s": "600", "name": "a b", "user": "root", "uid": "0",
+              "partition": "cloud", "run": "0", "priority": "0"}
+    assert wanted.items() <= said.items(), said
+    assert said["hold"] != "none", said
+
+
+@test
+def a_placed_job_starts_where_it_was_placed(world):
+    said = world.start_on(world.job, "n2")
+    assert abs(int(said["start"]) - time.time()) < 60, said
+    until(lambda: world.ran(world.job) == ["n2 0"], PATIENCE, "the script")
+
+
+@test
+def its_end_is_told_with_state_exit_and_times(world):
+    said = world.bridge.wait("ended", job=world.job)
+    assert (said["state"], said["exit"], said["signal"]) == ("completed", "0", "0"), said
+    assert int(said["end"]) >= int(said["start"]), said
+
+
+@test
+def a_job_that_fails_is_told_with_its_exit_code(world):
+    job = world.submit("exit 3")
+    world.start_on(job, "n1")
+    said = world.bridge.wait("ended", job=job)
+    assert (said["state"], said["exit"]) == ("failed", "3"), said
+
+
+@test
+def a_waiting_array_is_one_record(world):
+    world.array = world.submit("sleep 0.2", "-a", "0-5")
+    said = world.bridge.wait("job", id=world.array)
+    assert (said["array"], said["tasks"]) == (world.array, "0-5"), said
+
+
+@test
+def tasks_of_an_array_are_placed_one_by_one(world):
+    for task, node in ((0, "n1"), (1, "n3")):
+        world.bridge.ask("place", job=f"{world.array}_{task}", nodes=node)
+        said = world.bridge.wait("job", array=world.array, task=task)
+        world.bridge.wait("started", job=said["id"], nodes=node)
+
+
+@test
+def the_rest_of_an_array_is_released_in_one_request(world):
+    answer = world.bridge.ask("release", jobs=f"{world.array}_[2-5]")
+    assert (answer["count"], answer["failed"]) == ("1", "0"), answer
+    for task in range(6):
+        said = world.bridge.wait("job", array=world.array, task=task)
+        world.bridge.wait("ended", job=said["id"], state="completed")
+
+
+@test
+def many_equal_jobs_are_released_in_one_request(world):
+    jobs = [world.submit("true") for _ in range(4)]
+    answer = world.bridge.ask("release", jobs=",".join([*jobs, "999999"]))
+    assert (answer["count"], answer["failed"]) == ("4", "1"), answer
+    failure = world.bridge.wait("failed", job=999999)
+    assert failure["text"], failure
+    for job in jobs:
+        world.bridge.wait("ended", job=job, state="completed")
+
+
+@test
+def a_gang_starts_on_the_nodes_it_was_given(world):
+    job = world.submit("srun hostname >$D/gang", "-N", "2", "--ntasks-per-node=1")
+    said = world.bridge.wait("job", id=job)
+    assert said["node_count"] == "2", said
+    world.start_on(job, "n1,n3", expect="n[1,3]")
+    world.bridge.wait("ended", job=job, state="completed")
+    with open(f"{world.folder}/out/gang", encoding="utf-8") as file:
+        assert sorted(file.read().split()) == ["n1", "n3"]
+
+
+@test
+def a_job_with_accelerators_starts_where_they_are(world):
+    job = world.submit("true", "--gres=gpu:t4:2")
+    said = world.bridge.wait("job", id=job)
+    assert said["gres_node"] == "gres:gpu:t4:2", said
+    world.start_on(job, "g1")
+    world.bridge.wait("ended", job=job, state="completed")
+
+
+@test
+def a_node_that_cannot_hold_the_job_does_not_start_it(world):
+    job = world.submit("true", "--gres=gpu:t4:1")
+    since = len(world.bridge.said)
+    try:
+        world.bridge.ask("place", job=job, nodes="n1")
+        world.bridge.wait("job", since, id=job, reason="BadConstraints")
+    except Refused as refusal:
+        assert "configuration" in str(refusal), refusal
+    world.start_on(job, "g1")
+
+
+@test
+def a_refusal_carries_slurms_own_words(world):
+    assert "Invalid job id" in world.bridge.refused("place", job=999999, nodes="n1")
+    job = world.submit("true")
+    text = world.bridge.refused("place", job=job, nodes="nowhere")
+    assert "node" in text.lower(), text
+    world.start_on(job, "n1")
+
+
+@test
+def a_repeated_key_is_answered_again_and_done_once(world):
+    job = world.submit("sleep 1")
+    first = world.bridge.ask_under(70001, "place", job=job, nodes="n1")
+    again = world.bridge.ask_under(70001, "place", job=job, nodes="n1")
+    assert first == again, (first, again)
+    world.bridge.wait("ended", job=job, state="completed")
+    third = world.bridge.ask_under(70001, "place", job=job, nodes="n1")
+    assert first == third, third
+    assert world.ran(job) == ["n1 0"], world.ran(job)
+
+
+@test
+def a_job_that_runs_is_not_placed_again(world):
+    world.job = world.submit("trap 'echo saved >$D/saved; SAVED=1' USR1\n"
+                             "for i in $(seq 1200); do sleep 0.1; done")
+    world.start_on(world.job, "n1")
+    world.bridge.ask("place", job=world.job, nodes="n1")
+    assert "already runs on n1" in world.bridge.refused("place", job=world.job, nodes="n2")
+
+
+@test
+def a_stop_saves_first_and_puts_the_job_back_held(world):
+    until(lambda: world.ran(world.job), PATIENCE, "the script")
+    since = len(world.bridge.said)
+    began = time.monotonic()
+    world.bridge.ask("stop", job=world.job, signal="USR1", grace_ms=500, run=0)
+    assert time.monotonic() - began >= 0.5
+    world.bridge.wait("requeued", since, job=world.job, run=1)
+    said = world.bridge.wait("job", since, id=world.job, state="pending", run=1)
+    assert said["hold"] != "none", said
+    assert os.path.exists(f"{world.folder}/out/saved")
+
+
+@test
+def a_late_stop_of_an_earlier_run_is_refused(world):
+    assert "in run 1, not 0" in world.bridge.refused("stop", job=world.job, run=0)
+
+
+@test
+def a_stopped_job_moves_to_another_node(world):
+    began = time.monotonic()
+    world.start_on(world.job, "n2", run=1)
+    until(lambda: world.ran(world.job) == ["n1 0", "n2 1"], PATIENCE, "the second run")
+    print(f"# moved in {time.monotonic() - began:.1f} s")
+
+
+@test
+def a_job_of_a_dead_node_runs_elsewhere_within_seconds(world):
+    since = len(world.bridge.said)
+    began = time.monotonic()
+    world.lab.kill_node("n2")
+    world.bridge.ask("down", nodes="n2", text="taken away")
+    world.bridge.wait("requeued", since, job=world.job, run=2)
+    world.start_on(world.job, "n3", run=2)
+    took = time.monotonic() - began
+    print(f"# from kill to running elsewhere: {took:.1f} s")
+    assert took < 15, took
+    said = world.bridge.wait("node", since, name="n2", state="down")
+    assert said["reason"] == "taken away", said
+
+
+@test
+def a_deleted_node_is_gone(world):
+    world.bridge.ask("delete", nodes="n2")
+    world.bridge.wait("node-gone", name="n2")
+    assert "n2" not in world.bridge.list("nodes")
+
+
+@test
+def a_node_that_joins_late_is_told_and_used(world):
+    world.lab.add_node("n4")
+    world.bridge.wait("node", name="n4", state="up")
+    job = world.submit("true")
+    world.start_on(job, "n4")
+
+
+@test
+def a_drained_node_is_told_and_comes_back(world):
+    since = len(world.bridge.said)
+    world.bridge.ask("drain", nodes="n4", text="to be returned")
+    world.bridge.wait("node", since, name="n4", drain="1")
+    since = len(world.bridge.said)
+    world.bridge.ask("resume", nodes="n4")
+    world.bridge.wait("node", since, name="n4", drain="0", state="up")
+
+
+@test
+def a_released_job_can_be_held_again(world):
+    job = world.submit("true", "-c", "4")
+    world.bridge.ask("drain", nodes="n4")
+    world.bridge.ask("place", job=job, nodes="n4")
+    world.bridge.wait("job", id=job, hold="none")
+    since = len(world.bridge.said)
+    world.bridge.ask("hold", jobs=job)
+    world.bridge.wait("job", since, id=job, hold="admin")
+    world.bridge.ask("resume", nodes="n4")
+    time.sleep(1)
+    assert world.ran(job) == []
+    world.start_on(job, "n4")
+
+
+@test
+def the_cost_of_a_job_stands_where_slurm_shows_it(world):
+    world.bridge.ask("comment", job=world.job, text="cost: 0.12 USD, n3 50 %")
+    assert "AdminComment=cost: 0.12 USD, n3 50 %" in run("scontrol", "show", "job", world.job)
+
+
+@test
+def nothing_new_is_told_when_nothing_happens(world):
+    time.sleep(1.5)
+    since = len(world.bridge.said)
+    time.sleep(1.5)
+    assert len(world.bridge.said) == since, world.bridge.said[since:]
+
+
+@test
+def a_restart_of_slurmctld_is_survived_and_said(world):
+    waiting = world.submit("true")
+    world.bridge.wait("job", id=waiting)
+    since = len(world.bridge.said)
+    world.lab.stop_ctld()
+    world.bridge.wait("controller", since, state="lost")
+    world.lab.start_ctld()
+    world.bridge.wait("controller", since, state="back")
+    world.start_on(waiting, "n1")
+    assert world.bridge.find("requeued", since) is None
+    assert world.bridge.list("jobs")[world.job]["state"] == "running"
+
+
+@test
+def an_act_that_is_asked_for_meanwhile_is_done_afterwards(world):
+    submitted = time.time()
+    job = world.submit("true")
+    world.bridge.wait("job", id=job)
+    until(lambda: os.path.getmtime(f"{world.folder}/state/job_state") > submitted, PATIENCE,
+          "slurmctld to save its state")
+    since = len(world.bridge.said)
+    world.lab.stop_ctld(signal.SIGKILL)
+    world.bridge.wait("controller", since, state="lost")
+    world.bridge.send(f"place key=80001 job={job} nodes=n1")
+    world.lab.start_ctld()
+    world.bridge.wait("done", since, key=80001)
+    world.bridge.wait("started", since, job=job, nodes="n1")
+
+
+@test
+def after_a_kill_nothing_is_lost(world):
+    world.waiting = world.submit("true")
+    ending = world.submit("sleep 1")
+    world.bridge.wait("job", id=ending)
+    world.bridge.ask("place", job=ending, nodes="n1")
+    world.bridge.wait("started", job=ending)
+    world.bridge.process.kill()
+    world.bridge.process.wait()
+    until(lambda: "JobState=COMPLETED" in run("scontrol", "show", "job", ending), PATIENCE, "end")
+    world.meet()
+    world.bridge.wait("ended", job=ending, state="completed")
+    world.bridge.wait("job", id=world.waiting, state="pending")
+    assert world.bridge.wait("started", job=world.job)["nodes"] == "n3"
+    world.start_on(world.waiting, "n1")
+
+
+@test
+def the_list_of_jobs_is_what_squeue_shows(world):
+    listed = world.bridge.list("jobs")
+    shown = run("squeue", "-h", "-r", "-t", "all", "-o", "%A").split()
+    assert sorted(listed) == sorted(set(shown)), (sorted(listed), sorted(shown))
+
+
+@test
+def a_request_repeated_to_the_new_program_does_no_harm(world):
+    world.bridge.ask("place", job=world.job, nodes="n3", run=2)
+    assert "in run 2, not 1" in world.bridge.refused("stop", job=world.job, run=1)
+    assert world.ran(world.job) == ["n1 0", "n2 1", "n3 2"], world.ran(world.job)
+
+
+@test
+def a_user_cannot_pass_the_gate(world):
+    job = world.submit("true", user="nobody")
+    done = subprocess.run(["runuser", "-u", "nobody", "--", "scontrol", "release", job],
+                          capture_output=True, text=True, check=False)
+    assert "denied" in done.stdout + done.stderr, done
+    said = world.bridge.wait("job", id=job)
+    assert said["user"] == "nobody", said
+    world.start_on(job, "n1")
+
+
+@test
+def a_partition_without_nodes_is_a_gate_too(world):
+    job = world.submit("true", "-p", "gate")
+    said = world.bridge.wait("job", id=job)
+    assert (said["partition"], said["hold"]) == ("gate", "none"), said
+    world.start_on(job, "n1", partition="cloud")
+
+
+@test
+def what_is_not_ours_is_neither_told_nor_touched(world):
+    other = Bridge(world.program, "--ignore-partitions", "other", "--ignore-users", "nobody")
+    other.send("hello protocol=1")
+    aside = world.submit("true", "-p", "other")
+    foreign = world.submit("true", user="nobody")
+    ours = world.submit("true")
+    other.wait("job", id=ours)
+    for job in (aside, foreign):
+        assert other.find("job", 0, id=job) is None
+        assert "not to be touched" in other.refused("place", job=job, nodes="n1")
+        world.start_on(job, "n1")
+    world.start_on(ours, "n1")
+    assert other.close() == 0
+
+
+@test
+def only_what_was_asked_for_is_ours(world):
+    other = Bridge(world.program, "--partitions", "other")
+    other.send("hello protocol=1")
+    aside = world.submit("true", "-p", "other")
+    ours = world.submit("true")
+    other.wait("job", id=aside)
+    assert other.find("job", 0, id=ours) is None
+    assert other.ask("hold", jobs=ours)["failed"] == "1"
+    assert other.close() == 0
+
+
+@test
+def what_cannot_be_read_is_an_error_and_the_next_line_is_read(world):
+    since = len(world.bridge.said)
+    world.bridge.send("Nonsense")
+    world.bridge.wait("error", since)
+    assert "'nodes'" in world.bridge.refused("place", job=1)
+    world.bridge.list("nodes")
+
+
+@test
+def no_common_protocol_ends_it(world):
+    other = Bridge(world.program)
+    other.send("list key=1 what=jobs")
+    other.wait("error", text="say hello first")
+    other.send("hello protocol=99")
+    other.wait("error", text="no common protocol")
+    assert other.process.wait(PATIENCE) == 2
+
+
+@test
+def it_ends_with_its_input(world):
+    assert world.bridge.close() == 0
+
+
+def run_tests(world):
+    failed = 0
+    print(f"1..{len(TESTS)}", flush=True)
+    for number, function in enumerate(TESTS, 1):
+        began = time.monotonic()
+        name = function.__name__
+        try:
+            function(world)
+            print(f"ok {number} - {name}")
+        except Exception as fault:  # whatever it is, the next test still tells something
+            failed += 1
+            print(f"not ok {number} - {name}\n# {type(fault).__name__}: {fault}")
+            for said in world.bridge.said[-12:]:
+                print(f"# said: {said}")
+        print(f"# {time.monotonic() - began:.1f} s", flush=True)
+    if failed:
+        print("".join(f"# {line}\n" for line in world.lab.complaints()), end="")
+    return failed
+
+
+def main():
+    if slurm_lab.INSIDE not in os.environ:
+        reason = slurm_lab.why_not()
+        if sys.argv[1:] == ["--why-not"]:
+            print(reason or "")
+            return 0 if reason else 1
+        if reason:
+            print(f"1..0 # SKIP {reason}")
+            return 0
+    sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
+    folder = slurm_lab.enclose()
+    world = World(sys.argv[1], sys.argv[2], folder)
+    os.makedirs(f"{folder}/out")
+    os.chmod(f"{folder}/out", 0o777)
+    try:
+        world.start()
+        return 1 if run_tests(world) else 0
+    finally:
+        world.lab.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
