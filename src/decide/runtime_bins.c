@@ -128,6 +128,23 @@ static uint32_t list_drafts(const struct view *view, enum runtime_rule rule, con
     return used;
 }
 
+/* The first slot whose bin is 'bin' or more. */
+static uint32_t bin_start(const struct runtime_bins *bins, uint32_t bin)
+{
+    uint32_t low = 0;
+    uint32_t high = bins->slot_count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (runtime_bin(bins->slots[middle].runtime) < bin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum runtime_rule rule,
                         const uint32_t *tasks, uint32_t count, struct arena *arena)
 {
@@ -157,6 +174,8 @@ void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum
         }
         set_leaf(bins, slot);
     }
+    for (uint32_t bin = 0; bin <= RUNTIME_BINS; bin++)
+        bins->start[bin] = bin_start(bins, bin);
     for (uint32_t slot = bins->slot_count; slot < bins->leaves; slot++)
         bins->tree[bins->leaves + slot] = nothing;
     for (uint32_t node = bins->leaves - 1; node >= 1; node--)
@@ -235,23 +254,6 @@ static uint32_t search(const struct runtime_bins *bins, const struct query *quer
     return found;
 }
 
-/* The first slot whose bin is 'bin' or more. */
-static uint32_t bin_start(const struct runtime_bins *bins, uint32_t bin)
-{
-    uint32_t low = 0;
-    uint32_t high = bins->slot_count;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (runtime_bin(bins->slots[middle].runtime) < bin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static struct res least_demand(const struct view *view, uint32_t shape)
 {
     const struct shape *row = &view->shapes->rows[shape];
@@ -300,20 +302,20 @@ static uint32_t find_other_bin(const struct runtime_bins *bins, struct query que
     for (;;) {
         /* Jump over bins that nobody is in. */
         if (step > 0) {
-            const uint32_t next = bin_start(bins, bin + 1);
+            const uint32_t next = bins->start[bin + 1];
 
             if (next == bins->slot_count)
                 return UINT32_MAX;
             bin = runtime_bin(bins->slots[next].runtime);
         } else {
-            const uint32_t start = bin_start(bins, bin);
+            const uint32_t start = bins->start[bin];
 
             if (start == 0)
                 return UINT32_MAX;
             bin = runtime_bin(bins->slots[start - 1].runtime);
         }
-        query.from = bin_start(bins, bin);
-        query.to = bin_start(bins, bin + 1);
+        query.from = bins->start[bin];
+        query.to = bins->start[bin + 1];
 
         const uint32_t slot = search(bins, &query);
 
@@ -331,8 +333,8 @@ uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
     const struct query query = {
         .shape = shape,
         .least = least_demand(bins->view, shape),
-        .from = bin_start(bins, bin),
-        .to = bin_start(bins, bin + 1),
+        .from = bins->start[bin],
+        .to = bins->start[bin + 1],
     };
     uint32_t slot = find_closest(bins, query, own);
 

@@ -35,6 +35,8 @@ msec_t runtime_of_task(const struct view *view, uint32_t task, enum runtime_rule
 /* The number of the bin: 0 below a second, then 1 + log2 of the seconds. */
 uint32_t runtime_bin(msec_t runtime);
 
+enum { RUNTIME_BINS = 55 }; /* as many as a msec_t can tell apart */
+
 struct runtime_slot {
     msec_t runtime;
     uint32_t instance; /* ROW_NONE: nobody is here */
@@ -61,7 +63,8 @@ struct runtime_bins {
     uint32_t *slot_of_task;
     uint32_t *assigned; /* per instance: tasks that it got since the bins were built */
     uint32_t slot_count;
-    uint32_t leaves; /* a power of two */
+    uint32_t start[RUNTIME_BINS + 1]; /* the first slot of that bin or a later one */
+    uint32_t leaves;                  /* a power of two */
     struct arena *arena;
     struct runtime_change *changes; /* since the last mark */
     uint32_t change_count;
