@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_once POLICY TASKS [PAIR_RATE] - one simulation and nothing else, for who counts its
- * instructions from outside (tests/bench.sh) or wants to see where the time goes.
+ * bench_once POLICY TASKS [PAIR_RATE [GANG_TASKS_MAX]] - one simulation and nothing else, for who
+ * counts its instructions from outside (tests/bench.sh) or wants to see where the time goes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +34,14 @@ int main(int argc, char **argv)
 {
     struct bench_spec spec = { 0 };
 
-    if (argc == 3 || argc == 4) {
+    if (argc >= 3 && argc <= 5) {
         spec.policy = policy_find(argv[1]);
         spec.task_count = (uint32_t)strtoul(argv[2], NULL, 10);
-        spec.pair_rate = argc == 4 ? strtod(argv[3], NULL) : 0;
+        spec.pair_rate = argc > 3 ? strtod(argv[3], NULL) : 0;
+        spec.gang_tasks_max = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0;
     }
     if (spec.policy == NULL || spec.task_count == 0) {
-        fprintf(stderr, "usage: bench_once POLICY TASKS [PAIR_RATE]\n");
+        fprintf(stderr, "usage: bench_once POLICY TASKS [PAIR_RATE [GANG_TASKS_MAX]]\n");
         return 2;
     }
     return run(&spec);

@@ -6,12 +6,13 @@
  * 1,000,000 if none is given), prints a table, and exits with 1 if a limit is broken:
  *
  *   1. time grows no worse than n log n: time / (n log2 n) is at most GROWTH_MAX times what it is
- *      for the smallest number. The allowance is for caches: what fits into them for the smallest
- *      number does not for the largest.
+ *      for the smallest number. The allowance is for caches, which hold everything for the smallest
+ *      number and little for the largest, and for neighbours who use them too. tests/bench.sh holds
+ *      the growth of instructions, which know neither, to a closer limit.
  *   2. memory stays below BYTES_PER_TASK_MAX, where there are enough tasks to outweigh the rest.
  *
- * Each run is a process of its own, so that its memory is its own too. Short runs are repeated and
- * the fastest counts, which is the one that was least disturbed.
+ * Each run is a process of its own, so that its memory is its own too. All sizes take turns, short
+ * runs are repeated, and of each size the fastest counts: the one that was least disturbed.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,9 +27,9 @@
 #include "bench_world.h"
 #include "cli/report_table.h"
 
-enum { SIZES_MAX = 8, REPEATS_MAX = 10, BYTES_PER_TASK_MAX = 1024, MANY_TASKS = 100000 };
+enum { SIZES_MAX = 8, TURNS = 2, REPEATS_MAX = 10, BYTES_PER_TASK_MAX = 1024, MANY_TASKS = 100000 };
 
-#define GROWTH_MAX 2.5
+#define GROWTH_MAX 4.0
 
 static const struct policy *const measured[] = { &policy_task_per_instance, &policy_stratus };
 
@@ -178,27 +179,43 @@ static bool within_limits(const struct bench_spec *spec, const struct outcome *o
     return good;
 }
 
+/* Of each size the fastest run of all turns. */
+static int run_all(const struct policy *policy, const uint32_t *sizes, uint32_t count,
+                   struct outcome *ret)
+{
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = (struct outcome){ .seconds = HUGE_VAL };
+    for (uint32_t i = 0; i < count * TURNS; i++) {
+        const struct bench_spec spec = { .policy = policy, .task_count = sizes[i % count] };
+        struct outcome outcome = { 0 };
+
+        if (run_apart(&spec, &outcome) != 0)
+            return -EIO;
+        if (outcome.seconds < ret[i % count].seconds)
+            ret[i % count] = outcome;
+    }
+    return 0;
+}
+
+/* An exit status. */
 static int measure(const uint32_t *sizes, uint32_t count, struct report_table *table)
 {
+    struct outcome outcomes[SIZES_MAX];
     int code = 0;
 
     for (size_t p = 0; p < sizeof(measured) / sizeof(measured[0]); p++) {
         double smallest = 0;
 
+        if (run_all(measured[p], sizes, count, outcomes) != 0)
+            return 1;
         for (uint32_t i = 0; i < count; i++) {
             const struct bench_spec spec = { .policy = measured[p], .task_count = sizes[i] };
-            const double work = (double)sizes[i] * log2((double)sizes[i]);
-            struct outcome outcome;
+            const double each = outcomes[i].seconds / (sizes[i] * log2(sizes[i]));
 
-            if (run_apart(&spec, &outcome) != 0)
-                return 1;
             if (i == 0)
-                smallest = outcome.seconds / work;
-
-            const double growth = outcome.seconds / work / smallest;
-
-            add_row(table, &spec, &outcome, growth);
-            if (!within_limits(&spec, &outcome, growth))
+                smallest = each;
+            add_row(table, &spec, &outcomes[i], each / smallest);
+            if (!within_limits(&spec, &outcomes[i], each / smallest))
                 code = 1;
         }
     }
@@ -208,16 +225,14 @@ static int measure(const uint32_t *sizes, uint32_t count, struct report_table *t
 int main(int argc, char **argv)
 {
     uint32_t sizes[SIZES_MAX] = { 10000, 100000, 1000000 };
-    uint32_t count = 3;
+    const uint32_t count = argc > 1 ? (uint32_t)argc - 1 : 3;
 
-    if (argc > 1) {
-        count = 0;
-        for (int i = 1; i < argc && count < SIZES_MAX; i++)
-            sizes[count++] = (uint32_t)strtoul(argv[i], NULL, 10);
-    }
+    for (uint32_t i = 0; i < count && i < SIZES_MAX && argc > 1; i++)
+        sizes[i] = (uint32_t)strtoul(argv[i + 1], NULL, 10);
     for (uint32_t i = 0; i < count; i++) {
-        if (sizes[i] < 2) {
-            fprintf(stderr, "usage: bench_scale [TASKS...], each at least 2\n");
+        if (count > SIZES_MAX || sizes[i] < 2) {
+            fprintf(stderr, "usage: bench_scale [TASKS...], up to %d, each at least 2\n",
+                    SIZES_MAX);
             return 2;
         }
     }

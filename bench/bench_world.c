@@ -7,6 +7,7 @@
 #include "trace/synthetic.h"
 
 enum { SIZES = 5, CPU_SHAPES = 18, ACCEL_SHAPES = 12, SHAPES = CPU_SHAPES + ACCEL_SHAPES };
+enum { GANG_PPM = 30000, GANG_TASKS_MAX = 16 };
 
 #define HORIZON_MS  (60 * MSEC_PER_HOUR)
 #define ROUND_MS    (300 * MSEC_PER_SEC)
@@ -118,15 +119,16 @@ static void fill_mix(struct mix *mix)
 
 int bench_world_init(struct bench_world *world, const struct bench_spec *spec, struct error *reterr)
 {
+    const uint32_t gang_max = spec->gang_tasks_max > 0 ? spec->gang_tasks_max : GANG_TASKS_MAX;
     struct mix mix;
     const struct synthetic_spec draw = {
         .seed = 1,
         .task_count = spec->task_count,
-        .horizon_ms = HORIZON_MS,
+        .horizon_ms = spec->at_once ? 1 : HORIZON_MS,
         .work_min_ms = WORK_MIN_MS,
         .work_max_ms = WORK_MAX_MS,
-        .gang_ppm = 30000,
-        .gang_tasks_max = 16,
+        .gang_ppm = GANG_PPM * GANG_TASKS_MAX / gang_max,
+        .gang_tasks_max = gang_max,
         .user_count = 100,
         .mix = mix.shapes,
         .mix_count = SHAPES,
@@ -139,6 +141,8 @@ int bench_world_init(struct bench_world *world, const struct bench_spec *spec, s
 
     if (rc != 0)
         return rc;
+    if (spec->at_once)
+        world->trace.jobs[world->trace.job_count - 1].arrival_ms = BENCH_LAST_ARRIVAL_MS;
     fill_catalogue(&world->catalogue);
     world->config = (struct sim_config){
         .trace = &world->trace,

@@ -10,6 +10,7 @@
 #ifndef STINT_BENCH_BENCH_WORLD_H
 #define STINT_BENCH_BENCH_WORLD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -21,7 +22,9 @@
 struct bench_spec {
     const struct policy *policy;
     uint32_t task_count;
-    double pair_rate; /* of any two workloads beside each other; 0: they do not disturb */
+    double pair_rate;        /* of any two workloads beside each other; 0: they do not disturb */
+    uint32_t gang_tasks_max; /* 0: 16; the share of tasks in gangs stays about the same */
+    bool at_once;            /* all jobs arrive at the same moment, but for the last one */
 };
 
 struct bench_world {
@@ -30,6 +33,9 @@ struct bench_world {
     struct contention contention;
     struct sim_config config; /* of which the caller may set the callbacks */
 };
+
+/* With 'at_once', when the last job arrives: when all others have been placed. */
+#define BENCH_LAST_ARRIVAL_MS (500 * MSEC_PER_SEC)
 
 int bench_world_init(struct bench_world *world, const struct bench_spec *spec,
                      struct error *reterr);
