@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "bench_world.h"
 
@@ -19,13 +20,16 @@ static int run(const struct bench_spec *spec)
         return 1;
     }
 
+    const clock_t before = clock();
     const int rc = bench_world_run(&world, &result, &error);
+    const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
 
     if (rc != 0)
         fprintf(stderr, "bench_once: %s\n", error.text);
     else
-        printf("%s: %u tasks, %u instances rented, $%.6f\n", spec->policy->name, spec->task_count,
-               (uint32_t)result.stats.rented, (double)result.cost / (double)MONEY_PER_USD);
+        printf("%s: %u tasks, %u instances rented, $%.6f, %.3f s\n", spec->policy->name,
+               spec->task_count, (uint32_t)result.stats.rented,
+               (double)result.cost / (double)MONEY_PER_USD, seconds);
     bench_world_done(&world);
     return rc != 0 ? 1 : 0;
 }
