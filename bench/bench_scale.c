@@ -29,7 +29,7 @@
 
 enum { SIZES_MAX = 8, TURNS = 2, REPEATS_MAX = 10, BYTES_PER_TASK_MAX = 1024, MANY_TASKS = 100000 };
 
-#define GROWTH_MAX 4.0
+#define GROWTH_MAX 6.0
 
 static const struct policy *const measured[] = { &policy_task_per_instance, &policy_stratus };
 
