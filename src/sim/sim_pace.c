@@ -217,8 +217,8 @@ void sim_pace_join(struct world *world, uint32_t task)
 
     assert(!of->active);
     of->active = true;
-    of->own_ppm = 0; /* unknown: whatever it will be, it is reported */
-    note_slowest(world, task, 0);
+    of->own_ppm = 0;                       /* unknown: whatever it will be, it is reported */
+    note_slowest(world, task, UINT32_MAX); /* and until it is known, it slows nobody down */
     if (world->config->contention != NULL)
         update_machine(world, of->machine);
     else
