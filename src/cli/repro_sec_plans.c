@@ -167,7 +167,7 @@ static struct report_table *table_of_plans(const struct plans *plans)
     return table;
 }
 
-/* The floor: online within 8 % of the bound on four logs, of the greedy on five. */
+/* What --check holds: online within 8 % of the bound on four logs, of the greedy on five. */
 static bool plans_hold(const struct plans *plans)
 {
     int near_bound = 0;
