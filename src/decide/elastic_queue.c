@@ -81,6 +81,25 @@ static int compare_ends(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
+/* Few ends are the rule, and for few this is faster than the general way. */
+static void sort_ends(struct backfill_end *ends, uint32_t count)
+{
+    enum { FEW = 48 };
+
+    if (count > FEW) {
+        qsort(ends, count, sizeof(*ends), compare_ends);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        const struct backfill_end end = ends[i];
+        uint32_t hole = i;
+
+        for (; hole > 0 && ends[hole - 1].at > end.at; hole--)
+            ends[hole] = ends[hole - 1];
+        ends[hole] = end;
+    }
+}
+
 /* When the task's machine will be free, by its estimate. */
 static msec_t task_end(const struct view *view, uint32_t task)
 {
@@ -138,8 +157,7 @@ uint32_t elastic_queue_ends(const struct view *view, uint32_t offer, struct aren
         if (view->instance.offer[instance] == offer && view_is_open(view, instance) && !idle)
             gather(&gathering, view, instance);
     }
-    if (gathering.count > 1)
-        qsort(gathering.ends, gathering.count, sizeof(*gathering.ends), compare_ends);
+    sort_ends(gathering.ends, gathering.count);
     *ret = gathering.ends;
     return gathering.count;
 }

@@ -45,8 +45,19 @@ static void send(struct world *world, const struct world_news *news)
         hand_over(world, news);
 }
 
+/* Whether all news comes at once and once: then it need not be kept. */
+static bool is_prompt(const struct world *world)
+{
+    return world->config->faults.duplicate_ppm == 0 && world->config->faults.late_ppm == 0;
+}
+
 void sim_news_engine(struct world *world, const struct engine_event *event)
 {
+    if (is_prompt(world)) {
+        controller_on_engine(world->controller, event);
+        return;
+    }
+
     const struct world_news news = { .engine = *event };
 
     send(world, &news);
@@ -54,6 +65,11 @@ void sim_news_engine(struct world *world, const struct engine_event *event)
 
 void sim_news_cloud(struct world *world, const struct cloud_event *event)
 {
+    if (is_prompt(world)) {
+        controller_on_cloud(world->controller, event);
+        return;
+    }
+
     const struct world_news news = { .is_cloud = true, .cloud = *event };
 
     send(world, &news);
