@@ -31,9 +31,11 @@ STANDS_ON = {
     "trace": ["model"],
     "control": ["policy"],
     "sim": ["control", "trace"],
-    "engine": ["control"],
-    "cloud": ["control"],
-    "serve": ["control"],
+    "engine": ["control", "trace"],
+    "cloud": ["control", "trace"],
+    "store": ["control"],
+    "serve": ["store"],
+    "daemon": ["engine", "cloud", "serve", "sim"],
     "cli": ["sim", "engine", "cloud", "serve"],
 }
 LINES_MAX = 1000

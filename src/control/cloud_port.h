@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/units.h"
+#include "model/catalogue.h"
 
 struct cloud_ops {
     /* Rent 'count' machines of the offer in one request, the ids being 'first' and those that
@@ -21,6 +22,10 @@ struct cloud_ops {
 
     /* Give it back, whatever state it is in: CLOUD_GONE. */
     void (*give_back)(void *self, uint64_t instance);
+
+    /* Tell every machine that is ours: CLOUD_FOUND for each that was rented and is not gone,
+     * CLOUD_GONE for those that went lately; then CLOUD_LISTED. */
+    void (*list)(void *self, uint64_t key);
 };
 
 struct cloud_port {
@@ -34,14 +39,18 @@ enum cloud_event_kind {
     CLOUD_NOTICE,  /* it will be taken away soon */
     CLOUD_GONE,    /* given back or taken away; billed from 'billed_from' (below 0: never) to
                       'billed_to' */
+    CLOUD_FOUND,   /* ours, of 'offer'; billed since 'billed_from' (below 0: not yet) */
+    CLOUD_LISTED,  /* 'key' of the list that ends here */
 };
 
 struct cloud_event {
     enum cloud_event_kind kind;
     msec_t at;
     uint64_t instance;
+    uint64_t key; /* CLOUD_LISTED */
     msec_t billed_from;
     msec_t billed_to;
+    uint32_t offer; /* CLOUD_FOUND, and CLOUD_GONE in a list; OFFER_NONE: not known */
 };
 
 #endif

@@ -184,7 +184,11 @@ static bool is_current(const struct controller *controller, uint32_t task,
     case ENGINE_TASK_FINISHED:
         return true;
     case ENGINE_JOB_ARRIVED:
+    case ENGINE_JOB_WITHDRAWN:
     case ENGINE_NODE_READY:
+    case ENGINE_NODE_LOST:
+    case ENGINE_TASK_FOUND:
+    case ENGINE_LISTED:
         break;
     }
     assert(false && "not about a task");
@@ -217,7 +221,11 @@ static void on_task(struct controller *controller, const struct engine_event *ev
         on_finished(controller, task, event->at);
         break;
     case ENGINE_JOB_ARRIVED:
+    case ENGINE_JOB_WITHDRAWN:
     case ENGINE_NODE_READY:
+    case ENGINE_NODE_LOST:
+    case ENGINE_TASK_FOUND:
+    case ENGINE_LISTED:
         assert(false && "not about a task");
     }
 }
@@ -232,12 +240,27 @@ static void set_now(struct controller *controller, msec_t at)
 void controller_on_engine(struct controller *controller, const struct engine_event *event)
 {
     set_now(controller, event->at);
-    if (event->kind == ENGINE_JOB_ARRIVED)
+    switch (event->kind) {
+    case ENGINE_JOB_ARRIVED:
         on_job(controller, event);
-    else if (event->kind == ENGINE_NODE_READY)
+        break;
+    case ENGINE_NODE_READY:
         on_node_ready(controller, event);
-    else
+        break;
+    case ENGINE_JOB_WITHDRAWN:
+    case ENGINE_NODE_LOST:
+    case ENGINE_TASK_FOUND:
+    case ENGINE_LISTED:
+        controller->stats.late_events++; /* no list is asked for yet */
+        break;
+    case ENGINE_TASK_STARTED:
+    case ENGINE_TASK_RATE:
+    case ENGINE_TASK_STOPPED:
+    case ENGINE_TASK_LOST:
+    case ENGINE_TASK_FINISHED:
         on_task(controller, event);
+        break;
+    }
 }
 
 /* The account is opened only now, though the machine works already: its tasks pay from when they
@@ -375,6 +398,10 @@ void controller_on_cloud(struct controller *controller, const struct cloud_event
         break;
     case CLOUD_GONE:
         on_gone(controller, instance, event);
+        break;
+    case CLOUD_FOUND:
+    case CLOUD_LISTED:
+        controller->stats.late_events++; /* no list is asked for yet */
         break;
     }
 }

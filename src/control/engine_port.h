@@ -10,7 +10,10 @@
  *     act calls back before it returns. Asking twice under one key does nothing more.
  *  2. An act may be refused, delayed, or confirmed twice; events may come late or twice. Whoever
  *     receives them tells old ones by their key.
- *  3. A task's id is stable even where the engine gives it a new name after an eviction.
+ *  3. A task's id is stable even where the engine gives it a new name after an eviction, and over a
+ *     restart of the daemon.
+ *  4. A list wins over events: what it names is there, what was there when it was asked for and is
+ *     not named is there no more.
  */
 #ifndef STINT_CONTROL_ENGINE_PORT_H
 #define STINT_CONTROL_ENGINE_PORT_H
@@ -30,8 +33,18 @@ struct engine_ops {
     /* Start the task on the machine, as soon as there is room: ENGINE_TASK_STARTED, or _LOST. */
     void (*place)(void *self, uint64_t key, uint64_t task, uint64_t instance);
 
+    /* Start the task on any machine that was admitted, whenever there is room, and do not wait to
+     * be told where: ENGINE_TASK_FOUND. A later 'place' of the task takes it back. May be NULL: this
+     * engine cannot. */
+    void (*queue)(void *self, uint64_t key, uint64_t task);
+
     /* Stop the task, saving what it has done: ENGINE_TASK_STOPPED, or _FINISHED if it was faster. */
     void (*stop)(void *self, uint64_t key, uint64_t task);
+
+    /* Tell everything there is: ENGINE_JOB_ARRIVED for every job that has not ended,
+     * ENGINE_NODE_READY for every machine that takes work, ENGINE_TASK_FOUND for every task that
+     * runs; then ENGINE_LISTED. */
+    void (*list)(void *self, uint64_t key);
 };
 
 struct engine_port {
@@ -40,13 +53,18 @@ struct engine_port {
 };
 
 enum engine_event_kind {
-    ENGINE_JOB_ARRIVED,   /* 'job' */
+    ENGINE_JOB_ARRIVED,   /* 'job'; in a list also one that is known */
+    ENGINE_JOB_WITHDRAWN, /* 'job.id' shall not run now (its user holds it, say); it may come again */
     ENGINE_NODE_READY,    /* 'instance' */
+    ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that */
     ENGINE_TASK_STARTED,  /* 'task', 'key' of the placement */
+    ENGINE_TASK_FOUND,    /* 'task' runs on 'instance' since 'started_at', whatever was asked for;
+                             later events about it carry 'key' */
     ENGINE_TASK_RATE,     /* 'task', 'key' of the placement, 'rate_ppm' of full speed */
     ENGINE_TASK_STOPPED,  /* 'task', 'key' of the stop */
     ENGINE_TASK_LOST,     /* 'task', 'key' of the placement: refused, crashed, its machine lost */
     ENGINE_TASK_FINISHED, /* 'task' */
+    ENGINE_LISTED,        /* 'key' of the list that ends here */
 };
 
 struct engine_event {
@@ -55,6 +73,7 @@ struct engine_event {
     uint64_t task;
     uint64_t instance;
     uint64_t key;
+    msec_t started_at; /* ENGINE_TASK_FOUND */
     uint32_t rate_ppm;
     struct job_spec job; /* 'estimate_ms' below 0: the engine has none */
 };

@@ -22,12 +22,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/line.h"
+#include "base/line_input.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "engine/slurm/slurm_act.h"
-#include "engine/slurm/slurm_input.h"
 #include "engine/slurm/slurm_keys.h"
-#include "engine/slurm/slurm_line.h"
+#include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_request.h"
 #include "engine/slurm/slurm_watch.h"
 
@@ -51,8 +52,8 @@ struct bridge {
     msec_t poll_ms;
     struct slurm_watch watch;
     struct slurm_keys keys;
-    struct slurm_input input;
-    struct slurm_text out;
+    struct line_input input;
+    struct line_text out;
     struct stop *stops;
     uint32_t stops_count, stops_room;
     msec_t next_look_ms;
@@ -86,7 +87,7 @@ static void flush(struct bridge *bridge)
         }
         sent += (uint32_t)n;
     }
-    slurm_text_reset(&bridge->out);
+    line_text_reset(&bridge->out);
 }
 
 /* Say what became of slurmctld, when that changes. */
@@ -97,11 +98,11 @@ static void set_lost(struct bridge *bridge, int code)
     if (is_lost == bridge->is_lost)
         return;
     bridge->is_lost = is_lost;
-    slurm_text_begin(&bridge->out, "controller");
-    slurm_text_string(&bridge->out, "state", is_lost ? "lost" : "back");
+    line_text_begin(&bridge->out, "controller");
+    line_text_string(&bridge->out, "state", is_lost ? "lost" : "back");
     if (is_lost)
-        slurm_text_prose(&bridge->out, "text", slurm_strerror(code));
-    slurm_text_end(&bridge->out);
+        line_text_prose(&bridge->out, "text", slurm_strerror(code));
+    line_text_end(&bridge->out);
     slurm_watch_distrust(&bridge->watch);
 }
 
@@ -124,11 +125,11 @@ static bool is_there(void)
 static void tell_failure(struct bridge *bridge, const char *word, uint64_t key, int code,
                          const char *text)
 {
-    slurm_text_begin(&bridge->out, word);
-    slurm_text_number(&bridge->out, "key", key);
-    slurm_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
-    slurm_text_prose(&bridge->out, "text", text);
-    slurm_text_end(&bridge->out);
+    line_text_begin(&bridge->out, word);
+    line_text_number(&bridge->out, "key", key);
+    line_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
+    line_text_prose(&bridge->out, "text", text);
+    line_text_end(&bridge->out);
 }
 
 /* Answer the act of 'key' and remember the answer, unless nobody knows what became of it. */
@@ -143,9 +144,9 @@ static void answer(struct bridge *bridge, uint64_t key, int code, const struct e
         return;
     }
     if (code == 0) {
-        slurm_text_begin(&bridge->out, "done");
-        slurm_text_number(&bridge->out, "key", key);
-        slurm_text_end(&bridge->out);
+        line_text_begin(&bridge->out, "done");
+        line_text_number(&bridge->out, "key", key);
+        line_text_end(&bridge->out);
     } else {
         tell_failure(bridge, "refused", key, code, error->text);
     }
@@ -175,20 +176,20 @@ static void act_on_list(struct bridge *bridge, const struct slurm_request *reque
             continue;
         }
         bad++;
-        slurm_text_begin(&bridge->out, "failed");
-        slurm_text_number(&bridge->out, "key", request->key);
-        slurm_text_string(&bridge->out, "job", job);
-        slurm_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
-        slurm_text_prose(&bridge->out, "text", error.text);
-        slurm_text_end(&bridge->out);
+        line_text_begin(&bridge->out, "failed");
+        line_text_number(&bridge->out, "key", request->key);
+        line_text_string(&bridge->out, "job", job);
+        line_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
+        line_text_prose(&bridge->out, "text", error.text);
+        line_text_end(&bridge->out);
     }
     const uint32_t begin = bridge->out.size;
 
-    slurm_text_begin(&bridge->out, "done");
-    slurm_text_number(&bridge->out, "key", request->key);
-    slurm_text_number(&bridge->out, "count", good);
-    slurm_text_number(&bridge->out, "failed", bad);
-    slurm_text_end(&bridge->out);
+    line_text_begin(&bridge->out, "done");
+    line_text_number(&bridge->out, "key", request->key);
+    line_text_number(&bridge->out, "count", good);
+    line_text_number(&bridge->out, "failed", bad);
+    line_text_end(&bridge->out);
     slurm_keys_answer(&bridge->keys, request->key, bridge->out.text + begin,
                       bridge->out.size - begin);
 }
@@ -233,10 +234,10 @@ static void send_list(struct bridge *bridge, const struct slurm_request *request
     const uint32_t begin = bridge->out.size;
     uint32_t count = 0;
 
-    slurm_text_begin(&bridge->out, "list");
-    slurm_text_number(&bridge->out, "key", request->key);
-    slurm_text_string(&bridge->out, "what", request->what);
-    slurm_text_end(&bridge->out);
+    line_text_begin(&bridge->out, "list");
+    line_text_number(&bridge->out, "key", request->key);
+    line_text_string(&bridge->out, "what", request->what);
+    line_text_end(&bridge->out);
 
     const int code = strcmp(request->what, "jobs") == 0
                          ? slurm_watch_jobs(&bridge->watch, true, &bridge->out, &count)
@@ -249,10 +250,10 @@ static void send_list(struct bridge *bridge, const struct slurm_request *request
         set_lost(bridge, code);
         return;
     }
-    slurm_text_begin(&bridge->out, "done");
-    slurm_text_number(&bridge->out, "key", request->key);
-    slurm_text_number(&bridge->out, "count", count);
-    slurm_text_end(&bridge->out);
+    line_text_begin(&bridge->out, "done");
+    line_text_number(&bridge->out, "key", request->key);
+    line_text_number(&bridge->out, "count", count);
+    line_text_end(&bridge->out);
 }
 
 static void act(struct bridge *bridge, const struct slurm_request *request)
@@ -290,9 +291,9 @@ static void act(struct bridge *bridge, const struct slurm_request *request)
 
 static void tell_error(struct bridge *bridge, const char *text)
 {
-    slurm_text_begin(&bridge->out, "error");
-    slurm_text_prose(&bridge->out, "text", text);
-    slurm_text_end(&bridge->out);
+    line_text_begin(&bridge->out, "error");
+    line_text_prose(&bridge->out, "text", text);
+    line_text_end(&bridge->out);
 }
 
 static void greet(struct bridge *bridge, const struct slurm_request *request)
@@ -329,7 +330,7 @@ static void obey(struct bridge *bridge, const struct slurm_request *request)
     case SLURM_KEY_OPEN:
         break;
     case SLURM_KEY_ANSWERED:
-        slurm_text_append(&bridge->out, known, (uint32_t)strlen(known));
+        line_text_append(&bridge->out, known, (uint32_t)strlen(known));
         break;
     }
 }
@@ -337,7 +338,7 @@ static void obey(struct bridge *bridge, const struct slurm_request *request)
 /* A request that cannot be read is an error; one that has a key is refused under it. */
 static void read_line(struct bridge *bridge, char *text, size_t length)
 {
-    struct slurm_line line;
+    struct line line;
     struct slurm_request request;
     struct error error = { "" };
 
@@ -345,7 +346,7 @@ static void read_line(struct bridge *bridge, char *text, size_t length)
         tell_error(bridge, "the line is too long");
         return;
     }
-    if (slurm_line_parse(text, length, &line, &error) < 0) {
+    if (line_parse(text, length, &line, &error) < 0) {
         tell_error(bridge, error.text);
         return;
     }
@@ -353,10 +354,10 @@ static void read_line(struct bridge *bridge, char *text, size_t length)
         obey(bridge, &request);
         return;
     }
-    const char *key = slurm_line_get(&line, "key");
+    const char *key = line_get(&line, "key");
     uint64_t number = 0;
 
-    if (key != NULL && slurm_line_number(key, UINT64_MAX, &number) == 0)
+    if (key != NULL && line_number(key, UINT64_MAX, &number) == 0)
         tell_failure(bridge, "refused", number, 0, error.text);
     else
         tell_error(bridge, error.text);
@@ -371,7 +372,7 @@ static void read_requests(struct bridge *bridge)
     while (!bridge->is_finished && !bridge->is_lost) {
         if (bridge->is_greeted && monotonic_ms() >= bridge->next_look_ms)
             return;
-        if (!slurm_input_next(&bridge->input, &text, &length))
+        if (!line_input_next(&bridge->input, &text, &length))
             return;
         read_line(bridge, text, length);
         if (bridge->out.size > OUTPUT_MAX)
@@ -425,13 +426,13 @@ static void hear(struct bridge *bridge)
         bridge->is_finished = in.revents != 0;
         return;
     }
-    room = slurm_input_room(&bridge->input, &size);
+    room = line_input_room(&bridge->input, &size);
     if (size == 0)
         return;
     const ssize_t n = read(STDIN_FILENO, room, size);
 
     if (n > 0)
-        slurm_input_add(&bridge->input, (size_t)n);
+        line_input_add(&bridge->input, (size_t)n);
     else if (n == 0 || (errno != EINTR && errno != EAGAIN))
         bridge->is_finished = true;
 }
@@ -443,11 +444,11 @@ static void hello(struct bridge *bridge)
     (void)snprintf(
         release, sizeof(release), "%02d.%02d.%d", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
         SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
-    slurm_text_begin(&bridge->out, "hello");
-    slurm_text_number(&bridge->out, "protocol", SLURM_PROTOCOL);
-    slurm_text_string(&bridge->out, "stint", STINT_VERSION);
-    slurm_text_string(&bridge->out, "slurm", release);
-    slurm_text_end(&bridge->out);
+    line_text_begin(&bridge->out, "hello");
+    line_text_number(&bridge->out, "protocol", SLURM_PROTOCOL);
+    line_text_string(&bridge->out, "stint", STINT_VERSION);
+    line_text_string(&bridge->out, "slurm", release);
+    line_text_end(&bridge->out);
 }
 
 static void run(struct bridge *bridge)
@@ -500,7 +501,7 @@ static int ignore_users(struct slurm_filter *filter, char *names)
 
         if (user != NULL) {
             uid = user->pw_uid;
-        } else if (slurm_line_number(name, UINT32_MAX, &uid) < 0) {
+        } else if (line_number(name, UINT32_MAX, &uid) < 0) {
             (void)fprintf(stderr, "stint-slurm: no user '%s'\n", name);
             return -EINVAL;
         }
@@ -575,13 +576,13 @@ int main(int argc, char **argv)
     slurm_init(NULL);
     slurm_watch_init(&bridge.watch, &bridge.filter);
     slurm_keys_init(&bridge.keys);
-    slurm_input_init(&bridge.input);
+    line_input_init(&bridge.input);
 
     run(&bridge);
 
     mem_free(bridge.stops);
-    slurm_text_done(&bridge.out);
-    slurm_input_done(&bridge.input);
+    line_text_done(&bridge.out);
+    line_input_done(&bridge.input);
     slurm_keys_done(&bridge.keys);
     slurm_watch_done(&bridge.watch);
     slurm_fini();

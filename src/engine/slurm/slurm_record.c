@@ -44,78 +44,78 @@ static const char *hold_name(const slurm_job_info_t *job)
     return job->state_reason == WAIT_HELD_USER ? "user" : "admin";
 }
 
-static void put_text(struct slurm_text *out, const char *key, const char *value)
+static void put_text(struct line_text *out, const char *key, const char *value)
 {
     if (value != NULL && *value != '\0')
-        slurm_text_string(out, key, value);
+        line_text_string(out, key, value);
 }
 
-static void put_time(struct slurm_text *out, const char *key, time_t at)
+static void put_time(struct line_text *out, const char *key, time_t at)
 {
     if (at > 0)
-        slurm_text_number(out, key, (uint64_t)at);
+        line_text_number(out, key, (uint64_t)at);
 }
 
-static void put_identity(const slurm_job_info_t *job, const char *user, struct slurm_text *out)
+static void put_identity(const slurm_job_info_t *job, const char *user, struct line_text *out)
 {
-    slurm_text_number(out, "id", job->job_id);
+    line_text_number(out, "id", job->job_id);
     if (job->array_job_id != 0) {
-        slurm_text_number(out, "array", job->array_job_id);
+        line_text_number(out, "array", job->array_job_id);
         if (job->array_task_id != NO_VAL)
-            slurm_text_number(out, "task", job->array_task_id);
+            line_text_number(out, "task", job->array_task_id);
         put_text(out, "tasks", job->array_task_str);
     }
     if (job->het_job_id != 0)
-        slurm_text_number(out, "het", job->het_job_id);
-    slurm_text_number(out, "uid", job->user_id);
+        line_text_number(out, "het", job->het_job_id);
+    line_text_number(out, "uid", job->user_id);
     put_text(out, "user", user);
     put_text(out, "account", job->account);
-    slurm_text_prose(out, "name", job->name);
+    line_text_prose(out, "name", job->name);
     put_text(out, "partition", job->partition);
 }
 
 /* What it asks for. For a job that waits, num_nodes is a guess; tres_req_str is what was asked. */
-static void put_shape(const slurm_job_info_t *job, struct slurm_text *out)
+static void put_shape(const slurm_job_info_t *job, struct line_text *out)
 {
     const bool is_waiting = slurm_record_phase(job) == SLURM_WAITING;
     const char *tres = is_waiting ? job->tres_req_str : NULL;
     const uint64_t nodes = slurm_fields_tres(tres, "node", job->num_nodes);
     const uint64_t cpus = slurm_fields_tres(tres, "cpu", job->num_cpus);
 
-    slurm_text_number(out, "node_count", nodes);
-    slurm_text_number(out, "cpus", cpus);
-    slurm_text_number(out, "mem_mib", slurm_fields_mem_mib(job->pn_min_memory, cpus, nodes));
+    line_text_number(out, "node_count", nodes);
+    line_text_number(out, "cpus", cpus);
+    line_text_number(out, "mem_mib", slurm_fields_mem_mib(job->pn_min_memory, cpus, nodes));
     put_text(out, "gres_node", job->tres_per_node);
     put_text(out, "gres_job", job->tres_per_job);
     put_text(out, "gres_task", job->tres_per_task);
     put_text(out, "gres_socket", job->tres_per_socket);
     put_text(out, "features", job->features);
     if (job->shared == JOB_SHARED_NONE)
-        slurm_text_number(out, "exclusive", 1);
+        line_text_number(out, "exclusive", 1);
     if (job->time_limit != INFINITE && job->time_limit != NO_VAL)
-        slurm_text_number(out, "limit_s", (uint64_t)job->time_limit * 60);
+        line_text_number(out, "limit_s", (uint64_t)job->time_limit * 60);
 }
 
-static void put_run(const slurm_job_info_t *job, struct slurm_text *out)
+static void put_run(const slurm_job_info_t *job, struct line_text *out)
 {
-    slurm_text_number(out, "run", job->restart_cnt);
+    line_text_number(out, "run", job->restart_cnt);
     put_text(out, "nodes", job->nodes);
     put_time(out, "start", job->start_time);
 }
 
-uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct slurm_text *out)
+uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct line_text *out)
 {
     const uint32_t begin = out->size;
     const enum slurm_phase phase = slurm_record_phase(job);
 
-    slurm_text_begin(out, "job");
+    line_text_begin(out, "job");
     put_identity(job, user, out);
-    slurm_text_string(out, "state", state_name(job));
-    slurm_text_number(out, "run", job->restart_cnt);
+    line_text_string(out, "state", state_name(job));
+    line_text_number(out, "run", job->restart_cnt);
     if ((job->job_state & JOB_COMPLETING) != 0)
-        slurm_text_number(out, "completing", 1);
+        line_text_number(out, "completing", 1);
     if (phase == SLURM_WAITING) {
-        slurm_text_string(out, "hold", hold_name(job));
+        line_text_string(out, "hold", hold_name(job));
         put_text(out, "reason", slurm_job_reason_string(job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
@@ -127,14 +127,14 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct 
     if (phase == SLURM_ENDED)
         put_time(out, "end", job->end_time);
     put_shape(job, out);
-    slurm_text_number(out, "requeue", job->requeue);
+    line_text_number(out, "requeue", job->requeue);
     put_time(out, "submit", job->submit_time);
-    slurm_text_prose(out, "comment", job->admin_comment);
+    line_text_prose(out, "comment", job->admin_comment);
 
     const uint64_t hash = slurm_fields_hash(out->text + begin, out->size - begin);
 
-    slurm_text_number(out, "priority", job->priority);
-    slurm_text_end(out);
+    line_text_number(out, "priority", job->priority);
+    line_text_end(out);
     return hash;
 }
 
@@ -153,26 +153,26 @@ void slurm_record_free_jobs(job_info_msg_t *all)
     slurm_free_job_info_msg(all);
 }
 
-void slurm_record_started(const slurm_job_info_t *job, struct slurm_text *out)
+void slurm_record_started(const slurm_job_info_t *job, struct line_text *out)
 {
-    slurm_text_begin(out, "started");
-    slurm_text_number(out, "job", job->job_id);
+    line_text_begin(out, "started");
+    line_text_number(out, "job", job->job_id);
     put_run(job, out);
-    slurm_text_end(out);
+    line_text_end(out);
 }
 
-void slurm_record_ended(const slurm_job_info_t *job, struct slurm_text *out)
+void slurm_record_ended(const slurm_job_info_t *job, struct line_text *out)
 {
     const int status = (int)job->exit_code;
 
-    slurm_text_begin(out, "ended");
-    slurm_text_number(out, "job", job->job_id);
-    slurm_text_string(out, "state", state_name(job));
-    slurm_text_number(out, "exit", WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 0);
-    slurm_text_number(out, "signal", WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : 0);
+    line_text_begin(out, "ended");
+    line_text_number(out, "job", job->job_id);
+    line_text_string(out, "state", state_name(job));
+    line_text_number(out, "exit", WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 0);
+    line_text_number(out, "signal", WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : 0);
     put_run(job, out);
     put_time(out, "end", job->end_time);
-    slurm_text_end(out);
+    line_text_end(out);
 }
 
 bool slurm_record_is_node(const node_info_t *node)
@@ -196,20 +196,20 @@ static const char *node_state(uint32_t state)
     return "up";
 }
 
-uint64_t slurm_record_node(const node_info_t *node, struct slurm_text *out)
+uint64_t slurm_record_node(const node_info_t *node, struct line_text *out)
 {
     const uint32_t begin = out->size;
 
-    slurm_text_begin(out, "node");
+    line_text_begin(out, "node");
     put_text(out, "name", node->name);
-    slurm_text_string(out, "state", node_state(node->node_state));
-    slurm_text_number(out, "drain", (node->node_state & NODE_STATE_DRAIN) != 0);
-    slurm_text_number(out, "cpus", node->cpus);
-    slurm_text_number(out, "mem_mib", node->real_memory);
+    line_text_string(out, "state", node_state(node->node_state));
+    line_text_number(out, "drain", (node->node_state & NODE_STATE_DRAIN) != 0);
+    line_text_number(out, "cpus", node->cpus);
+    line_text_number(out, "mem_mib", node->real_memory);
     put_text(out, "gres", node->gres);
     put_text(out, "features", node->features);
     put_text(out, "addr", node->node_addr);
-    slurm_text_prose(out, "reason", node->reason);
-    slurm_text_end(out);
+    line_text_prose(out, "reason", node->reason);
+    line_text_end(out);
     return slurm_fields_hash(out->text + begin, out->size - begin);
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/slurm/slurm_line.h"
+#include "base/line.h"
 
 enum slurm_phase { SLURM_WAITING, SLURM_RUNNING, SLURM_ENDED };
 
@@ -22,19 +22,19 @@ enum slurm_phase slurm_record_phase(const slurm_job_info_t *job);
  * Write the line 'job' for it; returns the hash of what is news. Slurm gives the number of the user
  * and leaves the name to whoever asks: 'user', or NULL.
  */
-uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct slurm_text *out);
+uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct line_text *out);
 
 /* Free what slurm_load_jobs gave; takes NULL. */
 void slurm_record_free_jobs(job_info_msg_t *all);
 
 /* Write 'started' or 'ended'. */
-void slurm_record_started(const slurm_job_info_t *job, struct slurm_text *out);
-void slurm_record_ended(const slurm_job_info_t *job, struct slurm_text *out);
+void slurm_record_started(const slurm_job_info_t *job, struct line_text *out);
+void slurm_record_ended(const slurm_job_info_t *job, struct line_text *out);
 
 /* Whether the slot of the node table holds a node; slots of MaxNodeCount may be empty. */
 bool slurm_record_is_node(const node_info_t *node);
 
 /* Write the line 'node' for it; returns its hash. */
-uint64_t slurm_record_node(const node_info_t *node, struct slurm_text *out);
+uint64_t slurm_record_node(const node_info_t *node, struct line_text *out);
 
 #endif

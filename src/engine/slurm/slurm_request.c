@@ -135,7 +135,7 @@ static int read_signal(const char *value, uint16_t *ret)
 static int read_u32(const char *value, uint32_t max, uint32_t *ret)
 {
     uint64_t number = 0;
-    const int error = slurm_line_number(value, max, &number);
+    const int error = line_number(value, max, &number);
 
     if (error == 0)
         *ret = (uint32_t)number;
@@ -150,7 +150,7 @@ static int read_checked(const char *value, bool is_good, const char **ret)
 
 static int read_key(const char *value, struct slurm_request *to)
 {
-    return slurm_line_number(value, UINT64_MAX, &to->key);
+    return line_number(value, UINT64_MAX, &to->key);
 }
 
 static int read_protocol(const char *value, struct slurm_request *to)
@@ -237,8 +237,8 @@ static const struct {
 };
 
 /* Read one field; 'seen' gathers the bits. */
-static int read_field(const struct slurm_line_field *field, unsigned allowed,
-                      struct slurm_request *to, unsigned *seen, struct error *reterr)
+static int read_field(const struct line_field *field, unsigned allowed, struct slurm_request *to,
+                      unsigned *seen, struct error *reterr)
 {
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         if ((fields[i].bit & allowed) == 0 || strcmp(fields[i].key, field->key) != 0)
@@ -262,8 +262,7 @@ static const char *first_missing(unsigned missing)
     return NULL;
 }
 
-int slurm_request_read(const struct slurm_line *line, struct slurm_request *ret,
-                       struct error *reterr)
+int slurm_request_read(const struct line *line, struct slurm_request *ret, struct error *reterr)
 {
     struct slurm_request request = { .run = SLURM_RUN_ANY };
     unsigned seen = 0;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "engine/slurm/slurm_line.h"
+#include "base/line.h"
 
 enum slurm_verb {
     SLURM_HELLO,
@@ -54,8 +54,7 @@ struct slurm_request {
     uint32_t grace_ms;
 };
 
-int slurm_request_read(const struct slurm_line *line, struct slurm_request *ret,
-                       struct error *reterr);
+int slurm_request_read(const struct line *line, struct slurm_request *ret, struct error *reterr);
 
 /*
  * Copy the next id of 'list' into 'ret' and return what follows it, or NULL if there was none. A

@@ -106,17 +106,17 @@ static struct slurm_watched_job *watched_job(struct slurm_watch *watch, const sl
 
 /* What happened since 'old', by the rules above. */
 static void tell_what_happened(const struct slurm_watched_job *old, const slurm_job_info_t *job,
-                               struct slurm_text *out)
+                               struct line_text *out)
 {
     const enum slurm_phase phase = slurm_record_phase(job);
     const bool is_other_run = old->run != job->restart_cnt;
     const bool is_new_phase = is_other_run || old->phase != phase;
 
     if (is_other_run || (is_new_phase && phase == SLURM_WAITING)) {
-        slurm_text_begin(out, "requeued");
-        slurm_text_number(out, "job", job->job_id);
-        slurm_text_number(out, "run", job->restart_cnt);
-        slurm_text_end(out);
+        line_text_begin(out, "requeued");
+        line_text_number(out, "job", job->job_id);
+        line_text_number(out, "run", job->restart_cnt);
+        line_text_end(out);
     }
     if (!is_new_phase || phase == SLURM_WAITING)
         return;
@@ -154,7 +154,7 @@ static const char *user_name(struct slurm_watch *watch, uint32_t uid)
 }
 
 static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
-                        struct slurm_text *out)
+                        struct line_text *out)
 {
     struct slurm_watched_job *old = watched_job(watch, job);
     const uint32_t size = out->size;
@@ -170,7 +170,7 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
 }
 
 /* Those that the last look did not see are gone. */
-static void drop_jobs(struct slurm_watch *watch, struct slurm_text *out)
+static void drop_jobs(struct slurm_watch *watch, struct line_text *out)
 {
     for (uint32_t i = 0; i < watch->jobs_count;) {
         struct slurm_watched_job *job = &watch->jobs[i];
@@ -179,9 +179,9 @@ static void drop_jobs(struct slurm_watch *watch, struct slurm_text *out)
             i++;
             continue;
         }
-        slurm_text_begin(out, "job-gone");
-        slurm_text_number(out, "job", job->id);
-        slurm_text_end(out);
+        line_text_begin(out, "job-gone");
+        line_text_number(out, "job", job->id);
+        line_text_end(out);
         (void)map_remove(&watch->job_index, job->id);
         *job = watch->jobs[--watch->jobs_count];
         if (i < watch->jobs_count)
@@ -189,7 +189,7 @@ static void drop_jobs(struct slurm_watch *watch, struct slurm_text *out)
     }
 }
 
-int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *out,
                      uint32_t *ret_count)
 {
     job_info_msg_t *all = NULL;
@@ -223,7 +223,7 @@ static struct slurm_watched_node *watched_node(struct slurm_watch *watch, const 
     return &watch->nodes[index];
 }
 
-static void drop_nodes(struct slurm_watch *watch, struct slurm_text *out)
+static void drop_nodes(struct slurm_watch *watch, struct line_text *out)
 {
     for (uint32_t i = 0; i < watch->nodes_count;) {
         struct slurm_watched_node *node = &watch->nodes[i];
@@ -232,9 +232,9 @@ static void drop_nodes(struct slurm_watch *watch, struct slurm_text *out)
             i++;
             continue;
         }
-        slurm_text_begin(out, "node-gone");
-        slurm_text_string(out, "name", node->name);
-        slurm_text_end(out);
+        line_text_begin(out, "node-gone");
+        line_text_string(out, "name", node->name);
+        line_text_end(out);
         mem_free(node->name);
         (void)map_remove(&watch->node_index, node->id);
         *node = watch->nodes[--watch->nodes_count];
@@ -243,7 +243,7 @@ static void drop_nodes(struct slurm_watch *watch, struct slurm_text *out)
     }
 }
 
-int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct line_text *out,
                       uint32_t *ret_count)
 {
     node_info_msg_t *all = NULL;

@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/line.h"
 #include "base/map.h"
-#include "engine/slurm/slurm_line.h"
 
 enum { SLURM_FILTER_USERS_MAX = 64 };
 
@@ -81,9 +81,9 @@ void slurm_watch_distrust(struct slurm_watch *watch);
  * Slurm's error code, then with nothing written. 'ret_count', which may be NULL, is how many there
  * are.
  */
-int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *out,
                      uint32_t *ret_count);
-int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct slurm_text *out,
+int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct line_text *out,
                       uint32_t *ret_count);
 
 /* Whether this job was told of, and so is ours. */

@@ -11,12 +11,12 @@ static char buffer[4096];
 
 static int take(const char *text, struct slurm_request *ret, struct error *reterr)
 {
-    struct slurm_line line;
+    struct line line;
     const size_t length = strlen(text);
 
     assert_true(length < sizeof(buffer));
     memcpy(buffer, text, length);
-    assert_int_equal(slurm_line_parse(buffer, length, &line, reterr), 0);
+    assert_int_equal(line_parse(buffer, length, &line, reterr), 0);
     return slurm_request_read(&line, ret, reterr);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slurm_line.c - see slurm_line.h.
+ * line.c - see line.h.
  *
  * Parsing goes over the text once and writes the decoded values over it: a value is never longer
  * decoded than encoded. Any byte but zero may be escaped, as the usual encoders of other languages do;
  * we escape only what must be.
  */
-#include "engine/slurm/slurm_line.h"
+#include "base/line.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static const char hex[] = "0123456789ABCDEF";
 
 static bool is_word(const char *word, size_t length)
 {
-    if (length == 0 || length > SLURM_LINE_WORD_MAX)
+    if (length == 0 || length > LINE_WORD_MAX)
         return false;
     for (size_t i = 0; i < length; i++) {
         if ((word[i] < 'a' || word[i] > 'z') && word[i] != '_' && word[i] != '-')
@@ -75,7 +75,7 @@ static bool decode(char *value, size_t length)
 }
 
 /* One field of 'length' bytes at 'text', added to 'line'. */
-static int parse_field(char *text, size_t length, struct slurm_line *line, struct error *reterr)
+static int parse_field(char *text, size_t length, struct line *line, struct error *reterr)
 {
     char *equals = memchr(text, '=', length);
     const size_t key_length = equals == NULL ? 0 : (size_t)(equals - text);
@@ -83,10 +83,10 @@ static int parse_field(char *text, size_t length, struct slurm_line *line, struc
     if (equals == NULL || !is_word(text, key_length))
         return error_set(reterr, -EINVAL, "field %u is not key=value", line->count + 1);
     *equals = '\0';
-    if (slurm_line_get(line, text) != NULL)
+    if (line_get(line, text) != NULL)
         return error_set(reterr, -EINVAL, "'%s' comes twice", text);
-    if (line->count == SLURM_LINE_FIELDS_MAX)
-        return error_set(reterr, -E2BIG, "more than %d fields", SLURM_LINE_FIELDS_MAX);
+    if (line->count == LINE_FIELDS_MAX)
+        return error_set(reterr, -E2BIG, "more than %d fields", LINE_FIELDS_MAX);
     if (!decode(equals + 1, length - key_length - 1))
         return error_set(reterr, -EINVAL, "the value of '%s' is badly written", text);
     line->field[line->count].key = text;
@@ -95,14 +95,14 @@ static int parse_field(char *text, size_t length, struct slurm_line *line, struc
     return 0;
 }
 
-int slurm_line_parse(char *text, size_t length, struct slurm_line *ret, struct error *reterr)
+int line_parse(char *text, size_t length, struct line *ret, struct error *reterr)
 {
-    struct slurm_line line = { .word = text };
+    struct line line = { .word = text };
     char *at = text;
     char *end = text + length;
 
-    if (length >= SLURM_LINE_SIZE_MAX)
-        return error_set(reterr, -E2BIG, "the line is longer than %d bytes", SLURM_LINE_SIZE_MAX);
+    if (length >= LINE_SIZE_MAX)
+        return error_set(reterr, -E2BIG, "the line is longer than %d bytes", LINE_SIZE_MAX);
     *end = '\0';
     char *space = memchr(at, ' ', length);
 
@@ -125,7 +125,7 @@ int slurm_line_parse(char *text, size_t length, struct slurm_line *ret, struct e
     return 0;
 }
 
-const char *slurm_line_get(const struct slurm_line *line, const char *key)
+const char *line_get(const struct line *line, const char *key)
 {
     for (uint32_t i = 0; i < line->count; i++) {
         if (strcmp(line->field[i].key, key) == 0)
@@ -134,7 +134,7 @@ const char *slurm_line_get(const struct slurm_line *line, const char *key)
     return NULL;
 }
 
-int slurm_line_number(const char *value, uint64_t max, uint64_t *ret)
+int line_number(const char *value, uint64_t max, uint64_t *ret)
 {
     uint64_t number = 0;
 
@@ -153,26 +153,26 @@ int slurm_line_number(const char *value, uint64_t max, uint64_t *ret)
     return 0;
 }
 
-void slurm_text_done(struct slurm_text *text)
+void line_text_done(struct line_text *text)
 {
     mem_free(text->text);
-    *text = (struct slurm_text){ .text = NULL };
+    *text = (struct line_text){ .text = NULL };
 }
 
-void slurm_text_reset(struct slurm_text *text)
+void line_text_reset(struct line_text *text)
 {
     text->size = 0;
 }
 
-static void put(struct slurm_text *text, const char *bytes, size_t size)
+static void put(struct line_text *text, const char *bytes, size_t size)
 {
-    assert(size < SLURM_LINE_SIZE_MAX);
+    assert(size < LINE_SIZE_MAX);
     MEM_ROOM(text->text, text->room, text->size + (uint32_t)size);
     memcpy(text->text + text->size, bytes, size);
     text->size += (uint32_t)size;
 }
 
-static void put_key(struct slurm_text *text, const char *key)
+static void put_key(struct line_text *text, const char *key)
 {
     assert(is_word(key, strlen(key)));
     put(text, " ", 1);
@@ -180,7 +180,7 @@ static void put_key(struct slurm_text *text, const char *key)
     put(text, "=", 1);
 }
 
-static void put_value(struct slurm_text *text, const char *value, size_t length)
+static void put_value(struct line_text *text, const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         const unsigned char byte = (unsigned char)value[i];
@@ -193,13 +193,13 @@ static void put_value(struct slurm_text *text, const char *value, size_t length)
     }
 }
 
-void slurm_text_begin(struct slurm_text *text, const char *word)
+void line_text_begin(struct line_text *text, const char *word)
 {
     assert(is_word(word, strlen(word)));
     put(text, word, strlen(word));
 }
 
-void slurm_text_string(struct slurm_text *text, const char *key, const char *value)
+void line_text_string(struct line_text *text, const char *key, const char *value)
 {
     if (value == NULL)
         return;
@@ -207,7 +207,7 @@ void slurm_text_string(struct slurm_text *text, const char *key, const char *val
     put_value(text, value, strlen(value));
 }
 
-void slurm_text_number(struct slurm_text *text, const char *key, uint64_t value)
+void line_text_number(struct line_text *text, const char *key, uint64_t value)
 {
     char digits[24];
     const int length = snprintf(digits, sizeof(digits), "%" PRIu64, value);
@@ -217,7 +217,7 @@ void slurm_text_number(struct slurm_text *text, const char *key, uint64_t value)
     put(text, digits, (size_t)length);
 }
 
-void slurm_text_prose(struct slurm_text *text, const char *key, const char *value)
+void line_text_prose(struct line_text *text, const char *key, const char *value)
 {
     if (value == NULL)
         return;
@@ -225,12 +225,12 @@ void slurm_text_prose(struct slurm_text *text, const char *key, const char *valu
     put_value(text, value, strnlen(value, PROSE_MAX));
 }
 
-void slurm_text_end(struct slurm_text *text)
+void line_text_end(struct line_text *text)
 {
     put(text, "\n", 1);
 }
 
-void slurm_text_append(struct slurm_text *text, const char *lines, uint32_t size)
+void line_text_append(struct line_text *text, const char *lines, uint32_t size)
 {
     put(text, lines, size);
 }

@@ -4,22 +4,22 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/slurm/slurm_line.h"
+#include "base/line.h"
 
 static char buffer[4096];
 
-static int parse(const char *text, struct slurm_line *ret, struct error *reterr)
+static int parse(const char *text, struct line *ret, struct error *reterr)
 {
     const size_t length = strlen(text);
 
     assert_true(length < sizeof(buffer));
     memcpy(buffer, text, length);
-    return slurm_line_parse(buffer, length, ret, reterr);
+    return line_parse(buffer, length, ret, reterr);
 }
 
 TEST(a_word_alone_is_a_line)
 {
-    struct slurm_line line;
+    struct line line;
 
     assert_int_equal(parse("hello", &line, NULL), 0);
 
@@ -29,35 +29,35 @@ TEST(a_word_alone_is_a_line)
 
 TEST(fields_are_found_by_their_key)
 {
-    struct slurm_line line;
+    struct line line;
 
     assert_int_equal(parse("place key=7 job=12_3 nodes=n[1-2],x", &line, NULL), 0);
 
     assert_int_equal(line.count, 3);
-    assert_string_equal(slurm_line_get(&line, "key"), "7");
-    assert_string_equal(slurm_line_get(&line, "job"), "12_3");
-    assert_string_equal(slurm_line_get(&line, "nodes"), "n[1-2],x");
-    assert_null(slurm_line_get(&line, "node"));
+    assert_string_equal(line_get(&line, "key"), "7");
+    assert_string_equal(line_get(&line, "job"), "12_3");
+    assert_string_equal(line_get(&line, "nodes"), "n[1-2],x");
+    assert_null(line_get(&line, "node"));
 }
 
 TEST(a_value_may_be_empty_or_hold_an_equals_sign)
 {
-    struct slurm_line line;
+    struct line line;
 
     assert_int_equal(parse("comment text= gres=a=1", &line, NULL), 0);
 
-    assert_string_equal(slurm_line_get(&line, "text"), "");
-    assert_string_equal(slurm_line_get(&line, "gres"), "a=1");
+    assert_string_equal(line_get(&line, "text"), "");
+    assert_string_equal(line_get(&line, "gres"), "a=1");
 }
 
 TEST(escapes_are_decoded)
 {
-    struct slurm_line line;
+    struct line line;
 
     assert_int_equal(parse("comment text=a%20b%0ac%25%FF%41", &line, NULL), 0);
 
-    assert_string_equal(slurm_line_get(&line, "text"), "a b\nc%\xff"
-                                                       "A");
+    assert_string_equal(line_get(&line, "text"), "a b\nc%\xff"
+                                                 "A");
 }
 
 TEST(what_is_badly_written_is_refused_with_a_text)
@@ -85,7 +85,7 @@ TEST(what_is_badly_written_is_refused_with_a_text)
     };
 
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
-        struct slurm_line line = { .word = "untouched" };
+        struct line line = { .word = "untouched" };
         struct error error = { "" };
 
         assert_int_equal(parse(BAD[i], &line, &error), -EINVAL);
@@ -96,14 +96,14 @@ TEST(what_is_badly_written_is_refused_with_a_text)
 
 TEST(a_line_has_at_most_so_many_fields)
 {
-    struct slurm_line line;
-    char text[SLURM_LINE_FIELDS_MAX * 8 + 32] = "x";
+    struct line line;
+    char text[LINE_FIELDS_MAX * 8 + 32] = "x";
     char *at = text + 1;
 
-    for (int i = 0; i < SLURM_LINE_FIELDS_MAX; i++)
+    for (int i = 0; i < LINE_FIELDS_MAX; i++)
         at += snprintf(at, 8, " %c%c=1", 'a' + i / 26, 'a' + i % 26);
     assert_int_equal(parse(text, &line, NULL), 0);
-    assert_int_equal(line.count, SLURM_LINE_FIELDS_MAX);
+    assert_int_equal(line.count, LINE_FIELDS_MAX);
 
     (void)snprintf(at, 8, " zz=1");
     assert_int_equal(parse(text, &line, NULL), -E2BIG);
@@ -113,55 +113,55 @@ TEST(numbers_stop_at_their_maximum)
 {
     uint64_t number = 5;
 
-    assert_int_equal(slurm_line_number("18446744073709551615", UINT64_MAX, &number), 0);
+    assert_int_equal(line_number("18446744073709551615", UINT64_MAX, &number), 0);
     assert_true(number == UINT64_MAX);
-    assert_int_equal(slurm_line_number("18446744073709551616", UINT64_MAX, &number), -ERANGE);
-    assert_int_equal(slurm_line_number("99", 99, &number), 0);
-    assert_int_equal(slurm_line_number("100", 99, &number), -ERANGE);
-    assert_int_equal(slurm_line_number("9", 8, &number), -ERANGE);
-    assert_int_equal(slurm_line_number("", 8, &number), -EINVAL);
-    assert_int_equal(slurm_line_number("-1", 8, &number), -EINVAL);
-    assert_int_equal(slurm_line_number("1x", 8, &number), -EINVAL);
+    assert_int_equal(line_number("18446744073709551616", UINT64_MAX, &number), -ERANGE);
+    assert_int_equal(line_number("99", 99, &number), 0);
+    assert_int_equal(line_number("100", 99, &number), -ERANGE);
+    assert_int_equal(line_number("9", 8, &number), -ERANGE);
+    assert_int_equal(line_number("", 8, &number), -EINVAL);
+    assert_int_equal(line_number("-1", 8, &number), -EINVAL);
+    assert_int_equal(line_number("1x", 8, &number), -EINVAL);
     assert_true(number == 99);
 }
 
 TEST(what_is_printed_reads_back)
 {
-    struct slurm_text text = { .text = NULL };
-    struct slurm_line line;
+    struct line_text text = { .text = NULL };
+    struct line line;
     char all[256];
 
     for (size_t i = 0; i < 255; i++)
         all[i] = (char)(i + 1);
     all[255] = '\0';
-    slurm_text_begin(&text, "job");
-    slurm_text_number(&text, "id", UINT64_MAX);
-    slurm_text_string(&text, "name", all);
-    slurm_text_string(&text, "left_out", NULL);
-    slurm_text_end(&text);
+    line_text_begin(&text, "job");
+    line_text_number(&text, "id", UINT64_MAX);
+    line_text_string(&text, "name", all);
+    line_text_string(&text, "left_out", NULL);
+    line_text_end(&text);
 
     assert_int_equal(text.text[text.size - 1], '\n');
     assert_null(memchr(text.text, '\n', text.size - 1));
-    assert_int_equal(slurm_line_parse(text.text, text.size - 1, &line, NULL), 0);
+    assert_int_equal(line_parse(text.text, text.size - 1, &line, NULL), 0);
     assert_int_equal(line.count, 2);
-    assert_string_equal(slurm_line_get(&line, "id"), "18446744073709551615");
-    assert_string_equal(slurm_line_get(&line, "name"), all);
-    slurm_text_done(&text);
+    assert_string_equal(line_get(&line, "id"), "18446744073709551615");
+    assert_string_equal(line_get(&line, "name"), all);
+    line_text_done(&text);
 }
 
 TEST(prose_is_cut)
 {
-    struct slurm_text text = { .text = NULL };
+    struct line_text text = { .text = NULL };
     char words[5000];
 
     memset(words, 'x', sizeof(words));
     words[sizeof(words) - 1] = '\0';
-    slurm_text_begin(&text, "error");
-    slurm_text_prose(&text, "text", words);
-    slurm_text_end(&text);
+    line_text_begin(&text, "error");
+    line_text_prose(&text, "text", words);
+    line_text_end(&text);
 
     assert_true(text.size < 1100);
-    slurm_text_done(&text);
+    line_text_done(&text);
 }
 
 CHECK_MAIN(RUN(a_word_alone_is_a_line), RUN(fields_are_found_by_their_key),
