@@ -33,7 +33,7 @@ static bool is_candidate(const struct view *view, uint32_t instance,
     }
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!view_job_is_settled(view, view->task.job[task]))
+        if (!view_job_may_move(view, view->task.job[task]))
             return false;
     }
     return true;

@@ -143,7 +143,7 @@ static uint32_t list_candidates(const struct view *view, struct layout *layout, 
         if (!view_is_open(view, instance) || task == ROW_NONE)
             continue;
         if (view->instance.task_count[instance] == 1 &&
-            view_job_is_settled(view, view->task.job[task]) &&
+            view_job_may_move(view, view->task.job[task]) &&
             view->shape_offer[view->task.shape[task]] != OFFER_NONE) {
             ret[count++] = task;
             continue;

@@ -45,7 +45,7 @@ struct freedom {
  * for it, should it find no room on one that there is. */
 static bool is_movable(const struct view *view, uint32_t task)
 {
-    return view_job_is_settled(view, view->task.job[task]) &&
+    return view_job_may_move(view, view->task.job[task]) &&
            view->shape_offer[view->task.shape[task]] != OFFER_NONE;
 }
 

@@ -279,6 +279,8 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->tasks_left[job] = spec->task_count;
     table->tasks_running[job] = 0;
     table->gang[job] = spec->gang;
+    table->fixed[job] = spec->fixed;
+    table->spread[job] = spec->spread;
     table->used[job] = true;
     table->living++;
     map_put(&view->job_by_id, spec->id, job);
@@ -475,6 +477,36 @@ bool view_job_is_settled(const struct view *view, uint32_t job)
     return view->job.tasks_running[job] == view->job.tasks_left[job];
 }
 
+bool view_job_may_move(const struct view *view, uint32_t job)
+{
+    return !view->job.fixed[job] && view_job_is_settled(view, job);
+}
+
+bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance)
+{
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (view->task.job[task] == job)
+            return true;
+    }
+    return false;
+}
+
+/* Invariant 4, for one task and those that were bound to its instance after it. */
+static bool is_apart(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    if (!view->job.spread[job])
+        return true;
+    TASK_EACH(other, view, view->task.next[task])
+    {
+        if (view->task.job[other] == job)
+            return false;
+    }
+    return true;
+}
+
 void view_check(const struct view *view)
 {
     uint32_t tasks = 0;
@@ -497,6 +529,7 @@ void view_check(const struct view *view)
         {
             assert(view->task.instance[task] == instance);
             assert(view->task.state[task] == TASK_BOUND || view->task.state[task] == TASK_RUNNING);
+            assert(is_apart(view, task));
             res_add(&sum, view_demand(view, task, view_family(view, instance)));
             here++;
         }

@@ -10,7 +10,8 @@
  *  1. a task is in exactly one list: the waiting list, or that of the one instance it is bound to;
  *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above the
  *     type's capacity;
- *  3. lists are in the order of entry, so that equal histories give equal iterations.
+ *  3. lists are in the order of entry, so that equal histories give equal iterations;
+ *  4. no two tasks of a job that is spread are bound to one instance.
  *
  * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 120 bytes a task,
  *          140 an instance.
@@ -83,6 +84,8 @@ enum instance_state {
     X(uint32_t, tasks_left)     /* that have not finished */ \
     X(uint32_t, tasks_running) \
     X(uint8_t, gang)            /* its tasks run together or not at all, and share one pace */ \
+    X(uint8_t, fixed)           /* its running tasks are never moved: a stop would lose their work */ \
+    X(uint8_t, spread)          /* no two of its tasks on one instance */ \
     X(uint8_t, used)            /* whether the row is in use */
 
 #define INSTANCE_COLUMNS(X) \
@@ -171,6 +174,8 @@ struct job_spec {
     uint32_t shape;
     uint32_t task_count;
     bool gang;
+    bool fixed;
+    bool spread;
     msec_t arrived_at;
     msec_t estimate_ms;
 };
@@ -225,8 +230,14 @@ bool view_is_open(const struct view *view, uint32_t instance);
 /* How long the task has executed, up to now. */
 msec_t view_executed(const struct view *view, uint32_t task);
 
-/* Whether every task of the job runs: only such a job may be moved. */
+/* Whether every task of the job runs. */
 bool view_job_is_settled(const struct view *view, uint32_t job);
+
+/* Whether tasks of the job that are bound may be put elsewhere: it is settled, and not fixed. */
+bool view_job_may_move(const struct view *view, uint32_t job);
+
+/* Whether a task of the job is bound to the instance. O(tasks there). */
+bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance);
 
 /* Check the invariants above by brute force; for tests. */
 void view_check(const struct view *view);

@@ -47,7 +47,7 @@ static const char *judge_place(struct judge *judge, uint32_t index)
         return "it places a task on a machine that is not open";
     if (view->task.instance[place->task] == ROW_NONE)
         return NULL;
-    if (!view_job_is_settled(view, view->task.job[place->task]))
+    if (!view_job_may_move(view, view->task.job[place->task]))
         return "it moves a task of a job that is on its way";
     if (!place->fresh && place->target == view->task.instance[place->task])
         return "it moves a task to where it is";

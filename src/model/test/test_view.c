@@ -408,6 +408,51 @@ TEST(a_job_of_which_one_task_runs_is_settled_when_the_other_ends)
     world_done(&world);
 }
 
+TEST(a_fixed_job_never_moves)
+{
+    struct world world;
+
+    world_init(&world);
+    for (uint64_t id = 1; id <= 2; id++) {
+        const struct job_spec spec = {
+            .id = id,
+            .first_task_id = id * 100,
+            .shape = SHAPE_TINY,
+            .task_count = 1,
+            .fixed = id == 2,
+        };
+        const uint32_t job = view_add_job(&world.view, &spec);
+        const uint32_t task = view_find_task(&world.view, id * 100);
+
+        view_bind(&world.view, task, view_add_instance(&world.view, id, OFFER_SMALL));
+        assert_false(view_job_may_move(&world.view, job));
+        view_mark_running(&world.view, task, 0);
+        assert_true(view_job_is_settled(&world.view, job));
+        assert_int_equal(view_job_may_move(&world.view, job), id == 1);
+    }
+    world_done(&world);
+}
+
+TEST(a_job_is_where_one_of_its_tasks_is_bound)
+{
+    struct world world;
+
+    world_init(&world);
+    const struct job_spec spec = {
+        .id = 1, .first_task_id = 100, .shape = SHAPE_TINY, .task_count = 2, .spread = true
+    };
+    const uint32_t job = view_add_job(&world.view, &spec);
+    const uint32_t here = view_add_instance(&world.view, 1, OFFER_SMALL);
+    const uint32_t there = view_add_instance(&world.view, 2, OFFER_SMALL);
+
+    assert_false(view_job_is_on(&world.view, job, here));
+    view_bind(&world.view, view_find_task(&world.view, 101), here);
+    assert_true(view_job_is_on(&world.view, job, here));
+    assert_false(view_job_is_on(&world.view, job, there));
+    assert_true(world.view.job.spread[job]);
+    world_done(&world);
+}
+
 TEST(a_job_is_not_settled_while_a_stopped_task_waits_for_its_launch)
 {
     struct world world;
@@ -522,6 +567,7 @@ CHECK_MAIN(RUN(the_tasks_of_a_new_job_wait_in_their_order), RUN(a_new_task_has_n
            RUN(instances_without_tasks_are_listed_in_the_order_of_emptying),
            RUN(a_job_is_settled_when_all_its_tasks_run),
            RUN(a_job_of_which_one_task_runs_is_settled_when_the_other_ends),
+           RUN(a_fixed_job_never_moves), RUN(a_job_is_where_one_of_its_tasks_is_bound),
            RUN(a_job_is_not_settled_while_a_stopped_task_waits_for_its_launch),
            RUN(an_instance_is_under_half_until_one_kind_is_used_more),
            RUN(an_instance_of_which_exactly_half_is_used_is_not_under_half),
