@@ -33,14 +33,15 @@ static bool is_better(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Whether one more task of the kind fits the bin and makes it worth its price. */
-static bool find_fit(const struct layout *layout, const struct layout_bin *bin,
-                     struct worth_kind kind, struct fit *ret)
+static bool find_fit(const struct layout *layout, uint32_t index, uint32_t of, struct fit *ret)
 {
     const struct view *view = layout->rules->view;
+    const struct layout_bin *bin = &layout->bins[index];
+    const struct worth_kind kind = layout->pool->kinds[of].kind;
     const struct res free = layout_free(layout, bin);
     const struct res *demand = layout_demand(layout, bin, kind.shape);
 
-    if (demand == NULL || !res_fits(demand, &free))
+    if (demand == NULL || !res_fits(demand, &free) || !layout_may_join(layout, index, of))
         return false;
 
     const double ratio =
@@ -68,12 +69,11 @@ static void make_room(struct fits *fits, uint32_t bin, struct arena *arena)
 }
 
 /* The bin is new or has changed: see what it is to the kind now. */
-static void update(struct fits *fits, const struct layout *layout, uint32_t bin,
-                   struct worth_kind kind)
+static void update(struct fits *fits, const struct layout *layout, uint32_t bin, uint32_t kind)
 {
     struct fit fit;
 
-    if (!find_fit(layout, &layout->bins[bin], kind, &fit)) {
+    if (!find_fit(layout, bin, kind, &fit)) {
         tournament_drop(&fits->best, bin);
         return;
     }
@@ -102,7 +102,7 @@ static void place(struct layout *layout, struct fits *fits, uint32_t entry)
     layout_put(layout, bin, entry);
     for (uint32_t kind = 0; kind < pool->kind_count; kind++) {
         if (pool->kinds[kind].left > 0)
-            update(&fits[kind], layout, bin, pool->kinds[kind].kind);
+            update(&fits[kind], layout, bin, kind);
     }
 }
 
@@ -114,7 +114,7 @@ static struct fits *find_all_fits(const struct layout *layout)
     for (uint32_t kind = 0; kind < pool->kind_count; kind++) {
         tournament_init(&fits[kind].best, layout->arena, is_better, &fits[kind]);
         for (uint32_t bin = 0; bin < layout->bin_count; bin++)
-            update(&fits[kind], layout, bin, pool->kinds[kind].kind);
+            update(&fits[kind], layout, bin, kind);
     }
     return fits;
 }
@@ -141,8 +141,10 @@ void best_fit(const struct worth_rules *rules, struct plan *ret)
 
         const uint32_t bin = layout_open(&layout, view->instance.offer[instance], instance);
 
-        layout.bins[bin].used = view->instance.used[instance];
-        worth_group_of(rules, instance, arena, &layout.bins[bin].group);
+        TASK_EACH(task, view, view->instance.first_task[instance])
+        {
+            layout_keep(&layout, bin, task);
+        }
     }
 
     struct fits *fits = find_all_fits(&layout);

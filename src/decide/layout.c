@@ -11,6 +11,7 @@ void layout_init(struct layout *layout, const struct worth_rules *rules, struct 
                  struct arena *arena)
 {
     *layout = (struct layout){ .arena = arena, .rules = rules, .pool = pool };
+    spread_init(&layout->spread, arena);
 }
 
 uint32_t layout_open(struct layout *layout, uint32_t offer, uint32_t instance)
@@ -52,13 +53,34 @@ const struct res *layout_demand(const struct layout *layout, const struct layout
     return shape_demand_on(layout->rules->view->shapes, shape, type_of(layout, bin)->family);
 }
 
+bool layout_may_join(const struct layout *layout, uint32_t bin, uint32_t kind)
+{
+    const uint32_t job = layout->pool->kinds[kind].apart;
+
+    return job == ROW_NONE || !spread_has(&layout->spread, job, bin);
+}
+
+void layout_keep(struct layout *layout, uint32_t bin, uint32_t task)
+{
+    const struct view *view = layout->rules->view;
+    struct layout_bin *into = &layout->bins[bin];
+    const uint32_t job = view->task.job[task];
+
+    res_add(&into->used, layout_demand(layout, into, view->task.shape[task]));
+    worth_group_add(&into->group, worth_kind_of(layout->rules, task));
+    if (view->job.spread[job])
+        spread_put(&layout->spread, job, bin);
+}
+
 void layout_put(struct layout *layout, uint32_t bin, uint32_t entry)
 {
     struct layout_bin *into = &layout->bins[bin];
-    const struct worth_kind kind = layout->pool->kinds[layout->pool->entries[entry].kind].kind;
+    const struct pool_kind *kind = &layout->pool->kinds[layout->pool->entries[entry].kind];
 
-    res_add(&into->used, layout_demand(layout, into, kind.shape));
-    worth_group_add(&into->group, kind);
+    res_add(&into->used, layout_demand(layout, into, kind->kind.shape));
+    worth_group_add(&into->group, kind->kind);
+    if (kind->apart != ROW_NONE)
+        spread_put(&layout->spread, kind->apart, bin);
     into->last_entry = entry;
     pool_take(layout->pool, entry, bin);
 }

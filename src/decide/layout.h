@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "decide/pool.h"
+#include "decide/spread.h"
 #include "decide/worth.h"
 #include "model/plan.h"
 #include "model/view.h"
@@ -33,6 +34,7 @@ struct layout {
     struct layout_bin *bins;
     uint32_t bin_count;
     uint32_t room;
+    struct spread spread; /* the bins that have a task of a job that is spread */
 };
 
 void layout_init(struct layout *layout, const struct worth_rules *rules, struct pool *pool,
@@ -48,7 +50,14 @@ struct res layout_free(const struct layout *layout, const struct layout_bin *bin
 const struct res *layout_demand(const struct layout *layout, const struct layout_bin *bin,
                                 uint32_t shape);
 
-/* Put a pool entry into a bin that has room for it. */
+/* Whether the bin may take a task of the pool's kind besides those it has: false only for jobs that
+ * are spread. Room is another question. */
+bool layout_may_join(const struct layout *layout, uint32_t bin, uint32_t kind);
+
+/* A task that is on the bin's instance stays there. */
+void layout_keep(struct layout *layout, uint32_t bin, uint32_t task);
+
+/* Put a pool entry into a bin that has room for it and that it may join. */
 void layout_put(struct layout *layout, uint32_t bin, uint32_t entry);
 
 /* Worth of all bins minus their price (rounded to cents), per hour. */

@@ -77,7 +77,7 @@ static uint32_t list_matches(const struct pool *pool, const struct pair_profile 
         matches[count++] = match_single(pool, i);
     for (uint32_t i = 0; i < kinds; i++) {
         for (uint32_t j = i; j < kinds; j++) {
-            if (i == j && pool->kinds[i].count < 2)
+            if (i == j && (pool->kinds[i].count < 2 || pool->kinds[i].apart != ROW_NONE))
                 continue;
 
             const struct match match = match_pair(pool, profile, i, j);
@@ -151,8 +151,10 @@ static uint32_t list_candidates(const struct view *view, struct layout *layout, 
 
         const uint32_t bin = layout_open(layout, view->instance.offer[instance], instance);
 
-        layout->bins[bin].used = view->instance.used[instance];
-        worth_group_of(layout->rules, instance, layout->arena, &layout->bins[bin].group);
+        TASK_EACH(kept, view, task)
+        {
+            layout_keep(layout, bin, kept);
+        }
     }
     return count;
 }

@@ -8,6 +8,7 @@
 /* While the pool is built: a task with what it is sorted by. */
 struct draft {
     struct worth_kind kind;
+    uint32_t apart; /* the job, if it is spread, else ROW_NONE */
     uint32_t task;
     uint64_t order;
 };
@@ -26,6 +27,8 @@ static int compare_drafts(const void *left, const void *right)
         return compare_u64(a->kind.shape, b->kind.shape);
     if (a->kind.siblings != b->kind.siblings)
         return compare_u64(a->kind.siblings, b->kind.siblings);
+    if (a->apart != b->apart)
+        return compare_u64(a->apart, b->apart);
     return compare_u64(a->order, b->order);
 }
 
@@ -41,15 +44,17 @@ static int compare_kinds(const void *left, const void *right, void *drafts)
 static bool starts_kind(const struct draft *drafts, uint32_t i)
 {
     return i == 0 || drafts[i].kind.shape != drafts[i - 1].kind.shape ||
-           drafts[i].kind.siblings != drafts[i - 1].kind.siblings;
+           drafts[i].kind.siblings != drafts[i - 1].kind.siblings ||
+           drafts[i].apart != drafts[i - 1].apart;
 }
 
 static void cut_into_kinds(struct pool *pool, const struct draft *drafts, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (starts_kind(drafts, i))
-            pool->kinds[pool->kind_count++] =
-                (struct pool_kind){ .kind = drafts[i].kind, .first = i, .cursor = i };
+            pool->kinds[pool->kind_count++] = (struct pool_kind){
+                .kind = drafts[i].kind, .apart = drafts[i].apart, .first = i, .cursor = i
+            };
         pool->kinds[pool->kind_count - 1].count++;
         pool->kinds[pool->kind_count - 1].left++;
     }
@@ -65,7 +70,10 @@ void pool_build(struct pool *pool, const struct worth_rules *rules, const uint32
     pool->kinds = ARENA_ARRAY(arena, struct pool_kind, count);
     pool->entry_of = ARENA_ARRAY(arena, uint32_t, rules->view->task.count);
     for (uint32_t i = 0; i < count; i++) {
+        const uint32_t job = rules->view->task.job[tasks[i]];
+
         drafts[i].task = tasks[i];
+        drafts[i].apart = rules->view->job.spread[job] ? job : ROW_NONE;
         drafts[i].kind = worth_kind_of(rules, tasks[i]);
         drafts[i].order = rules->view->task.order[tasks[i]];
     }

@@ -66,9 +66,7 @@ static void split_instance(struct candidate *candidate, uint32_t instance, bool 
         }
         if (bin == UINT32_MAX)
             bin = layout_open(&candidate->layout, offer, instance);
-        worth_group_add(&candidate->layout.bins[bin].group, worth_kind_of(rules, task));
-        res_add(&candidate->layout.bins[bin].used,
-                view_demand(view, task, view_family(view, instance)));
+        layout_keep(&candidate->layout, bin, task);
     }
     if (bin == UINT32_MAX)
         freedom->reusable[freedom->reusable_count++] = instance;

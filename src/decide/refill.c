@@ -27,9 +27,9 @@ static bool is_better(const struct choice *a, const struct choice *b)
     return a->alignment > b->alignment;
 }
 
-static struct choice choose(const struct layout *layout, const struct layout_bin *bin,
-                            uint32_t *on_here)
+static struct choice choose(const struct layout *layout, uint32_t index, uint32_t *on_here)
 {
+    const struct layout_bin *bin = &layout->bins[index];
     const struct pool *pool = layout->pool;
     const struct view *view = layout->rules->view;
     const struct res free = layout_free(layout, bin);
@@ -41,7 +41,8 @@ static struct choice choose(const struct layout *layout, const struct layout_bin
         const struct worth_kind kind = pool->kinds[i].kind;
         const struct res *demand = layout_demand(layout, bin, kind.shape);
 
-        if (pool->kinds[i].left == 0 || demand == NULL || !res_fits(demand, &free))
+        if (pool->kinds[i].left == 0 || demand == NULL || !res_fits(demand, &free) ||
+            !layout_may_join(layout, index, i))
             continue;
 
         const struct choice choice = {
@@ -61,7 +62,7 @@ static struct choice choose(const struct layout *layout, const struct layout_bin
 static void update(const struct layout *layout, uint32_t bin, struct choice *choices,
                    uint32_t *on_here, struct tournament *best)
 {
-    choices[bin] = choose(layout, &layout->bins[bin], on_here);
+    choices[bin] = choose(layout, bin, on_here);
     if (choices[bin].kind != UINT32_MAX)
         tournament_enter(best, bin);
     else

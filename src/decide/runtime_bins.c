@@ -151,6 +151,7 @@ void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum
     struct draft *drafts = ARENA_ARRAY(arena, struct draft, view->instance.living + count);
 
     *bins = (struct runtime_bins){ .view = view, .arena = arena };
+    spread_init(&bins->spread, arena);
     bins->slot_count = list_drafts(view, rule, tasks, count, drafts);
     bins->leaves = 1;
     while (bins->leaves < bins->slot_count)
@@ -190,6 +191,7 @@ enum walk { WALK_FIRST, WALK_LAST, WALK_MOST_ROOM };
 
 struct query {
     uint32_t shape;
+    uint32_t apart;   /* the job, if it is spread, else ROW_NONE */
     struct res least; /* what the shape takes at the least, in any family */
     uint32_t from;    /* slots [from, to) */
     uint32_t to;
@@ -206,7 +208,9 @@ static bool slot_fits(const struct runtime_bins *bins, const struct query *query
     const struct res *demand =
         shape_demand_on(bins->view->shapes, query->shape, view_family(bins->view, at->instance));
 
-    return demand != NULL && res_fits(demand, &at->free);
+    return demand != NULL && res_fits(demand, &at->free) &&
+           (query->apart == ROW_NONE || (!view_job_is_on(bins->view, query->apart, at->instance) &&
+                                         !spread_has(&bins->spread, query->apart, at->instance)));
 }
 
 /* A node of the tree with the slots below it. */
@@ -330,8 +334,10 @@ uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
     const uint32_t own = bins->slot_of_task[task];
     const uint32_t bin = runtime_bin(bins->slots[own].runtime);
     const uint32_t shape = bins->view->task.shape[task];
+    const uint32_t job = bins->view->task.job[task];
     const struct query query = {
         .shape = shape,
+        .apart = bins->view->job.spread[job] ? job : ROW_NONE,
         .least = least_demand(bins->view, shape),
         .from = bins->start[bin],
         .to = bins->start[bin + 1],
@@ -354,7 +360,7 @@ uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
  * Changing.
  */
 
-static void log_change(struct runtime_bins *bins, uint32_t instance)
+static void log_change(struct runtime_bins *bins, uint32_t task, uint32_t instance)
 {
     const uint32_t slot = bins->slot_of_instance[instance];
 
@@ -368,6 +374,7 @@ static void log_change(struct runtime_bins *bins, uint32_t instance)
         bins->change_room = room;
     }
     bins->changes[bins->change_count++] = (struct runtime_change){
+        .task = task,
         .instance = instance,
         .slot = slot,
         .assigned = bins->assigned[instance],
@@ -394,9 +401,12 @@ void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t inst
 {
     const uint32_t slot = bins->slot_of_instance[instance];
     const uint32_t own = bins->slot_of_task[task];
+    const uint32_t job = bins->view->task.job[task];
     struct res free = bins->slots[slot].free;
 
-    log_change(bins, instance);
+    log_change(bins, task, instance);
+    if (bins->view->job.spread[job])
+        spread_put(&bins->spread, job, instance);
     bins->assigned[instance]++;
     res_sub(&free, view_demand(bins->view, task, view_family(bins->view, instance)));
     move_to(bins, instance, bins->slots[own].runtime > bins->slots[slot].runtime ? own : slot,
@@ -407,7 +417,7 @@ void runtime_bins_remove(struct runtime_bins *bins, uint32_t instance)
 {
     const uint32_t slot = bins->slot_of_instance[instance];
 
-    log_change(bins, instance);
+    log_change(bins, ROW_NONE, instance);
     bins->slots[slot].instance = ROW_NONE;
     update(bins, slot);
 }
@@ -427,6 +437,8 @@ void runtime_bins_rollback(struct runtime_bins *bins)
     while (bins->change_count > 0) {
         const struct runtime_change *change = &bins->changes[--bins->change_count];
 
+        if (change->task != ROW_NONE && bins->view->job.spread[bins->view->task.job[change->task]])
+            spread_drop(&bins->spread, bins->view->task.job[change->task], change->instance);
         bins->assigned[change->instance] = change->assigned;
         move_to(bins, change->instance, change->slot, &change->free);
     }

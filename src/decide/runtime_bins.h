@@ -5,13 +5,15 @@
  * Stratus (SoCC'18, section 3.2): a task belongs to the bin [2^(i-1), 2^i) of its remaining runtime,
  * an instance to that of its longest task. A task goes to an instance of its own bin, the one whose
  * end is closest to its own; else to one of a longer bin, the nearest such bin first, the one with
- * most room; else to one of a shorter bin, likewise, which is thereby promoted.
+ * most room; else to one of a shorter bin, likewise, which is thereby promoted. An instance that has
+ * a task of a job which is spread is no place for another of its tasks.
  *
  * How: a tree over slots sorted by remaining time, each node holding the most room below it. Every
  * pending task has a slot of its own, so that an instance which is promoted by it has a place to
  * move to and nothing is ever re-sorted.
  *
- * Costs:   O((instances + tasks) log) to build, about O(log) to find and to assign.
+ * Costs:   O((instances + tasks) log) to build, about O(log) to find and to assign; to find a place
+ *          for a job that is spread, also what there is on the instances that are passed over.
  * Memory:  the arena's.
  */
 #ifndef STINT_DECIDE_RUNTIME_BINS_H
@@ -21,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "decide/spread.h"
 #include "model/plan.h"
 #include "model/view.h"
 
@@ -49,6 +52,7 @@ struct runtime_room {
 };
 
 struct runtime_change {
+    uint32_t task; /* that was assigned, or ROW_NONE */
     uint32_t instance;
     uint32_t slot;     /* where it was */
     uint32_t assigned; /* how many tasks it had got */
@@ -66,6 +70,7 @@ struct runtime_bins {
     uint32_t start[RUNTIME_BINS + 1]; /* the first slot of that bin or a later one */
     uint32_t leaves;                  /* a power of two */
     struct arena *arena;
+    struct spread spread;           /* what was assigned, of jobs that are spread */
     struct runtime_change *changes; /* since the last mark */
     uint32_t change_count;
     uint32_t change_room;

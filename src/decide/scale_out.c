@@ -152,6 +152,20 @@ static struct best best_for(const struct scaler *scaler, uint32_t size)
     return best;
 }
 
+/* Whether the last task of the group may share a machine with those before it. */
+static bool is_apart(const struct view *view, const struct scale_out_task *tasks, uint32_t size)
+{
+    const uint32_t job = view->task.job[tasks[size - 1].task];
+
+    if (!view->job.spread[job])
+        return true;
+    for (uint32_t i = size - 1; i-- > 0;) {
+        if (view->task.job[tasks[i].task] == job)
+            return false;
+    }
+    return true;
+}
+
 static struct best choose(struct scaler *scaler, const struct scale_out_task *tasks, uint32_t count,
                           bool within_bins)
 {
@@ -163,6 +177,8 @@ static struct best choose(struct scaler *scaler, const struct scale_out_task *ta
     }
     for (uint32_t size = 1; size <= count; size++) {
         if (within_bins && tasks[size - 1].bin != tasks[0].bin)
+            break;
+        if (!is_apart(scaler->view, tasks, size))
             break;
         if (!grow_group(scaler, tasks[size - 1].task))
             break;

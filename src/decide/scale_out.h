@@ -6,7 +6,8 @@
  * Stratus (SoCC'18, section 3.3): of the tasks, longest first, the first i for i = 1, 2, 3... are a
  * candidate group as long as some machine holds them; each pair of group and offer is scored by the
  * group's demand of its tightest resource, in units of the smallest machine's, per dollar. The best
- * pair is taken, and so on until no task is left.
+ * pair is taken, and so on until no task is left. A group ends before the second task of a job that is
+ * spread.
  *
  * Costs:  O(tasks x group size x types).
  */

@@ -99,9 +99,9 @@ static bool is_better(const struct appeal *a, const struct appeal *b)
 }
 
 /* The kind that is best to add to the bin, or UINT32_MAX. */
-static uint32_t best_kind(const struct topdown *run, const struct layout_bin *bin,
-                          struct appeal *ret)
+static uint32_t best_kind(const struct topdown *run, uint32_t index, struct appeal *ret)
 {
+    const struct layout_bin *bin = &run->layout->bins[index];
     const struct pool *pool = run->layout->pool;
     const struct res free = layout_free(run->layout, bin);
     const struct res *capacity = &catalogue_type_of(run->view->catalogue, bin->offer)->capacity;
@@ -115,7 +115,8 @@ static uint32_t best_kind(const struct topdown *run, const struct layout_bin *bi
         const struct res *demand = layout_demand(run->layout, bin, kind.shape);
 
         if (demand == NULL || !res_fits(demand, &free) ||
-            run->view->shape_offer[kind.shape] == OFFER_NONE)
+            run->view->shape_offer[kind.shape] == OFFER_NONE ||
+            !layout_may_join(run->layout, index, i))
             continue;
 
         const struct appeal appeal = {
@@ -141,7 +142,7 @@ static double fill(struct topdown *run, uint32_t bin)
     pool_count_on(pool, run->layout->bins[bin].instance, run->on_here);
     for (;;) {
         struct appeal appeal = { 0 };
-        const uint32_t kind = best_kind(run, &run->layout->bins[bin], &appeal);
+        const uint32_t kind = best_kind(run, bin, &appeal);
 
         if (kind == UINT32_MAX || appeal.worth < worth)
             return worth;
@@ -168,6 +169,8 @@ static void undo(struct topdown *run, uint32_t bin)
         struct pool_kind *kind = &pool->kinds[pool->entries[i].kind];
 
         pool->entries[i].bin = UINT32_MAX;
+        if (kind->apart != ROW_NONE)
+            spread_drop(&run->layout->spread, kind->apart, bin);
         if (i < kind->cursor)
             kind->cursor = i;
         kind->left++;

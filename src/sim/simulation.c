@@ -144,6 +144,8 @@ static void arrive(struct world *world, uint32_t index)
                  .shape = job->shape,
                  .task_count = job->task_count,
                  .gang = job->gang && job->task_count > 1,
+                 .fixed = job->fixed,
+                 .spread = job->spread && job->task_count > 1,
                  .arrived_at = job->arrival_ms,
                  .estimate_ms = estimate_for(world, job) },
     };

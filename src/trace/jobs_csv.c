@@ -24,6 +24,8 @@ enum column {
     COLUMN_GPU,
     COLUMN_TASKS,
     COLUMN_GANG,
+    COLUMN_FIXED,
+    COLUMN_SPREAD,
     COLUMN_ESTIMATE,
     COLUMN_FETCH,
     COLUMN_BUILD,
@@ -45,6 +47,8 @@ static const char *const column_names[COLUMN_COUNT] = {
     [COLUMN_GPU] = "gpu",
     [COLUMN_TASKS] = "tasks",
     [COLUMN_GANG] = "gang",
+    [COLUMN_FIXED] = "fixed",
+    [COLUMN_SPREAD] = "spread",
     [COLUMN_ESTIMATE] = "estimate_s",
     [COLUMN_FETCH] = "fetch_delay",
     [COLUMN_BUILD] = "build_image_delay",
@@ -437,6 +441,24 @@ static int take_times(struct reader *r, struct trace_job *job, struct error *ret
     return rc;
 }
 
+/* Which of its tasks must be together, apart, or left where they are. */
+static int take_bonds(const struct reader *r, struct trace_job *job, struct error *reterr)
+{
+    uint32_t gang = job->task_count > 1;
+    uint32_t fixed = 0;
+    uint32_t spread = 0;
+    int rc = take_whole(r, COLUMN_GANG, 1, &gang, reterr);
+
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_FIXED, 1, &fixed, reterr);
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_SPREAD, 1, &spread, reterr);
+    job->gang = gang == 1;
+    job->fixed = fixed == 1;
+    job->spread = spread == 1;
+    return rc;
+}
+
 static int take_job(struct reader *r, struct error *reterr)
 {
     struct trace_job job = { .task_count = 1, .estimate_ms = -1 };
@@ -448,11 +470,8 @@ static int take_job(struct reader *r, struct error *reterr)
         rc = take_whole(r, COLUMN_TASKS, LIMIT_TASKS_PER_JOB, &job.task_count, reterr);
     if (rc == 0 && job.task_count == 0)
         rc = must_be(r, r->column[COLUMN_TASKS], "1 or more", reterr);
-
-    uint32_t gang = job.task_count > 1;
-
     if (rc == 0)
-        rc = take_whole(r, COLUMN_GANG, 1, &gang, reterr);
+        rc = take_bonds(r, &job, reterr);
     if (rc == 0)
         rc = take_words(r, &job, reterr);
     if (rc < 0)
@@ -460,7 +479,6 @@ static int take_job(struct reader *r, struct error *reterr)
     if (job.task_count > LIMIT_TASKS - r->trace.task_total)
         return error_set(reterr, -E2BIG, "line %u: the trace has more than %d tasks", r->csv.line,
                          LIMIT_TASKS);
-    job.gang = gang == 1;
     MEM_ROOM(r->lines, r->lines_room, r->trace.job_count + 1);
     r->lines[r->trace.job_count] = r->csv.line;
     trace_add_job(&r->trace, &job);

@@ -25,6 +25,8 @@ struct trace_job {
     uint32_t shape;
     uint32_t task_count;
     bool gang;          /* its tasks run together or not at all */
+    bool fixed;         /* its running tasks are never moved */
+    bool spread;        /* no two of its tasks on one machine */
     msec_t arrival_ms;  /* from the start of the story */
     msec_t work_ms;     /* runtime of each task at full speed */
     msec_t estimate_ms; /* the user's, of the same; -1: none */

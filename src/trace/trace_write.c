@@ -26,6 +26,7 @@ struct writer {
     const struct names *families;
     bool *used; /* by family: whether some shape has a demand of its own for it */
     uint32_t family_count;
+    bool bonds; /* some job is fixed or spread */
 };
 
 /* A text as a field, in quotes where it needs them. */
@@ -53,6 +54,8 @@ static void put_header(const struct writer *w)
     (void)fputs("job_id,name,workload,user,arrival_s,duration_s,estimate_s,tasks,gang,fetch_delay,"
                 "build_image_delay,init_delay,kill_delay,upload_delay,cpu,mem_gb,gpu",
                 w->out);
+    if (w->bonds)
+        (void)fputs(",fixed,spread", w->out);
     for (uint32_t family = 0; family < w->family_count; family++) {
         for (int kind = 0; w->used[family] && kind < RES_KINDS; kind++) {
             char column[LIMIT_NAME + 16];
@@ -119,6 +122,8 @@ static void put_job(const struct writer *w, const struct trace_job *job)
     put_seconds(w->out, shape->delays.kill_ms);
     put_seconds(w->out, shape->delays.upload_ms);
     put_demand(w->out, own_demand(shapes, shape, FAMILY_NONE));
+    if (w->bonds)
+        (void)fprintf(w->out, ",%d,%d", job->fixed, job->spread);
     for (uint32_t family = 0; family < w->family_count; family++) {
         if (w->used[family])
             put_demand(w->out, own_demand(shapes, shape, family));
@@ -146,6 +151,8 @@ int trace_write_csv(FILE *out, const struct trace *trace, const struct names *fa
         assert(family < family_count);
         w.used[family] = true;
     }
+    for (uint32_t i = 0; i < trace->job_count; i++)
+        w.bonds |= trace->jobs[i].fixed || trace->jobs[i].spread;
     put_header(&w);
     for (uint32_t i = 0; i < trace->job_count; i++)
         put_job(&w, &trace->jobs[i]);

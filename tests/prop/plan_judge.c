@@ -47,8 +47,10 @@ static const char *judge_place(struct judge *judge, uint32_t index)
         return "it places a task on a machine that is not open";
     if (view->task.instance[place->task] == ROW_NONE)
         return NULL;
-    if (!view_job_may_move(view, view->task.job[place->task]))
+    if (!view_job_is_settled(view, view->task.job[place->task]))
         return "it moves a task of a job that is on its way";
+    if (view->job.fixed[view->task.job[place->task]])
+        return "it moves a task of a job that is fixed";
     if (!place->fresh && place->target == view->task.instance[place->task])
         return "it moves a task to where it is";
     return NULL;
@@ -69,20 +71,41 @@ static const char *put(struct judge *judge, uint32_t task, uint32_t machine)
     return NULL;
 }
 
+/* Where the task will be: a machine, or ROW_NONE. */
+static uint32_t machine_after(const struct judge *judge, uint32_t task)
+{
+    const uint32_t place = judge->place_of[task];
+
+    return place != 0 ? machine_of(judge, &judge->plan->places[place - 1])
+                      : judge->view->task.instance[task];
+}
+
+static bool meets_sibling(const struct judge *judge, uint32_t task)
+{
+    const struct task_table *tasks = &judge->view->task;
+
+    for (uint32_t other = tasks->sibling[task]; other != ROW_NONE; other = tasks->sibling[other]) {
+        if (machine_after(judge, other) == machine_after(judge, task))
+            return true;
+    }
+    return false;
+}
+
 static const char *judge_future(struct judge *judge)
 {
     const struct view *view = judge->view;
 
     for (uint32_t task = 0; task < view->task.count; task++) {
-        const uint32_t place = judge->place_of[task];
-        const uint32_t machine = place != 0 ? machine_of(judge, &judge->plan->places[place - 1])
-                                            : view->task.instance[task];
+        const uint32_t machine = machine_after(judge, task);
         const char *wrong = NULL;
 
-        if (view->task.state[task] != TASK_FREE && machine != ROW_NONE)
-            wrong = put(judge, task, machine);
+        if (view->task.state[task] == TASK_FREE || machine == ROW_NONE)
+            continue;
+        wrong = put(judge, task, machine);
         if (wrong != NULL)
             return wrong;
+        if (view->job.spread[view->task.job[task]] && meets_sibling(judge, task))
+            return "it puts two tasks of a job that is spread onto one machine";
     }
     return NULL;
 }

@@ -189,6 +189,30 @@ void random_shapes(struct shapes *shapes, const struct catalogue *catalogue, str
     }
 }
 
+bool random_has_bonds(uint64_t seed)
+{
+    return seed % 4 == 3;
+}
+
+/* From the seed itself and not from its stream of numbers: nothing else is drawn differently. */
+bool random_is_fixed(uint64_t seed, uint64_t job)
+{
+    return random_has_bonds(seed) && map_mix(seed * 1000 + job) % 4 == 0;
+}
+
+bool random_is_spread(uint64_t seed, uint64_t job)
+{
+    return random_has_bonds(seed) && map_mix(seed * 1000 + job) / 4 % 2 == 0;
+}
+
+static void draw_bonds(struct trace *trace, uint64_t seed)
+{
+    for (uint32_t i = 0; i < trace->job_count; i++) {
+        trace->jobs[i].fixed = random_is_fixed(seed, trace->jobs[i].id);
+        trace->jobs[i].spread = random_is_spread(seed, trace->jobs[i].id);
+    }
+}
+
 /* 'powers': how long they are, see skewed. */
 static void draw_jobs(struct trace *trace, int powers, struct rng *rng)
 {
@@ -341,6 +365,7 @@ void random_world_draw(struct random_world *world, uint64_t seed)
     random_catalogue(&world->catalogue, &rng);
     random_shapes(&world->trace.shapes, &world->catalogue, &rng);
     draw_jobs(&world->trace, faults.lose_mean_ms > 0 ? 8 : 12, &rng);
+    draw_bonds(&world->trace, seed);
     draw_contention(world, &rng);
 
     struct sim_config *config = &world->config;

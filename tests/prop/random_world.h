@@ -27,6 +27,15 @@ struct random_world {
 };
 
 void random_world_draw(struct random_world *world, uint64_t seed);
+
+/* Whether the seed has jobs that are fixed and jobs that are spread; most have none, so that they mean
+ * what they always did. */
+bool random_has_bonds(uint64_t seed);
+
+/* For a job of such a seed: one of four is fixed, one of two is spread. */
+bool random_is_fixed(uint64_t seed, uint64_t job);
+bool random_is_spread(uint64_t seed, uint64_t job);
+
 void random_world_done(struct random_world *world);
 
 /* The parts, for tests that need no whole world. Shapes fit the catalogue that is given. */

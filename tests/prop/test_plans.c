@@ -26,7 +26,7 @@ struct scene {
     double *rates; /* of pairs, measured beforehand */
 };
 
-static void draw_jobs(struct scene *scene, struct rng *rng)
+static void draw_jobs(struct scene *scene, uint64_t seed, struct rng *rng)
 {
     const int64_t count = random_between(rng, 0, JOBS_MAX);
 
@@ -38,6 +38,8 @@ static void draw_jobs(struct scene *scene, struct rng *rng)
             .shape = (uint32_t)rng_below(rng, scene->shapes.count),
             .task_count = (uint32_t)random_between(rng, 1, 4),
             .gang = rng_below(rng, 2) == 0,
+            .fixed = random_is_fixed(seed, (uint64_t)i),
+            .spread = random_is_spread(seed, (uint64_t)i),
             .estimate_ms = random_between(rng, 0, 4 * MSEC_PER_HOUR),
         };
 
@@ -69,7 +71,9 @@ static bool has_room(const struct view *view, uint32_t task, uint32_t machine)
     const struct res *demand = view_demand(view, task, view_family(view, machine));
     const struct res room = view_free(view, machine);
 
-    return view_is_open(view, machine) && demand != NULL && res_fits(demand, &room);
+    return view_is_open(view, machine) && demand != NULL && res_fits(demand, &room) &&
+           !(view->job.spread[view->task.job[task]] &&
+             view_job_is_on(view, view->task.job[task], machine));
 }
 
 /* Bind most tasks to where they fit; most of those on ready machines run. */
@@ -123,7 +127,7 @@ static void scene_init(struct scene *scene, uint64_t seed)
     random_catalogue(&scene->catalogue, &rng);
     random_shapes(&scene->shapes, &scene->catalogue, &rng);
     view_init(&scene->view, &scene->catalogue, &scene->shapes);
-    draw_jobs(scene, &rng);
+    draw_jobs(scene, seed, &rng);
     draw_machines(scene, &rng);
     draw_bindings(scene, &rng);
     scene->view.now = random_between(&rng, 0, 2 * MSEC_PER_HOUR);

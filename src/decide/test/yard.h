@@ -127,6 +127,15 @@ static inline uint32_t yard_job(struct yard *yard, uint32_t shape, uint32_t task
     return view_find_task(&yard->view, yard->next_id++ * 100);
 }
 
+/* The same, and no two of its tasks may be on one machine. */
+static inline uint32_t yard_spread_job(struct yard *yard, uint32_t shape, uint32_t tasks)
+{
+    const uint32_t first = yard_job(yard, shape, tasks, true);
+
+    yard->view.job.spread[yard->view.task.job[first]] = true;
+    return first;
+}
+
 static inline uint32_t yard_task(struct yard *yard, uint32_t shape)
 {
     return yard_job(yard, shape, 1, false);

@@ -25,8 +25,9 @@ TEST(every_column_is_read)
     struct trace trace;
     read_text(&trace,
               "job_id,name,workload,user,arrival_s,duration_s,gpu,cpu,mem_gb,tasks,gang,estimate_s,"
-              "init_delay,fetch_delay,build_image_delay,kill_delay,upload_delay,colour\n"
-              "7,nightly,gcn[4],ann,1.5,60,0.5,2.25,16,3,0,100,1,2,3,4,5,red\n",
+              "init_delay,fetch_delay,build_image_delay,kill_delay,upload_delay,colour,fixed,"
+              "spread\n"
+              "7,nightly,gcn[4],ann,1.5,60,0.5,2.25,16,3,0,100,1,2,3,4,5,red,1,1\n",
               NULL);
     const struct trace_job *job = &trace.jobs[0];
     const struct shape *shape = &trace.shapes.rows[job->shape];
@@ -43,6 +44,8 @@ TEST(every_column_is_read)
     assert_int_equal(job->estimate_ms, 100000);
     assert_int_equal(job->task_count, 3);
     assert_false(job->gang);
+    assert_true(job->fixed);
+    assert_true(job->spread);
     assert_int_equal(shape->delays.init_ms, 1000);
     assert_int_equal(shape->delays.fetch_ms, 2000);
     assert_int_equal(shape->delays.build_ms, 3000);
@@ -71,6 +74,8 @@ TEST(what_is_missing_has_its_default)
     assert_int_equal(job->estimate_ms, -1);
     assert_false(job[0].gang);
     assert_true(job[1].gang);
+    assert_false(job[1].fixed);
+    assert_false(job[1].spread);
     assert_int_equal(job[2].task_count, 1);
     assert_int_equal(job[2].work_ms, 0);
     assert_int_equal(demand(&trace, 0, 0)->amount[RES_MEM], 0);

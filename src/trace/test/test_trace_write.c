@@ -55,6 +55,14 @@ TEST(what_was_written_reads_the_same)
                     NULL);
 }
 
+TEST(jobs_that_are_fixed_or_spread_are_written_as_such)
+{
+    check_same_text(HEAD ",fixed,spread\n"
+                         "0,a,a,,0,1,,2,1,0,0,0,0,0,1,0,0,0,1\n"
+                         "1,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,1,0\n",
+                    NULL);
+}
+
 TEST(names_that_need_quotes_get_them)
 {
     check_same_text(HEAD "\n"
@@ -124,6 +132,7 @@ TEST(a_full_disk_is_an_error)
     (void)fclose(full);
 }
 
-CHECK_MAIN(RUN(what_was_written_reads_the_same), RUN(names_that_need_quotes_get_them),
-           RUN(demands_of_families_are_written), RUN(a_synthetic_trace_survives_the_round_trip),
-           RUN(a_full_disk_is_an_error))
+CHECK_MAIN(RUN(what_was_written_reads_the_same),
+           RUN(jobs_that_are_fixed_or_spread_are_written_as_such),
+           RUN(names_that_need_quotes_get_them), RUN(demands_of_families_are_written),
+           RUN(a_synthetic_trace_survives_the_round_trip), RUN(a_full_disk_is_an_error))

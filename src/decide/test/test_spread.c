@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory of spread.h against a plain table, and that each way to pack heeds it. That every plan of
+ * every policy does is for tests/prop.
+ */
+#include "decide/spread.h"
+
+#include "base/rng.h"
+#include "decide/runtime_bins.h"
+#include "decide/scale_out.h"
+#include "decide/test/yard.h"
+#include "decide/topdown.h"
+
+enum { JOBS = 20, MACHINES = 30, STEPS = 5000 };
+
+TEST(random_histories_agree_with_a_plain_table)
+{
+    static bool there[JOBS][MACHINES];
+    struct arena arena;
+    struct spread spread;
+    struct rng rng;
+
+    arena_init(&arena);
+    rng_init(&rng, 1, 0);
+    spread_init(&spread, &arena);
+    for (int i = 0; i < STEPS; i++) {
+        const uint32_t job = (uint32_t)rng_below(&rng, JOBS);
+        const uint32_t machine = (uint32_t)rng_below(&rng, MACHINES);
+
+        assert_int_equal(spread_has(&spread, job, machine), there[job][machine]);
+        if (there[job][machine])
+            spread_drop(&spread, job, machine);
+        else
+            spread_put(&spread, job, machine);
+        there[job][machine] = !there[job][machine];
+    }
+    arena_done(&arena);
+}
+
+/* Machines of 8 CPUs, tasks of 2. */
+static void init_eights(struct yard *yard)
+{
+    yard_init(yard);
+    (void)yard_type(yard, "a", 8, 64, 0, 1.0);
+    (void)yard_shape(yard, 2, 1, 0);
+}
+
+TEST(runtime_bins_pass_over_machines_that_have_a_sibling_until_it_is_taken_back)
+{
+    struct yard yard;
+    struct runtime_bins bins;
+    enum plan_reason_code why;
+
+    init_eights(&yard);
+    const uint32_t first = yard_spread_job(&yard, 0, 3);
+    const uint32_t tasks[] = { first + 1, first + 2 };
+    const uint32_t taken = yard_machine(&yard, 0);
+    const uint32_t open = yard_machine(&yard, 0);
+    yard_run(&yard, first, taken);
+    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, tasks, 2, &yard.arena);
+
+    assert_int_equal(runtime_bins_find(&bins, tasks[0], &why), open);
+    runtime_bins_mark(&bins);
+    runtime_bins_assign(&bins, tasks[0], open);
+    assert_int_equal(runtime_bins_find(&bins, tasks[1], &why), ROW_NONE);
+    runtime_bins_rollback(&bins);
+    assert_int_equal(runtime_bins_find(&bins, tasks[1], &why), open);
+    yard_done(&yard);
+}
+
+TEST(scale_out_gives_each_task_of_the_job_a_machine_that_others_share)
+{
+    struct yard yard;
+
+    init_eights(&yard);
+    const uint32_t pair = yard_spread_job(&yard, 0, 2);
+    const uint32_t other = yard_job(&yard, 0, 2, false);
+    const struct scale_out_task tasks[] = {
+        { .task = pair }, { .task = other }, { .task = pair + 1 }, { .task = other + 1 }
+    };
+    (void)scale_out(&yard.view, tasks, 4, (struct scale_out_options){ .unit = UNIT_PER_KIND },
+                    REASON_BEST_SCORE, &yard.plan);
+
+    assert_int_equal(yard.plan.rent_count, 2);
+    yard_check_fresh(&yard, pair, 0);
+    yard_check_fresh(&yard, other, 0);
+    yard_check_fresh(&yard, pair + 1, 1);
+    yard_check_fresh(&yard, other + 1, 1);
+    yard_done(&yard);
+}
+
+/* The largest machine is tried first and holds a task of the job and the other one, but is not worth
+ * its price; the large one then gets the same two. */
+TEST(top_down_packing_takes_a_try_back_as_if_it_had_not_been)
+{
+    struct yard yard;
+
+    yard_init_halves(&yard);
+    (void)yard_type(&yard, "c7i", 8, 16, 0, 3.0);
+    const uint32_t pair = yard_spread_job(&yard, HALF, 2);
+    const uint32_t tasks[] = { pair, pair + 1, yard_task(&yard, HALF) };
+    const struct worth_rules rules = { .view = &yard.view };
+    struct pool pool;
+    struct layout layout;
+    layout_init(&layout, &rules, &pool, &yard.arena);
+    pool_build(&pool, &rules, tasks, 3, &yard.arena);
+    topdown_pack(&layout, NULL, 0, (struct topdown_options){ 0 });
+
+    assert_int_equal(pool.kind_count, 2);
+    assert_int_equal(pool.kinds[0].apart, yard.view.task.job[pair]);
+    assert_int_equal(layout.bin_count, 2);
+    assert_int_equal(layout.bins[0].offer, LARGE);
+    assert_int_equal(layout.bins[0].group.size, 2);
+    assert_int_equal(layout.bins[1].offer, SMALL);
+    yard_done(&yard);
+}
+
+TEST(jobs_that_are_not_spread_are_one_kind)
+{
+    struct yard yard;
+
+    yard_init_halves(&yard);
+    const uint32_t tasks[] = { yard_task(&yard, HALF), yard_task(&yard, HALF) };
+    const struct worth_rules rules = { .view = &yard.view };
+    struct pool pool;
+    pool_build(&pool, &rules, tasks, 2, &yard.arena);
+
+    assert_int_equal(pool.kind_count, 1);
+    assert_int_equal(pool.kinds[0].apart, ROW_NONE);
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(random_histories_agree_with_a_plain_table),
+           RUN(runtime_bins_pass_over_machines_that_have_a_sibling_until_it_is_taken_back),
+           RUN(scale_out_gives_each_task_of_the_job_a_machine_that_others_share),
+           RUN(top_down_packing_takes_a_try_back_as_if_it_had_not_been),
+           RUN(jobs_that_are_not_spread_are_one_kind))
