@@ -35,9 +35,13 @@ struct controller *controller_create(const struct controller_config *config)
     controller->ledger = ledger_create();
     arena_init(&controller->arena);
     map_init(&controller->ended_jobs);
-    controller->next_key = 1;
+    map_init(&controller->gone);
+    controller->next_key = config->first_key > 0 ? config->first_key : 1;
     controller->next_unblock = MSEC_NEVER;
     controller->next_wake = MSEC_NEVER;
+    controller->next_retry = MSEC_NEVER;
+    controller->queue_first = ROW_NONE;
+    controller->next_boot_timeout = MSEC_NEVER;
     controller->next_price = next_price_change(config->catalogue, 0);
     return controller;
 }
@@ -52,8 +56,11 @@ void controller_destroy(struct controller *controller)
     ledger_destroy(controller->ledger);
     arena_done(&controller->arena);
     map_done(&controller->ended_jobs);
+    map_done(&controller->gone);
     mem_free(controller->steps);
     mem_free(controller->present);
+    mem_free(controller->task_notes);
+    mem_free(controller->instance_notes);
     mem_free(controller->lessons);
     mem_free(controller);
 }
@@ -70,6 +77,27 @@ void controller_grow(struct controller *controller)
     MEM_ROOM(controller->present, controller->present_room, controller->view.instance.count);
     for (uint32_t i = instances; i < controller->present_room; i++)
         controller->present[i] = ROW_NONE;
+    MEM_ROOM(controller->task_notes, controller->task_notes_room, controller->view.task.count);
+    MEM_ROOM(controller->instance_notes, controller->instance_notes_room,
+             controller->view.instance.count);
+}
+
+void controller_tune(struct controller *controller, const struct controller_config *config)
+{
+    struct controller_config *mine = &controller->config;
+
+    mine->policy = config->policy;
+    for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
+        mine->option[i] = config->option[i];
+    mine->refused_block_ms = config->refused_block_ms;
+    mine->max_instances = config->max_instances;
+    mine->max_price_per_hour = config->max_price_per_hour;
+    mine->rent_nothing = config->rent_nothing;
+    mine->queue_ahead_ms = config->queue_ahead_ms;
+    mine->queue_ahead_most = config->queue_ahead_most;
+    mine->boot_timeout_ms = config->boot_timeout_ms;
+    mine->place_retry_ms = config->place_retry_ms;
+    controller->wants_decision = true;
 }
 
 uint64_t controller_key(struct controller *controller)
@@ -101,6 +129,7 @@ void controller_decide(struct controller *controller, msec_t now)
 
     controller->view.now = now;
     controller->wants_decision = false;
+    controller_check_boots(controller);
     refresh_offers(controller, now);
     reservation_update(&controller->view);
     if (controller->config.policy->learns_colocation)
@@ -124,9 +153,12 @@ void controller_decide(struct controller *controller, msec_t now)
         controller->stats.fulls++;
         tempo_full(&controller->knowledge.tempo);
     }
+    controller_trim(controller, &plan);
     if (controller->config.on_plan != NULL)
         controller->config.on_plan(controller->config.context, &controller->view, &plan);
     controller_apply(controller, &plan);
+    controller_queue_ahead(controller);
+    controller_watch_boots(controller);
 }
 
 bool controller_wants_decision(const struct controller *controller)
@@ -142,7 +174,21 @@ msec_t controller_next_wake(const struct controller *controller)
         wake = controller->next_unblock;
     if (controller->view.task.living > 0 && controller->next_price < wake)
         wake = controller->next_price;
+    if (controller->next_retry < wake)
+        wake = controller->next_retry;
+    if (controller->next_boot_timeout < wake)
+        wake = controller->next_boot_timeout;
     return wake;
+}
+
+uint64_t controller_next_key(const struct controller *controller)
+{
+    return controller->next_key;
+}
+
+uint32_t controller_queued(const struct controller *controller)
+{
+    return controller->queued;
 }
 
 bool controller_is_idle(const struct controller *controller)

@@ -12,11 +12,17 @@
  *  2. a task that moves is stopped first, and started at its target when it has stopped and the
  *     target is ready; a gang of which one task moves is stopped and started as a whole;
  *  3. a refused offer is not asked for again for a while, and its tasks wait for the next decision;
- *  4. tasks of a machine that was lost wait again.
+ *  4. tasks of a machine that was lost wait again;
+ *  5. what a limit forbids is dropped, as are placements of tasks that were lost a short time ago; a
+ *     gang is dropped as a whole, and with a move all that needs its room.
+ *
+ * What is known is held against what the ports tell in full, at the start and now and then: see
+ * controller_audit.
  *
  * Promises:  late and repeated events are harmless; each act has a key of its own; every instance
  *            that was rented is given back or reported gone before controller_is_idle says so.
- * Costs:     an event is O(tasks on the instance it concerns); a decision what its policy costs.
+ * Costs:     an event is O(tasks on the instance it concerns); a decision what its policy costs; the
+ *            end of a list O(all jobs, tasks and instances).
  */
 #ifndef STINT_CONTROL_CONTROLLER_H
 #define STINT_CONTROL_CONTROLLER_H
@@ -52,11 +58,29 @@ struct controller_config {
     double default_rate;        /* of pairs never seen together */
     struct pair_profile profile;
 
+    /* Limits and patience; all zero: none. What may change while it runs: controller_tune. */
+    uint64_t first_key;         /* 0 counts as 1; after a restart: above all that were ever used */
+    uint32_t max_instances;     /* that live at a time */
+    money_t max_price_per_hour; /* sum of the current prices of those that live */
+    bool rent_nothing;          /* whatever the policy says */
+    msec_t queue_ahead_ms;      /* tasks expected to run no longer than this may be queued at the
+                                   engine beyond what fits; 0: never */
+    uint32_t queue_ahead_most;  /* so many at a time */
+    msec_t boot_timeout_ms; /* a machine that is not ready so long after it was expected goes back,
+                                   and its offer is left alone like a refused one */
+    msec_t place_retry_ms;  /* a task whose placement was lost before it started is not placed again
+                                   for so long, twice as long the next time, up to 32 times */
+
     /* Called with every decision, before it is carried out; may be NULL. */
     void (*on_plan)(void *context, const struct view *view, const struct plan *plan);
     /* Called when a task has ended, with what it cost; may be NULL. */
     void (*on_settled)(void *context, const struct view *view, uint32_t task,
                        struct ledger_due due);
+    /* Called when the account of an instance was closed; may be NULL. */
+    void (*on_bill)(void *context, const struct view *view, uint32_t instance,
+                    const struct ledger_bill *bill);
+    /* Whether the instance's bill is in the books already, by an earlier process; may be NULL. */
+    bool (*is_settled)(void *context, uint64_t instance);
     void *context;
 };
 
@@ -73,6 +97,25 @@ struct controller_stats {
     msec_t bound_task_ms; /* time that tasks were bound to instances, added up */
     msec_t instance_ms;   /* time from request to end of instances, added up */
     uint64_t late_events; /* ignored: they spoke of what is no more */
+
+    uint64_t audits;        /* of which both lists have ended */
+    uint64_t adopted;       /* machines that a list named and nobody knew */
+    uint64_t vanished;      /* machines that a list did not name any more */
+    uint64_t strangers;     /* named machines whose offer is not in the catalogue */
+    uint64_t returned_anew; /* machines that were given back once more, for they are still there */
+    uint64_t jobs_vanished; /* jobs that a list did not name any more */
+    uint64_t jobs_withdrawn;
+    uint64_t found;         /* tasks that ran elsewhere than was known */
+    uint64_t tasks_missed;  /* tasks that were thought to run and do not */
+    uint64_t asked_anew;    /* placements and stops that came to nothing and were repeated */
+    uint64_t misfits;       /* tasks that were stopped because they cannot be where they run */
+    uint64_t nodes_lost;    /* machines that the engine lost */
+    uint64_t boot_timeouts; /* machines that did not become ready in time */
+    uint64_t places_lost;   /* placements that came to nothing */
+    uint64_t bad_machines; /* given back because placements there came to nothing again and again */
+    uint64_t limited;      /* rents that a limit dropped */
+    uint64_t held_back;    /* places of tasks whose last placement was lost a short time ago */
+    uint64_t queued;       /* tasks that were queued at the engine */
 };
 
 struct controller *controller_create(const struct controller_config *config);
@@ -87,11 +130,31 @@ void controller_decide(struct controller *controller, msec_t now);
 /* Whether something happened since the last decision that may call for another. */
 bool controller_wants_decision(const struct controller *controller);
 
+/*
+ * Ask both ports what there is, and hold what is known against it when the lists have ended: what
+ * nobody knew is taken over, what is not named is no more. The first audit asks the engine only when
+ * the cloud has told its machines, so that tasks are found on machines that are known.
+ */
+void controller_audit(struct controller *controller, msec_t now);
+
+/* Both lists of at least one audit have ended. */
+bool controller_is_audited(const struct controller *controller);
+
+/* The next key that it will use; all below were used or never will be. */
+uint64_t controller_next_key(const struct controller *controller);
+
+/* Take over what may change while it runs: policy and options, limits, times. */
+void controller_tune(struct controller *controller, const struct controller_config *config);
+
+/* Tasks that are queued at the engine and were not found running yet. */
+uint32_t controller_queued(const struct controller *controller);
+
 /* Let every instance without tasks go; no policy is asked. */
 void controller_drain(struct controller *controller);
 
 /* When, without any event, a decision is due: the policy asked for it, a refused offer may be asked
- * again, a price changes; MSEC_NEVER if never. */
+ * again, a price changes, a machine should be ready by then, a lost task may be placed again;
+ * MSEC_NEVER if never. */
 msec_t controller_next_wake(const struct controller *controller);
 
 /* No task and no instance is left. */

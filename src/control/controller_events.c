@@ -63,14 +63,18 @@ static void learn_runtime(struct controller *controller, uint32_t task, msec_t a
 static void on_job(struct controller *controller, const struct engine_event *event)
 {
     struct job_spec spec = event->job;
+    const uint32_t known = view_find_job(&controller->view, spec.id);
 
-    if (view_find_job(&controller->view, spec.id) != ROW_NONE ||
-        map_get(&controller->ended_jobs, spec.id) != MAP_NONE) {
+    if (known != ROW_NONE && controller->engine_list.key != 0) {
+        controller->lessons[known].mention = controller->audit;
+        return;
+    }
+    if (known != ROW_NONE || map_get(&controller->ended_jobs, spec.id) != MAP_NONE) {
         controller->stats.late_events++;
         return;
     }
 
-    struct job_lesson lesson = { .traits = traits_of(&spec) };
+    struct job_lesson lesson = { .traits = traits_of(&spec), .mention = controller->audit };
 
     spec.estimate_ms = estimate_of(controller, &spec, &lesson);
 
@@ -78,8 +82,37 @@ static void on_job(struct controller *controller, const struct engine_event *eve
 
     controller_grow(controller);
     controller->lessons[job] = lesson;
+    for (uint32_t task = controller->view.job.first_task[job]; task != ROW_NONE;
+         task = controller->view.task.sibling[task])
+        controller->task_notes[task] = (struct task_note){ .since = -1 };
     tempo_event(&controller->knowledge.tempo, event->at);
     controller->wants_decision = true;
+}
+
+static void on_withdrawn(struct controller *controller, const struct engine_event *event)
+{
+    const uint32_t job = view_find_job(&controller->view, event->job.id);
+
+    if (job == ROW_NONE) {
+        controller->stats.late_events++;
+        return;
+    }
+    controller->stats.jobs_withdrawn++;
+    controller_drop_job(controller, job, event->at);
+}
+
+void controller_ready(struct controller *controller, uint32_t instance, msec_t at)
+{
+    struct view *view = &controller->view;
+
+    view->instance.state[instance] = INSTANCE_READY;
+    if (!controller->instance_notes[instance].is_uncaught)
+        (void)ledger_ready(controller->ledger, instance, at);
+    controller->wants_decision = true;
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        controller_try_place(controller, task);
+    }
 }
 
 static void on_node_ready(struct controller *controller, const struct engine_event *event)
@@ -87,18 +120,29 @@ static void on_node_ready(struct controller *controller, const struct engine_eve
     struct view *view = &controller->view;
     const uint32_t instance = view_find_instance(view, event->instance);
 
+    if (instance != ROW_NONE)
+        controller->instance_notes[instance].engine_mention = controller->audit;
+    if (instance != ROW_NONE && view->instance.state[instance] == INSTANCE_READY &&
+        controller->engine_list.key != 0)
+        return; /* the list names all */
     if (instance == ROW_NONE || (view->instance.state[instance] != INSTANCE_REQUESTED &&
                                  view->instance.state[instance] != INSTANCE_BOOTING)) {
         controller->stats.late_events++;
         return;
     }
-    view->instance.state[instance] = INSTANCE_READY;
-    (void)ledger_ready(controller->ledger, instance, event->at);
-    controller->wants_decision = true;
-    TASK_EACH(task, view, view->instance.first_task[instance])
-    {
-        controller_try_place(controller, task);
+    controller_ready(controller, instance, event->at);
+}
+
+static void on_node_lost(struct controller *controller, const struct engine_event *event)
+{
+    const uint32_t instance = view_find_instance(&controller->view, event->instance);
+
+    if (instance == ROW_NONE || controller->view.instance.state[instance] == INSTANCE_RETURNED) {
+        controller->stats.late_events++;
+        return;
     }
+    controller->stats.nodes_lost++;
+    controller_give_up(controller, instance, false, event->at);
 }
 
 /* The share of the machine that the task's part of the bill goes by. */
@@ -110,17 +154,29 @@ static uint32_t weight_ppm(const struct view *view, uint32_t task, uint32_t inst
     return (uint32_t)(share * 1e6);
 }
 
-static void on_started(struct controller *controller, uint32_t task, msec_t at)
+void controller_started(struct controller *controller, uint32_t task, msec_t at)
 {
     struct view *view = &controller->view;
     const uint32_t instance = controller->steps[task].at;
+
+    controller->task_notes[task].losses = 0;
+    controller->task_notes[task].absences = 0;
+    controller->instance_notes[instance].losses = 0;
+    view_mark_running(view, task, at);
+    if (!controller->instance_notes[instance].is_uncaught)
+        (void)ledger_enter(controller->ledger, instance, task, weight_ppm(view, task, instance),
+                           at);
+}
+
+static void on_started(struct controller *controller, uint32_t task, msec_t at)
+{
+    const struct view *view = &controller->view;
 
     if (controller->steps[task].state != STEP_PLACED || view->task.state[task] != TASK_BOUND) {
         controller->stats.late_events++;
         return;
     }
-    view_mark_running(view, task, at);
-    (void)ledger_enter(controller->ledger, instance, task, weight_ppm(view, task, instance), at);
+    controller_started(controller, task, at);
 }
 
 static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
@@ -133,11 +189,37 @@ static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
     controller_try_place(controller, task);
 }
 
+/* A placement came to nothing. Whoever could not start is not placed again at once, and a machine on
+ * which nothing starts is no good. */
+static void note_loss(struct controller *controller, uint32_t task, msec_t at)
+{
+    enum { LOSSES_MAX = 3, DOUBLINGS_MAX = 5 };
+
+    struct task_note *note = &controller->task_notes[task];
+    const uint32_t instance = controller->steps[task].at;
+    const msec_t patience = controller->config.place_retry_ms;
+
+    controller->stats.places_lost++;
+    if (patience == 0)
+        return;
+    note->not_before =
+        at + (patience << (note->losses < DOUBLINGS_MAX ? note->losses : DOUBLINGS_MAX));
+    if (note->losses <= DOUBLINGS_MAX)
+        note->losses++;
+    if (++controller->instance_notes[instance].losses < LOSSES_MAX ||
+        !view_is_open(&controller->view, instance))
+        return;
+    controller->stats.bad_machines++;
+    controller_give_up(controller, instance, true, at);
+}
+
 /* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
-static void on_lost(struct controller *controller, uint32_t task, msec_t at)
+void controller_lost(struct controller *controller, uint32_t task, msec_t at)
 {
     const bool on_its_way = controller->steps[task].state == STEP_STOPPING;
 
+    if (!on_its_way && controller->view.task.state[task] == TASK_BOUND)
+        note_loss(controller, task, at);
     if (!on_its_way)
         controller_unbind(controller, task, at);
     controller_left(controller, task, at);
@@ -146,13 +228,13 @@ static void on_lost(struct controller *controller, uint32_t task, msec_t at)
     controller->wants_decision = true;
 }
 
-static void on_finished(struct controller *controller, uint32_t task, msec_t at)
+/* The task is no more; true: its job is not either. */
+static bool forget_task(struct controller *controller, uint32_t task, msec_t at)
 {
     struct view *view = &controller->view;
-    const uint64_t job = view->job.id[view->task.job[task]];
     const uint32_t instance = view->task.instance[task];
 
-    learn_runtime(controller, task, at);
+    controller_unqueue(controller, task);
     controller_left(controller, task, at);
     if (instance != ROW_NONE && at > view->task.bound_at[task])
         controller->stats.bound_task_ms += at - view->task.bound_at[task];
@@ -161,13 +243,30 @@ static void on_finished(struct controller *controller, uint32_t task, msec_t at)
 
     if (controller->config.on_settled != NULL)
         controller->config.on_settled(controller->config.context, view, task, due);
-    if (view_finish_task(view, task)) {
-        map_put(&controller->ended_jobs, job, 0);
-        tempo_event(&controller->knowledge.tempo, at);
-    }
+
+    const bool was_last = view_finish_task(view, task);
+
     if (instance != ROW_NONE)
         controller_try_return(controller, instance);
     controller->wants_decision = true;
+    return was_last;
+}
+
+static void on_finished(struct controller *controller, uint32_t task, msec_t at)
+{
+    const uint64_t job = controller->view.job.id[controller->view.task.job[task]];
+
+    learn_runtime(controller, task, at);
+    if (forget_task(controller, task, at)) {
+        map_put(&controller->ended_jobs, job, 0);
+        tempo_event(&controller->knowledge.tempo, at);
+    }
+}
+
+void controller_drop_job(struct controller *controller, uint32_t job, msec_t at)
+{
+    while (!forget_task(controller, controller->view.job.first_task[job], at))
+        continue;
 }
 
 /* Whether the event speaks of what the task does now, and not of an earlier act. */
@@ -203,6 +302,7 @@ static void on_task(struct controller *controller, const struct engine_event *ev
         controller->stats.late_events++;
         return;
     }
+    controller->task_notes[task].mention = controller->audit;
     switch (event->kind) {
     case ENGINE_TASK_STARTED:
         on_started(controller, task, event->at);
@@ -215,7 +315,7 @@ static void on_task(struct controller *controller, const struct engine_event *ev
         on_stopped(controller, task, event->at);
         break;
     case ENGINE_TASK_LOST:
-        on_lost(controller, task, event->at);
+        controller_lost(controller, task, event->at);
         break;
     case ENGINE_TASK_FINISHED:
         on_finished(controller, task, event->at);
@@ -248,10 +348,16 @@ void controller_on_engine(struct controller *controller, const struct engine_eve
         on_node_ready(controller, event);
         break;
     case ENGINE_JOB_WITHDRAWN:
+        on_withdrawn(controller, event);
+        break;
     case ENGINE_NODE_LOST:
+        on_node_lost(controller, event);
+        break;
     case ENGINE_TASK_FOUND:
+        controller_on_found(controller, event);
+        break;
     case ENGINE_LISTED:
-        controller->stats.late_events++; /* no list is asked for yet */
+        controller_on_engine_listed(controller, event);
         break;
     case ENGINE_TASK_STARTED:
     case ENGINE_TASK_RATE:
@@ -265,7 +371,7 @@ void controller_on_engine(struct controller *controller, const struct engine_eve
 
 /* The account is opened only now, though the machine works already: its tasks pay from when they
  * were launched, and what was before is boot. */
-static void catch_up(struct controller *controller, uint32_t instance)
+void controller_catch_up(struct controller *controller, uint32_t instance)
 {
     const struct view *view = &controller->view;
     msec_t ready = view->now;
@@ -284,27 +390,31 @@ static void catch_up(struct controller *controller, uint32_t instance)
     }
 }
 
-static void on_running(struct controller *controller, uint32_t instance, msec_t billed_from)
+bool controller_billed(struct controller *controller, uint32_t instance, msec_t billed_from)
 {
     struct view *view = &controller->view;
 
     if (!ledger_open(controller->ledger, instance,
-                     &view->catalogue->offers[view->instance.offer[instance]], billed_from)) {
-        controller->stats.late_events++;
-        return;
-    }
+                     &view->catalogue->offers[view->instance.offer[instance]], billed_from))
+        return false;
     view->instance.billed_from[instance] = billed_from;
     if (view->instance.state[instance] == INSTANCE_READY)
-        catch_up(controller, instance);
+        controller_catch_up(controller, instance);
     if (view->instance.state[instance] != INSTANCE_REQUESTED)
-        return; /* it was admitted by itself, or goes back already */
+        return true; /* it was admitted by itself, or goes back already */
     view->instance.state[instance] = INSTANCE_BOOTING;
     controller->config.engine.ops->admit(controller->config.engine.self,
                                          view->instance.id[instance]);
+    return true;
 }
 
-/* Everything that is bound to the instance waits again; 'stop': it still runs there. */
-static void evacuate(struct controller *controller, uint32_t instance, bool stop, msec_t at)
+static void on_running(struct controller *controller, uint32_t instance, msec_t billed_from)
+{
+    if (!controller_billed(controller, instance, billed_from))
+        controller->stats.late_events++;
+}
+
+void controller_evacuate(struct controller *controller, uint32_t instance, bool stop, msec_t at)
 {
     struct view *view = &controller->view;
 
@@ -322,30 +432,41 @@ static void on_notice(struct controller *controller, uint32_t instance, msec_t a
 {
     if (!view_is_open(&controller->view, instance))
         return;
-    evacuate(controller, instance, true, at);
+    controller_evacuate(controller, instance, true, at);
     controller->stats.noticed++;
     controller->view.instance.state[instance] = INSTANCE_DRAINING;
     controller_try_return(controller, instance);
 }
 
-static void on_refused(struct controller *controller, uint32_t instance, msec_t at)
+void controller_block(struct controller *controller, uint32_t offer, msec_t at)
 {
     struct view *view = &controller->view;
-    const uint32_t offer = view->instance.offer[instance];
     const msec_t until = at + controller->config.refused_block_ms;
 
-    evacuate(controller, instance, false, at);
-    view_remove_instance(view, instance);
     if (until > view->offer_blocked_until[offer]) /* late news does not end a block early */
         view->offer_blocked_until[offer] = until;
     if (until < controller->next_unblock)
         controller->next_unblock = until;
     reservation_forget(view);
+}
+
+void controller_never(struct controller *controller, uint32_t instance, msec_t at)
+{
+    controller_evacuate(controller, instance, false, at);
+    controller_forget_present(controller, instance, at);
+    view_remove_instance(&controller->view, instance);
+}
+
+static void on_refused(struct controller *controller, uint32_t instance, msec_t at)
+{
+    const uint32_t offer = controller->view.instance.offer[instance];
+
+    controller_never(controller, instance, at);
+    controller_block(controller, offer, at);
     controller->stats.refused++;
 }
 
-/* Whoever was there is nowhere now; what the engine will say of it, or has said, is old news. */
-static void forget_present(struct controller *controller, uint32_t instance, msec_t at)
+void controller_forget_present(struct controller *controller, uint32_t instance, msec_t at)
 {
     while (controller->present[instance] != ROW_NONE) {
         const uint32_t task = controller->present[instance];
@@ -355,37 +476,49 @@ static void forget_present(struct controller *controller, uint32_t instance, mse
     }
 }
 
-static void on_gone(struct controller *controller, uint32_t instance,
-                    const struct cloud_event *event)
+/* The bill has ended. */
+static void close_account(struct controller *controller, uint32_t instance,
+                          const struct cloud_event *event)
+{
+    const struct view *view = &controller->view;
+    const uint64_t id = view->instance.id[instance];
+
+    if (event->billed_from < 0)
+        return;
+    (void)ledger_open(controller->ledger, instance,
+                      &view->catalogue->offers[view->instance.offer[instance]], event->billed_from);
+
+    const struct ledger_bill bill = ledger_close(controller->ledger, instance, event->billed_to);
+
+    map_put(&controller->gone, id, 0);
+    if (controller->config.on_bill != NULL)
+        controller->config.on_bill(controller->config.context, view, instance, &bill);
+}
+
+void controller_gone(struct controller *controller, uint32_t instance,
+                     const struct cloud_event *event)
 {
     struct view *view = &controller->view;
     const bool expected = view->instance.state[instance] == INSTANCE_RETURNED;
 
     if (!expected) {
         view->instance.state[instance] = INSTANCE_RETURNED; /* nothing more to give back */
-        evacuate(controller, instance, false, event->at);
-        forget_present(controller, instance, event->at);
+        controller_evacuate(controller, instance, false, event->at);
+        controller_forget_present(controller, instance, event->at);
         controller->stats.lost++;
     }
-    if (event->billed_from >= 0) {
-        (void)ledger_open(controller->ledger, instance,
-                          &view->catalogue->offers[view->instance.offer[instance]],
-                          event->billed_from);
-        (void)ledger_close(controller->ledger, instance, event->billed_to);
-    }
+    close_account(controller, instance, event);
     controller->stats.instance_ms += event->at - view->instance.rented_at[instance];
     view_remove_instance(view, instance);
+    if (controller->is_limited)
+        controller->wants_decision = true; /* there is room for what was dropped */
 }
 
-void controller_on_cloud(struct controller *controller, const struct cloud_event *event)
+/* About an instance that we know. */
+static void on_instance(struct controller *controller, uint32_t instance,
+                        const struct cloud_event *event)
 {
-    const uint32_t instance = view_find_instance(&controller->view, event->instance);
-
-    set_now(controller, event->at);
-    if (instance == ROW_NONE) {
-        controller->stats.late_events++;
-        return;
-    }
+    controller->instance_notes[instance].mention = controller->audit;
     switch (event->kind) {
     case CLOUD_RUNNING:
         on_running(controller, instance, event->billed_from);
@@ -397,11 +530,27 @@ void controller_on_cloud(struct controller *controller, const struct cloud_event
         on_notice(controller, instance, event->at);
         break;
     case CLOUD_GONE:
-        on_gone(controller, instance, event);
+        controller_gone(controller, instance, event);
         break;
     case CLOUD_FOUND:
     case CLOUD_LISTED:
-        controller->stats.late_events++; /* no list is asked for yet */
-        break;
+        assert(false && "handled before");
     }
+}
+
+void controller_on_cloud(struct controller *controller, const struct cloud_event *event)
+{
+    const uint32_t instance = view_find_instance(&controller->view, event->instance);
+
+    set_now(controller, event->at);
+    if (event->kind == CLOUD_LISTED)
+        controller_on_cloud_listed(controller, event);
+    else if (event->kind == CLOUD_FOUND)
+        controller_on_cloud_found(controller, event);
+    else if (instance != ROW_NONE)
+        on_instance(controller, instance, event);
+    else if (event->kind == CLOUD_GONE)
+        controller_on_unknown_gone(controller, event);
+    else
+        controller->stats.late_events++;
 }

@@ -4,6 +4,10 @@
  *
  *   controller.c          creation, questions, the decision
  *   controller_events.c   what events change
+ *   controller_found.c    what is there though nobody asked for it
+ *   controller_audit.c    what is known, held against lists
+ *   controller_limits.c   what of a plan is not carried out
+ *   controller_queue.c    tasks that the engine may start by itself
  *   controller_steps.c    how plans become acts
  */
 #ifndef STINT_CONTROL_CONTROLLER_PRIVATE_H
@@ -29,11 +33,43 @@ struct task_step {
     uint8_t state;
 };
 
+/* One per row of the view's tasks: what outlives its steps. */
+struct task_note {
+    msec_t since;        /* of the last step: asked for, left */
+    msec_t not_before;   /* it is not placed again before */
+    uint32_t mention;    /* the audit in which it was heard of last */
+    uint32_t queue_next; /* among those that are queued at the engine */
+    uint32_t queue_prev;
+    uint8_t losses;   /* of placements, without a start in between */
+    uint8_t absences; /* lists in a row that did not name it though it was asked for */
+    bool is_queued;   /* at the engine */
+};
+
+/* One per row of the view's instances. */
+struct instance_note {
+    uint64_t returned_key;   /* the next key when it was given back; 0: it was not */
+    uint32_t mention;        /* the audit in which the cloud spoke of it last */
+    uint32_t engine_mention; /* and the engine */
+    uint8_t absences;        /* lists in a row that did not name it */
+    uint8_t engine_absences;
+    uint8_t losses;      /* of placements there, without a start in between */
+    bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
+    bool is_asked_again; /* it was given back again in this audit */
+};
+
+/* A list that was asked for. */
+struct audit_list {
+    uint64_t key;    /* 0: none is under way */
+    uint32_t number; /* of its audit */
+    bool has_ended;  /* one of its kind, at least once */
+};
+
 /* One per row of the view's jobs: what its runtime teaches when it has ended. */
 struct job_lesson {
     struct runtime_traits traits;
     uint64_t seen;      /* see runtimes.h */
     msec_t executed_ms; /* by its tasks that have finished, added up */
+    uint32_t mention;   /* the audit in which it was heard of last */
 };
 
 struct controller {
@@ -46,15 +82,29 @@ struct controller {
     struct task_step *steps;
     uint32_t *present; /* per row of the view's instances: the first task that was placed there and
                           has not left; ROW_NONE: nobody */
+    struct task_note *task_notes;
+    struct instance_note *instance_notes;
     struct job_lesson *lessons;
+    uint32_t task_notes_room;
+    uint32_t instance_notes_room;
     uint32_t lessons_room;
     uint32_t steps_room;
     uint32_t present_room;
     uint64_t next_key;
     struct map ended_jobs; /* ids of jobs that are over, to know late news of them */
-    msec_t next_unblock;   /* when the next refused offer may be asked again */
-    msec_t next_price;     /* when the next price changes */
-    msec_t next_wake;      /* when the policy wants to decide again */
+    struct map gone;       /* ids of instances whose bill has ended, to know late news of them */
+    struct audit_list cloud_list;
+    struct audit_list engine_list;
+    uint32_t audit;           /* number of the last one that began */
+    bool engine_list_is_due;  /* when the cloud's has ended */
+    bool is_limited;          /* the last decision would have rented more */
+    uint32_t queued;          /* tasks that are queued at the engine */
+    uint32_t queue_first;     /* of them */
+    msec_t next_retry;        /* when the next lost task may be placed again */
+    msec_t next_boot_timeout; /* when the next machine should be ready at last */
+    msec_t next_unblock;      /* when the next refused offer may be asked again */
+    msec_t next_price;        /* when the next price changes */
+    msec_t next_wake;         /* when the policy wants to decide again */
     bool wants_decision;
 };
 
@@ -81,6 +131,82 @@ void controller_stop(struct controller *controller, uint32_t task);
 
 /* Take the task off what it is bound to; it waits again. */
 void controller_unbind(struct controller *controller, uint32_t task, msec_t at);
+
+/*
+ * Parts of what events do, for several of them.
+ */
+
+/* A row for the instance, with a fresh note. */
+uint32_t controller_add_instance(struct controller *controller, uint64_t id, uint32_t offer);
+
+/* The instance begins to be billed. False: it is already. */
+bool controller_billed(struct controller *controller, uint32_t instance, msec_t billed_from);
+
+/* It takes work. */
+void controller_ready(struct controller *controller, uint32_t instance, msec_t at);
+
+/* Open the books of a machine that works already. */
+void controller_catch_up(struct controller *controller, uint32_t instance);
+
+/* Everything that is bound to the instance waits again; 'stop': it still runs there. */
+void controller_evacuate(struct controller *controller, uint32_t instance, bool stop, msec_t at);
+
+/* Whoever was there is nowhere now; what the engine will say of it, or has said, is old news. */
+void controller_forget_present(struct controller *controller, uint32_t instance, msec_t at);
+
+/* The offer is left alone for a while. */
+void controller_block(struct controller *controller, uint32_t offer, msec_t at);
+
+/* It was asked for and will never be. */
+void controller_never(struct controller *controller, uint32_t instance, msec_t at);
+
+/* It is no more, as the event tells. */
+void controller_gone(struct controller *controller, uint32_t instance,
+                     const struct cloud_event *event);
+
+/* The task began to run at 'at' where it was placed. */
+void controller_started(struct controller *controller, uint32_t task, msec_t at);
+
+/* The task was placed and nothing came of it, or it runs no more. */
+void controller_lost(struct controller *controller, uint32_t task, msec_t at);
+
+/* The job leaves without a lesson. */
+void controller_drop_job(struct controller *controller, uint32_t job, msec_t at);
+
+/* controller_found.c */
+void controller_on_found(struct controller *controller, const struct engine_event *event);
+void controller_on_cloud_found(struct controller *controller, const struct cloud_event *event);
+void controller_on_unknown_gone(struct controller *controller, const struct cloud_event *event);
+
+/* The instance takes no more work; what does not run there yet leaves it, the rest may end. */
+void controller_give_up(struct controller *controller, uint32_t instance, bool runs, msec_t at);
+
+/* controller_audit.c */
+void controller_on_cloud_listed(struct controller *controller, const struct cloud_event *event);
+void controller_on_engine_listed(struct controller *controller, const struct engine_event *event);
+
+/* controller_limits.c: take out of a plan what is not to be done now. */
+void controller_trim(struct controller *controller, struct plan *plan);
+
+/* Give back what should be ready long ago. */
+void controller_check_boots(struct controller *controller);
+
+/* Know when to look again. */
+void controller_watch_boots(struct controller *controller);
+
+/* controller_queue.c */
+void controller_queue_ahead(struct controller *controller);
+void controller_unqueue(struct controller *controller, uint32_t task);
+
+/* Whether the plan's place of a task that is queued can be left to the engine. */
+bool controller_leaves_to_engine(const struct controller *controller,
+                                 const struct plan_place *place);
+
+/* Of each type of the catalogue, whether a task that is queued fits it; in the arena. */
+bool *controller_awaited_types(struct controller *controller);
+
+/* Put the task where the engine has it: 'present' there under 'key'. */
+void controller_put(struct controller *controller, uint32_t task, uint32_t instance, uint64_t key);
 
 /* Note what the co-located tasks' throughputs tell. */
 void controller_observe(struct controller *controller);

@@ -11,6 +11,16 @@
 
 #include "control/controller_private.h"
 
+/* Something was asked of the task, or it left, at 'at': what was said of it before is old news. */
+static void note_step(struct controller *controller, uint32_t task, msec_t at)
+{
+    struct task_note *note = &controller->task_notes[task];
+
+    if (at > note->since)
+        note->since = at;
+    note->absences = 0;
+}
+
 static void present_add(struct controller *controller, uint32_t task, uint32_t instance)
 {
     struct task_step *step = &controller->steps[task];
@@ -35,6 +45,17 @@ static void present_remove(struct controller *controller, uint32_t task)
         controller->steps[step->next].prev = step->prev;
 }
 
+void controller_put(struct controller *controller, uint32_t task, uint32_t instance, uint64_t key)
+{
+    struct task_step *step = &controller->steps[task];
+
+    step->key = key;
+    step->state = STEP_PLACED;
+    present_add(controller, task, instance);
+    controller->view.task.run_key[task] = key;
+    note_step(controller, task, controller->view.now);
+}
+
 void controller_try_place(struct controller *controller, uint32_t task)
 {
     struct view *view = &controller->view;
@@ -44,10 +65,8 @@ void controller_try_place(struct controller *controller, uint32_t task)
     if (instance == ROW_NONE || step->state != STEP_NONE ||
         view->instance.state[instance] != INSTANCE_READY)
         return;
-    step->key = controller_key(controller);
-    step->state = STEP_PLACED;
-    present_add(controller, task, instance);
-    view->task.run_key[task] = step->key;
+    controller_unqueue(controller, task); /* the placement takes it back */
+    controller_put(controller, task, instance, controller_key(controller));
     controller->config.engine.ops->place(controller->config.engine.self, step->key,
                                          view->task.id[task], view->instance.id[instance]);
 }
@@ -60,6 +79,7 @@ void controller_stop(struct controller *controller, uint32_t task)
         return;
     step->state = STEP_STOPPING;
     step->key = controller_key(controller);
+    note_step(controller, task, controller->view.now);
     controller->view.task.stops[task]++;
     controller->config.engine.ops->stop(controller->config.engine.self, step->key,
                                         controller->view.task.id[task]);
@@ -74,6 +94,7 @@ void controller_left(struct controller *controller, uint32_t task, msec_t at)
         return;
     present_remove(controller, task);
     *step = (struct task_step){ .at = ROW_NONE };
+    note_step(controller, task, at);
     controller->view.task.run_key[task] = 0;
     (void)ledger_leave(controller->ledger, instance, task, at);
     controller_try_return(controller, instance);
@@ -101,8 +122,21 @@ void controller_try_return(struct controller *controller, uint32_t instance)
         view->instance.task_count[instance] > 0 || controller->present[instance] != ROW_NONE)
         return;
     view->instance.state[instance] = INSTANCE_RETURNED;
+    controller->instance_notes[instance].returned_key = controller->next_key;
     controller->config.engine.ops->retire(controller->config.engine.self, id);
     controller->config.cloud.ops->give_back(controller->config.cloud.self, id);
+}
+
+uint32_t controller_add_instance(struct controller *controller, uint64_t id, uint32_t offer)
+{
+    const uint32_t instance = view_add_instance(&controller->view, id, offer);
+
+    controller_grow(controller);
+    controller->instance_notes[instance] = (struct instance_note){
+        .mention = controller->audit,
+        .engine_mention = controller->audit,
+    };
+    return instance;
 }
 
 /*
@@ -126,10 +160,9 @@ static uint32_t rent(struct controller *controller, const struct plan *plan, uin
     const msec_t ready = view->now + machine_type_acquire_ms(type, end - begin) + type->setup_ms;
 
     for (uint32_t i = begin; i < end; i++) {
-        fresh[i] = view_add_instance(view, controller_key(controller), like->offer);
+        fresh[i] = controller_add_instance(controller, controller_key(controller), like->offer);
         view->instance.ready_expected[fresh[i]] = ready;
     }
-    controller_grow(controller);
     controller->stats.rented += end - begin;
     controller->config.cloud.ops->rent(controller->config.cloud.self, first, end - begin,
                                        like->offer);

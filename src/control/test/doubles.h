@@ -20,7 +20,17 @@
 
 enum { STAGE_ACTS_MAX = 256, STAGE_ITEMS_MAX = 8, STAGE_TEXT_SIZE = 1024 };
 
-enum act_kind { ACT_ADMIT, ACT_RETIRE, ACT_PLACE, ACT_STOP, ACT_RENT, ACT_GIVE_BACK };
+enum act_kind {
+    ACT_ADMIT,
+    ACT_RETIRE,
+    ACT_PLACE,
+    ACT_QUEUE,
+    ACT_STOP,
+    ACT_RENT,
+    ACT_GIVE_BACK,
+    ACT_LIST_MACHINES,
+    ACT_LIST_WORK,
+};
 
 struct act {
     enum act_kind kind;
@@ -50,6 +60,7 @@ struct script {
 struct stage {
     struct catalogue catalogue;
     struct shapes shapes;
+    struct controller_config config;
     struct controller *controller;
     struct act acts[STAGE_ACTS_MAX];
     uint32_t act_count;
@@ -57,6 +68,9 @@ struct stage {
     msec_t now;
     money_t settled;     /* what tasks that ended were charged */
     uint32_t more_times; /* each event is heard so often again */
+    money_t billed;      /* by accounts that were closed */
+    uint32_t bills;
+    uint64_t settled_instance; /* whose bill an earlier process booked */
 };
 
 /* What the scripted policy answers next; a policy has no context of its own. */
@@ -116,6 +130,21 @@ static inline void record_place(void *self, uint64_t key, uint64_t task, uint64_
     record(self, (struct act){ .kind = ACT_PLACE, .key = key, .task = task, .instance = instance });
 }
 
+static inline void record_queue(void *self, uint64_t key, uint64_t task)
+{
+    record(self, (struct act){ .kind = ACT_QUEUE, .key = key, .task = task });
+}
+
+static inline void record_list_work(void *self, uint64_t key)
+{
+    record(self, (struct act){ .kind = ACT_LIST_WORK, .key = key });
+}
+
+static inline void record_list_machines(void *self, uint64_t key)
+{
+    record(self, (struct act){ .kind = ACT_LIST_MACHINES, .key = key });
+}
+
 static inline void record_stop(void *self, uint64_t key, uint64_t task)
 {
     record(self, (struct act){ .kind = ACT_STOP, .key = key, .task = task });
@@ -144,15 +173,35 @@ static inline void record_settled(void *self, const struct view *view, uint32_t 
     stage->settled += due.cost;
 }
 
+static inline void record_bill(void *self, const struct view *view, uint32_t instance,
+                               const struct ledger_bill *bill)
+{
+    struct stage *stage = self;
+
+    assert_true(view->instance.state[instance] != INSTANCE_FREE);
+    stage->billed += bill->sums.bill;
+    stage->bills++;
+}
+
+static inline bool record_is_settled(void *self, uint64_t instance)
+{
+    const struct stage *stage = self;
+
+    return instance == stage->settled_instance;
+}
+
 static const struct engine_ops recording_engine = {
     .admit = record_admit,
     .retire = record_retire,
     .place = record_place,
+    .queue = record_queue,
     .stop = record_stop,
+    .list = record_list_work,
 };
 static const struct cloud_ops recording_cloud = {
     .rent = record_rent,
     .give_back = record_give_back,
+    .list = record_list_machines,
 };
 
 /*
@@ -192,7 +241,7 @@ static inline void stage_init(struct stage *stage)
     shapes_init(&stage->shapes);
     (void)shapes_add(&stage->shapes, &spec);
 
-    const struct controller_config config = {
+    stage->config = (struct controller_config){
         .policy = &scripted_policy,
         .catalogue = &stage->catalogue,
         .shapes = &stage->shapes,
@@ -202,10 +251,20 @@ static inline void stage_init(struct stage *stage)
         .refused_block_ms = STAGE_BLOCK_MS,
         .default_rate = 0.95,
         .on_settled = record_settled,
+        .on_bill = record_bill,
+        .is_settled = record_is_settled,
         .context = stage,
     };
+    stage->controller = controller_create(&stage->config);
+}
 
-    stage->controller = controller_create(&config);
+/* The process ends and another takes over: it knows the next key and nothing more. */
+static inline void stage_restart(struct stage *stage)
+{
+    stage->config.first_key = controller_next_key(stage->controller);
+    ledger_check(controller_ledger(stage->controller));
+    controller_destroy(stage->controller);
+    stage->controller = controller_create(&stage->config);
 }
 
 static inline void stage_done(struct stage *stage)
@@ -291,7 +350,8 @@ static inline void stage_gone(struct stage *stage, uint64_t instance, msec_t fro
     stage_cloud(stage, (struct cloud_event){ .kind = CLOUD_GONE,
                                              .instance = instance,
                                              .billed_from = from,
-                                             .billed_to = to });
+                                             .billed_to = to,
+                                             .offer = OFFER_NONE });
 }
 
 /* It is gone now, billed since we heard that it runs. */
@@ -334,6 +394,46 @@ static inline void stage_finished(struct stage *stage, uint64_t task)
     stage_task(stage, ENGINE_TASK_FINISHED, task, 0);
 }
 
+/* The last list of the kind ends. */
+static inline void stage_listed(struct stage *stage, enum act_kind kind)
+{
+    uint64_t key = 0;
+
+    for (uint32_t i = 0; i < stage->act_count; i++) {
+        if (stage->acts[i].kind == kind)
+            key = stage->acts[i].key;
+    }
+    if (kind == ACT_LIST_MACHINES)
+        stage_cloud(stage, (struct cloud_event){ .kind = CLOUD_LISTED, .key = key });
+    else
+        stage_engine(stage, (struct engine_event){ .kind = ENGINE_LISTED, .key = key });
+}
+
+static inline void stage_audit(struct stage *stage)
+{
+    stage->now += 1000;
+    controller_audit(stage->controller, stage->now);
+}
+
+static inline void stage_machine_found(struct stage *stage, uint64_t instance, msec_t billed_from,
+                                       uint32_t offer)
+{
+    stage_cloud(stage, (struct cloud_event){ .kind = CLOUD_FOUND,
+                                             .instance = instance,
+                                             .billed_from = billed_from,
+                                             .offer = offer });
+}
+
+static inline void stage_found(struct stage *stage, uint64_t task, uint64_t instance,
+                               msec_t started_at, uint64_t key)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                               .task = task,
+                                               .instance = instance,
+                                               .started_at = started_at,
+                                               .key = key });
+}
+
 /*
  * What came of it.
  */
@@ -367,6 +467,12 @@ static inline int act_text(const struct act *act, char *text, size_t size)
         return snprintf(text, size, "retire %" PRIu64 "; ", act->instance);
     case ACT_PLACE:
         return snprintf(text, size, "place %" PRIu64 " on %" PRIu64 "; ", act->task, act->instance);
+    case ACT_QUEUE:
+        return snprintf(text, size, "queue %" PRIu64 "; ", act->task);
+    case ACT_LIST_MACHINES:
+        return snprintf(text, size, "list machines; ");
+    case ACT_LIST_WORK:
+        return snprintf(text, size, "list work; ");
     case ACT_STOP:
         return snprintf(text, size, "stop %" PRIu64 "; ", act->task);
     case ACT_RENT:

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known, held against lists. Events can be lost: while the daemon was down, with a connection,
+ * by a fault of another program. A list names everything there is; so what was known before it was
+ * asked for, and was not heard of until it ended, is no more.
+ *
+ * Audits are numbered. Whatever is heard of, by the list or by any event, is stamped with the number
+ * of the audit that began last; at the end of its list, what has an older stamp was not named. Acts
+ * have keys from one counter, and so has the list: an act with a higher key than the list's was asked
+ * for later, and is not judged by it.
+ *
+ * A request may still be on its way when the list is made. So what was only asked for is judged when
+ * two lists in a row did not name it, and an act is repeated only when it is old.
+ */
+#include <assert.h>
+
+#include "control/controller_private.h"
+
+enum { ABSENCES_MAX = 2 };
+
+static const msec_t patience_ms = 60 * MSEC_PER_SEC;
+
+bool controller_is_audited(const struct controller *controller)
+{
+    return controller->cloud_list.has_ended && controller->engine_list.has_ended;
+}
+
+static void ask_engine(struct controller *controller)
+{
+    controller->engine_list_is_due = false;
+    controller->engine_list.key = controller_key(controller);
+    controller->engine_list.number = controller->audit;
+    controller->config.engine.ops->list(controller->config.engine.self,
+                                        controller->engine_list.key);
+}
+
+void controller_audit(struct controller *controller, msec_t now)
+{
+    struct view *view = &controller->view;
+
+    if (now > view->now)
+        view->now = now;
+    controller->audit++;
+    INSTANCE_EACH(instance, view)
+    {
+        controller->instance_notes[instance].is_asked_again = false;
+    }
+    controller->cloud_list.key = controller_key(controller);
+    controller->cloud_list.number = controller->audit;
+    controller->config.cloud.ops->list(controller->config.cloud.self, controller->cloud_list.key);
+    if (controller->cloud_list.has_ended)
+        ask_engine(controller);
+    else
+        controller->engine_list_is_due = true;
+}
+
+/* Whether this is the end of the list that is under way. */
+static bool end_list(struct controller *controller, struct audit_list *list, uint64_t key)
+{
+    if (list->key == 0 || key != list->key) {
+        controller->stats.late_events++;
+        return false;
+    }
+    list->key = 0;
+    list->has_ended = true;
+    return true;
+}
+
+static bool was_named(uint32_t mention, const struct audit_list *list)
+{
+    return mention >= list->number;
+}
+
+/*
+ * Machines.
+ */
+
+static void judge_instance(struct controller *controller, uint32_t instance, msec_t at)
+{
+    const struct view *view = &controller->view;
+    struct instance_note *note = &controller->instance_notes[instance];
+    const struct cloud_event gone = {
+        .kind = CLOUD_GONE,
+        .at = at,
+        .instance = view->instance.id[instance],
+        .billed_from = view->instance.billed_from[instance],
+        .billed_to = at,
+    };
+
+    if (was_named(note->mention, &controller->cloud_list)) {
+        note->absences = 0;
+        return;
+    }
+    if (view->instance.billed_from[instance] < 0 && ++note->absences < ABSENCES_MAX)
+        return;
+    controller->stats.vanished++;
+    if (view->instance.state[instance] == INSTANCE_REQUESTED)
+        controller_never(controller, instance, at);
+    else
+        controller_gone(controller, instance, &gone);
+}
+
+void controller_on_cloud_listed(struct controller *controller, const struct cloud_event *event)
+{
+    const struct view *view = &controller->view;
+    uint32_t next;
+
+    if (!end_list(controller, &controller->cloud_list, event->key))
+        return;
+    for (uint32_t instance = view->instance.first; instance != ROW_NONE; instance = next) {
+        next = view->instance.next[instance];
+        if (view->instance.id[instance] < event->key)
+            judge_instance(controller, instance, event->at);
+    }
+    if (controller->engine_list_is_due)
+        ask_engine(controller);
+}
+
+/*
+ * Tasks.
+ */
+
+/* Ask for the same again: nothing came of it. */
+static void place_again(struct controller *controller, uint32_t task)
+{
+    controller->stats.asked_anew++;
+    controller_left(controller, task, controller->view.now);
+    controller_try_place(controller, task);
+}
+
+static void stop_again(struct controller *controller, uint32_t task)
+{
+    struct task_step *step = &controller->steps[task];
+
+    controller->stats.asked_anew++;
+    step->state = STEP_PLACED;
+    controller_stop(controller, task);
+}
+
+/* It was named, or was asked for after the list: whatever it does goes on. Only a stop that nobody
+ * heard is repeated. */
+static void judge_named(struct controller *controller, uint32_t task, bool is_old)
+{
+    struct task_note *note = &controller->task_notes[task];
+
+    if (controller->steps[task].state != STEP_STOPPING || !is_old)
+        note->absences = 0;
+    else if (++note->absences >= ABSENCES_MAX)
+        stop_again(controller, task);
+}
+
+static void judge_task(struct controller *controller, uint32_t task, uint64_t list_key, msec_t at)
+{
+    const struct view *view = &controller->view;
+    const struct task_step *step = &controller->steps[task];
+    struct task_note *note = &controller->task_notes[task];
+    const bool is_old = at - note->since > patience_ms;
+
+    if (step->state == STEP_NONE || step->key > list_key)
+        return;
+    if (was_named(note->mention, &controller->engine_list)) {
+        judge_named(controller, task, is_old);
+    } else if (view->task.state[task] == TASK_RUNNING) {
+        controller->stats.tasks_missed++;
+        controller_lost(controller, task, at);
+    } else if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX) {
+        return;
+    } else if (is_old && step->state == STEP_PLACED) {
+        place_again(controller, task);
+    } else if (is_old) {
+        controller->stats.tasks_missed++; /* it has stopped, and nobody said so */
+        controller_lost(controller, task, at);
+    }
+}
+
+static void judge_job(struct controller *controller, uint32_t job, uint64_t list_key, msec_t at)
+{
+    const struct view *view = &controller->view;
+    const uint64_t id = view->job.id[job];
+
+    if (!was_named(controller->lessons[job].mention, &controller->engine_list)) {
+        controller->stats.jobs_vanished++;
+        controller_drop_job(controller, job, at);
+        map_put(&controller->ended_jobs, id, 0);
+        return;
+    }
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task])
+        judge_task(controller, task, list_key, at);
+}
+
+/* A machine that the engine does not know any more takes no work. */
+static void judge_node(struct controller *controller, uint32_t instance, msec_t at)
+{
+    struct instance_note *note = &controller->instance_notes[instance];
+
+    if (was_named(note->engine_mention, &controller->engine_list))
+        note->engine_absences = 0;
+    else if (++note->engine_absences >= ABSENCES_MAX) {
+        controller->stats.nodes_lost++;
+        controller_give_up(controller, instance, false, at);
+    }
+}
+
+static void judge_nodes(struct controller *controller, uint64_t list_key, msec_t at)
+{
+    const struct view *view = &controller->view;
+
+    INSTANCE_EACH(instance, view)
+    {
+        struct instance_note *note = &controller->instance_notes[instance];
+
+        if (note->is_uncaught) {
+            note->is_uncaught = false;
+            if (view->instance.state[instance] == INSTANCE_READY)
+                controller_catch_up(controller, instance);
+        }
+        if (view->instance.state[instance] == INSTANCE_READY &&
+            view->instance.id[instance] < list_key)
+            judge_node(controller, instance, at);
+    }
+}
+
+void controller_on_engine_listed(struct controller *controller, const struct engine_event *event)
+{
+    const struct view *view = &controller->view;
+
+    if (!end_list(controller, &controller->engine_list, event->key))
+        return;
+    for (uint32_t job = 0; job < view->job.count; job++) {
+        if (view->job.used[job])
+            judge_job(controller, job, event->key, event->at);
+    }
+    judge_nodes(controller, event->key, event->at);
+    controller->stats.audits++;
+    controller->wants_decision = true;
+}

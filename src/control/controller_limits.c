@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a plan is not carried out: rents above a limit, in the order of the plan; places of tasks
+ * that must not be placed yet; places that can be left to the engine. What hangs on them goes too:
+ *
+ *   1. with a rent, all places on it;
+ *   2. with one place of a gang, all its places;
+ *   3. with a task that would have moved, whoever would have taken its room, the last first;
+ *   4. a rent of which no place is left; the room that it took below the limit is given to the next;
+ *   5. the release of a machine on which somebody stays.
+ *
+ * A policy may plan the same again and again: nothing here asks for another decision. What was
+ * dropped is looked at again when something happens, or when the wait of a task is over.
+ *
+ * Costs:  nothing for a plan that is carried out in full, but a look at each of its items; else
+ *         O(plan) for each gang that is dropped, and at most PASSES_MAX times.
+ */
+#include <assert.h>
+
+#include "control/controller_private.h"
+
+enum { PASSES_MAX = 16 };
+
+enum drop {
+    KEEP,
+    DROP_LIMIT, /* may come back when another is dropped for good */
+    DROP,
+};
+
+struct trim {
+    struct controller *controller;
+    struct plan *plan;
+    uint8_t *rents;  /* enum drop, of each rent */
+    uint8_t *places; /* of each place */
+    uint32_t *left;  /* places on each rent that are kept */
+    bool *used;      /* rents that had a place */
+    uint32_t limited;
+    bool any;
+};
+
+static bool is_gang(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    return view->job.gang[job] && view->job.task_count[job] > 1;
+}
+
+/* Tasks that wait after a loss, and those that the engine will start by itself. */
+static void drop_held_back(struct trim *trim)
+{
+    struct controller *controller = trim->controller;
+
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        const struct plan_place *place = &trim->plan->places[i];
+        const msec_t until = controller->task_notes[place->task].not_before;
+
+        if (until > controller->view.now) {
+            if (until < controller->next_retry)
+                controller->next_retry = until;
+            controller->stats.held_back++;
+        } else if (!controller_leaves_to_engine(controller, place)) {
+            continue;
+        }
+        trim->places[i] = DROP;
+        trim->any = true;
+    }
+}
+
+/* Whether something was dropped for good because of this. */
+static bool drop_gangs(struct trim *trim)
+{
+    const struct view *view = &trim->controller->view;
+    bool *broken = ARENA_ARRAY(&trim->controller->arena, bool, view->job.count);
+    bool changed = false;
+
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        const uint32_t task = trim->plan->places[i].task;
+
+        if (trim->places[i] != KEEP && is_gang(view, task))
+            broken[view->task.job[task]] = true;
+    }
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        if (!broken[view->task.job[trim->plan->places[i].task]] || trim->places[i] == DROP)
+            continue;
+        changed = changed || trim->places[i] == KEEP;
+        trim->places[i] = DROP;
+    }
+    return changed;
+}
+
+/* What each machine would hold: those whose places are dropped stay where they are. Whoever does not
+ * fit then is dropped, the last first. */
+static bool drop_overfull(struct trim *trim)
+{
+    const struct view *view = &trim->controller->view;
+    struct res *used = ARENA_ARRAY(&trim->controller->arena, struct res, view->instance.count);
+    bool changed = false;
+
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        const struct plan_place *place = &trim->plan->places[i];
+        const uint32_t from = view->task.instance[place->task];
+
+        if (trim->places[i] != KEEP)
+            continue;
+        if (from != ROW_NONE)
+            res_sub(&used[from], view_demand(view, place->task, view_family(view, from)));
+        if (!place->fresh)
+            res_add(&used[place->target],
+                    view_demand(view, place->task, view_family(view, place->target)));
+    }
+    for (uint32_t i = trim->plan->place_count; i-- > 0;) {
+        const struct plan_place *place = &trim->plan->places[i];
+
+        if (trim->places[i] != KEEP || place->fresh)
+            continue;
+
+        struct res sum = view->instance.used[place->target];
+
+        res_add(&sum, &used[place->target]);
+        if (res_fits(&sum, view_capacity(view, place->target)))
+            continue;
+        res_sub(&used[place->target],
+                view_demand(view, place->task, view_family(view, place->target)));
+        trim->places[i] = DROP;
+        changed = true;
+    }
+    return changed;
+}
+
+/* All that hangs on what is dropped; true: a rent lost all its places for good. */
+static bool settle(struct trim *trim)
+{
+    bool changed = true;
+    bool freed = false;
+
+    while (changed) {
+        changed = drop_gangs(trim);
+        changed = drop_overfull(trim) || changed;
+    }
+    for (uint32_t i = 0; i < trim->plan->rent_count; i++)
+        trim->left[i] = 0;
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        if (trim->plan->places[i].fresh && trim->places[i] != DROP)
+            trim->left[trim->plan->places[i].target]++;
+    }
+    for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
+        if (!trim->used[i] || trim->left[i] > 0 || trim->rents[i] == DROP)
+            continue;
+        freed = freed || trim->rents[i] == KEEP;
+        trim->rents[i] = DROP;
+    }
+    return freed;
+}
+
+static money_t price_of_all(const struct view *view)
+{
+    money_t sum = 0;
+
+    INSTANCE_EACH(instance, view)
+    {
+        sum += view->offer_price[view->instance.offer[instance]];
+    }
+    return sum;
+}
+
+/* Rents above a limit, with the places on them. */
+static void drop_above_limits(struct trim *trim)
+{
+    const struct controller_config *config = &trim->controller->config;
+    const struct view *view = &trim->controller->view;
+    uint64_t count = view->instance.living;
+    money_t price = config->max_price_per_hour > 0 ? price_of_all(view) : 0;
+
+    trim->limited = 0;
+    for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
+        const money_t more = view->offer_price[trim->plan->rents[i].offer];
+
+        if (trim->rents[i] == DROP)
+            continue;
+        if (config->rent_nothing || (config->max_instances > 0 && count >= config->max_instances) ||
+            (config->max_price_per_hour > 0 && price + more > config->max_price_per_hour)) {
+            trim->rents[i] = DROP_LIMIT;
+            trim->limited++;
+            trim->any = true;
+            continue;
+        }
+        trim->rents[i] = KEEP;
+        count++;
+        price += more;
+    }
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        if (trim->plan->places[i].fresh && trim->places[i] != DROP)
+            trim->places[i] = trim->rents[trim->plan->places[i].target] == KEEP ? KEEP : DROP_LIMIT;
+    }
+}
+
+static bool has_limits(const struct controller_config *config)
+{
+    return config->rent_nothing || config->max_instances > 0 || config->max_price_per_hour > 0;
+}
+
+/* Machines on which somebody stays, and those that the engine may use for what is queued there. */
+static void drop_releases(struct trim *trim)
+{
+    const struct view *view = &trim->controller->view;
+    struct plan *plan = trim->plan;
+    uint32_t *leaving = ARENA_ARRAY(&trim->controller->arena, uint32_t, view->instance.count);
+    const bool *awaited = controller_awaited_types(trim->controller);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const uint32_t from = view->task.instance[plan->places[i].task];
+
+        if (from != ROW_NONE)
+            leaving[from]++;
+    }
+    for (uint32_t i = 0; i < plan->release_count; i++) {
+        const uint32_t instance = plan->releases[i].instance;
+        const uint32_t type = view->catalogue->offers[view->instance.offer[instance]].type;
+        const bool stays = view->instance.task_count[instance] > leaving[instance];
+        const bool is_ready = view->instance.state[instance] == INSTANCE_READY;
+
+        if (!stays && !(is_ready && awaited[type]))
+            plan->releases[kept++] = plan->releases[i];
+    }
+    plan->release_count = kept;
+}
+
+/* Take out what is dropped; the rents that are left get new indices. */
+static void compact(struct trim *trim)
+{
+    struct plan *plan = trim->plan;
+    uint32_t *index = trim->left; /* of no use any more */
+    uint32_t rents = 0;
+    uint32_t places = 0;
+
+    for (uint32_t i = 0; i < plan->rent_count; i++) {
+        if (trim->rents[i] != KEEP)
+            continue;
+        index[i] = rents;
+        plan->rents[rents++] = plan->rents[i];
+    }
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        if (trim->places[i] != KEEP)
+            continue;
+
+        struct plan_place place = plan->places[i];
+
+        if (place.fresh)
+            place.target = index[place.target];
+        plan->places[places++] = place;
+    }
+    plan->rent_count = rents;
+    plan->place_count = places;
+}
+
+void controller_trim(struct controller *controller, struct plan *plan)
+{
+    struct trim trim = {
+        .controller = controller,
+        .plan = plan,
+        .rents = ARENA_ARRAY(&controller->arena, uint8_t, plan->rent_count),
+        .places = ARENA_ARRAY(&controller->arena, uint8_t, plan->place_count),
+        .left = ARENA_ARRAY(&controller->arena, uint32_t, plan->rent_count),
+        .used = ARENA_ARRAY(&controller->arena, bool, plan->rent_count),
+    };
+    bool again = true;
+
+    controller->next_retry = MSEC_NEVER;
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        if (plan->places[i].fresh)
+            trim.used[plan->places[i].target] = true;
+    }
+    drop_held_back(&trim);
+    for (uint32_t pass = 0; again && pass < PASSES_MAX; pass++) {
+        if (has_limits(&controller->config))
+            drop_above_limits(&trim);
+        again = trim.any && settle(&trim);
+    }
+    controller->is_limited = trim.limited > 0;
+    controller->stats.limited += trim.limited;
+    if (trim.any)
+        compact(&trim);
+    if (trim.any || controller->queued > 0)
+        drop_releases(&trim);
+}
+
+/*
+ * Machines that do not come.
+ */
+
+static bool is_coming(const struct view *view, uint32_t instance)
+{
+    return view->instance.state[instance] == INSTANCE_REQUESTED ||
+           view->instance.state[instance] == INSTANCE_BOOTING;
+}
+
+void controller_check_boots(struct controller *controller)
+{
+    const struct view *view = &controller->view;
+
+    if (view->now < controller->next_boot_timeout || controller->config.boot_timeout_ms == 0)
+        return;
+    INSTANCE_EACH(instance, view)
+    {
+        if (!is_coming(view, instance) ||
+            view->instance.ready_expected[instance] + controller->config.boot_timeout_ms >
+                view->now)
+            continue;
+        controller->stats.boot_timeouts++;
+        controller_block(controller, view->instance.offer[instance], view->now);
+        controller_give_up(controller, instance, false, view->now);
+    }
+    controller->wants_decision = false; /* one is being made */
+}
+
+void controller_watch_boots(struct controller *controller)
+{
+    const struct view *view = &controller->view;
+
+    controller->next_boot_timeout = MSEC_NEVER;
+    if (controller->config.boot_timeout_ms == 0)
+        return;
+    INSTANCE_EACH(instance, view)
+    {
+        const msec_t at =
+            view->instance.ready_expected[instance] + controller->config.boot_timeout_ms;
+
+        if (is_coming(view, instance) && at < controller->next_boot_timeout)
+            controller->next_boot_timeout = at;
+    }
+}

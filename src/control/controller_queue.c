@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tasks that the engine may start by itself. To say of each short task where it shall run costs a call
+ * to the engine and the time until the last one's end was heard. Where short tasks wait because no
+ * machine will be rented for them, some are handed to the engine: it starts each as soon as there is
+ * room anywhere, and says where. In the view they wait until then.
+ *
+ * Costs:  O(1) an event; a decision looks at the queued ones and as many more, once through the
+ *         instances, and once at each shape.
+ */
+#include <assert.h>
+
+#include "control/controller_private.h"
+
+enum { LOOKS_PER_TASK = 4 };
+
+static void queue_add(struct controller *controller, uint32_t task)
+{
+    struct task_note *note = &controller->task_notes[task];
+    const uint32_t next = controller->queue_first;
+
+    note->is_queued = true;
+    note->queue_prev = ROW_NONE;
+    note->queue_next = next;
+    if (next != ROW_NONE)
+        controller->task_notes[next].queue_prev = task;
+    controller->queue_first = task;
+    controller->queued++;
+}
+
+void controller_unqueue(struct controller *controller, uint32_t task)
+{
+    struct task_note *note = &controller->task_notes[task];
+
+    if (!note->is_queued)
+        return;
+    note->is_queued = false;
+    if (note->queue_prev != ROW_NONE)
+        controller->task_notes[note->queue_prev].queue_next = note->queue_next;
+    else
+        controller->queue_first = note->queue_next;
+    if (note->queue_next != ROW_NONE)
+        controller->task_notes[note->queue_next].queue_prev = note->queue_prev;
+    controller->queued--;
+}
+
+bool controller_leaves_to_engine(const struct controller *controller,
+                                 const struct plan_place *place)
+{
+    return controller->task_notes[place->task].is_queued && !place->fresh &&
+           controller->view.instance.state[place->target] == INSTANCE_READY;
+}
+
+bool *controller_awaited_types(struct controller *controller)
+{
+    const struct view *view = &controller->view;
+    bool *awaited = ARENA_ARRAY(&controller->arena, bool, view->catalogue->type_count);
+    bool *seen = ARENA_ARRAY(&controller->arena, bool, view->shapes->count);
+
+    for (uint32_t task = controller->queue_first; task != ROW_NONE;
+         task = controller->task_notes[task].queue_next) {
+        const uint32_t shape = view->task.shape[task];
+
+        if (seen[shape])
+            continue;
+        seen[shape] = true;
+        for (uint32_t type = 0; type < view->catalogue->type_count; type++)
+            awaited[type] = awaited[type] ||
+                            shape_fits_type(view->shapes, shape, &view->catalogue->types[type]);
+    }
+    return awaited;
+}
+
+/* How long the task will run, by what is known now. */
+static msec_t expected_ms(const struct controller *controller, uint32_t task)
+{
+    const struct view *view = &controller->view;
+
+    if (controller->config.estimates != ESTIMATES_LEARNED)
+        return view->task.estimate_ms[task];
+
+    const struct runtime_estimate learned = runtimes_estimate(
+        &controller->knowledge.runtimes, &controller->lessons[view->task.job[task]].traits);
+
+    return learned.samples > 0 ? learned.runtime_ms : view->task.estimate_ms[task];
+}
+
+/* The types of the machines that are ready, each once; returns how many. */
+static uint32_t ready_types(struct controller *controller, uint32_t *types)
+{
+    const struct view *view = &controller->view;
+    bool *seen = ARENA_ARRAY(&controller->arena, bool, view->catalogue->type_count);
+    uint32_t count = 0;
+
+    INSTANCE_EACH(instance, view)
+    {
+        const uint32_t type = view->catalogue->offers[view->instance.offer[instance]].type;
+
+        if (view->instance.state[instance] != INSTANCE_READY || seen[type])
+            continue;
+        seen[type] = true;
+        types[count++] = type;
+    }
+    return count;
+}
+
+enum answer { UNKNOWN, YES, NO };
+
+struct room {
+    uint32_t *types;
+    uint32_t type_count;
+    uint8_t *by_shape; /* enum answer */
+};
+
+static bool has_machine(const struct view *view, const struct room *room, uint32_t shape)
+{
+    if (room->by_shape[shape] == UNKNOWN) {
+        room->by_shape[shape] = NO;
+        for (uint32_t i = 0; i < room->type_count && room->by_shape[shape] == NO; i++) {
+            if (shape_fits_type(view->shapes, shape, &view->catalogue->types[room->types[i]]))
+                room->by_shape[shape] = YES;
+        }
+    }
+    return room->by_shape[shape] == YES;
+}
+
+static bool may_queue(const struct controller *controller, const struct room *room, uint32_t task)
+{
+    const struct view *view = &controller->view;
+    const uint32_t job = view->task.job[task];
+    const struct task_note *note = &controller->task_notes[task];
+
+    return !note->is_queued && note->not_before <= view->now &&
+           controller->steps[task].state == STEP_NONE &&
+           (!view->job.gang[job] || view->job.task_count[job] == 1) &&
+           has_machine(view, room, view->task.shape[task]) &&
+           expected_ms(controller, task) <= controller->config.queue_ahead_ms;
+}
+
+static void queue_task(struct controller *controller, uint32_t task)
+{
+    queue_add(controller, task);
+    controller->stats.queued++;
+    controller->config.engine.ops->queue(controller->config.engine.self, controller_key(controller),
+                                         controller->view.task.id[task]);
+}
+
+void controller_queue_ahead(struct controller *controller)
+{
+    const struct controller_config *config = &controller->config;
+    const struct view *view = &controller->view;
+    uint64_t looks = (uint64_t)config->queue_ahead_most * LOOKS_PER_TASK;
+
+    if (config->queue_ahead_ms == 0 || config->engine.ops->queue == NULL ||
+        controller->queued >= config->queue_ahead_most || view->task.waiting_count == 0)
+        return;
+
+    struct room room = {
+        .types = ARENA_ARRAY(&controller->arena, uint32_t, view->catalogue->type_count),
+        .by_shape = ARENA_ARRAY(&controller->arena, uint8_t, view->shapes->count),
+    };
+
+    room.type_count = ready_types(controller, room.types);
+    for (uint32_t task = view->task.waiting_first;
+         task != ROW_NONE && looks > 0 && controller->queued < config->queue_ahead_most &&
+         room.type_count > 0;
+         task = view->task.next[task], looks--) {
+        if (may_queue(controller, &room, task))
+            queue_task(controller, task);
+    }
+}
