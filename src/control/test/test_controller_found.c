@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the controller makes of tasks that run elsewhere than it asked, of machines that the engine
+ * loses, of jobs that are withdrawn.
+ */
+#include "control/controller.h"
+
+#include "base/test/check.h"
+#include "control/test/doubles.h"
+
+enum { FOUND_KEY = 900 };
+
+static const struct controller_stats *stats_of(const struct stage *stage)
+{
+    return controller_stats(stage->controller);
+}
+
+static enum instance_state machine_state(const struct stage *stage, uint64_t instance)
+{
+    return (enum instance_state)stage_view(stage)
+        ->instance.state[view_find_instance(stage_view(stage), instance)];
+}
+
+/* A machine of the offer that is ready, with task 100 on it. */
+static uint64_t a_machine(struct stage *stage, uint32_t offer)
+{
+    const uint64_t task = 100 + stage->act_count;
+
+    stage_job(stage, task, 1, false);
+
+    const uint64_t machine = stage_launch(stage, task, offer);
+
+    return machine;
+}
+
+TEST(a_task_that_waits_and_is_found_runs_there)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0);
+
+    stage_job(&stage, 1, 1, false);
+    stage_found(&stage, 1, machine, stage.now - 500, FOUND_KEY);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stats_of(&stage)->found, 1);
+    assert_int_equal(stats_of(&stage)->late_events, 0);
+    assert_true(controller_wants_decision(stage.controller));
+
+    /* Again: a mention. */
+    stage_found(&stage, 1, machine, stage.now - 1500, FOUND_KEY);
+    assert_int_equal(stats_of(&stage)->found, 1);
+
+    /* Another key from now on. */
+    stage_found(&stage, 1, machine, stage.now - 2500, FOUND_KEY + 1);
+    stage_task(&stage, ENGINE_TASK_LOST, 1, FOUND_KEY);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    stage_task(&stage, ENGINE_TASK_LOST, 1, FOUND_KEY + 1);
+    assert_int_equal(stage_state(&stage, 1), TASK_WAITING);
+    stage_done(&stage);
+}
+
+TEST(a_task_that_is_found_elsewhere_is_not_where_it_was_thought)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0);
+
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t thought = stage_launch(&stage, 1, 1);
+
+    stage_found(&stage, 1, machine, stage.now + 500, FOUND_KEY);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    stage_release(&stage, thought); /* nothing is there */
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", thought, thought);
+    stage_finished(&stage, 1);
+    stage_gone_now(&stage, thought);
+    stage_done(&stage);
+}
+
+TEST(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_job(&stage, 2, 1, false);
+    (void)stage_move(&stage, 2, 0);
+
+    const uint64_t machine = stage_instance(&stage, 0);
+
+    stage_running(&stage, machine);
+    stage.seen = stage.act_count;
+    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    stage_acts(&stage, "place 2 on %" PRIu64 "; ", machine);
+    stage_done(&stage);
+}
+
+TEST(who_is_on_the_way_gives_way_the_newest_first)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0); /* room for three more */
+
+    stage_job(&stage, 1, 3, false);
+    stage_job(&stage, 10, 1, false);
+    stage_decide(&stage, (struct script){ .places = { { .task = 1, .instance = machine },
+                                                      { .task = 2, .instance = machine },
+                                                      { .task = 3, .instance = machine } },
+                                          .place_count = 3 });
+    stage_started(&stage, 3);
+    stage.seen = stage.act_count;
+    stage_found(&stage, 10, machine, stage.now, FOUND_KEY);
+    stage_acts(&stage, "stop 2; ");
+    assert_int_equal(stage_where(&stage, 10), machine);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    assert_int_equal(stage_where(&stage, 3), machine);
+    stage_stopped(&stage, 2);
+    stage_no_acts(&stage);
+    stage_done(&stage);
+}
+
+TEST(a_task_that_cannot_be_where_it_runs_is_stopped)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0);
+
+    stage_job(&stage, 1, 3, false);
+    stage_job(&stage, 10, 1, false);
+    stage_decide(&stage, (struct script){ .places = { { .task = 1, .instance = machine },
+                                                      { .task = 2, .instance = machine },
+                                                      { .task = 3, .instance = machine } },
+                                          .place_count = 3 });
+    for (uint64_t task = 1; task <= 3; task++)
+        stage_started(&stage, task);
+    stage.seen = stage.act_count;
+    stage_found(&stage, 10, machine, stage.now, FOUND_KEY);
+    stage_acts(&stage, "stop 10; ");
+    assert_int_equal(stats_of(&stage)->misfits, 1);
+    assert_int_equal(stage_where(&stage, 10), 0);
+    stage_stopped(&stage, 10);
+    stage_put(&stage, 10, a_machine(&stage, 0));
+    assert_int_not_equal(stage_where(&stage, 10), 0);
+    stage_done(&stage);
+}
+
+TEST(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0);
+
+    stage_job(&stage, 1, 1, false);
+    stage_found(&stage, 1, 12345, stage.now, FOUND_KEY);
+    stage_found(&stage, 77, machine, stage.now, FOUND_KEY);
+    stage_found(&stage, 1, machine, stage.now, 0);
+    assert_int_equal(stats_of(&stage)->late_events, 3);
+
+    /* A machine that is cleared: it must leave as well. */
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+    stage.seen = stage.act_count;
+    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
+    stage_acts(&stage, "stop 1; ");
+    stage_stopped(&stage, 1);
+    stage_stopped(&stage, 100);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
+    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
+    assert_int_equal(stats_of(&stage)->late_events, 4);
+    stage_done(&stage);
+}
+
+TEST(what_was_said_of_a_task_before_it_left_is_old_news)
+{
+    struct stage stage;
+    struct engine_event old = { .kind = ENGINE_TASK_FOUND, .task = 1, .key = FOUND_KEY };
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    old.instance = stage_launch(&stage, 1, 0);
+    old.at = stage.now;
+    stage_lost(&stage, 1);
+    controller_on_engine(stage.controller, &old);
+    assert_int_equal(stage_state(&stage, 1), TASK_WAITING);
+    assert_int_equal(stats_of(&stage)->late_events, 1);
+    stage_done(&stage);
+}
+
+TEST(tasks_of_a_machine_that_the_engine_lost_wait_again)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_put(&stage, 2, machine);
+    stage.seen = stage.act_count;
+    for (uint32_t i = 0; i < 2; i++)
+        stage_engine(&stage,
+                     (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = machine });
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    assert_int_equal(stats_of(&stage)->nodes_lost, 1);
+    assert_int_equal(stats_of(&stage)->late_events, 1);
+    stage_gone_now(&stage, machine);
+    assert_int_equal(stage.billed, ledger_totals(controller_ledger(stage.controller))->sums.bill);
+    stage_done(&stage);
+}
+
+TEST(a_job_that_is_withdrawn_leaves_and_may_come_again)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    for (uint32_t i = 0; i < 2; i++)
+        stage_engine(&stage,
+                     (struct engine_event){ .kind = ENGINE_JOB_WITHDRAWN, .job = { .id = 1001 } });
+    stage_no_acts(&stage);
+    assert_int_equal(stage_view(&stage)->job.living, 0);
+    assert_int_equal(stats_of(&stage)->jobs_withdrawn, 1);
+    assert_int_equal(stats_of(&stage)->late_events, 1);
+    stage_job(&stage, 1, 2, false);
+    assert_int_equal(stage_state(&stage, 1), TASK_WAITING);
+    stage_release(&stage, machine);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_done(&stage);
+}
+
+CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
+           RUN(a_task_that_is_found_elsewhere_is_not_where_it_was_thought),
+           RUN(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready),
+           RUN(who_is_on_the_way_gives_way_the_newest_first),
+           RUN(a_task_that_cannot_be_where_it_runs_is_stopped),
+           RUN(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped),
+           RUN(what_was_said_of_a_task_before_it_left_is_old_news),
+           RUN(tasks_of_a_machine_that_the_engine_lost_wait_again),
+           RUN(a_job_that_is_withdrawn_leaves_and_may_come_again))

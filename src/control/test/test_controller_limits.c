@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a plan is not carried out, and what is queued at the engine instead.
+ */
+#include "control/controller.h"
+
+#include "base/test/check.h"
+#include "control/test/doubles.h"
+
+enum { FOUND_KEY = 900, RETRY_MS = 5000 };
+
+static const struct controller_stats *stats_of(const struct stage *stage)
+{
+    return controller_stats(stage->controller);
+}
+
+static enum instance_state machine_state(const struct stage *stage, uint64_t instance)
+{
+    return (enum instance_state)stage_view(stage)
+        ->instance.state[view_find_instance(stage_view(stage), instance)];
+}
+
+static void tune(struct stage *stage)
+{
+    controller_tune(stage->controller, &stage->config);
+}
+
+/* Three machines for tasks 1, 2 and 3. */
+static const struct script three = {
+    .rents = { 0, 1, 0 },
+    .rent_count = 3,
+    .places = { { .task = 1 }, { .task = 2, .rent = 1 }, { .task = 3, .rent = 2 } },
+    .place_count = 3,
+};
+
+TEST(rents_above_the_number_of_machines_are_dropped)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.max_instances = 2;
+    tune(&stage);
+    stage_job(&stage, 1, 3, false);
+    stage_decide(&stage, three);
+    stage_acts(&stage, "rent 1 of 0; rent 2 of 1; ");
+    assert_int_equal(stage_where(&stage, 3), 0);
+    assert_int_equal(stats_of(&stage)->limited, 1);
+    assert_false(controller_wants_decision(stage.controller));
+    assert_int_equal(controller_next_wake(stage.controller), MSEC_NEVER);
+
+    /* Room again: what was dropped is looked at again. */
+    stage_running(&stage, 1);
+    stage_ready(&stage, 1);
+    stage_started(&stage, 1);
+    stage_finished(&stage, 1);
+    stage_release(&stage, 1);
+    assert_false(controller_wants_decision(stage.controller));
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 3 } },
+                                          .place_count = 1 });
+    stage_gone_now(&stage, 1);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_done(&stage);
+}
+
+TEST(rents_above_the_price_of_all_are_dropped)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.max_price_per_hour = 2 * STAGE_PRICE;
+    tune(&stage);
+    stage_job(&stage, 1, 3, false);
+    stage_decide(&stage, three);
+    assert_int_equal(stats_of(&stage)->rented, 2);
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 3 } },
+                                          .place_count = 1 });
+    assert_int_equal(stats_of(&stage)->rented, 2);
+    assert_int_equal(stats_of(&stage)->limited, 2);
+    stage_done(&stage);
+}
+
+TEST(nothing_is_rented_when_nothing_shall_be)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.rent_nothing = true;
+    tune(&stage);
+    stage_job(&stage, 1, 3, false);
+    stage_decide(&stage, three);
+    stage_no_acts(&stage);
+    stage_done(&stage);
+}
+
+TEST(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.max_instances = 1;
+    tune(&stage);
+    stage_job(&stage, 1, 2, true);
+    stage_job(&stage, 3, 1, false);
+    stage_decide(&stage, three);
+    stage_acts(&stage, "rent 1 of 0; ");
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    assert_int_equal(stage_where(&stage, 3), 1);
+    stage_done(&stage);
+}
+
+TEST(a_gang_is_dropped_with_its_places_on_machines_that_there_are)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 5, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 5, 1);
+
+    stage.config.max_instances = 1;
+    tune(&stage);
+    stage_job(&stage, 1, 2, true);
+    stage_decide(&stage,
+                 (struct script){ .rents = { 0 },
+                                  .rent_count = 1,
+                                  .places = { { .task = 1, .instance = machine }, { .task = 2 } },
+                                  .place_count = 2 });
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    stage_done(&stage);
+}
+
+TEST(who_would_have_taken_the_room_of_a_move_is_dropped_with_it)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 4, false);
+    stage_job(&stage, 10, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_decide(&stage, (struct script){ .places = { { .task = 2, .instance = machine },
+                                                      { .task = 3, .instance = machine },
+                                                      { .task = 4, .instance = machine } },
+                                          .place_count = 3 });
+    for (uint64_t task = 2; task <= 4; task++)
+        stage_started(&stage, task);
+    stage.seen = stage.act_count;
+    stage.config.max_instances = 1;
+    tune(&stage);
+    stage_decide(&stage,
+                 (struct script){ .rents = { 1 },
+                                  .rent_count = 1,
+                                  .places = { { .task = 10, .instance = machine }, { .task = 1 } },
+                                  .place_count = 2 });
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(stage_where(&stage, 10), 0);
+    stage_done(&stage);
+}
+
+TEST(a_machine_is_not_released_when_its_task_stays)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage.config.max_instances = 1;
+    tune(&stage);
+    stage_decide(&stage, (struct script){ .rents = { 1 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1,
+                                          .releases = { machine },
+                                          .release_count = 1 });
+    stage_no_acts(&stage);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    stage_done(&stage);
+}
+
+/*
+ * Patience.
+ */
+
+TEST(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = RETRY_MS;
+    tune(&stage);
+    stage_job(&stage, 5, 1, false);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 5, 1);
+
+    for (msec_t wait = RETRY_MS; wait <= 2 * RETRY_MS; wait *= 2) {
+        stage_put(&stage, 1, machine);
+        stage_lost(&stage, 1);
+
+        const msec_t until = stage.now + wait;
+
+        stage.seen = stage.act_count;
+        stage_put(&stage, 1, machine);
+        stage_no_acts(&stage);
+        assert_int_equal(controller_next_wake(stage.controller), until);
+        assert_false(controller_wants_decision(stage.controller));
+        stage.now = until - 1000;
+    }
+    stage_put(&stage, 1, machine);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(controller_next_wake(stage.controller), MSEC_NEVER);
+    assert_int_equal(stats_of(&stage)->held_back, 2);
+    stage_done(&stage);
+}
+
+TEST(no_machine_is_rented_for_a_task_that_is_held_back)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = RETRY_MS;
+    tune(&stage);
+    stage_job(&stage, 5, 1, false);
+    stage_job(&stage, 1, 1, false);
+    stage_put(&stage, 1, stage_launch(&stage, 5, 1));
+    stage_lost(&stage, 1);
+    stage.seen = stage.act_count;
+    (void)stage_move(&stage, 1, 0);
+    stage_no_acts(&stage);
+    stage_done(&stage);
+}
+
+TEST(a_machine_on_which_nothing_starts_is_given_back)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = 1;
+    tune(&stage);
+    stage_job(&stage, 5, 1, false);
+    stage_job(&stage, 1, 4, false);
+
+    const uint64_t machine = stage_launch(&stage, 5, 1);
+
+    for (uint64_t task = 1; task <= 3; task++) {
+        assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+        stage_put(&stage, task, machine);
+        if (task == 3)
+            stage_put(&stage, 4, machine);
+        stage_lost(&stage, task);
+    }
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_DRAINING);
+    assert_int_equal(stage_where(&stage, 5), machine); /* what runs there may end */
+    assert_int_equal(stage_where(&stage, 4), 0);
+    stage_stopped(&stage, 4);
+    stage_finished(&stage, 5);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
+    assert_int_equal(stats_of(&stage)->bad_machines, 1);
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.boot_timeout_ms = 60000;
+    tune(&stage);
+    stage_job(&stage, 1, 1, false);
+    (void)stage_move(&stage, 1, 0);
+
+    const uint64_t machine = stage_instance(&stage, 0);
+    const msec_t due = stage.now + 60000;
+
+    assert_int_equal(controller_next_wake(stage.controller), due);
+    stage_running(&stage, machine);
+    stage.seen = stage.act_count;
+    controller_decide(stage.controller, due - 1);
+    stage_no_acts(&stage);
+    controller_decide(stage.controller, due);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_view(&stage)->offer_blocked_until[0], due + STAGE_BLOCK_MS);
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 1);
+    assert_true(controller_next_wake(stage.controller) > due);
+    stage_done(&stage);
+}
+
+/*
+ * Queued at the engine.
+ */
+
+static uint64_t queue_scene(struct stage *stage)
+{
+    stage_init(stage);
+    stage->config.queue_ahead_ms = STAGE_ESTIMATE_MS;
+    stage->config.queue_ahead_most = 2;
+    tune(stage);
+    stage_job(stage, 50, 1, false);
+
+    const uint64_t machine = stage_launch(stage, 50, 0);
+
+    return machine;
+}
+
+TEST(short_tasks_that_wait_are_queued_up_to_a_number)
+{
+    struct stage stage;
+    const uint64_t machine = queue_scene(&stage);
+
+    stage_job(&stage, 1, 2, true); /* a gang is not */
+    stage_job(&stage, 3, 1, true); /* a gang of one is a task */
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                .job = { .id = 9,
+                                                         .first_task_id = 9,
+                                                         .task_count = 1,
+                                                         .estimate_ms = STAGE_ESTIMATE_MS + 1 } });
+    stage_job(&stage, 4, 2, false);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "queue 3; queue 4; ");
+    stage_decide(&stage, (struct script){ 0 });
+    stage_no_acts(&stage);
+    assert_int_equal(controller_queued(stage.controller), 2);
+    stage_found(&stage, 4, machine, stage.now, FOUND_KEY);
+    assert_int_equal(controller_queued(stage.controller), 1);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "queue 5; ");
+    stage_finished(&stage, 5);
+    stage_engine(&stage,
+                 (struct engine_event){ .kind = ENGINE_JOB_WITHDRAWN, .job = { .id = 1003 } });
+    assert_int_equal(controller_queued(stage.controller), 0);
+    stage_done(&stage);
+}
+
+TEST(nothing_is_queued_where_no_machine_could_run_it)
+{
+    struct stage stage;
+    const uint64_t machine = queue_scene(&stage);
+
+    stage_finished(&stage, 50);
+    stage_release(&stage, machine);
+    stage_job(&stage, 1, 1, false);
+    stage.seen = stage.act_count;
+    stage_decide(&stage, (struct script){ 0 });
+    stage_no_acts(&stage);
+    stage_done(&stage);
+}
+
+TEST(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_one)
+{
+    struct stage stage;
+    const uint64_t machine = queue_scene(&stage);
+
+    stage_job(&stage, 1, 1, false);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "queue 1; ");
+    stage_put(&stage, 1, machine);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), 0);
+
+    const uint64_t fresh = stage_move(&stage, 1, 1);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 1; ", fresh);
+    assert_int_equal(controller_queued(stage.controller), 1);
+    stage_running(&stage, fresh);
+    stage_ready(&stage, fresh);
+    stage_acts(&stage, "admit %" PRIu64 "; place 1 on %" PRIu64 "; ", fresh, fresh);
+    assert_int_equal(controller_queued(stage.controller), 0);
+    stage_done(&stage);
+}
+
+TEST(a_queued_task_may_start_while_its_new_machine_boots)
+{
+    struct stage stage;
+    const uint64_t machine = queue_scene(&stage);
+
+    stage_job(&stage, 1, 1, false);
+    stage_decide(&stage, (struct script){ 0 });
+    (void)stage_move(&stage, 1, 1);
+    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(controller_queued(stage.controller), 0);
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_a_queued_task_may_use_is_not_released)
+{
+    struct stage stage;
+    const uint64_t machine = queue_scene(&stage);
+
+    stage_job(&stage, 1, 1, false);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_finished(&stage, 50);
+    stage_release(&stage, machine);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
+    stage_finished(&stage, 1);
+    stage_release(&stage, machine);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
+    stage_done(&stage);
+}
+
+CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
+           RUN(rents_above_the_price_of_all_are_dropped),
+           RUN(nothing_is_rented_when_nothing_shall_be),
+           RUN(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room),
+           RUN(a_gang_is_dropped_with_its_places_on_machines_that_there_are),
+           RUN(who_would_have_taken_the_room_of_a_move_is_dropped_with_it),
+           RUN(a_machine_is_not_released_when_its_task_stays),
+           RUN(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time),
+           RUN(no_machine_is_rented_for_a_task_that_is_held_back),
+           RUN(a_machine_on_which_nothing_starts_is_given_back),
+           RUN(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone),
+           RUN(short_tasks_that_wait_are_queued_up_to_a_number),
+           RUN(nothing_is_queued_where_no_machine_could_run_it),
+           RUN(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_one),
+           RUN(a_queued_task_may_start_while_its_new_machine_boots),
+           RUN(a_machine_that_a_queued_task_may_use_is_not_released))
