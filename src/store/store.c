@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a turn becomes true at once:
+ *
+ *  1. store_begin notes that a turn has begun; SQLite's own transaction begins with the first write,
+ *     so that a turn without writes costs nothing.
+ *  2. The first write that fails is remembered, and later ones are not tried.
+ *  3. store_commit writes key and counters, then commits, or undoes everything; what this module
+ *     keeps in memory goes back to what the file has.
+ *
+ * Another process is kept out by a lock on a file beside the database: SQLite's own locks would let
+ * two daemons take turns, and each would believe its keys to be its own. (It cannot be a lock on
+ * the database file: closing any descriptor of that would drop SQLite's locks.)
+ */
+#include "store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/store_private.h"
+
+enum {
+    BUSY_MS = 5000, /* how long a foreign reader may hold up a checkpoint */
+    PATH_ROOM = 4096,
+};
+
+static const char *const SCHEMA =
+    "CREATE TABLE counter(name TEXT PRIMARY KEY,value INTEGER NOT NULL) STRICT,WITHOUT ROWID;"
+    "CREATE TABLE intent(key INTEGER PRIMARY KEY,kind TEXT NOT NULL,instance INTEGER NOT NULL,"
+    " task INTEGER NOT NULL,offer TEXT,opened_at INTEGER NOT NULL,closed_at INTEGER,"
+    " outcome TEXT NOT NULL DEFAULT 'open') STRICT;"
+    "CREATE INDEX intent_open ON intent(key) WHERE outcome='open';"
+    "CREATE INDEX intent_instance ON intent(instance) WHERE outcome='open';"
+    "CREATE INDEX intent_task ON intent(task) WHERE outcome='open';"
+    "CREATE INDEX intent_closed ON intent(closed_at) WHERE outcome<>'open';"
+    "CREATE TABLE instance(id INTEGER PRIMARY KEY,name TEXT,offer TEXT,type TEXT,zone TEXT,"
+    " market TEXT,per_hour INTEGER NOT NULL,asked_at INTEGER NOT NULL,ended_at INTEGER) STRICT;"
+    "CREATE INDEX instance_living ON instance(id) WHERE ended_at IS NULL;"
+    "CREATE TABLE bill(instance INTEGER PRIMARY KEY,billed_from INTEGER NOT NULL,"
+    " billed_to INTEGER NOT NULL,boot INTEGER NOT NULL,idle INTEGER NOT NULL,"
+    " work INTEGER NOT NULL,boot_ms INTEGER NOT NULL,idle_ms INTEGER NOT NULL,"
+    " work_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE account(instance INTEGER PRIMARY KEY,billed_from INTEGER NOT NULL,"
+    " cut INTEGER NOT NULL,boot INTEGER NOT NULL,idle INTEGER NOT NULL,work INTEGER NOT NULL,"
+    " boot_ms INTEGER NOT NULL,idle_ms INTEGER NOT NULL,work_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE due(task INTEGER PRIMARY KEY,label TEXT NOT NULL,job TEXT NOT NULL,name TEXT,"
+    " user TEXT NOT NULL,type TEXT,cost INTEGER NOT NULL,alone INTEGER NOT NULL,"
+    " occupied_ms INTEGER NOT NULL,ended_at INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX due_label ON due(label);"
+    "CREATE TABLE owed(task INTEGER PRIMARY KEY,label TEXT NOT NULL,job TEXT NOT NULL,name TEXT,"
+    " user TEXT NOT NULL,cost INTEGER NOT NULL,occupied_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE reason(at INTEGER NOT NULL,decision INTEGER NOT NULL,subject INTEGER NOT NULL,"
+    " id INTEGER NOT NULL,target TEXT,text TEXT NOT NULL,chosen INTEGER,passed_over INTEGER,"
+    " passed_offer TEXT) STRICT;"
+    "CREATE INDEX reason_of ON reason(subject,id);"
+    "CREATE INDEX reason_at ON reason(at);"
+    "CREATE TABLE runtime(at INTEGER NOT NULL,name TEXT,user TEXT,shape TEXT,"
+    " tasks INTEGER NOT NULL,hour INTEGER NOT NULL,time_limit INTEGER NOT NULL,"
+    " runtime_ms INTEGER NOT NULL) STRICT;"
+    "PRAGMA user_version=1;";
+
+static const char *counter_word(enum store_counter counter)
+{
+    static const char *const word[STORE_COUNTERS] = {
+        [COUNT_DECISIONS] = "decisions",
+        [COUNT_LAUNCHES] = "launches",
+        [COUNT_REFUSED] = "refused",
+        [COUNT_BOOT_TIMEOUT] = "boot_timeout",
+        [COUNT_VANISHED] = "vanished",
+        [COUNT_EVICTED_BY_NOTICE] = "evicted_by_notice",
+        [COUNT_EVICTED_BY_LOSS] = "evicted_by_loss",
+        [COUNT_EVICTED_BY_MOVE] = "evicted_by_move",
+        [COUNT_ADOPTED] = "adopted",
+        [COUNT_LATE_EVENTS] = "late_events",
+        [COUNT_LIMITED] = "limited",
+        [COUNT_TASKS_ENDED] = "tasks_ended",
+    };
+
+    return word[counter];
+}
+
+/* Statements. --------------------------------------------------------------------------------- */
+
+#define STORE_STATEMENT_TEXT(name, text) [name] = (text),
+
+static const char *const TEXT[STORE_STATEMENT_COUNT] = { STORE_STATEMENTS(STORE_STATEMENT_TEXT) };
+
+/* The statement with its values; NULL if it cannot be prepared. */
+static sqlite3_stmt *prepare(struct store *store, enum store_statement statement,
+                             const struct store_value *values, int count)
+{
+    sqlite3_stmt **slot = &store->statement[statement];
+
+    if (*slot == NULL && sqlite3_prepare_v3(store->db, TEXT[statement], -1,
+                                            SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK)
+        return NULL;
+    for (int i = 0; i < count; i++) {
+        int result = SQLITE_OK;
+
+        if (!values[i].is_text)
+            result = sqlite3_bind_int64(*slot, i + 1, values[i].number);
+        else if (values[i].text != NULL)
+            result = sqlite3_bind_text(*slot, i + 1, values[i].text, -1, SQLITE_STATIC);
+        assert(result != SQLITE_RANGE);
+        assert(result != SQLITE_MISUSE);
+        if (result != SQLITE_OK)
+            return NULL;
+    }
+    return *slot;
+}
+
+static int sqlite_error(const struct store *store)
+{
+    switch (sqlite3_errcode(store->db)) {
+    case SQLITE_FULL:
+        return -ENOSPC;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return -EBUSY;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+        return -EACCES;
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+        return -EBADMSG;
+    default:
+        return -EIO;
+    }
+}
+
+static void note_failure(struct store *store)
+{
+    if (store->failure == 0)
+        store->failure = error_set(&store->failure_text, sqlite_error(store),
+                                   "the database cannot be written: %s", sqlite3_errmsg(store->db));
+}
+
+/* Run a statement that answers nothing; 0 or what SQLite says. */
+static int run(struct store *store, enum store_statement statement,
+               const struct store_value *values, int count)
+{
+    sqlite3_stmt *ready = prepare(store, statement, values, count);
+
+    if (ready == NULL)
+        return SQLITE_ERROR;
+
+    const int result = sqlite3_step(ready);
+
+    sqlite3_reset(ready);
+    sqlite3_clear_bindings(ready);
+    return result == SQLITE_DONE || result == SQLITE_ROW ? SQLITE_OK : result;
+}
+
+void store_write(struct store *store, enum store_statement statement,
+                 const struct store_value *values, int count)
+{
+    assert(store->begun);
+    store->dirty = true;
+    if (store->failure != 0)
+        return;
+    if (!store->open) {
+        if (run(store, SQL_BEGIN, NULL, 0) != SQLITE_OK) {
+            note_failure(store);
+            return;
+        }
+        store->open = true;
+    }
+    if (run(store, statement, values, count) != SQLITE_OK)
+        note_failure(store);
+}
+
+struct store_question store_ask(struct store *store, enum store_statement statement,
+                                const struct store_value *values, int count)
+{
+    struct store_question question = {
+        .store = store,
+        .statement = prepare(store, statement, values, count),
+    };
+
+    question.result = question.statement == NULL ? SQLITE_ERROR : SQLITE_ROW;
+    return question;
+}
+
+bool store_row(struct store_question *question)
+{
+    if (question->result == SQLITE_ROW)
+        question->result = sqlite3_step(question->statement);
+    return question->result == SQLITE_ROW;
+}
+
+int store_asked(struct store_question *question, struct error *reterr)
+{
+    const bool failed = question->result != SQLITE_ROW && question->result != SQLITE_DONE;
+    int error = 0;
+
+    if (failed)
+        error = error_set(reterr, sqlite_error(question->store), "the database cannot be read: %s",
+                          sqlite3_errmsg(question->store->db));
+    if (question->statement != NULL) {
+        sqlite3_reset(question->statement);
+        sqlite3_clear_bindings(question->statement);
+    }
+    return error;
+}
+
+int64_t store_number(const struct store_question *question, int column)
+{
+    return sqlite3_column_int64(question->statement, column);
+}
+
+const char *store_text(const struct store_question *question, int column)
+{
+    return (const char *)sqlite3_column_text(question->statement, column);
+}
+
+/* Opening. ------------------------------------------------------------------------------------ */
+
+/* Hold '<path>.lock', so that there is one daemon for one file. */
+static int take_lock(const char *path, int *ret, struct error *reterr)
+{
+    char name[PATH_ROOM];
+    const int length = snprintf(name, sizeof(name), "%s.lock", path);
+
+    if (length < 0 || (size_t)length >= sizeof(name))
+        return error_set(reterr, -ENAMETOOLONG, "%s: the path is too long", path);
+
+    const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (lock < 0)
+        return error_set(reterr, -errno, "%s: %s", name, strerror(errno));
+    if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+        close(lock);
+        return error_set(reterr, -EBUSY, "%s: another process uses this state", path);
+    }
+    *ret = lock;
+    return 0;
+}
+
+/* The file is there, is a plain file, and only its owner may read or write it. */
+static int make_file(const char *path, struct error *reterr)
+{
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct stat stat = { .st_mode = 0 };
+    int error = 0;
+
+    if (file < 0)
+        return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
+    if (fstat(file, &stat) < 0 || !S_ISREG(stat.st_mode))
+        error = error_set(reterr, -EINVAL, "%s: not a plain file", path);
+    else if ((stat.st_mode & 077) != 0 && fchmod(file, 0600) < 0)
+        error = error_set(reterr, -errno, "%s: cannot be kept from other users: %s", path,
+                          strerror(errno));
+    close(file);
+    return error;
+}
+
+static int exec(struct store *store, const char *text, struct error *reterr)
+{
+    if (sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK)
+        return 0;
+    return error_set(reterr, sqlite_error(store), "%s", sqlite3_errmsg(store->db));
+}
+
+static int read_version(struct store *store, int64_t *ret, struct error *reterr)
+{
+    sqlite3_stmt *ask = NULL;
+
+    if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &ask, NULL) != SQLITE_OK ||
+        sqlite3_step(ask) != SQLITE_ROW) {
+        sqlite3_finalize(ask);
+        return error_set(reterr, sqlite_error(store), "%s", sqlite3_errmsg(store->db));
+    }
+    *ret = sqlite3_column_int64(ask, 0);
+    sqlite3_finalize(ask);
+    return 0;
+}
+
+static int make_schema(struct store *store, struct error *reterr)
+{
+    int64_t version = 0;
+    int error = read_version(store, &version, reterr);
+
+    if (error < 0)
+        return error;
+    if (version > STORE_SCHEMA_VERSION)
+        return error_set(reterr, -EPROTO,
+                         "was written by a newer version (schema %" PRId64 ", known up to %d)",
+                         version, STORE_SCHEMA_VERSION);
+    if (version == STORE_SCHEMA_VERSION)
+        return 0;
+    error = exec(store, "BEGIN EXCLUSIVE", reterr);
+    if (error == 0)
+        error = exec(store, SCHEMA, reterr);
+    if (error == 0)
+        error = exec(store, "COMMIT", reterr);
+    return error;
+}
+
+static int read_counters(struct store *store, struct error *reterr)
+{
+    struct store_question ask = STORE_ASK(store, SQL_KEY_READ, STORE_TEXT(NULL));
+
+    if (store_row(&ask))
+        store->next_key = (uint64_t)store_number(&ask, 0);
+
+    int error = store_asked(&ask, reterr);
+
+    for (int i = 0; i < STORE_COUNTERS && error == 0; i++) {
+        ask = STORE_ASK(store, SQL_COUNTER_READ, STORE_TEXT(counter_word(i)));
+        if (store_row(&ask))
+            store->counted[i] = (uint64_t)store_number(&ask, 0);
+        error = store_asked(&ask, reterr);
+    }
+    store->kept_key = store->next_key;
+    memcpy(store->kept_counted, store->counted, sizeof(store->counted));
+    return error;
+}
+
+static int open_database(struct store *store, const char *path, struct error *reterr)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+
+    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK)
+        return error_set(reterr, -EACCES, "%s",
+                         store->db != NULL ? sqlite3_errmsg(store->db) : "out of memory");
+    sqlite3_extended_result_codes(store->db, 0);
+    sqlite3_busy_timeout(store->db, BUSY_MS);
+
+    int error = exec(store,
+                     "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA foreign_keys=ON;"
+                     "PRAGMA trusted_schema=OFF",
+                     reterr);
+
+    if (error == 0)
+        error = make_schema(store, reterr);
+    if (error == 0)
+        error = read_counters(store, reterr);
+    return error;
+}
+
+int store_open(const char *path, struct store **ret, struct error *reterr)
+{
+    struct store *store = mem_alloc(1, sizeof(*store));
+
+    store->lock = -1;
+    int error = take_lock(path, &store->lock, reterr);
+
+    if (error == 0)
+        error = make_file(path, reterr);
+    if (error == 0) {
+        error = open_database(store, path, reterr);
+        if (error < 0)
+            error_prefix(reterr, error, path);
+    }
+    if (error < 0) {
+        store_close(store);
+        return error;
+    }
+    *ret = store;
+    return 0;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    if (store->begun)
+        store_rollback(store);
+    for (int i = 0; i < STORE_STATEMENT_COUNT; i++)
+        sqlite3_finalize(store->statement[i]);
+    sqlite3_close(store->db);
+    if (store->lock >= 0)
+        close(store->lock);
+    mem_free(store);
+}
+
+/* Transactions. ------------------------------------------------------------------------------- */
+
+void store_begin(struct store *store)
+{
+    assert(!store->begun);
+    store->begun = true;
+    store->dirty = false;
+    store->failure = 0;
+}
+
+bool store_is_dirty(const struct store *store)
+{
+    return store->dirty;
+}
+
+static void end_turn(struct store *store)
+{
+    store->begun = false;
+    store->open = false;
+    store->dirty = false;
+    store->failure = 0;
+}
+
+void store_rollback(struct store *store)
+{
+    assert(store->begun);
+    if (store->open && !sqlite3_get_autocommit(store->db))
+        run(store, SQL_ROLLBACK, NULL, 0);
+    store->next_key = store->kept_key;
+    memcpy(store->counted, store->kept_counted, sizeof(store->counted));
+    end_turn(store);
+}
+
+static void write_counters(struct store *store)
+{
+    if (store->next_key != store->kept_key)
+        STORE_WRITE(store, SQL_COUNTER_WRITE, STORE_TEXT("next_key"),
+                    STORE_NUMBER(store->next_key));
+    for (int i = 0; i < STORE_COUNTERS; i++) {
+        if (store->counted[i] != store->kept_counted[i])
+            STORE_WRITE(store, SQL_COUNTER_WRITE, STORE_TEXT(counter_word(i)),
+                        STORE_NUMBER(store->counted[i]));
+    }
+}
+
+int store_commit(struct store *store, struct error *reterr)
+{
+    assert(store->begun);
+    write_counters(store);
+    if (store->failure == 0 && store->open && run(store, SQL_COMMIT, NULL, 0) != SQLITE_OK)
+        note_failure(store);
+    if (store->failure != 0) {
+        const int error = error_set(reterr, store->failure, "%s", store->failure_text.text);
+
+        store_rollback(store);
+        return error;
+    }
+    store->kept_key = store->next_key;
+    memcpy(store->kept_counted, store->counted, sizeof(store->counted));
+    end_turn(store);
+    return 0;
+}
+
+/* Keys and counters. -------------------------------------------------------------------------- */
+
+uint64_t store_next_key(const struct store *store)
+{
+    return store->next_key;
+}
+
+void store_note_key(struct store *store, uint64_t next)
+{
+    assert(store->begun);
+    if (next <= store->next_key)
+        return;
+    store->next_key = next;
+    store->dirty = true;
+}
+
+void store_count(struct store *store, enum store_counter counter, uint64_t more)
+{
+    assert(store->begun);
+    if (more == 0)
+        return;
+    store->counted[counter] += more;
+    store->dirty = true;
+}
+
+uint64_t store_counted(const struct store *store, enum store_counter counter)
+{
+    return store->counted[counter];
+}

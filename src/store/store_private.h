@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_private.h - shared by the parts of the store:
+ *
+ *   store.c          the file, transactions, keys, counters, statements
+ *   store_journal.c  intents, reasons, history
+ *   store_books.c    instances, bills, accounts, dues
+ *   store_ledger.c   what the books add up to
+ */
+#ifndef STINT_STORE_STORE_PRIVATE_H
+#define STINT_STORE_STORE_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+/* Each statement: its name and its text. Prepared on first use, kept until the store is closed. */
+/* clang-format off */
+#define STORE_STATEMENTS(X) \
+    X(SQL_BEGIN, "BEGIN IMMEDIATE") \
+    X(SQL_COMMIT, "COMMIT") \
+    X(SQL_ROLLBACK, "ROLLBACK") \
+    X(SQL_KEY_READ, "SELECT MAX(" \
+        "COALESCE((SELECT value FROM counter WHERE name='next_key'),1)," \
+        "COALESCE((SELECT MAX(key) FROM intent),0)+1," \
+        "COALESCE((SELECT MAX(id) FROM instance),0)+1)") \
+    X(SQL_COUNTER_READ, "SELECT value FROM counter WHERE name=?1") \
+    X(SQL_COUNTER_WRITE, "INSERT INTO counter(name,value) VALUES(?1,?2)" \
+        " ON CONFLICT(name) DO UPDATE SET value=excluded.value") \
+    X(SQL_INTENT_OPEN, "INSERT OR IGNORE INTO intent(key,kind,instance,task,offer,opened_at)" \
+        " VALUES(?1,?2,?3,?4,?5,?6)") \
+    X(SQL_INTENT_CLOSE, "UPDATE intent SET closed_at=?2,outcome=?3 WHERE key=?1 AND outcome='open'") \
+    X(SQL_INTENT_CLOSE_INSTANCE, "UPDATE intent SET closed_at=?3,outcome=?4" \
+        " WHERE instance=?2 AND kind=?1 AND outcome='open'") \
+    X(SQL_INTENT_CLOSE_TASK, "UPDATE intent SET closed_at=?3,outcome=?4" \
+        " WHERE task=?2 AND kind=?1 AND outcome='open'") \
+    X(SQL_INTENT_EACH, "SELECT key,kind,instance,task,offer,opened_at FROM intent" \
+        " WHERE outcome='open' ORDER BY key") \
+    X(SQL_INTENT_COUNT, "SELECT COUNT(*) FROM intent WHERE outcome='open'") \
+    X(SQL_INTENT_PRUNE, "DELETE FROM intent WHERE outcome<>'open' AND closed_at<?1") \
+    X(SQL_INSTANCE_ADD, "INSERT OR IGNORE INTO" \
+        " instance(id,name,offer,type,zone,market,per_hour,asked_at)" \
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8)") \
+    X(SQL_INSTANCE_END, "UPDATE instance SET ended_at=?2 WHERE id=?1 AND ended_at IS NULL") \
+    X(SQL_INSTANCE_EACH, "SELECT id,name,offer,type,zone,market,per_hour,asked_at,ended_at" \
+        " FROM instance WHERE ended_at IS NULL ORDER BY id") \
+    X(SQL_INSTANCE_FIND, "SELECT id,name,offer,type,zone,market,per_hour,asked_at,ended_at" \
+        " FROM instance WHERE id=?1") \
+    X(SQL_BILL_SET, "INSERT OR REPLACE INTO bill(instance,billed_from,billed_to,boot,idle,work," \
+        "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
+    X(SQL_BILL_FIND, "SELECT billed_from,billed_to,boot,idle,work,boot_ms,idle_ms,work_ms" \
+        " FROM bill WHERE instance=?1") \
+    X(SQL_ACCOUNT_SET, "INSERT OR REPLACE INTO account(instance,billed_from,cut,boot,idle,work," \
+        "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
+    X(SQL_ACCOUNT_REMOVE, "DELETE FROM account WHERE instance=?1") \
+    X(SQL_ACCOUNT_FIND, "SELECT instance,billed_from,cut,boot,idle,work,boot_ms,idle_ms,work_ms" \
+        " FROM account WHERE instance=?1") \
+    X(SQL_ACCOUNT_EACH, "SELECT instance,billed_from,cut,boot,idle,work,boot_ms,idle_ms,work_ms" \
+        " FROM account ORDER BY instance") \
+    X(SQL_DUE_ADD, "INSERT INTO due(task,label,job,name,user,type,cost,alone,occupied_ms,ended_at)" \
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10) ON CONFLICT(task) DO UPDATE SET" \
+        " cost=cost+excluded.cost,alone=alone+excluded.alone," \
+        "occupied_ms=occupied_ms+excluded.occupied_ms,ended_at=excluded.ended_at") \
+    X(SQL_DUE_FIND, "SELECT task,label,job,name,user,type,cost,alone,occupied_ms,ended_at" \
+        " FROM due WHERE label=?1 ORDER BY ended_at DESC,task DESC LIMIT 1") \
+    X(SQL_OWED_SET, "INSERT OR REPLACE INTO owed(task,label,job,name,user,cost,occupied_ms)" \
+        " VALUES(?1,?2,?3,?4,?5,?6,?7)") \
+    X(SQL_OWED_REMOVE, "DELETE FROM owed WHERE task=?1") \
+    X(SQL_OWED_FIND, "SELECT task,cost,occupied_ms FROM owed WHERE task=?1") \
+    X(SQL_OWED_EACH, "SELECT task,cost,occupied_ms FROM owed ORDER BY task") \
+    X(SQL_REASON_ADD, "INSERT INTO reason(at,decision,subject,id,target,text,chosen,passed_over," \
+        "passed_offer) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
+    X(SQL_REASON_EACH, "SELECT at,decision,target,text,chosen,passed_over,passed_offer" \
+        " FROM reason WHERE subject=?1 AND id=?2 ORDER BY rowid DESC LIMIT ?3") \
+    X(SQL_REASON_PRUNE, "DELETE FROM reason WHERE at<?1") \
+    X(SQL_RUNTIME_ADD, "INSERT INTO runtime(at,name,user,shape,tasks,hour,time_limit,runtime_ms)" \
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8)") \
+    X(SQL_RUNTIME_EACH, "SELECT at,name,user,shape,tasks,hour,time_limit,runtime_ms FROM" \
+        " (SELECT rowid AS row,* FROM runtime ORDER BY rowid DESC LIMIT ?1) ORDER BY row") \
+    X(SQL_TOTALS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \
+        "COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0),COALESCE(SUM(work_ms),0),COUNT(*)" \
+        " FROM (SELECT boot,idle,work,boot_ms,idle_ms,work_ms FROM bill UNION ALL" \
+        " SELECT boot,idle,work,boot_ms,idle_ms,work_ms FROM account)") \
+    X(SQL_TOTAL_DUES, "SELECT COALESCE(SUM(cost),0),COALESCE(SUM(alone),0),COUNT(*) FROM due") \
+    X(SQL_TOTAL_OWED, "SELECT COALESCE(SUM(cost),0) FROM owed") \
+    X(SQL_BY_USER, "SELECT user,NULL,NULL,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM" \
+        " (SELECT user,cost,alone,occupied_ms FROM due UNION ALL" \
+        " SELECT user,cost,0,occupied_ms FROM owed) GROUP BY user ORDER BY 4 DESC,1") \
+    X(SQL_BY_JOB, "SELECT job,user,name,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM" \
+        " (SELECT job,user,name,cost,alone,occupied_ms FROM due UNION ALL" \
+        " SELECT job,user,name,cost,0,occupied_ms FROM owed)" \
+        " GROUP BY job,user,name ORDER BY 4 DESC,1,2,3") \
+    X(SQL_BY_TYPE, "SELECT COALESCE(type,'(unknown)'),NULL,NULL,SUM(cost),0,SUM(ms),COUNT(*) FROM" \
+        " (SELECT instance AS id,boot+idle+work AS cost,boot_ms+idle_ms+work_ms AS ms FROM bill" \
+        " UNION ALL SELECT instance,boot+idle+work,boot_ms+idle_ms+work_ms FROM account)" \
+        " LEFT JOIN instance USING(id) GROUP BY 1 ORDER BY 4 DESC,1") \
+    X(SQL_SPANS, "SELECT billed_from,billed_to,boot+idle+work,boot_ms+idle_ms+work_ms FROM bill" \
+        " UNION ALL SELECT billed_from,cut,boot+idle+work,boot_ms+idle_ms+work_ms FROM account")
+/* clang-format on */
+
+#define STORE_STATEMENT_NAME(name, text) name,
+
+enum store_statement { STORE_STATEMENTS(STORE_STATEMENT_NAME) STORE_STATEMENT_COUNT };
+
+struct store {
+    sqlite3 *db;
+    sqlite3_stmt *statement[STORE_STATEMENT_COUNT];
+    int lock; /* descriptor of the file that keeps others out */
+    bool begun;
+    bool open;   /* SQLite has a transaction */
+    bool dirty;  /* something was written since store_begin */
+    int failure; /* of the first write that failed since then; 0: none */
+    struct error failure_text;
+    uint64_t next_key, kept_key; /* kept: as of the last commit */
+    uint64_t counted[STORE_COUNTERS], kept_counted[STORE_COUNTERS];
+};
+
+/* A value for a statement: a whole number or a text (NULL: no value). */
+struct store_value {
+    bool is_text;
+    int64_t number;
+    const char *text;
+};
+
+#define STORE_NUMBER(value) ((struct store_value){ .number = (int64_t)(value) })
+#define STORE_TEXT(value)   ((struct store_value){ .is_text = true, .text = (value) })
+
+/* Run a statement that changes something; its failure is kept for the commit. */
+void store_write(struct store *store, enum store_statement statement,
+                 const struct store_value *values, int count);
+
+#define STORE_WRITE(store, statement, ...)                                 \
+    store_write(                                                           \
+        (store), (statement), (const struct store_value[]){ __VA_ARGS__ }, \
+        (int)(sizeof((const struct store_value[]){ __VA_ARGS__ }) / sizeof(struct store_value)))
+
+/*
+ * Read: store_ask, then store_row until it says false, then store_asked, which must be called even
+ * after a failure. While a question is open, the same one cannot be asked again.
+ */
+struct store_question {
+    struct store *store;
+    sqlite3_stmt *statement; /* NULL: it could not be prepared */
+    int result;              /* of SQLite */
+};
+
+struct store_question store_ask(struct store *store, enum store_statement statement,
+                                const struct store_value *values, int count);
+bool store_row(struct store_question *question);
+int store_asked(struct store_question *question, struct error *reterr);
+
+#define STORE_ASK(store, statement, ...)                                   \
+    store_ask(                                                             \
+        (store), (statement), (const struct store_value[]){ __VA_ARGS__ }, \
+        (int)(sizeof((const struct store_value[]){ __VA_ARGS__ }) / sizeof(struct store_value)))
+
+int64_t store_number(const struct store_question *question, int column);
+
+/* NULL if there is none; valid until the next row. */
+const char *store_text(const struct store_question *question, int column);
+
+#endif
