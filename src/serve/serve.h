@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * serve.h - all that the HTTP API and the metrics know of the daemon: one struct, filled by it.
+ *
+ * The daemon keeps the plain fields up to date and answers the calls back; serve only reads. One
+ * thread: the answers are made within serve_http_run, between two turns of the daemon, so that
+ * everything is as the last turn left it.
+ *
+ *     struct serve_world world;
+ *     serve_world_init(&world);
+ *     world.controller = ...                      what there is
+ *     serve_note_plan(&world, view, plan);        in the controller's on_plan
+ *     serve_note_decision(&world, microseconds);  after each controller_decide
+ *     serve_http_start(&config, &world, &http, &error);
+ *
+ * Words:   a label is what the users of the engine call a task ("12_3"); a machine's name is
+ *          'node_prefix' and its id ("st-17").
+ * Memory:  everything is borrowed but 'plan', which serve_world_done frees. Texts that are handed to
+ *          an 'each' are valid during that call.
+ */
+#ifndef STINT_SERVE_SERVE_H
+#define STINT_SERVE_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "control/controller.h"
+#include "model/plan.h"
+#include "store/store.h"
+
+enum {
+    SERVE_TEXT = 256,        /* room for a label, a name, an offer in words */
+    SERVE_LINKS_MAX = 8,     /* to engines and clouds */
+    SERVE_TIME_BUCKETS = 12, /* of the decision times */
+    SERVE_PLAN_ITEMS = 1000, /* of each list of a plan that are shown */
+    SERVE_WAITS_MAX = 8,     /* reasons to wait of one job */
+};
+
+struct serve_link {
+    const char *name; /* "slurm", "local" */
+    const char *detail;
+    msec_t since;
+    bool up;
+};
+
+/* An act that waits for the operator's word. */
+struct serve_proposal {
+    uint64_t id; /* above 0 */
+    msec_t at;
+    const char *act;     /* as store_intent_word says */
+    const char *subject; /* machine or task */
+    const char *detail;  /* may be NULL: an offer, a target */
+    const char *why;     /* may be NULL */
+    money_t per_hour;    /* MONEY_UNKNOWN: none */
+};
+
+/* Something that is wrong with the world. */
+struct serve_finding {
+    const char *severity; /* "error", "warning", "note" */
+    const char *kind;     /* a short word: "leaked", "unholdable" ... */
+    const char *subject;
+    const char *text;
+    const char *advice;
+};
+
+/* Why a task waits, beyond what the view shows. */
+struct serve_wait {
+    const char *why; /* a word of docs/format/api.md: "held", "back-off" ... */
+    msec_t until;    /* MSEC_NEVER: not known */
+    char text[SERVE_TEXT];
+};
+
+/* How long decisions took. */
+struct serve_times {
+    uint64_t bucket[SERVE_TIME_BUCKETS]; /* not cumulated; see serve_time_bounds_us */
+    uint64_t count;
+    uint64_t sum_us;
+    uint64_t last_us;
+    uint64_t max_us;
+};
+
+struct serve_reason {
+    enum plan_reason_code code;
+    money_t chosen;
+    money_t passed_over;
+    char passed_offer[SERVE_TEXT]; /* "": none */
+};
+
+struct serve_rent {
+    char offer[SERVE_TEXT];
+    uint32_t offer_row;
+    uint32_t count; /* neighbours of equal offer and reason */
+    struct serve_reason why;
+};
+
+struct serve_place {
+    char task[SERVE_TEXT];
+    char job[SERVE_TEXT];
+    char where[SERVE_TEXT]; /* machine, or the offer of a fresh one */
+    uint32_t user;
+    bool fresh;
+    struct serve_reason why;
+};
+
+struct serve_release {
+    uint64_t instance;
+    struct serve_reason why;
+};
+
+/* The last plan that changed something, in words that outlive the rows it spoke of. */
+struct serve_plan {
+    uint64_t decision;
+    msec_t at; /* -1: there was none yet */
+    uint64_t decision_us;
+    enum plan_kind kind;
+    struct plan_candidate full, partial;
+    msec_t expected_ms;
+    uint32_t rent_total, place_total, release_total;
+    struct serve_rent *rents; /* at most SERVE_PLAN_ITEMS of each */
+    struct serve_place *places;
+    struct serve_release *releases;
+    uint32_t rent_count, rents_room;
+    uint32_t place_count, places_room;
+    uint32_t release_count, releases_room;
+};
+
+struct serve_world {
+    /* What there is. */
+    const struct controller *controller;
+    struct store *store;
+    const struct catalogue *catalogue;
+    const struct names *users; /* of the view's numbers; may be NULL */
+    const struct names *job_names;
+    const char *cluster;
+    const char *mode; /* "shadow", "advise", "act" */
+    const char *policy;
+    const char *node_prefix;
+    msec_t started_at;
+
+    /* How it stands; kept by the daemon. */
+    bool ready; /* the first audit has ended */
+    bool draining;
+    msec_t audited_at; /* -1: never */
+    msec_t audit_every_ms;
+    uint32_t max_instances;     /* 0: no limit */
+    money_t max_price_per_hour; /* 0: no limit */
+    struct serve_link links[SERVE_LINKS_MAX];
+    uint32_t link_count;
+
+    /* Kept by serve_note_plan and serve_note_decision. */
+    struct serve_times times;
+    struct serve_plan plan;
+
+    /* Questions to the daemon; each but 'now' may be NULL. */
+    void *context;
+    msec_t (*now)(void *context);
+    /* The label of a task; what does not fit is cut. NULL: its id in digits. */
+    void (*task_label)(void *context, uint64_t task, char *ret, size_t size);
+    /* The label of a job by its id. NULL: that of the task of the same id. */
+    void (*job_label)(void *context, uint64_t job, char *ret, size_t size);
+    /* The id of a task or job by its label, 0: none that is known. */
+    uint64_t (*find)(void *context, const char *label);
+    /* Why the task waits, beyond what the view shows; how many were written. */
+    size_t (*waits)(void *context, uint64_t task, struct serve_wait *ret, size_t most);
+    void (*each_proposal)(void *context,
+                          void (*each)(void *to, const struct serve_proposal *proposal), void *to);
+    /* Approve or reject one, or all (id 0); how many there were. */
+    uint32_t (*answer_proposal)(void *context, uint64_t id, bool approve);
+    void (*each_finding)(void *context, void (*each)(void *to, const struct serve_finding *finding),
+                         void *to);
+    /* Read the configuration again; 'ret' is what changed, in words. */
+    int (*reload)(void *context, char *ret, size_t size, struct error *reterr);
+    void (*drain)(void *context, bool on);
+};
+
+void serve_world_init(struct serve_world *world);
+void serve_world_done(struct serve_world *world);
+
+/* Copy what the API shows of the plan; one that changes nothing leaves the last one there. */
+void serve_note_plan(struct serve_world *world, const struct view *view, const struct plan *plan);
+
+/* A decision took so long. */
+void serve_note_decision(struct serve_world *world, uint64_t microseconds);
+
+/* The upper bounds of the buckets, in microseconds; the last bucket has none. */
+extern const uint64_t serve_time_bounds_us[SERVE_TIME_BUCKETS - 1];
+
+/* Words, the same for API, store and log. ------------------------------------------------------ */
+
+/* "c7i.large in a, spot"; the daemon writes the same into the store. */
+void serve_offer_text(const struct catalogue *catalogue, uint32_t offer, char *ret, size_t size);
+
+/* "st-17" */
+void serve_machine_text(const struct serve_world *world, uint64_t instance, char *ret, size_t size);
+
+/* The id in "st-17", 0: it is none. */
+uint64_t serve_machine_find(const struct serve_world *world, const char *name);
+
+void serve_task_text(const struct serve_world *world, uint64_t task, char *ret, size_t size);
+void serve_job_text(const struct serve_world *world, uint64_t job, char *ret, size_t size);
+
+/* "-12.000345": exact, in dollars. */
+void serve_money_text(money_t money, char *ret, size_t size);
+
+/* "requested", "booting" ...; "waiting", "bound", "running". */
+const char *serve_instance_word(enum instance_state state);
+const char *serve_task_word(enum task_state state);
+
+/* Sums that both API and metrics show. --------------------------------------------------------- */
+
+struct serve_sums {
+    uint32_t instances[INSTANCE_RETURNED + 1]; /* by enum instance_state */
+    uint32_t tasks[TASK_RUNNING + 1];          /* by enum task_state */
+    uint32_t jobs;
+    money_t per_hour; /* of all that is billed */
+    uint32_t proposals;
+    uint32_t findings;
+};
+
+struct serve_sums serve_sums(const struct serve_world *world);
+
+#endif
