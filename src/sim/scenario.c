@@ -113,8 +113,8 @@ static int read_choice(const struct policy_option *option, const struct doc_node
                      option->name, list, text_excerpt(text, strlen(text)).text);
 }
 
-static int read_option(const struct policy_option *option, const struct doc_node *node,
-                       int64_t *ret, struct error *reterr)
+int scenario_read_option(const struct policy_option *option, const struct doc_node *node,
+                         int64_t *ret, struct error *reterr)
 {
     bool flag = false;
     int rc = 0;
@@ -162,7 +162,7 @@ static int read_options(const struct doc_node *entry, struct scenario_policy *of
         const uint32_t index = policy_find_option(policy, node->key);
 
         assert(index < policy->option_count);
-        rc = read_option(&policy->options[index], node, &of->option[index], reterr);
+        rc = scenario_read_option(&policy->options[index], node, &of->option[index], reterr);
         if (rc < 0)
             return rc;
     }

@@ -34,6 +34,7 @@
 #include "sim/contention.h"
 #include "sim/simulation.h"
 #include "sim/synthetic_doc.h"
+#include "trace/doc.h"
 #include "trace/trace.h"
 
 enum { SCENARIO_POLICIES_MAX = 64 };
@@ -102,5 +103,9 @@ struct scenario_policy_names {
 };
 
 struct scenario_policy_names scenario_policy_names(void);
+
+/* The value of one option of a policy, as policy.h wants it. */
+int scenario_read_option(const struct policy_option *option, const struct doc_node *node,
+                         int64_t *ret, struct error *reterr);
 
 #endif

@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/conf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/limits.h"
+#include "sim/scenario.h"
+#include "trace/doc.h"
+#include "trace/doc_value.h"
+#include "trace/input_file.h"
+#include "trace/input_text.h"
+
+enum {
+    CLUSTER_MAX = 40, /* letters: it is a tag in clouds and a part of host names */
+    PREFIX_MAX = 24,
+    WORDS_MAX = 1024, /* entries of one list */
+};
+
+static const struct doc_range any_time = { 0, LIMIT_TIME_MS };
+static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
+
+static const char *const mode_words[] = {
+    [CONF_SHADOW] = "shadow",
+    [CONF_ADVISE] = "advise",
+    [CONF_ACT] = "act",
+    [CONF_MODES] = NULL,
+};
+
+static const char *const level_words[] = {
+    [CONF_LOG_ERROR] = "error", [CONF_LOG_WARNING] = "warning", [CONF_LOG_INFO] = "info",
+    [CONF_LOG_DEBUG] = "debug", [CONF_LOG_LEVELS] = NULL,
+};
+
+/* What a configuration has where it says nothing. */
+static const struct conf defaults = {
+    .mode = CONF_SHADOW,
+    .log_level = CONF_LOG_INFO,
+    .node_prefix = "st-",
+    .state = "/var/lib/stint/stint.db",
+    .default_estimate_ms = MSEC_PER_HOUR,
+    .learn = true,
+    .timing = {
+        .decide_delay_ms = 100,
+        .audit_ms = 60 * MSEC_PER_SEC,
+        .boot_timeout_ms = 300 * MSEC_PER_SEC,
+        .refused_ms = 120 * MSEC_PER_SEC,
+        .place_retry_ms = 5 * MSEC_PER_SEC,
+        .queue_ahead_ms = 60 * MSEC_PER_SEC,
+        .queue_ahead_most = 512,
+    },
+    .engine = { .program = "stint-slurm", .poll_ms = 500, .stop_grace_ms = 10 * MSEC_PER_SEC },
+    .cloud = { .socket = "/run/stint/cloud.sock" },
+    .http = { .socket = "/run/stint/stintd.sock", .socket_mode = 0660 },
+};
+
+const char *conf_mode_word(enum conf_mode mode)
+{
+    return mode_words[mode];
+}
+
+/*
+ * Small readers.
+ */
+
+/* One of 'words', which end in NULL, by its index. */
+static int get_choice(const struct doc_node *map, const char *key, const char *const *words,
+                      int *ret, struct error *reterr)
+{
+    const struct doc_node *node = doc_find(map, key);
+    const char *text = NULL;
+    char list[160] = "";
+    size_t used = 0;
+    const int rc = doc_get_text(map, key, &text, reterr);
+
+    if (rc < 0 || node == NULL)
+        return rc;
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *ret = i;
+            return 0;
+        }
+        if (used < sizeof(list))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
+                                     words[i]);
+    }
+    return error_set(reterr, -EINVAL, "line %u: '%s' must be one of %s, not '%s'", node->line, key,
+                     list, text_excerpt(text, strlen(text)).text);
+}
+
+/* A word that may be a part of a host name and of a tag. */
+static int get_label(const struct doc_node *map, const char *key, size_t max, const char **ret,
+                     struct error *reterr)
+{
+    const struct doc_node *node = doc_find(map, key);
+    const char *text = NULL;
+    const int rc = doc_get_name(map, key, &text, reterr);
+
+    if (rc < 0 || node == NULL)
+        return rc;
+
+    const size_t length = strlen(text);
+    bool good = length <= max && islower((unsigned char)text[0]);
+
+    for (size_t i = 0; i < length; i++)
+        good = good && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) ||
+                        text[i] == '-');
+    if (!good)
+        return error_set(
+            reterr, -EINVAL,
+            "line %u: '%s' must be 1 to %zu of a-z, 0-9 and '-', a letter first, as it "
+            "becomes part of host names; not '%s'",
+            node->line, key, max, text_excerpt(text, length).text);
+    *ret = text;
+    return 0;
+}
+
+/* A name that may not hold what separates names in a list of our own or of Slurm's. */
+static int check_word(const struct doc_node *node, const char *text, struct error *reterr)
+{
+    if (text[0] == '-' || strpbrk(text, ", \t=") != NULL)
+        return error_set(reterr, -EINVAL,
+                         "line %u: %s must be one name without comma, space or '=', and not begin "
+                         "with '-'; not '%s'",
+                         node->line, doc_label(node).text, text_excerpt(text, strlen(text)).text);
+    return 0;
+}
+
+static int get_word(const struct doc_node *map, const char *key, const char **ret,
+                    struct error *reterr)
+{
+    const struct doc_node *node = doc_find(map, key);
+    const char *text = NULL;
+    int rc = doc_get_name(map, key, &text, reterr);
+
+    if (rc == 0 && node != NULL)
+        rc = check_word(node, text, reterr);
+    if (rc == 0 && node != NULL)
+        *ret = text;
+    return rc;
+}
+
+static int get_words(const struct doc_node *map, const char *key, struct arena *arena,
+                     struct conf_words *ret, struct error *reterr)
+{
+    const struct doc_node *list = NULL;
+    int rc = doc_get_list(map, key, &list, reterr);
+
+    if (rc < 0 || list == NULL)
+        return rc;
+    if (list->count > WORDS_MAX)
+        return error_set(reterr, -E2BIG, "line %u: '%s' has at most %d entries, not %u", list->line,
+                         key, WORDS_MAX, list->count);
+
+    struct conf_words words = { .word = ARENA_ARRAY(arena, const char *, list->count) };
+
+    DOC_EACH(node, list)
+    {
+        rc = doc_as_name(node, &words.word[words.count], reterr);
+        if (rc == 0)
+            rc = check_word(node, words.word[words.count], reterr);
+        if (rc < 0)
+            return rc;
+        words.count++;
+    }
+    *ret = words;
+    return 0;
+}
+
+/* A whole number that fits 32 bits. */
+static int get_count(const struct doc_node *map, const char *key, int64_t max, uint32_t *ret,
+                     struct error *reterr)
+{
+    int64_t count = *ret;
+    const int rc = doc_get_int(map, key, (struct doc_range){ 0, max }, &count, reterr);
+
+    if (rc == 0)
+        *ret = (uint32_t)count;
+    return rc;
+}
+
+/* What is read, and where to. */
+struct reading {
+    const char *path;
+    struct conf *conf;
+    struct error *reterr;
+};
+
+/* A file, as seen from the folder of the configuration. */
+static int get_file(const struct reading *in, const struct doc_node *map, const char *key,
+                    const char **ret)
+{
+    const struct doc_node *node = doc_find(map, key);
+    const char *text = NULL;
+    const int rc = doc_get_text(map, key, &text, in->reterr);
+
+    if (rc < 0 || node == NULL)
+        return rc;
+    if (text[0] == '\0')
+        return error_set(in->reterr, -EINVAL, "line %u: '%s' must name a file, not be empty",
+                         node->line, key);
+
+    const char *slash = strrchr(in->path, '/');
+    const size_t folder = slash != NULL && text[0] != '/' ? (size_t)(slash - in->path) + 1 : 0;
+    const size_t size = folder + strlen(text) + 1;
+    char *file = arena_alloc(&in->conf->arena, size, 1);
+
+    (void)snprintf(file, size, "%.*s%s", (int)folder, in->path, text);
+    *ret = file;
+    return 0;
+}
+
+/* The file of a Unix socket; the kernel wants it short. */
+static int get_socket(const struct reading *in, const struct doc_node *map, const char *key,
+                      const char **ret)
+{
+    const struct doc_node *node = doc_find(map, key);
+    const char *file = NULL;
+    const size_t max = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
+    const int rc = get_file(in, map, key, &file);
+
+    if (rc < 0 || file == NULL)
+        return rc;
+    if (strlen(file) > max)
+        return error_set(in->reterr, -ENAMETOOLONG,
+                         "line %u: '%s' is the file of a socket, so its path has at most %zu "
+                         "bytes, not %zu",
+                         node->line, key, max, strlen(file));
+    *ret = file;
+    return 0;
+}
+
+/* The map under 'key' with these keys only; NULL: there is none. */
+static int get_section(const struct reading *in, const struct doc_node *root, const char *key,
+                       const char *const *allowed, const struct doc_node **ret)
+{
+    const struct doc_node *map = NULL;
+    int rc = doc_get_map(root, key, &map, in->reterr);
+
+    if (rc == 0 && map != NULL)
+        rc = doc_allow_keys(map, allowed, in->reterr);
+    if (rc == 0)
+        *ret = map;
+    return rc;
+}
+
+/*
+ * Sections.
+ */
+
+static int find_policy(const struct reading *in, const struct doc_node *node)
+{
+    const char *name = NULL;
+    const int rc = doc_as_name(node, &name, in->reterr);
+
+    if (rc < 0)
+        return rc;
+    in->conf->policy = policy_find(name);
+    if (in->conf->policy == NULL)
+        return error_set(in->reterr, -EINVAL, "line %u: there is no policy '%s'; there are: %s",
+                         node->line, text_excerpt(name, strlen(name)).text,
+                         scenario_policy_names().text);
+    policy_defaults(in->conf->policy, in->conf->option);
+    return 0;
+}
+
+static int read_policy_options(const struct reading *in, const struct doc_node *map)
+{
+    const struct policy *policy = in->conf->policy;
+    const char *names[POLICY_OPTIONS_MAX + 2] = { "name" };
+
+    for (uint32_t i = 0; i < policy->option_count; i++)
+        names[i + 1] = policy->options[i].name;
+
+    int rc = doc_allow_keys(map, names, in->reterr);
+
+    if (rc < 0)
+        return rc;
+    DOC_EACH(node, map)
+    {
+        const uint32_t index = policy_find_option(policy, node->key);
+
+        if (index == UINT32_MAX)
+            continue; /* the name */
+        rc = scenario_read_option(&policy->options[index], node, &in->conf->option[index],
+                                  in->reterr);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* A name, or a map of the name and options. */
+static int read_policy(const struct reading *in, const struct doc_node *root)
+{
+    const struct doc_node *node = doc_find(root, "policy");
+
+    if (node->kind == DOC_SCALAR)
+        return find_policy(in, node);
+
+    int rc = doc_expect(node, DOC_MAP, in->reterr);
+
+    if (rc == 0)
+        rc = doc_need_keys(node, (const char *const[]){ "name", NULL }, in->reterr);
+    if (rc == 0)
+        rc = find_policy(in, doc_find(node, "name"));
+    return rc < 0 ? rc : read_policy_options(in, node);
+}
+
+static int read_estimates(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = { "default", "learn", NULL };
+    const struct doc_node *map = NULL;
+    int rc = get_section(in, root, "estimates", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = doc_get_duration(map, "default", some_time, &in->conf->default_estimate_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_bool(map, "learn", &in->conf->learn, in->reterr);
+    return rc;
+}
+
+static int read_limits(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = { "instances", "dollars_per_hour", NULL };
+    const struct doc_node *map = NULL;
+    int rc = get_section(in, root, "limits", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = get_count(map, "instances", LIMIT_TASKS, &in->conf->max_instances, in->reterr);
+    if (rc == 0)
+        rc = doc_get_money(map, "dollars_per_hour", &in->conf->max_price_per_hour, in->reterr);
+    return rc;
+}
+
+static int read_timing(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = {
+        "decide_delay", "audit",       "boot_timeout",     "refused",
+        "place_retry",  "queue_ahead", "queue_ahead_most", NULL,
+    };
+    static const struct doc_range delay = { 0, 60 * MSEC_PER_SEC };
+    static const struct doc_range audit = { MSEC_PER_SEC, 24 * MSEC_PER_HOUR };
+    struct conf_timing *timing = &in->conf->timing;
+    const struct doc_node *map = NULL;
+    int rc = get_section(in, root, "timing", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = doc_get_duration(map, "decide_delay", delay, &timing->decide_delay_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "audit", audit, &timing->audit_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "boot_timeout", any_time, &timing->boot_timeout_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "refused", any_time, &timing->refused_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "place_retry", any_time, &timing->place_retry_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "queue_ahead", any_time, &timing->queue_ahead_ms, in->reterr);
+    if (rc == 0)
+        rc = get_count(map, "queue_ahead_most", LIMIT_TASKS, &timing->queue_ahead_most, in->reterr);
+    return rc;
+}
+
+static int read_stop(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = { "signal", "grace", NULL };
+    static const char *const signals[] = { "USR1", "USR2", "TERM", "INT", "HUP", "CONT", NULL };
+    static const struct doc_range grace = { 0, 600 * MSEC_PER_SEC };
+    const struct doc_node *map = NULL;
+    int which = -1;
+    int rc = get_section(in, root, "stop", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = get_choice(map, "signal", signals, &which, in->reterr);
+    if (rc == 0 && which >= 0)
+        in->conf->engine.stop_signal = signals[which];
+    if (rc == 0)
+        rc = doc_get_duration(map, "grace", grace, &in->conf->engine.stop_grace_ms, in->reterr);
+    return rc;
+}
+
+static int read_engine(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = {
+        "kind",         "program", "poll", "partition", "only_partitions", "ignore_partitions",
+        "ignore_users", "stop",    NULL,
+    };
+    static const char *const kinds[] = { "slurm", NULL };
+    static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
+    struct conf_engine *engine = &in->conf->engine;
+    struct arena *arena = &in->conf->arena;
+    const struct doc_node *map = NULL;
+    int kind = 0;
+    int rc = get_section(in, root, "engine", allowed, &map);
+
+    if (rc == 0)
+        rc = doc_need_keys(map, (const char *const[]){ "kind", NULL }, in->reterr);
+    if (rc == 0)
+        rc = get_choice(map, "kind", kinds, &kind, in->reterr);
+    if (rc == 0)
+        rc = doc_get_name(map, "program", &engine->program, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "poll", poll, &engine->poll_ms, in->reterr);
+    if (rc == 0)
+        rc = get_word(map, "partition", &engine->partition, in->reterr);
+    if (rc == 0)
+        rc = get_words(map, "only_partitions", arena, &engine->only_partitions, in->reterr);
+    if (rc == 0)
+        rc = get_words(map, "ignore_partitions", arena, &engine->ignore_partitions, in->reterr);
+    if (rc == 0)
+        rc = get_words(map, "ignore_users", arena, &engine->ignore_users, in->reterr);
+    return rc < 0 ? rc : read_stop(in, map);
+}
+
+static int read_cloud(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = { "kind", "socket", NULL };
+    static const char *const kinds[] = { "local", NULL };
+    const struct doc_node *map = NULL;
+    int kind = 0;
+    int rc = get_section(in, root, "cloud", allowed, &map);
+
+    if (rc == 0)
+        rc = doc_need_keys(map, (const char *const[]){ "kind", NULL }, in->reterr);
+    if (rc == 0)
+        rc = get_choice(map, "kind", kinds, &kind, in->reterr);
+    return rc < 0 ? rc : get_socket(in, map, "socket", &in->conf->cloud.socket);
+}
+
+/* Octal, as chmod has it: "0660" or "660". */
+static int read_socket_mode(const struct reading *in, const struct doc_node *map)
+{
+    const struct doc_node *node = doc_find(map, "socket_mode");
+    const char *text = NULL;
+    const int rc = doc_get_text(map, "socket_mode", &text, in->reterr);
+    uint32_t mode = 0;
+
+    if (rc < 0 || node == NULL)
+        return rc;
+    if (strlen(text) < 3 || strlen(text) > 4 || strspn(text, "01234567") != strlen(text))
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: 'socket_mode' must be three or four octal digits, such as 0660, "
+                         "not '%s'",
+                         node->line, text_excerpt(text, strlen(text)).text);
+    for (const char *digit = text; *digit != '\0'; digit++)
+        mode = mode * 8 + (uint32_t)(*digit - '0');
+    if (mode > 0777)
+        return error_set(in->reterr, -ERANGE, "line %u: 'socket_mode' is at most 0777, not %s",
+                         node->line, text);
+    in->conf->http.socket_mode = mode;
+    return 0;
+}
+
+/* What goes only together. */
+static int check_http(const struct reading *in, const struct doc_node *map)
+{
+    const struct conf_http *http = &in->conf->http;
+
+    if ((http->tls_certificate == NULL) != (http->tls_key == NULL))
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: 'tls_certificate' and 'tls_key' go together; give both or none",
+                         map->line);
+    if (http->listen == NULL && (http->tls_certificate != NULL || http->token_file != NULL))
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: TLS and the token are for 'listen'; add it, or leave them out "
+                         "(the Unix socket is guarded by its file's rights)",
+                         map->line);
+    return 0;
+}
+
+static int read_http(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = {
+        "socket", "socket_mode", "listen", "tls_certificate", "tls_key", "token_file", NULL,
+    };
+    struct conf_http *http = &in->conf->http;
+    const struct doc_node *map = NULL;
+    int rc = get_section(in, root, "http", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = get_socket(in, map, "socket", &http->socket);
+    if (rc == 0)
+        rc = read_socket_mode(in, map);
+    if (rc == 0)
+        rc = doc_get_name(map, "listen", &http->listen, in->reterr);
+    if (rc == 0)
+        rc = get_file(in, map, "tls_certificate", &http->tls_certificate);
+    if (rc == 0)
+        rc = get_file(in, map, "tls_key", &http->tls_key);
+    if (rc == 0)
+        rc = get_file(in, map, "token_file", &http->token_file);
+    return rc < 0 ? rc : check_http(in, map);
+}
+
+static int read_log(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = { "level", NULL };
+    const struct doc_node *map = NULL;
+    int level = in->conf->log_level;
+    int rc = get_section(in, root, "log", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = get_choice(map, "level", level_words, &level, in->reterr);
+    in->conf->log_level = (enum conf_log_level)level;
+    return rc;
+}
+
+/*
+ * The whole.
+ */
+
+static int read_names(const struct reading *in, const struct doc_node *root)
+{
+    struct conf *conf = in->conf;
+    int mode = conf->mode;
+    int rc = get_label(root, "cluster", CLUSTER_MAX, &conf->cluster, in->reterr);
+
+    if (rc == 0)
+        rc = get_choice(root, "mode", mode_words, &mode, in->reterr);
+    conf->mode = (enum conf_mode)mode;
+    if (rc == 0)
+        rc = get_label(root, "node_prefix", PREFIX_MAX, &conf->node_prefix, in->reterr);
+    if (rc == 0)
+        rc = get_file(in, root, "state", &conf->state);
+    if (rc == 0)
+        rc = get_file(in, root, "catalogue", &conf->catalogue);
+    return rc;
+}
+
+static int read_root(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = {
+        "cluster", "mode",   "node_prefix", "state", "catalogue", "policy", "estimates",
+        "limits",  "timing", "engine",      "cloud", "http",      "log",    NULL,
+    };
+    static const char *const needed[] = {
+        "cluster", "catalogue", "policy", "engine", "cloud", NULL
+    };
+    int rc = doc_expect(root, DOC_MAP, in->reterr);
+
+    if (rc == 0)
+        rc = doc_allow_keys(root, allowed, in->reterr);
+    if (rc == 0)
+        rc = doc_need_keys(root, needed, in->reterr);
+    if (rc == 0)
+        rc = read_names(in, root);
+    if (rc == 0)
+        rc = read_policy(in, root);
+    if (rc == 0)
+        rc = read_estimates(in, root);
+    if (rc == 0)
+        rc = read_limits(in, root);
+    if (rc == 0)
+        rc = read_timing(in, root);
+    if (rc == 0)
+        rc = read_engine(in, root);
+    if (rc == 0)
+        rc = read_cloud(in, root);
+    if (rc == 0)
+        rc = read_http(in, root);
+    return rc < 0 ? rc : read_log(in, root);
+}
+
+int conf_parse(const char *path, const char *text, size_t length, struct conf *ret,
+               struct error *reterr)
+{
+    struct conf conf = defaults;
+    const struct reading in = { .path = path, .conf = &conf, .reterr = reterr };
+    const struct doc_node *root = NULL;
+
+    arena_init(&conf.arena);
+
+    int rc = doc_parse(text, length, &conf.arena, &root, reterr);
+
+    if (rc == 0)
+        rc = read_root(&in, root);
+    if (rc == 0)
+        *ret = conf;
+    else
+        arena_done(&conf.arena);
+    return rc;
+}
+
+int conf_load(const char *path, struct conf *ret, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = conf_parse(path, file.text, file.length, ret, reterr);
+    input_file_done(&file);
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
+}
+
+void conf_done(struct conf *conf)
+{
+    arena_done(&conf->arena);
+    *conf = (struct conf){ 0 };
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
+}
+
+static bool same_words(const struct conf_words *a, const struct conf_words *b)
+{
+    bool same = a->count == b->count;
+
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->word[i], b->word[i]) == 0;
+    return same;
+}
+
+static bool same_engine(const struct conf_engine *a, const struct conf_engine *b)
+{
+    return same_text(a->program, b->program) && a->poll_ms == b->poll_ms &&
+           same_text(a->partition, b->partition) && same_text(a->stop_signal, b->stop_signal) &&
+           a->stop_grace_ms == b->stop_grace_ms &&
+           same_words(&a->only_partitions, &b->only_partitions) &&
+           same_words(&a->ignore_partitions, &b->ignore_partitions) &&
+           same_words(&a->ignore_users, &b->ignore_users);
+}
+
+static bool same_http(const struct conf_http *a, const struct conf_http *b)
+{
+    return same_text(a->socket, b->socket) && a->socket_mode == b->socket_mode &&
+           same_text(a->listen, b->listen) && same_text(a->tls_certificate, b->tls_certificate) &&
+           same_text(a->tls_key, b->tls_key) && same_text(a->token_file, b->token_file);
+}
+
+const char *conf_fixed_difference(const struct conf *old, const struct conf *new)
+{
+    if (!same_text(old->cluster, new->cluster))
+        return "cluster";
+    if ((old->mode == CONF_SHADOW) != (new->mode == CONF_SHADOW))
+        return "mode"; /* the virtual world and the real one are not exchanged under way */
+    if (!same_text(old->node_prefix, new->node_prefix))
+        return "node_prefix";
+    if (!same_text(old->state, new->state))
+        return "state";
+    if (!same_text(old->catalogue, new->catalogue))
+        return "catalogue";
+    if (old->learn != new->learn || old->default_estimate_ms != new->default_estimate_ms)
+        return "estimates";
+    if (!same_engine(&old->engine, &new->engine))
+        return "engine";
+    if (!same_text(old->cloud.socket, new->cloud.socket))
+        return "cloud";
+    return same_http(&old->http, &new->http) ? NULL : "http";
+}
