@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A link is in one of these states; a timer leads from WAITING to the next try:
+ *
+ *     WAITING -> CONNECTING -> UP -> FALLING -> WAITING
+ *                     |________________^
+ *     any -> CLOSED
+ *
+ *  1. In FALLING the handles of the old connection are being closed; only when all are, and the
+ *     child has been reaped, does the next try begin, so that two children never live side by side.
+ *  2. A child is one handle for its life and two pipes; a socket is one pipe for both ways.
+ *  3. A write owns its bytes. What the kernel takes at once is not copied.
+ */
+#include "daemon/link.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/line_input.h"
+#include "base/mem.h"
+
+/* A connection that held so long is a good one. */
+enum { GOOD_AFTER_MS = 10000 };
+
+enum link_state { LINK_WAITING, LINK_CONNECTING, LINK_UP, LINK_FALLING, LINK_CLOSED };
+
+struct link {
+    struct link_config config;
+    uv_loop_t *loop;
+    enum link_state state;
+    uint32_t open; /* handles of the connection that are not closed yet */
+    uv_timer_t timer;
+    uv_pipe_t input;  /* we read from it */
+    uv_pipe_t output; /* we write to it; of a child only */
+    uv_process_t process;
+    uv_connect_t connect;
+    struct line_input lines;
+    uint64_t retry_ms;
+    uint64_t up_since_ms;
+    uint64_t connects;
+    bool has_child; /* it was started and is not reaped yet */
+    bool failed;    /* a write failed; the fall is for the next turn of the loop */
+    char fault[160];
+};
+
+static void begin(struct link *link);
+static void fall(struct link *link, const char *why);
+
+static uv_stream_t *writer(struct link *link)
+{
+    return (uv_stream_t *)(link->config.argv != NULL ? &link->output : &link->input);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct link *link = timer->data;
+
+    if (link->state == LINK_WAITING)
+        begin(link);
+    else if (link->state == LINK_UP && link->failed)
+        fall(link, link->fault);
+    else if (link->has_child)
+        (void)uv_process_kill(&link->process, SIGKILL); /* its grace is over */
+}
+
+static void wait_for_next(struct link *link)
+{
+    link->state = LINK_WAITING;
+    (void)uv_timer_start(&link->timer, on_timer, link->retry_ms, 0);
+    link->retry_ms *= 2;
+    if (link->retry_ms > LINK_RETRY_MAX_MS)
+        link->retry_ms = LINK_RETRY_MAX_MS;
+}
+
+/* One handle of the old connection is closed. */
+static void on_closed(uv_handle_t *handle)
+{
+    struct link *link = handle->data;
+
+    assert(link->open > 0);
+    link->open--;
+    if (link->open > 0)
+        return;
+    if (link->state == LINK_FALLING) {
+        wait_for_next(link);
+    } else if (link->state == LINK_CLOSED && !uv_is_closing((uv_handle_t *)&link->timer)) {
+        uv_close((uv_handle_t *)&link->timer, NULL);
+    }
+}
+
+static void close_handle(void *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, on_closed);
+}
+
+static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
+{
+    struct link *link = process->data;
+    char why[96];
+
+    link->has_child = false;
+    if (signal_number != 0)
+        (void)snprintf(why, sizeof(why), "it was ended by signal %d", signal_number);
+    else
+        (void)snprintf(why, sizeof(why), "it ended with status %d", (int)status);
+    if (link->state == LINK_UP)
+        fall(link, why);
+    close_handle(process);
+}
+
+/* Close what is open. A child that lives is asked to end, and is a handle of its own until then. */
+static void close_connection(struct link *link)
+{
+    close_handle(&link->input);
+    if (link->config.argv == NULL)
+        return;
+    close_handle(&link->output);
+    if (link->has_child) {
+        (void)uv_process_kill(&link->process, SIGTERM);
+        (void)uv_timer_start(&link->timer, on_timer, LINK_GRACE_MS, 0);
+    }
+}
+
+static void fall(struct link *link, const char *why)
+{
+    const bool was_up = link->state == LINK_UP;
+
+    if (why != link->fault)
+        (void)snprintf(link->fault, sizeof(link->fault), "%s", why);
+    if (was_up && uv_now(link->loop) - link->up_since_ms >= GOOD_AFTER_MS)
+        link->retry_ms = LINK_RETRY_MIN_MS;
+    link->state = LINK_FALLING;
+    link->failed = false;
+    (void)uv_timer_stop(&link->timer);
+    close_connection(link);
+    if (was_up)
+        link->config.on_down(link->config.context, link->fault);
+    if (link->open == 0)
+        wait_for_next(link);
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    struct link *link = handle->data;
+    size_t size = 0;
+
+    (void)suggested;
+    ret->base = line_input_room(&link->lines, &size);
+    ret->len = size;
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct link *link = stream->data;
+    char *line = NULL;
+    size_t length = 0;
+
+    (void)buffer;
+    if (link->state != LINK_UP)
+        return;
+    if (size < 0) {
+        fall(link, size == UV_EOF ? "the other side closed it" : uv_strerror((int)size));
+        return;
+    }
+    line_input_add(&link->lines, (size_t)size);
+    while (link->state == LINK_UP && line_input_next(&link->lines, &line, &length))
+        link->config.on_line(link->config.context, line, length);
+}
+
+static void rise(struct link *link)
+{
+    line_input_done(&link->lines);
+    line_input_init(&link->lines);
+    link->state = LINK_UP;
+    link->up_since_ms = uv_now(link->loop);
+    link->connects++;
+
+    const int rc = uv_read_start((uv_stream_t *)&link->input, on_room, on_read);
+
+    link->config.on_up(link->config.context);
+    if (rc < 0)
+        fall(link, uv_strerror(rc));
+}
+
+static void open_pipe(struct link *link, uv_pipe_t *pipe)
+{
+    const int rc = uv_pipe_init(link->loop, pipe, 0);
+
+    assert(rc == 0);
+    pipe->data = link;
+    link->open++;
+}
+
+/* libuv wants the arguments writable; it does not write. */
+static char **child_argv(const struct link *link)
+{
+    uint32_t count = 0;
+
+    while (link->config.argv[count] != NULL)
+        count++;
+
+    char **argv = mem_alloc((size_t)count + 1, sizeof(*argv));
+
+    memcpy(argv, link->config.argv, count * sizeof(*argv));
+    return argv;
+}
+
+static void start_child(struct link *link)
+{
+    open_pipe(link, &link->input);
+    open_pipe(link, &link->output);
+
+    uv_stdio_container_t stdio[] = {
+        { .flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&link->output },
+        { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&link->input },
+        { .flags = UV_INHERIT_FD, .data.fd = 2 },
+    };
+    char **argv = child_argv(link);
+    const uv_process_options_t options = {
+        .exit_cb = on_exit_of_child,
+        .file = link->config.argv[0],
+        .args = argv,
+        .stdio = stdio,
+        .stdio_count = 3,
+    };
+
+    link->process.data = link;
+    link->open++;
+
+    const int rc = uv_spawn(link->loop, &link->process, &options);
+
+    mem_free(argv);
+    if (rc < 0) {
+        char why[160];
+
+        close_handle(&link->process); /* libuv wants even a failed one closed */
+        (void)snprintf(why, sizeof(why), "cannot start %s: %s", link->config.argv[0],
+                       uv_strerror(rc));
+        fall(link, why);
+        return;
+    }
+    link->has_child = true;
+    rise(link);
+}
+
+static void on_connect(uv_connect_t *request, int status)
+{
+    struct link *link = request->data;
+    char why[160];
+
+    if (link->state != LINK_CONNECTING)
+        return;
+    if (status == 0) {
+        rise(link);
+        return;
+    }
+    (void)snprintf(why, sizeof(why), "cannot connect to %s: %s", link->config.socket,
+                   uv_strerror(status));
+    fall(link, why);
+}
+
+static void begin(struct link *link)
+{
+    link->state = LINK_CONNECTING;
+    if (link->config.argv != NULL) {
+        start_child(link);
+        return;
+    }
+    open_pipe(link, &link->input);
+    link->connect.data = link;
+    uv_pipe_connect(&link->connect, &link->input, link->config.socket, on_connect);
+}
+
+struct link *link_create(uv_loop_t *loop, const struct link_config *config)
+{
+    struct link *link = mem_alloc(1, sizeof(*link));
+
+    assert((config->argv == NULL) != (config->socket == NULL));
+    link->config = *config;
+    link->loop = loop;
+    link->state = LINK_WAITING;
+    link->retry_ms = LINK_RETRY_MIN_MS;
+    line_input_init(&link->lines);
+    (void)uv_timer_init(loop, &link->timer);
+    link->timer.data = link;
+    (void)uv_timer_start(&link->timer, on_timer, 0, 0);
+    return link;
+}
+
+/* The bytes follow the request. */
+struct write_request {
+    uv_write_t write;
+    struct link *link;
+    char bytes[];
+};
+
+/* Fall when the loop comes round: whoever sends is in the middle of something. */
+static void fail_later(struct link *link, const char *why)
+{
+    if (link->state != LINK_UP || link->failed)
+        return;
+    link->failed = true;
+    (void)snprintf(link->fault, sizeof(link->fault), "%s", why);
+    (void)uv_timer_start(&link->timer, on_timer, 0, 0);
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+    struct write_request *request = write->data;
+
+    if (status < 0 && status != UV_ECANCELED)
+        fail_later(request->link, uv_strerror(status));
+    mem_free(request);
+}
+
+void link_send(struct link *link, const char *lines, size_t size)
+{
+    if (link->state != LINK_UP || link->failed || size == 0)
+        return;
+
+    uv_stream_t *stream = writer(link);
+    size_t done = 0;
+
+    if (uv_stream_get_write_queue_size(stream) == 0) {
+        /* The copy of the pointer loses a const that libuv does not know of. */
+        const uv_buf_t now = { .base = (char *)(uintptr_t)lines, .len = size };
+        const int taken = uv_try_write(stream, &now, 1);
+
+        done = taken > 0 ? (size_t)taken : 0;
+    }
+    if (done == size)
+        return;
+    if (uv_stream_get_write_queue_size(stream) + size - done > LINK_QUEUE_MAX) {
+        fail_later(link, "it does not read what we write");
+        return;
+    }
+
+    struct write_request *request = mem_alloc(1, sizeof(*request) + size - done);
+    const uv_buf_t rest = { .base = request->bytes, .len = size - done };
+
+    request->link = link;
+    request->write.data = request;
+    memcpy(request->bytes, lines + done, size - done);
+
+    const int rc = uv_write(&request->write, stream, &rest, 1, on_written);
+
+    if (rc < 0) {
+        mem_free(request);
+        fail_later(link, uv_strerror(rc));
+    }
+}
+
+bool link_is_up(const struct link *link)
+{
+    return link->state == LINK_UP && !link->failed;
+}
+
+const char *link_fault(const struct link *link)
+{
+    return link->fault;
+}
+
+uint64_t link_connects(const struct link *link)
+{
+    return link->connects;
+}
+
+void link_close(struct link *link)
+{
+    const bool has_connection = link->open > 0;
+
+    if (link->state == LINK_CLOSED)
+        return;
+    link->state = LINK_CLOSED;
+    (void)uv_timer_stop(&link->timer);
+    if (has_connection)
+        close_connection(link);
+    else
+        uv_close((uv_handle_t *)&link->timer, NULL);
+}
+
+void link_destroy(struct link *link)
+{
+    if (link == NULL)
+        return;
+    assert(link->open == 0);
+    line_input_done(&link->lines);
+    mem_free(link);
+}
