@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An act goes from 'fresh' to 'ready' (gate_note) to the real port (gate_pass); in mode advise it
+ * may rest among the proposals in between.
+ *
+ * Open intents are rows. A rent is known by its machine; a return by the same number below zero, as
+ * it has no key of its own and both may be open; what concerns a task by its key. Rows of one task
+ * are a list, so that its end closes all of them.
+ */
+#include "daemon/gate.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+struct open_intent {
+    uint64_t key; /* 0: the row is free */
+    uint64_t task;
+    msec_t at;
+    uint32_t next; /* of the same task, or free; MAP_NONE */
+    enum store_intent_kind kind;
+    bool is_old; /* of an earlier life */
+};
+
+/* Acts, one after another. */
+struct act_list {
+    struct gate_act *acts;
+    uint32_t count;
+    uint32_t room;
+};
+
+struct gate {
+    struct gate_config config;
+    struct act_list fresh;
+    struct act_list ready;
+    uint32_t fresh_approved; /* so many of 'fresh' were approved and come first */
+
+    struct gate_proposal *proposals;
+    uint32_t proposal_count;
+    uint32_t proposals_room;
+    uint64_t next_proposal;
+
+    struct open_intent *open;
+    uint32_t open_rows;
+    uint32_t open_room;
+    uint32_t open_count;
+    uint32_t free_row;
+    struct map by_key;
+    struct map by_task; /* its first row */
+    bool has_old;
+};
+
+static uint64_t return_key(uint64_t instance)
+{
+    return 0 - instance;
+}
+
+const char *gate_act_word(enum gate_act_kind kind)
+{
+    static const char *const words[] = {
+        [GATE_ADMIT] = "admit", [GATE_RETIRE] = "retire",       [GATE_PLACE] = "place",
+        [GATE_QUEUE] = "queue", [GATE_STOP] = "stop",           [GATE_LIST_ENGINE] = "list",
+        [GATE_RENT] = "rent",   [GATE_GIVE_BACK] = "give-back", [GATE_LIST_CLOUD] = "list",
+    };
+
+    return words[kind];
+}
+
+int gate_offer_words(const struct catalogue *catalogue, uint32_t offer, char *buf, size_t size)
+{
+    const struct offer *of = &catalogue->offers[offer];
+    const char *zone = of->zone != NAME_NONE ? names_text(&catalogue->names, of->zone) : NULL;
+
+    return snprintf(buf, size, "%s%s%s, %s", catalogue_offer_type_name(catalogue, offer),
+                    zone != NULL ? " in " : "", zone != NULL ? zone : "", market_name(of->market));
+}
+
+/*
+ * Open intents.
+ */
+
+static void remember(struct gate *gate, const struct open_intent *intent)
+{
+    if (map_get(&gate->by_key, intent->key) != MAP_NONE)
+        return; /* asked for again */
+
+    uint32_t row = gate->free_row;
+
+    if (row != MAP_NONE) {
+        gate->free_row = gate->open[row].next;
+    } else {
+        row = gate->open_rows++;
+        MEM_ROOM(gate->open, gate->open_room, gate->open_rows);
+    }
+    gate->open[row] = *intent;
+    gate->open[row].next = MAP_NONE;
+    gate->open_count++;
+    map_put(&gate->by_key, intent->key, row);
+    if (intent->task != 0) {
+        gate->open[row].next = map_get(&gate->by_task, intent->task);
+        map_put(&gate->by_task, intent->task, row);
+    }
+}
+
+/* Take the row out of the list of its task. */
+static void unlink_row(struct gate *gate, uint32_t row)
+{
+    const struct open_intent *intent = &gate->open[row];
+    uint32_t at = map_get(&gate->by_task, intent->task);
+
+    if (at == row) {
+        if (intent->next != MAP_NONE)
+            map_put(&gate->by_task, intent->task, intent->next);
+        else
+            (void)map_remove(&gate->by_task, intent->task);
+        return;
+    }
+    while (gate->open[at].next != row)
+        at = gate->open[at].next;
+    gate->open[at].next = intent->next;
+}
+
+static void close_row(struct gate *gate, uint32_t row, msec_t at, enum store_outcome outcome)
+{
+    struct open_intent *intent = &gate->open[row];
+
+    journal_intent_close(gate->config.journal, intent->key, at, outcome);
+    if (intent->task != 0)
+        unlink_row(gate, row);
+    (void)map_remove(&gate->by_key, intent->key);
+    *intent = (struct open_intent){ .next = gate->free_row };
+    gate->free_row = row;
+    gate->open_count--;
+}
+
+static void close_key(struct gate *gate, uint64_t key, msec_t at, enum store_outcome outcome)
+{
+    const uint32_t row = map_get(&gate->by_key, key);
+
+    if (row != MAP_NONE)
+        close_row(gate, row, at, outcome);
+}
+
+/* Close what is open about the task: to start it, or also to stop it. */
+static void close_task(struct gate *gate, uint64_t task, bool stops, msec_t at,
+                       enum store_outcome outcome)
+{
+    uint32_t row = map_get(&gate->by_task, task);
+
+    while (row != MAP_NONE) {
+        const uint32_t next = gate->open[row].next;
+
+        if (stops || gate->open[row].kind != STORE_STOP)
+            close_row(gate, row, at, outcome);
+        row = next;
+    }
+}
+
+/* A list has ended: what an earlier life left open and nobody spoke of will not be heard of. */
+static void close_old(struct gate *gate, bool of_cloud, msec_t at)
+{
+    bool any = false;
+
+    if (!gate->has_old)
+        return;
+    for (uint32_t row = 0; row < gate->open_rows; row++) {
+        const struct open_intent *intent = &gate->open[row];
+        const bool is_cloud = intent->kind == STORE_RENT || intent->kind == STORE_GIVE_BACK;
+
+        if (intent->key == 0 || !intent->is_old)
+            continue;
+        if (is_cloud == of_cloud)
+            close_row(gate, row, at, intent->kind == STORE_GIVE_BACK ? STORE_DONE : STORE_OBSOLETE);
+        else
+            any = true;
+    }
+    gate->has_old = any;
+}
+
+void gate_restore(struct gate *gate, const struct store_intent *intent)
+{
+    gate->has_old = true;
+    remember(gate, &(struct open_intent){
+                       .key = intent->key,
+                       .task = intent->task,
+                       .at = intent->at,
+                       .kind = intent->kind,
+                       .is_old = true,
+                   });
+}
+
+uint32_t gate_open_count(const struct gate *gate)
+{
+    return gate->open_count;
+}
+
+msec_t gate_oldest(const struct gate *gate)
+{
+    msec_t oldest = MSEC_NEVER;
+
+    for (uint32_t row = 0; row < gate->open_rows; row++) {
+        if (gate->open[row].key != 0 && gate->open[row].at < oldest)
+            oldest = gate->open[row].at;
+    }
+    return oldest;
+}
+
+/*
+ * The controller's side.
+ */
+
+static void collect(struct gate *gate, const struct gate_act *act)
+{
+    struct act_list *fresh = &gate->fresh;
+
+    MEM_ROOM(fresh->acts, fresh->room, fresh->count + 1);
+    fresh->acts[fresh->count++] = *act;
+}
+
+static void on_admit(void *self, uint64_t instance)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_ADMIT, .instance = instance });
+}
+
+static void on_retire(void *self, uint64_t instance)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_RETIRE, .instance = instance });
+}
+
+static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
+{
+    collect(self, &(struct gate_act){
+                      .kind = GATE_PLACE, .key = key, .task = task, .instance = instance });
+}
+
+static void on_queue(void *self, uint64_t key, uint64_t task)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_QUEUE, .key = key, .task = task });
+}
+
+static void on_stop(void *self, uint64_t key, uint64_t task)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_STOP, .key = key, .task = task });
+}
+
+static void on_list_engine(void *self, uint64_t key)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_LIST_ENGINE, .key = key });
+}
+
+static void on_rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
+{
+    collect(self, &(struct gate_act){
+                      .kind = GATE_RENT, .instance = first, .count = count, .offer = offer });
+}
+
+static void on_give_back(void *self, uint64_t instance)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_GIVE_BACK, .instance = instance });
+}
+
+static void on_list_cloud(void *self, uint64_t key)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_LIST_CLOUD, .key = key });
+}
+
+static const struct engine_ops engine_ops = {
+    .admit = on_admit,
+    .retire = on_retire,
+    .place = on_place,
+    .queue = on_queue,
+    .stop = on_stop,
+    .list = on_list_engine,
+};
+
+/* For an engine that cannot queue. */
+static const struct engine_ops engine_ops_no_queue = {
+    .admit = on_admit,
+    .retire = on_retire,
+    .place = on_place,
+    .stop = on_stop,
+    .list = on_list_engine,
+};
+
+static const struct cloud_ops cloud_ops = {
+    .rent = on_rent,
+    .give_back = on_give_back,
+    .list = on_list_cloud,
+};
+
+struct engine_port gate_engine_port(struct gate *gate)
+{
+    const bool queues = gate->config.engine.ops->queue != NULL;
+
+    return (struct engine_port){ .ops = queues ? &engine_ops : &engine_ops_no_queue, .self = gate };
+}
+
+struct cloud_port gate_cloud_port(struct gate *gate)
+{
+    return (struct cloud_port){ .ops = &cloud_ops, .self = gate };
+}
+
+struct gate *gate_create(const struct gate_config *config)
+{
+    struct gate *gate = mem_alloc(1, sizeof(*gate));
+
+    gate->config = *config;
+    gate->next_proposal = 1;
+    gate->free_row = MAP_NONE;
+    map_init(&gate->by_key);
+    map_init(&gate->by_task);
+    return gate;
+}
+
+void gate_destroy(struct gate *gate)
+{
+    if (gate == NULL)
+        return;
+    map_done(&gate->by_key);
+    map_done(&gate->by_task);
+    mem_free(gate->fresh.acts);
+    mem_free(gate->ready.acts);
+    mem_free(gate->proposals);
+    mem_free(gate->open);
+    mem_free(gate);
+}
+
+/*
+ * Note and pass.
+ */
+
+bool gate_has_acts(const struct gate *gate)
+{
+    return gate->fresh.count > 0 || gate->ready.count > 0;
+}
+
+static void note_rent(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    const struct catalogue *catalogue = gate->config.catalogue;
+    const struct offer *offer = &catalogue->offers[act->offer];
+    char words[3 * 256];
+    char name[64];
+
+    (void)gate_offer_words(catalogue, act->offer, words, sizeof(words));
+    for (uint32_t i = 0; i < act->count; i++) {
+        const uint64_t id = act->instance + i;
+        const struct store_intent intent = {
+            .key = id, .kind = STORE_RENT, .instance = id, .offer = words, .at = now
+        };
+
+        (void)snprintf(name, sizeof(name), "%s%llu", gate->config.node_prefix,
+                       (unsigned long long)id);
+        journal_instance(gate->config.journal,
+                         &(struct store_instance){
+                             .id = id,
+                             .name = name,
+                             .offer = words,
+                             .type = catalogue_offer_type_name(catalogue, act->offer),
+                             .zone = offer->zone != NAME_NONE
+                                         ? names_text(&catalogue->names, offer->zone)
+                                         : NULL,
+                             .market = market_name(offer->market),
+                             .per_hour = price_at(&offer->price, now),
+                             .asked_at = now,
+                         });
+        journal_intent_open(gate->config.journal, &intent);
+        remember(gate, &(struct open_intent){ .key = id, .at = now, .kind = STORE_RENT });
+    }
+    journal_count(gate->config.journal, COUNT_LAUNCHES, act->count);
+}
+
+static void note_intent(struct gate *gate, const struct gate_act *act, msec_t now,
+                        enum store_intent_kind kind)
+{
+    const uint64_t key = kind == STORE_GIVE_BACK ? return_key(act->instance) : act->key;
+    const struct store_intent intent = {
+        .key = key, .kind = kind, .instance = act->instance, .task = act->task, .at = now
+    };
+
+    if (act->task != 0) /* whatever was asked for before is overtaken */
+        close_task(gate, act->task, true, now, STORE_OBSOLETE);
+    journal_intent_open(gate->config.journal, &intent);
+    remember(gate, &(struct open_intent){ .key = key, .task = act->task, .at = now, .kind = kind });
+}
+
+static void note_act(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    switch (act->kind) {
+    case GATE_RENT:
+        note_rent(gate, act, now);
+        break;
+    case GATE_GIVE_BACK:
+        note_intent(gate, act, now, STORE_GIVE_BACK);
+        break;
+    case GATE_PLACE:
+        note_intent(gate, act, now, STORE_PLACE);
+        break;
+    case GATE_QUEUE:
+        note_intent(gate, act, now, STORE_QUEUE);
+        break;
+    case GATE_STOP:
+        note_intent(gate, act, now, STORE_STOP);
+        break;
+    case GATE_ADMIT:
+    case GATE_RETIRE:
+    case GATE_LIST_ENGINE:
+    case GATE_LIST_CLOUD:
+        break;
+    }
+}
+
+static bool needs_leave(const struct gate_act *act)
+{
+    switch (act->kind) {
+    case GATE_RENT:
+    case GATE_GIVE_BACK:
+    case GATE_PLACE:
+    case GATE_QUEUE:
+    case GATE_STOP:
+    case GATE_RETIRE:
+        return true;
+    case GATE_ADMIT:
+    case GATE_LIST_ENGINE:
+    case GATE_LIST_CLOUD:
+        break;
+    }
+    return false;
+}
+
+static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    if (act->kind == GATE_RETIRE)
+        return; /* comes back with the return that follows it, see approve_one */
+    MEM_ROOM(gate->proposals, gate->proposals_room, gate->proposal_count + 1);
+    gate->proposals[gate->proposal_count++] =
+        (struct gate_proposal){ .id = gate->next_proposal++, .at = now, .act = *act };
+}
+
+void gate_note(struct gate *gate, msec_t now)
+{
+    struct act_list *ready = &gate->ready;
+
+    for (uint32_t i = 0; i < gate->fresh.count; i++) {
+        const struct gate_act *act = &gate->fresh.acts[i];
+
+        if (gate->config.asks && i >= gate->fresh_approved && needs_leave(act)) {
+            propose(gate, act, now);
+            continue;
+        }
+        note_act(gate, act, now);
+        MEM_ROOM(ready->acts, ready->room, ready->count + 1);
+        ready->acts[ready->count++] = *act;
+    }
+    gate->fresh.count = 0;
+    gate->fresh_approved = 0;
+}
+
+static void pass_act(const struct engine_port *engine, const struct cloud_port *cloud,
+                     const struct gate_act *act)
+{
+    switch (act->kind) {
+    case GATE_ADMIT:
+        engine->ops->admit(engine->self, act->instance);
+        break;
+    case GATE_RETIRE:
+        engine->ops->retire(engine->self, act->instance);
+        break;
+    case GATE_PLACE:
+        engine->ops->place(engine->self, act->key, act->task, act->instance);
+        break;
+    case GATE_QUEUE:
+        engine->ops->queue(engine->self, act->key, act->task);
+        break;
+    case GATE_STOP:
+        engine->ops->stop(engine->self, act->key, act->task);
+        break;
+    case GATE_LIST_ENGINE:
+        engine->ops->list(engine->self, act->key);
+        break;
+    case GATE_RENT:
+        cloud->ops->rent(cloud->self, act->instance, act->count, act->offer);
+        break;
+    case GATE_GIVE_BACK:
+        cloud->ops->give_back(cloud->self, act->instance);
+        break;
+    case GATE_LIST_CLOUD:
+        cloud->ops->list(cloud->self, act->key);
+        break;
+    }
+}
+
+void gate_pass(struct gate *gate)
+{
+    for (uint32_t i = 0; i < gate->ready.count; i++)
+        pass_act(&gate->config.engine, &gate->config.cloud, &gate->ready.acts[i]);
+    gate->ready.count = 0;
+}
+
+/*
+ * Proposals.
+ */
+
+uint32_t gate_proposal_count(const struct gate *gate)
+{
+    return gate->proposal_count;
+}
+
+const struct gate_proposal *gate_proposal(const struct gate *gate, uint32_t index)
+{
+    assert(index < gate->proposal_count);
+    return &gate->proposals[index];
+}
+
+/* Put an act before all that were not approved. */
+static void collect_approved(struct gate *gate, const struct gate_act *act)
+{
+    struct act_list *fresh = &gate->fresh;
+
+    MEM_ROOM(fresh->acts, fresh->room, fresh->count + 1);
+    memmove(&fresh->acts[gate->fresh_approved + 1], &fresh->acts[gate->fresh_approved],
+            (fresh->count - gate->fresh_approved) * sizeof(*fresh->acts));
+    fresh->acts[gate->fresh_approved++] = *act;
+    fresh->count++;
+}
+
+static void approve_one(struct gate *gate, const struct gate_act *act)
+{
+    if (act->kind == GATE_GIVE_BACK)
+        collect_approved(gate,
+                         &(struct gate_act){ .kind = GATE_RETIRE, .instance = act->instance });
+    collect_approved(gate, act);
+}
+
+uint32_t gate_approve(struct gate *gate, uint64_t id)
+{
+    uint32_t kept = 0;
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        if (id == 0 || gate->proposals[i].id == id) {
+            approve_one(gate, &gate->proposals[i].act);
+            done++;
+        } else {
+            gate->proposals[kept++] = gate->proposals[i];
+        }
+    }
+    gate->proposal_count = kept;
+    return done;
+}
+
+void gate_ask(struct gate *gate, bool asks)
+{
+    gate->config.asks = asks;
+    if (!asks)
+        (void)gate_approve(gate, 0);
+}
+
+static void tell_refused(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    for (uint32_t i = 0; i < act->count; i++)
+        gate->config.on_cloud(gate->config.context, &(struct cloud_event){
+                                                        .kind = CLOUD_REFUSED,
+                                                        .at = now,
+                                                        .instance = act->instance + i,
+                                                        .offer = act->offer,
+                                                    });
+}
+
+/* What the controller hears of a rejection. False: it stays a proposal. */
+static bool reject_one(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    struct engine_event event = {
+        .kind = ENGINE_TASK_LOST, .at = now, .task = act->task, .key = act->key
+    };
+
+    switch (act->kind) {
+    case GATE_RENT:
+        tell_refused(gate, act, now);
+        return true;
+    case GATE_PLACE:
+    case GATE_QUEUE:
+        gate->config.on_engine(gate->config.context, &event);
+        return true;
+    case GATE_STOP: /* the next audit finds that it still runs */
+        return true;
+    case GATE_GIVE_BACK: /* nothing is left there, and it is paid for until someone agrees */
+        return false;
+    case GATE_ADMIT:
+    case GATE_RETIRE:
+    case GATE_LIST_ENGINE:
+    case GATE_LIST_CLOUD:
+        break;
+    }
+    return true;
+}
+
+uint32_t gate_reject(struct gate *gate, uint64_t id, msec_t now)
+{
+    uint32_t kept = 0;
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        const struct gate_proposal *proposal = &gate->proposals[i];
+
+        if ((id == 0 || proposal->id == id) && reject_one(gate, &proposal->act, now))
+            done++;
+        else
+            gate->proposals[kept++] = *proposal;
+    }
+    gate->proposal_count = kept;
+    return done;
+}
+
+/* Proposals that nobody needs to answer any more. */
+static void drop_proposals(struct gate *gate, uint64_t task, uint64_t instance)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        const struct gate_act *act = &gate->proposals[i].act;
+        const bool of_task = task != 0 && act->task == task;
+        const bool of_instance = instance != 0 && act->instance == instance &&
+                                 (act->kind == GATE_GIVE_BACK || act->kind == GATE_PLACE);
+
+        if (!of_task && !of_instance)
+            gate->proposals[kept++] = gate->proposals[i];
+    }
+    gate->proposal_count = kept;
+}
+
+/*
+ * Events.
+ */
+
+static void job_is_off(struct gate *gate, uint64_t first, msec_t at)
+{
+    for (uint64_t task = first; map_get(&gate->by_task, task) != MAP_NONE; task++)
+        close_task(gate, task, true, at, STORE_OBSOLETE);
+    drop_proposals(gate, first, 0);
+}
+
+void gate_heard_engine(struct gate *gate, const struct engine_event *event)
+{
+    switch (event->kind) {
+    case ENGINE_TASK_STARTED:
+        close_key(gate, event->key, event->at, STORE_DONE);
+        break;
+    case ENGINE_TASK_FOUND:
+        close_task(gate, event->task, false, event->at, STORE_DONE);
+        break;
+    case ENGINE_TASK_STOPPED:
+        close_key(gate, event->key, event->at, STORE_DONE);
+        break;
+    case ENGINE_TASK_LOST:
+        close_key(gate, event->key, event->at, STORE_LOST);
+        break;
+    case ENGINE_TASK_FINISHED:
+        close_task(gate, event->task, true, event->at, STORE_DONE);
+        drop_proposals(gate, event->task, 0);
+        break;
+    case ENGINE_JOB_WITHDRAWN:
+        job_is_off(gate, event->job.id, event->at);
+        break;
+    case ENGINE_LISTED:
+        close_old(gate, false, event->at);
+        break;
+    case ENGINE_JOB_ARRIVED:
+    case ENGINE_NODE_READY:
+    case ENGINE_NODE_LOST:
+    case ENGINE_TASK_RATE:
+        break;
+    }
+}
+
+/* A machine of ours is there. If an earlier life wanted it back, the controller must not use it. */
+static void heard_found(struct gate *gate, const struct cloud_event *event)
+{
+    const uint32_t row = map_get(&gate->by_key, return_key(event->instance));
+
+    close_key(gate, event->instance, event->at, STORE_DONE);
+    if (row == MAP_NONE || !gate->open[row].is_old)
+        return;
+    gate->open[row].is_old = false;
+    gate->config.on_cloud(gate->config.context,
+                          &(struct cloud_event){ .kind = CLOUD_NOTICE,
+                                                 .at = event->at,
+                                                 .instance = event->instance,
+                                                 .billed_from = event->billed_from,
+                                                 .offer = event->offer });
+}
+
+void gate_heard_cloud(struct gate *gate, const struct cloud_event *event)
+{
+    switch (event->kind) {
+    case CLOUD_RUNNING:
+        close_key(gate, event->instance, event->at, STORE_DONE);
+        break;
+    case CLOUD_FOUND:
+        heard_found(gate, event);
+        break;
+    case CLOUD_REFUSED:
+        close_key(gate, event->instance, event->at, STORE_REFUSED);
+        journal_instance_end(gate->config.journal, event->instance, event->at);
+        journal_count(gate->config.journal, COUNT_REFUSED, 1);
+        break;
+    case CLOUD_GONE:
+        close_key(gate, event->instance, event->at, STORE_LOST);
+        close_key(gate, return_key(event->instance), event->at, STORE_DONE);
+        drop_proposals(gate, 0, event->instance);
+        if (event->billed_from < 0)
+            journal_instance_end(gate->config.journal, event->instance, event->at);
+        break;
+    case CLOUD_LISTED:
+        close_old(gate, true, event->at);
+        break;
+    case CLOUD_NOTICE:
+        break;
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - between the controller and the world: no act without a journal, none without leave.
+ *
+ * The gate stands behind the controller's two ports and before the real ones. What the controller
+ * asks for in a turn is collected:
+ *
+ *     controller ... acts ...
+ *     gate_note(gate, now);               acts that may pass become intents in the journal
+ *     journal_write(...) == 0             all of it is on the disk
+ *     gate_pass(gate);                    only now the real ports hear of it
+ *
+ * In mode advise, acts that spend, end or begin something become proposals first: what is approved
+ * passes like any other act, what is rejected comes back to the controller as the world's refusal.
+ *
+ * Events of the real ports are shown to the gate on their way to the controller: they close intents.
+ *
+ * Words:     an intent of an earlier life was open when the daemon ended. The first lists close it:
+ *            what was rented and is there was done, what was to be given back and is there is given
+ *            back once more.
+ * Promises:  acts pass in the order they were asked for. A list and an admission need no journal and
+ *            no leave: they change nothing that costs.
+ * Costs:     O(1) an act and an event. Memory for what is open.
+ */
+#ifndef STINT_DAEMON_GATE_H
+#define STINT_DAEMON_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/cloud_port.h"
+#include "control/engine_port.h"
+#include "daemon/journal.h"
+
+struct gate;
+
+struct gate_config {
+    struct engine_port engine; /* the real ones */
+    struct cloud_port cloud;
+    struct journal *journal;
+    const struct catalogue *catalogue;
+    const char *node_prefix;
+    bool asks; /* mode advise */
+
+    /* What a rejection tells the controller. */
+    void (*on_engine)(void *context, const struct engine_event *event);
+    void (*on_cloud)(void *context, const struct cloud_event *event);
+    void *context;
+};
+
+enum gate_act_kind {
+    GATE_ADMIT,
+    GATE_RETIRE,
+    GATE_PLACE,
+    GATE_QUEUE,
+    GATE_STOP,
+    GATE_LIST_ENGINE,
+    GATE_RENT,
+    GATE_GIVE_BACK,
+    GATE_LIST_CLOUD,
+};
+
+struct gate_act {
+    enum gate_act_kind kind;
+    uint64_t key;      /* of place, queue, stop, lists */
+    uint64_t task;     /* of place, queue, stop */
+    uint64_t instance; /* of rent (the first), give back, place, admit, retire */
+    uint32_t count;    /* of rent */
+    uint32_t offer;    /* of rent */
+};
+
+/* What waits for the operator. */
+struct gate_proposal {
+    uint64_t id; /* from 1, in the order of asking; not the same after a restart */
+    msec_t at;
+    struct gate_act act;
+};
+
+struct gate *gate_create(const struct gate_config *config);
+void gate_destroy(struct gate *gate);
+
+/* For the controller. */
+struct engine_port gate_engine_port(struct gate *gate);
+struct cloud_port gate_cloud_port(struct gate *gate);
+
+/* An intent that was open when the daemon ended. */
+void gate_restore(struct gate *gate, const struct store_intent *intent);
+
+/* Before an event of the real ports goes on to the controller. */
+void gate_heard_engine(struct gate *gate, const struct engine_event *event);
+void gate_heard_cloud(struct gate *gate, const struct cloud_event *event);
+
+/* Whether acts wait to be noted or passed. */
+bool gate_has_acts(const struct gate *gate);
+
+void gate_note(struct gate *gate, msec_t now);
+void gate_pass(struct gate *gate);
+
+/* Ask before each act from now on, or no more: then all that waits is approved. */
+void gate_ask(struct gate *gate, bool asks);
+
+uint32_t gate_proposal_count(const struct gate *gate);
+const struct gate_proposal *gate_proposal(const struct gate *gate, uint32_t index);
+
+/* How many were; an 'id' of 0 means all. Not from within an act. A return cannot be rejected: the
+ * machine is empty and costs money until someone agrees. */
+uint32_t gate_approve(struct gate *gate, uint64_t id);
+uint32_t gate_reject(struct gate *gate, uint64_t id, msec_t now);
+
+/* Intents that are open, and since when the oldest is. */
+uint32_t gate_open_count(const struct gate *gate);
+msec_t gate_oldest(const struct gate *gate);
+
+/* "rent", "give-back", "place" ... */
+const char *gate_act_word(enum gate_act_kind kind);
+
+/* "m5.large in eu-1a, spot": an offer in words; returns its length. */
+int gate_offer_words(const struct catalogue *catalogue, uint32_t offer, char *buf, size_t size);
+
+#endif

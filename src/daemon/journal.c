@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/journal.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum record_kind {
+    RECORD_INTENT_OPEN,
+    RECORD_INTENT_CLOSE,
+    RECORD_INSTANCE,
+    RECORD_INSTANCE_END,
+    RECORD_BILL,
+    RECORD_DUE,
+    RECORD_REASON,
+    RECORD_RUNTIME,
+    RECORD_COUNT,
+    RECORD_KEY,
+};
+
+struct journal_record {
+    enum record_kind kind;
+    union {
+        struct store_intent intent;
+        struct store_instance instance;
+        struct store_due due;
+        struct store_reason reason;
+        struct store_runtime runtime;
+        struct {
+            uint64_t key;
+            msec_t at;
+            enum store_outcome outcome;
+        } closing;
+        struct {
+            uint64_t id;
+            struct ledger_bill bill;
+        } bill;
+        struct {
+            enum store_counter counter;
+            uint64_t more;
+        } count;
+    };
+};
+
+void journal_init(struct journal *journal)
+{
+    *journal = (struct journal){ 0 };
+    arena_init(&journal->arena);
+}
+
+void journal_done(struct journal *journal)
+{
+    arena_done(&journal->arena);
+    mem_free(journal->records);
+    *journal = (struct journal){ 0 };
+}
+
+static const char *copy(struct journal *journal, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+
+    const size_t size = strlen(text) + 1;
+    char *kept = arena_alloc(&journal->arena, size, 1);
+
+    memcpy(kept, text, size);
+    return kept;
+}
+
+static struct journal_record *add(struct journal *journal, enum record_kind kind)
+{
+    MEM_ROOM(journal->records, journal->room, journal->count + 1);
+
+    struct journal_record *record = &journal->records[journal->count++];
+
+    *record = (struct journal_record){ .kind = kind };
+    return record;
+}
+
+void journal_intent_open(struct journal *journal, const struct store_intent *intent)
+{
+    struct journal_record *record = add(journal, RECORD_INTENT_OPEN);
+
+    record->intent = *intent;
+    record->intent.offer = copy(journal, intent->offer);
+}
+
+void journal_intent_close(struct journal *journal, uint64_t key, msec_t at,
+                          enum store_outcome outcome)
+{
+    struct journal_record *record = add(journal, RECORD_INTENT_CLOSE);
+
+    record->closing.key = key;
+    record->closing.at = at;
+    record->closing.outcome = outcome;
+}
+
+void journal_instance(struct journal *journal, const struct store_instance *instance)
+{
+    struct journal_record *record = add(journal, RECORD_INSTANCE);
+
+    record->instance = *instance;
+    record->instance.name = copy(journal, instance->name);
+    record->instance.offer = copy(journal, instance->offer);
+    record->instance.type = copy(journal, instance->type);
+    record->instance.zone = copy(journal, instance->zone);
+    record->instance.market = copy(journal, instance->market);
+}
+
+void journal_instance_end(struct journal *journal, uint64_t id, msec_t at)
+{
+    struct journal_record *record = add(journal, RECORD_INSTANCE_END);
+
+    record->closing.key = id;
+    record->closing.at = at;
+}
+
+void journal_bill(struct journal *journal, uint64_t id, const struct ledger_bill *bill)
+{
+    struct journal_record *record = add(journal, RECORD_BILL);
+
+    record->bill.id = id;
+    record->bill.bill = *bill;
+}
+
+void journal_due(struct journal *journal, const struct store_due *due)
+{
+    struct journal_record *record = add(journal, RECORD_DUE);
+
+    record->due = *due;
+    record->due.label = copy(journal, due->label);
+    record->due.job = copy(journal, due->job);
+    record->due.name = copy(journal, due->name);
+    record->due.user = copy(journal, due->user);
+    record->due.type = copy(journal, due->type);
+}
+
+void journal_reason(struct journal *journal, const struct store_reason *reason)
+{
+    if (journal->count >= JOURNAL_RECORDS_MAX) {
+        journal->dropped++;
+        return;
+    }
+
+    struct journal_record *record = add(journal, RECORD_REASON);
+
+    record->reason = *reason;
+    record->reason.target = copy(journal, reason->target);
+    record->reason.passed_offer = copy(journal, reason->passed_offer);
+    record->reason.text = NULL;
+}
+
+void journal_runtime(struct journal *journal, const struct store_runtime *runtime)
+{
+    struct journal_record *record = add(journal, RECORD_RUNTIME);
+
+    record->runtime = *runtime;
+    record->runtime.name = copy(journal, runtime->name);
+    record->runtime.user = copy(journal, runtime->user);
+    record->runtime.shape = copy(journal, runtime->shape);
+}
+
+void journal_count(struct journal *journal, enum store_counter counter, uint64_t more)
+{
+    struct journal_record *record = add(journal, RECORD_COUNT);
+
+    record->count.counter = counter;
+    record->count.more = more;
+}
+
+void journal_key(struct journal *journal, uint64_t next)
+{
+    add(journal, RECORD_KEY)->closing.key = next;
+}
+
+static void write_record(struct store *store, const struct journal_record *record)
+{
+    switch (record->kind) {
+    case RECORD_INTENT_OPEN:
+        store_intent_open(store, &record->intent);
+        break;
+    case RECORD_INTENT_CLOSE:
+        store_intent_close(store, record->closing.key, record->closing.at, record->closing.outcome);
+        break;
+    case RECORD_INSTANCE:
+        store_instance(store, &record->instance);
+        break;
+    case RECORD_INSTANCE_END:
+        store_instance_end(store, record->closing.key, record->closing.at);
+        break;
+    case RECORD_BILL:
+        store_bill(store, record->bill.id, &record->bill.bill);
+        break;
+    case RECORD_DUE:
+        store_due(store, &record->due);
+        break;
+    case RECORD_REASON:
+        store_reason(store, &record->reason);
+        break;
+    case RECORD_RUNTIME:
+        store_runtime(store, &record->runtime);
+        break;
+    case RECORD_COUNT:
+        store_count(store, record->count.counter, record->count.more);
+        break;
+    case RECORD_KEY:
+        store_note_key(store, record->closing.key);
+        break;
+    }
+}
+
+int journal_write(struct journal *journal, struct store *store, struct error *reterr)
+{
+    if (journal->count == 0)
+        return 0;
+    store_begin(store);
+    for (uint32_t i = 0; i < journal->count; i++)
+        write_record(store, &journal->records[i]);
+
+    const int rc = store_commit(store, reterr);
+
+    if (rc < 0)
+        return rc;
+    journal->count = 0;
+    arena_reset(&journal->arena);
+    return 0;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gate between mock ports, which write down what reaches them, and a real store.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/test/check.h"
+#include "daemon/gate.h"
+
+enum { SAID_SIZE = 2048 };
+
+struct stage {
+    struct catalogue catalogue;
+    struct journal journal;
+    struct store *store;
+    struct gate *gate;
+    char path[64];
+    char said[SAID_SIZE];  /* what reached the mock ports */
+    char heard[SAID_SIZE]; /* what the controller would hear of rejections */
+};
+
+__attribute__((format(printf, 2, 3))) static void say(char *said, const char *format, ...)
+{
+    const size_t used = strlen(said);
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(said + used, SAID_SIZE - used, format, arguments);
+    va_end(arguments);
+}
+
+static void mock_admit(void *self, uint64_t instance)
+{
+    say(((struct stage *)self)->said, "admit %" PRIu64 ";", instance);
+}
+
+static void mock_retire(void *self, uint64_t instance)
+{
+    say(((struct stage *)self)->said, "retire %" PRIu64 ";", instance);
+}
+
+static void mock_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
+{
+    say(((struct stage *)self)->said, "place %" PRIu64 " %" PRIu64 " %" PRIu64 ";", key, task,
+        instance);
+}
+
+static void mock_queue(void *self, uint64_t key, uint64_t task)
+{
+    say(((struct stage *)self)->said, "queue %" PRIu64 " %" PRIu64 ";", key, task);
+}
+
+static void mock_stop(void *self, uint64_t key, uint64_t task)
+{
+    say(((struct stage *)self)->said, "stop %" PRIu64 " %" PRIu64 ";", key, task);
+}
+
+static void mock_list(void *self, uint64_t key)
+{
+    say(((struct stage *)self)->said, "list %" PRIu64 ";", key);
+}
+
+static void mock_rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
+{
+    say(((struct stage *)self)->said, "rent %" PRIu64 " x%u of %u;", first, count, offer);
+}
+
+static void mock_give_back(void *self, uint64_t instance)
+{
+    say(((struct stage *)self)->said, "give-back %" PRIu64 ";", instance);
+}
+
+static const struct engine_ops mock_engine = {
+    .admit = mock_admit,
+    .retire = mock_retire,
+    .place = mock_place,
+    .queue = mock_queue,
+    .stop = mock_stop,
+    .list = mock_list,
+};
+
+static const struct cloud_ops mock_cloud = {
+    .rent = mock_rent,
+    .give_back = mock_give_back,
+    .list = mock_list,
+};
+
+static void on_engine(void *context, const struct engine_event *event)
+{
+    say(((struct stage *)context)->heard, "engine %d task %" PRIu64 " key %" PRIu64 ";",
+        (int)event->kind, event->task, event->key);
+}
+
+static void on_cloud(void *context, const struct cloud_event *event)
+{
+    say(((struct stage *)context)->heard, "cloud %d instance %" PRIu64 ";", (int)event->kind,
+        event->instance);
+}
+
+static void open_gate(struct stage *stage, bool asks)
+{
+    const struct gate_config config = {
+        .engine = { .ops = &mock_engine, .self = stage },
+        .cloud = { .ops = &mock_cloud, .self = stage },
+        .journal = &stage->journal,
+        .catalogue = &stage->catalogue,
+        .node_prefix = "st-",
+        .asks = asks,
+        .on_engine = on_engine,
+        .on_cloud = on_cloud,
+        .context = stage,
+    };
+
+    stage->gate = gate_create(&config);
+}
+
+static struct stage *begin(bool asks)
+{
+    static struct stage stage;
+    const struct machine_type type = { .capacity = { { 4000, 4096, 0 } } };
+    const struct price_change price = { .at = 0, .per_hour = 1000 };
+    const struct offer offer = { .billing = { 1, 0 }, .price = { &price, 1 } };
+    struct error error = { "" };
+
+    stage = (struct stage){ 0 };
+    (void)snprintf(stage.path, sizeof(stage.path), "/tmp/stint-test-gate-%d.db", (int)getpid());
+    catalogue_init(&stage.catalogue);
+    (void)catalogue_add_type(&stage.catalogue, "small", "s", &type);
+    (void)catalogue_add_offer(&stage.catalogue, "a", &offer);
+    journal_init(&stage.journal);
+    if (store_open(stage.path, &stage.store, &error) < 0)
+        fail_msg("%s", error.text);
+    open_gate(&stage, asks);
+    return &stage;
+}
+
+static void end(struct stage *stage)
+{
+    char side[80];
+
+    gate_destroy(stage->gate);
+    journal_done(&stage->journal);
+    store_close(stage->store);
+    catalogue_done(&stage->catalogue);
+    (void)unlink(stage->path);
+    (void)snprintf(side, sizeof(side), "%s-wal", stage->path);
+    (void)unlink(side);
+    (void)snprintf(side, sizeof(side), "%s-shm", stage->path);
+    (void)unlink(side);
+}
+
+static void rent(struct stage *stage, uint64_t first, uint32_t count)
+{
+    const struct cloud_port port = gate_cloud_port(stage->gate);
+
+    port.ops->rent(port.self, first, count, 0);
+}
+
+static void give_back(struct stage *stage, uint64_t instance)
+{
+    const struct engine_port engine = gate_engine_port(stage->gate);
+    const struct cloud_port cloud = gate_cloud_port(stage->gate);
+
+    engine.ops->retire(engine.self, instance);
+    cloud.ops->give_back(cloud.self, instance);
+}
+
+static void place(struct stage *stage, uint64_t key, uint64_t task, uint64_t instance)
+{
+    const struct engine_port port = gate_engine_port(stage->gate);
+
+    port.ops->place(port.self, key, task, instance);
+}
+
+/* A whole turn. */
+static void turn(struct stage *stage)
+{
+    struct error error = { "" };
+
+    gate_note(stage->gate, 1000);
+    if (journal_write(&stage->journal, stage->store, &error) < 0)
+        fail_msg("%s", error.text);
+    gate_pass(stage->gate);
+}
+
+static void hear_cloud(struct stage *stage, enum cloud_event_kind kind, uint64_t instance)
+{
+    gate_heard_cloud(stage->gate,
+                     &(struct cloud_event){ .kind = kind, .at = 2000, .instance = instance });
+}
+
+static void hear_engine(struct stage *stage, enum engine_event_kind kind, uint64_t task,
+                        uint64_t key)
+{
+    gate_heard_engine(stage->gate,
+                      &(struct engine_event){ .kind = kind, .at = 2000, .task = task, .key = key });
+}
+
+TEST(nothing_passes_before_it_is_written)
+{
+    struct stage *stage = begin(false);
+    struct error error = { "" };
+
+    rent(stage, 7, 2);
+    assert_string_equal(stage->said, "");
+    gate_note(stage->gate, 1000);
+    assert_string_equal(stage->said, "");
+    assert_int_equal(store_open_intents(stage->store), 0);
+
+    assert_int_equal(journal_write(&stage->journal, stage->store, &error), 0);
+    assert_int_equal(store_open_intents(stage->store), 2);
+    assert_string_equal(stage->said, "");
+    gate_pass(stage->gate);
+
+    assert_string_equal(stage->said, "rent 7 x2 of 0;");
+    assert_false(gate_has_acts(stage->gate));
+    end(stage);
+}
+
+TEST(acts_pass_once_and_in_the_order_of_asking)
+{
+    struct stage *stage = begin(false);
+
+    rent(stage, 1, 1);
+    place(stage, 2, 40, 1);
+    give_back(stage, 1);
+    turn(stage);
+    turn(stage);
+
+    assert_string_equal(stage->said, "rent 1 x1 of 0;place 2 40 1;retire 1;give-back 1;");
+    end(stage);
+}
+
+TEST(what_happens_closes_what_was_meant)
+{
+    struct stage *stage = begin(false);
+
+    rent(stage, 1, 3);
+    place(stage, 4, 40, 1);
+    place(stage, 5, 41, 1);
+    turn(stage);
+    assert_int_equal(store_open_intents(stage->store), 5);
+    hear_cloud(stage, CLOUD_RUNNING, 1);
+    hear_cloud(stage, CLOUD_REFUSED, 2);
+    hear_cloud(stage, CLOUD_GONE, 3);
+    hear_engine(stage, ENGINE_TASK_STARTED, 40, 4);
+    hear_engine(stage, ENGINE_TASK_LOST, 41, 5);
+    turn(stage);
+
+    assert_int_equal(store_open_intents(stage->store), 0);
+    assert_int_equal(gate_open_count(stage->gate), 0);
+    end(stage);
+}
+
+TEST(an_old_key_closes_nothing)
+{
+    struct stage *stage = begin(false);
+
+    place(stage, 4, 40, 1);
+    place(stage, 5, 40, 2);
+    turn(stage);
+    hear_engine(stage, ENGINE_TASK_LOST, 40, 4);
+    turn(stage);
+
+    assert_int_equal(store_open_intents(stage->store), 1);
+    hear_engine(stage, ENGINE_TASK_STARTED, 40, 5);
+    turn(stage);
+    assert_int_equal(store_open_intents(stage->store), 0);
+    end(stage);
+}
+
+TEST(a_task_that_is_found_running_is_still_to_be_stopped)
+{
+    struct stage *stage = begin(false);
+    const struct engine_port port = gate_engine_port(stage->gate);
+
+    port.ops->stop(port.self, 9, 40);
+    turn(stage);
+    hear_engine(stage, ENGINE_TASK_FOUND, 40, 3);
+    turn(stage);
+    assert_int_equal(store_open_intents(stage->store), 1);
+    hear_engine(stage, ENGINE_TASK_FINISHED, 40, 0);
+    turn(stage);
+
+    assert_int_equal(store_open_intents(stage->store), 0);
+    end(stage);
+}
+
+TEST(a_machine_and_its_return_are_two_intents)
+{
+    struct stage *stage = begin(false);
+
+    rent(stage, 6, 1);
+    give_back(stage, 6);
+    turn(stage);
+    assert_int_equal(store_open_intents(stage->store), 2);
+    hear_cloud(stage, CLOUD_GONE, 6);
+    turn(stage);
+
+    assert_int_equal(store_open_intents(stage->store), 0);
+    end(stage);
+}
+
+static void restore(void *context, const struct store_intent *intent)
+{
+    gate_restore(((struct stage *)context)->gate, intent);
+}
+
+TEST(what_an_earlier_life_left_open_is_closed_by_the_first_lists)
+{
+    struct stage *stage = begin(false);
+    struct error error = { "" };
+
+    rent(stage, 1, 2);
+    place(stage, 3, 40, 1);
+    turn(stage);
+    give_back(stage, 1);
+    turn(stage);
+    gate_destroy(stage->gate);
+    open_gate(stage, false);
+    stage->heard[0] = '\0';
+    assert_int_equal(store_each_open_intent(stage->store, restore, stage, &error), 0);
+    assert_int_equal(gate_open_count(stage->gate), 4);
+
+    hear_cloud(stage, CLOUD_FOUND, 1);
+    assert_string_equal(stage->heard, "cloud 2 instance 1;"); /* a notice: it goes back */
+    hear_cloud(stage, CLOUD_LISTED, 0);
+    assert_int_equal(gate_open_count(stage->gate), 2); /* the return, and the place */
+    hear_engine(stage, ENGINE_LISTED, 0, 0);
+    assert_int_equal(gate_open_count(stage->gate), 1);
+    hear_cloud(stage, CLOUD_GONE, 1);
+    turn(stage);
+
+    assert_int_equal(store_open_intents(stage->store), 0);
+    end(stage);
+}
+
+TEST(what_this_life_asks_for_is_not_closed_by_a_list)
+{
+    struct stage *stage = begin(false);
+
+    rent(stage, 1, 1);
+    place(stage, 2, 40, 1);
+    turn(stage);
+    hear_cloud(stage, CLOUD_LISTED, 0);
+    hear_engine(stage, ENGINE_LISTED, 0, 0);
+
+    assert_int_equal(gate_open_count(stage->gate), 2);
+    end(stage);
+}
+
+TEST(advice_waits_until_it_is_approved)
+{
+    struct stage *stage = begin(true);
+    const struct engine_port port = gate_engine_port(stage->gate);
+
+    rent(stage, 1, 1);
+    place(stage, 2, 40, 1);
+    port.ops->list(port.self, 3);
+    turn(stage);
+    assert_string_equal(stage->said, "list 3;"); /* to look is free */
+    assert_int_equal(gate_proposal_count(stage->gate), 2);
+    assert_int_equal(store_open_intents(stage->store), 0);
+
+    assert_int_equal(gate_approve(stage->gate, gate_proposal(stage->gate, 1)->id), 1);
+    turn(stage);
+    assert_string_equal(stage->said, "list 3;place 2 40 1;");
+    assert_int_equal(gate_approve(stage->gate, 99), 0);
+    assert_int_equal(gate_approve(stage->gate, 0), 1);
+    turn(stage);
+
+    assert_string_equal(stage->said, "list 3;place 2 40 1;rent 1 x1 of 0;");
+    assert_int_equal(gate_proposal_count(stage->gate), 0);
+    end(stage);
+}
+
+TEST(rejected_advice_comes_back_as_a_refusal)
+{
+    struct stage *stage = begin(true);
+
+    rent(stage, 1, 2);
+    place(stage, 3, 40, 9);
+    turn(stage);
+    assert_int_equal(gate_reject(stage->gate, 0, 5000), 2);
+    turn(stage);
+
+    assert_string_equal(stage->said, "");
+    assert_string_equal(stage->heard,
+                        "cloud 1 instance 1;cloud 1 instance 2;engine 8 task 40 key 3;");
+    end(stage);
+}
+
+TEST(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected)
+{
+    struct stage *stage = begin(true);
+
+    give_back(stage, 5);
+    turn(stage);
+    assert_int_equal(gate_proposal_count(stage->gate), 1);
+    assert_int_equal(gate_reject(stage->gate, 0, 5000), 0);
+    assert_int_equal(gate_proposal_count(stage->gate), 1);
+    assert_int_equal(gate_approve(stage->gate, 0), 1);
+    turn(stage);
+
+    assert_string_equal(stage->said, "retire 5;give-back 5;");
+    end(stage);
+}
+
+TEST(advice_about_what_is_no_more_is_taken_back)
+{
+    struct stage *stage = begin(true);
+
+    place(stage, 1, 40, 9);
+    place(stage, 2, 41, 9);
+    give_back(stage, 8);
+    turn(stage);
+    hear_engine(stage, ENGINE_TASK_FINISHED, 40, 0);
+    assert_int_equal(gate_proposal_count(stage->gate), 2);
+    hear_cloud(stage, CLOUD_GONE, 8);
+    hear_cloud(stage, CLOUD_GONE, 9);
+
+    assert_int_equal(gate_proposal_count(stage->gate), 0);
+    end(stage);
+}
+
+TEST(asking_no_more_approves_what_waits)
+{
+    struct stage *stage = begin(true);
+
+    rent(stage, 1, 1);
+    turn(stage);
+    rent(stage, 2, 1);
+    gate_ask(stage->gate, false);
+    turn(stage);
+
+    assert_string_equal(stage->said, "rent 1 x1 of 0;rent 2 x1 of 0;");
+    end(stage);
+}
+
+CHECK_MAIN(RUN(nothing_passes_before_it_is_written), RUN(acts_pass_once_and_in_the_order_of_asking),
+           RUN(what_happens_closes_what_was_meant), RUN(an_old_key_closes_nothing),
+           RUN(a_task_that_is_found_running_is_still_to_be_stopped),
+           RUN(a_machine_and_its_return_are_two_intents),
+           RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
+           RUN(what_this_life_asks_for_is_not_closed_by_a_list),
+           RUN(advice_waits_until_it_is_approved), RUN(rejected_advice_comes_back_as_a_refusal),
+           RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),
+           RUN(advice_about_what_is_no_more_is_taken_back), RUN(asking_no_more_approves_what_waits))
