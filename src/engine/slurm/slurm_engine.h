@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slurm_engine.h - the engine port over the lines of stint-slurm.
+ *
+ * Whoever owns the pipe to stint-slurm hands every line in and sends what on_send is given;
+ * docs/format/slurm-protocol.md has the lines. The adapter keeps no clock and makes no I/O. What it
+ * must know after a restart it is told by Slurm.
+ *
+ * Words:     a job here is one that the controller sees: each task of an array is a job of its own;
+ *            a job on n nodes is a gang of n tasks. The record is Slurm's, which may be a whole array.
+ *
+ * How acts and events go together:
+ *  1. acts only note what is asked for. slurm_engine_flush sends it, grouped; what cannot be sent is
+ *     sent after the next slurm_engine_connected. Events come from slurm_engine_line and
+ *     slurm_engine_tick only;
+ *  2. a gang is placed when all of its tasks are, in one request;
+ *  3. a job is announced once it may run: waiting, not held by a person, no dependency left, its
+ *     time come. When that ends before it runs it is withdrawn;
+ *  4. a job that runs where nothing was asked for is told as found, under the key of its 'queue' or
+ *     one with the top bit set; one that runs on machines that are not ours is none of ours.
+ *
+ * Promises:  any line may be given. Nothing is written to Slurm but by acts, slurm_engine_cost, and
+ *            the hello and the lists.
+ * Costs:     a line is O(its length), one of an array O(its tasks), one of a running job O(nodes).
+ *            About 200 bytes a job.
+ * Memory:    owned by the adapter; what the config points to outlives it, the texts are copied.
+ */
+#ifndef STINT_ENGINE_SLURM_ENGINE_H
+#define STINT_ENGINE_SLURM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/units.h"
+#include "control/engine_port.h"
+#include "model/catalogue.h"
+#include "model/shape.h"
+
+struct slurm_engine;
+
+enum { SLURM_LABEL_SIZE = 48 }; /* holds every label */
+
+/* A word that machines carry in Slurm: a feature, or the type of their accelerators. */
+struct slurm_word {
+    const char *of; /* a type or a family of the catalogue */
+    const char *word;
+};
+
+struct slurm_engine_config {
+    const struct catalogue *catalogue;
+    struct shapes *shapes; /* the adapter adds to it */
+    struct names *users;   /* and to these */
+    struct names *job_names;
+    const char *node_prefix; /* NULL: "st-"; the machine 17 is the node "st-17" */
+    const char *partition;   /* where jobs are placed; NULL: they stay in theirs */
+
+    /* Besides names of types and families and the word "cloud". */
+    const struct slurm_word *features;
+    uint32_t feature_count;
+    const struct slurm_word *gres_types;
+    uint32_t gres_type_count;
+
+    /* Jobs that may be moved: those with this word in their comment, or of these partitions (a list
+     * with commas), if Slurm may requeue them. NULL: "stint:move"; none. */
+    const char *move_word;
+    const char *movable_partitions;
+
+    const char *stop_signal; /* sent before a job is stopped; NULL: none */
+    msec_t stop_grace_ms;    /* from the signal to the end; at most ten minutes */
+    msec_t node_lost_ms;     /* a machine that is down so long is lost; 0: 15 s */
+
+    void (*on_event)(void *context, const struct engine_event *event);
+    void (*on_send)(void *context, const char *lines, size_t size);
+    void (*on_say)(void *context, const char *text); /* for the log; may be NULL */
+    void *context;
+};
+
+struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *config);
+void slurm_engine_destroy(struct slurm_engine *engine);
+
+struct engine_port slurm_engine_port(struct slurm_engine *engine);
+
+/* stint-slurm was started, or is gone. */
+void slurm_engine_connected(struct slurm_engine *engine, msec_t now);
+void slurm_engine_disconnected(struct slurm_engine *engine, msec_t now);
+
+/* One line without its line feed, which is changed; there is room for one byte more. A 'length' of
+ * SIZE_MAX: a line that was too long. */
+void slurm_engine_line(struct slurm_engine *engine, msec_t now, char *text, size_t length);
+
+/* Send what was asked for since. */
+void slurm_engine_flush(struct slurm_engine *engine, msec_t now);
+
+/* When slurm_engine_tick has something to do; MSEC_NEVER: it has not. */
+msec_t slurm_engine_next_wake(const struct slurm_engine *engine);
+void slurm_engine_tick(struct slurm_engine *engine, msec_t now);
+
+/* Whether stint-slurm has said hello and slurmctld answers it. */
+bool slurm_engine_is_up(const struct slurm_engine *engine);
+
+/* "12", "12_3" of an array, "12.1" of a gang, "12_3.1"; returns its length. */
+int slurm_engine_label(const struct slurm_engine *engine, uint64_t task, char *buf, size_t size);
+
+/* The task of a label, which has not been forgotten by Slurm; 0: there is none. Also takes the id
+ * that a task of an array has of its own. */
+uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *label);
+
+/* The name of a machine in Slurm, "st-17"; returns its length. */
+int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance, char *buf,
+                           size_t size);
+
+/* A task that has ended, or a part of it, cost this: it is added up and written into the job's admin
+ * comment some seconds later. */
+void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost, const char *type);
+
+/* Jobs that would be announced if any machine of the catalogue could hold them. */
+void slurm_engine_each_unholdable(const struct slurm_engine *engine,
+                                  void (*each)(void *context, uint64_t task, const char *reason),
+                                  void *context);
+
+/* Machines of our prefix in Slurm that were neither admitted nor retired: left over, if nobody else
+ * knows them. 'retire' removes them. */
+void slurm_engine_each_stray(const struct slurm_engine *engine,
+                             void (*each)(void *context, uint64_t instance, bool is_up),
+                             void *context);
+
+struct slurm_engine_stats {
+    uint64_t lines;     /* read */
+    uint64_t bad_lines; /* that could not be */
+    uint64_t requests;  /* sent */
+    uint64_t refused;
+    uint32_t jobs;    /* known now */
+    uint32_t waiting; /* announced and not running */
+    uint32_t running;
+    uint32_t nodes; /* of our prefix */
+    uint32_t open;  /* requests that are not answered */
+};
+
+struct slurm_engine_stats slurm_engine_stats(const struct slurm_engine *engine);
+
+#endif
