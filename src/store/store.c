@@ -53,6 +53,7 @@ static const char *const SCHEMA =
     " user TEXT NOT NULL,type TEXT,cost INTEGER NOT NULL,alone INTEGER NOT NULL,"
     " occupied_ms INTEGER NOT NULL,ended_at INTEGER NOT NULL) STRICT;"
     "CREATE INDEX due_label ON due(label);"
+    "CREATE INDEX due_job ON due(job);"
     "CREATE TABLE owed(task INTEGER PRIMARY KEY,label TEXT NOT NULL,job TEXT NOT NULL,name TEXT,"
     " user TEXT NOT NULL,cost INTEGER NOT NULL,occupied_ms INTEGER NOT NULL) STRICT;"
     "CREATE TABLE reason(at INTEGER NOT NULL,decision INTEGER NOT NULL,subject INTEGER NOT NULL,"

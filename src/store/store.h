@@ -193,7 +193,8 @@ int store_each_owed(struct store *store,
                     void (*each)(void *context, uint64_t task, const struct ledger_due *owed),
                     void *context, struct error *reterr);
 
-/* The due of the task of that label, the latest if there were several; false: there is none. */
+/* The due of the task or the whole job of that label, the latest if there were several; false: there
+ * is none. 'task' is then its first. */
 bool store_find_due(struct store *store, const char *label,
                     void (*each)(void *context, const struct store_due *due), void *context);
 

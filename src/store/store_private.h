@@ -61,8 +61,9 @@
         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10) ON CONFLICT(task) DO UPDATE SET" \
         " cost=cost+excluded.cost,alone=alone+excluded.alone," \
         "occupied_ms=occupied_ms+excluded.occupied_ms,ended_at=excluded.ended_at") \
-    X(SQL_DUE_FIND, "SELECT task,label,job,name,user,type,cost,alone,occupied_ms,ended_at" \
-        " FROM due WHERE label=?1 ORDER BY ended_at DESC,task DESC LIMIT 1") \
+    X(SQL_DUE_FIND, "SELECT MIN(task),?1,job,name,user,MAX(type),SUM(cost),SUM(alone)," \
+        "SUM(occupied_ms),MAX(ended_at) FROM due WHERE label=?1 OR job=?1" \
+        " GROUP BY job,user,name ORDER BY 10 DESC LIMIT 1") \
     X(SQL_OWED_SET, "INSERT OR REPLACE INTO owed(task,label,job,name,user,cost,occupied_ms)" \
         " VALUES(?1,?2,?3,?4,?5,?6,?7)") \
     X(SQL_OWED_REMOVE, "DELETE FROM owed WHERE task=?1") \

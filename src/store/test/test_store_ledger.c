@@ -266,7 +266,7 @@ static void take_due(void *context, const struct store_due *due)
     assert_string_equal(due->user, "ada");
 }
 
-TEST(an_ended_task_is_found_by_its_label)
+TEST(an_ended_task_or_job_is_found_by_its_label)
 {
     struct store_file file;
     money_t cost = 0;
@@ -275,6 +275,8 @@ TEST(an_ended_task_is_found_by_its_label)
     fill(file.store);
     assert_true(store_find_due(file.store, "1.2", take_due, &cost));
     assert_int_equal(cost, 80);
+    assert_true(store_find_due(file.store, "1", take_due, &cost));
+    assert_int_equal(cost, 200);
     assert_false(store_find_due(file.store, "9", take_due, &cost));
     store_file_remove(&file);
 }
@@ -285,4 +287,4 @@ CHECK_MAIN(RUN(every_way_to_look_adds_up_to_the_same_total), RUN(rows_beyond_the
            RUN(a_bill_takes_the_place_of_its_account_and_a_due_of_what_was_owed),
            RUN(the_same_bill_twice_is_paid_once_and_a_second_due_is_added),
            RUN(a_bill_over_several_days_is_split_by_time), RUN(leap_days_have_their_names),
-           RUN(random_books_add_up_in_every_view), RUN(an_ended_task_is_found_by_its_label))
+           RUN(random_books_add_up_in_every_view), RUN(an_ended_task_or_job_is_found_by_its_label))

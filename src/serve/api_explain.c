@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why: in fields for programs and in sentences for people. What there is comes from the view, what
+ * was thought at the time from the reasons in the store, what is known beyond both (a job that its
+ * user holds, a start that is tried again) from the daemon.
+ */
+#include "serve/api_private.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "learn/runtimes.h"
+
+enum {
+    REASONS_SHOWN = 10,
+    TASKS_SHOWN = 64,
+    SENTENCE = 1024,
+};
+
+struct explanation {
+    struct api_call *call;
+    json_t *object;
+    json_t *sentences;
+};
+
+static void say(struct explanation *to, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct explanation *to, const char *format, ...)
+{
+    char text[SENTENCE];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    json_array_append_new(to->sentences, api_text(text));
+}
+
+static struct explanation begin(struct api_call *call)
+{
+    return (struct explanation){
+        .call = call,
+        .object = json_object(),
+        .sentences = json_array(),
+    };
+}
+
+static void end(struct explanation *explanation)
+{
+    json_object_set_new(explanation->object, "text", explanation->sentences);
+    api_json(explanation->call, 200, explanation->object);
+}
+
+static void span_text(msec_t span, char *ret, size_t size)
+{
+    const msec_t seconds = span > 0 ? span / MSEC_PER_SEC : 0;
+
+    if (seconds < 120)
+        snprintf(ret, size, "%" PRId64 " s", seconds);
+    else if (seconds < 7200)
+        snprintf(ret, size, "%" PRId64 " min", seconds / 60);
+    else
+        snprintf(ret, size, "%" PRId64 " h %" PRId64 " min", seconds / 3600, seconds / 60 % 60);
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text != NULL ? text : "unknown";
+}
+
+/* Reasons. ------------------------------------------------------------------------------------ */
+
+struct reason_list {
+    struct explanation *to;
+    const char *opening; /* of the sentence about the newest */
+    json_t *reasons;
+};
+
+static void say_reason(const struct reason_list *list, const struct store_reason *reason)
+{
+    char chosen[SERVE_TEXT];
+    char passed[SERVE_TEXT];
+
+    serve_money_text(reason->why.chosen, chosen, sizeof(chosen));
+    serve_money_text(reason->why.passed_over, passed, sizeof(passed));
+    if (reason->why.passed_over == MONEY_UNKNOWN || reason->why.chosen == MONEY_UNKNOWN)
+        say(list->to, "%s%s%s because: %s.", list->opening, reason->target != NULL ? " " : "",
+            reason->target != NULL ? reason->target : "", or_unknown(reason->text));
+    else
+        say(list->to, "%s%s%s because: %s, $%s per hour; %s for $%s was passed over.",
+            list->opening, reason->target != NULL ? " " : "",
+            reason->target != NULL ? reason->target : "", or_unknown(reason->text), chosen,
+            reason->passed_offer != NULL ? reason->passed_offer : "another", passed);
+}
+
+static void add_reason(void *context, const struct store_reason *reason)
+{
+    struct reason_list *list = context;
+    json_t *object = json_object();
+
+    if (json_array_size(list->reasons) == 0)
+        say_reason(list, reason);
+    api_set_time(object, "at", reason->at);
+    api_set_number(object, "decision", (int64_t)reason->decision);
+    api_set_text(object, "where", reason->target);
+    api_set_text(object, "why", reason->text);
+    api_set_money(object, "chosen_microdollars_per_hour", reason->why.chosen);
+    api_set_money(object, "passed_over_microdollars_per_hour", reason->why.passed_over);
+    api_set_text(object, "passed_over", reason->passed_offer);
+    json_array_append_new(list->reasons, object);
+}
+
+static void set_reasons(struct explanation *to, const char *key, enum store_subject subject,
+                        uint64_t id, const char *opening)
+{
+    struct reason_list list = { .to = to, .opening = opening, .reasons = json_array() };
+
+    (void)store_each_reason(to->call->world->store, subject, id, REASONS_SHOWN, add_reason, &list,
+                            NULL);
+    json_object_set_new(to->object, key, list.reasons);
+}
+
+/* Waiting. ------------------------------------------------------------------------------------ */
+
+static void add_wait(struct explanation *to, json_t *waits, const char *why, msec_t until,
+                     const char *text)
+{
+    json_t *wait = json_object();
+
+    api_set_text(wait, "why", why);
+    api_set_time(wait, "until", until);
+    api_set_text(wait, "text", text);
+    json_array_append_new(waits, wait);
+    say(to, "It waits: %s.", text);
+}
+
+/* Of the offers that hold a task of the shape: how many, how many are blocked, until when the first,
+ * and the cheapest. */
+struct choice {
+    uint32_t holding;
+    uint32_t blocked;
+    msec_t first_free;
+    uint32_t cheapest;
+    money_t price;
+};
+
+static struct choice choose(const struct api_call *call, uint32_t shape)
+{
+    const struct view *view = call->view;
+    const struct catalogue *catalogue = view->catalogue;
+    struct choice choice = { .first_free = MSEC_NEVER,
+                             .cheapest = OFFER_NONE,
+                             .price = MONEY_UNKNOWN };
+
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        if (!shape_fits_type(view->shapes, shape, catalogue_type_of(catalogue, i)))
+            continue;
+
+        const money_t price = price_at(&catalogue->offers[i].price, call->now);
+        const msec_t until = view->offer_blocked_until[i];
+
+        choice.holding++;
+        if (price < choice.price) {
+            choice.price = price;
+            choice.cheapest = i;
+        }
+        if (until <= call->now)
+            continue;
+        choice.blocked++;
+        if (until < choice.first_free)
+            choice.first_free = until;
+    }
+    return choice;
+}
+
+static bool limit_is_reached(const struct api_call *call, const struct choice *choice)
+{
+    const struct serve_world *world = call->world;
+
+    if (world->max_instances > 0 && call->view->instance.living >= world->max_instances)
+        return true;
+    return world->max_price_per_hour > 0 && choice->price != MONEY_UNKNOWN &&
+           serve_sums(world).per_hour + choice->price > world->max_price_per_hour;
+}
+
+static void explain_unbound(struct explanation *to, json_t *waits, const struct choice *choice)
+{
+    const struct api_call *call = to->call;
+    char span[SERVE_TEXT];
+    char text[SENTENCE];
+
+    if (!call->world->ready)
+        add_wait(to, waits, "not-ready", MSEC_NEVER,
+                 "the daemon has not seen the lists of engine and cloud yet");
+    if (choice->holding == 0)
+        add_wait(to, waits, "no-offer", MSEC_NEVER, "nothing in the catalogue holds it");
+    else if (choice->blocked == choice->holding) {
+        span_text(choice->first_free - call->now, span, sizeof(span));
+        snprintf(text, sizeof(text),
+                 "every offer that holds it was refused; the first is asked again in %s", span);
+        add_wait(to, waits, "offer-blocked", choice->first_free, text);
+    }
+    if (limit_is_reached(call, choice))
+        add_wait(to, waits, "limit", MSEC_NEVER,
+                 "a limit of the configuration allows no further machine");
+    if (call->world->draining)
+        add_wait(to, waits, "draining", MSEC_NEVER, "the daemon drains and rents nothing more");
+}
+
+static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
+{
+    const struct view *view = to->call->view;
+    const uint32_t instance = view->task.instance[task];
+    const uint8_t state = view->instance.state[instance];
+    char name[SERVE_TEXT];
+    char text[SENTENCE];
+
+    serve_machine_text(to->call->world, view->instance.id[instance], name, sizeof(name));
+    if (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING) {
+        snprintf(text, sizeof(text), "%s is %s for it", name,
+                 state == INSTANCE_REQUESTED ? "asked for" : "booting");
+        add_wait(to, waits, "booting", view->instance.ready_expected[instance], text);
+    } else {
+        snprintf(text, sizeof(text), "%s is there, and the engine was asked to start it", name);
+        add_wait(to, waits, "launching", MSEC_NEVER, text);
+    }
+}
+
+/* What the daemon knows beyond the view. */
+static void explain_beyond(struct explanation *to, json_t *waits, uint64_t id)
+{
+    const struct serve_world *world = to->call->world;
+    struct serve_wait beyond[SERVE_WAITS_MAX];
+    size_t count = 0;
+
+    if (world->waits != NULL)
+        count = world->waits(world->context, id, beyond, SERVE_WAITS_MAX);
+    assert(count <= SERVE_WAITS_MAX);
+    for (size_t i = 0; i < count; i++)
+        add_wait(to, waits, beyond[i].why, beyond[i].until, beyond[i].text);
+}
+
+/* The task of the job that is the furthest behind: what the whole waits for. */
+static uint32_t hindmost(const struct view *view, uint32_t job)
+{
+    uint32_t found = view->job.first_task[job];
+
+    for (uint32_t task = found; task != ROW_NONE; task = view->task.sibling[task]) {
+        if (view->task.state[task] < view->task.state[found])
+            found = task;
+    }
+    return found;
+}
+
+static void set_waits(struct explanation *to, uint32_t task, const struct choice *choice)
+{
+    const struct view *view = to->call->view;
+    json_t *waits = json_array();
+
+    if (view->task.state[task] != TASK_RUNNING) {
+        if (view->task.state[task] == TASK_WAITING)
+            explain_unbound(to, waits, choice);
+        else
+            explain_bound(to, waits, task);
+        explain_beyond(to, waits, view->task.id[task]);
+        if (json_array_size(waits) == 0)
+            add_wait(to, waits, "undecided", controller_next_wake(to->call->world->controller),
+                     "the next decision will say where it goes");
+    }
+    json_object_set_new(to->object, "waits", waits);
+}
+
+/* Cost. --------------------------------------------------------------------------------------- */
+
+static money_t add_money(money_t sum, money_t more)
+{
+    if (sum == MONEY_UNKNOWN || more == MONEY_UNKNOWN || sum > MONEY_UNKNOWN / 2 ||
+        more > MONEY_UNKNOWN / 2)
+        return MONEY_UNKNOWN;
+    return sum + more;
+}
+
+static money_t price_of_span(money_t per_hour, msec_t span)
+{
+    if (per_hour == MONEY_UNKNOWN || per_hour < 0 || span < 0)
+        return MONEY_UNKNOWN;
+    return money_for(per_hour, span);
+}
+
+static int64_t weight_of(const struct view *view, uint32_t task, uint32_t instance)
+{
+    const struct res *demand = view_demand(view, task, view_family(view, instance));
+
+    if (demand == NULL)
+        return 1;
+    return 1 + (int64_t)(res_dominant_share(demand, view_capacity(view, instance)) * 1e6);
+}
+
+/* What the task pays per hour: its part of its machine's price, or the cheapest one alone. */
+static money_t pays_per_hour(const struct api_call *call, uint32_t task, money_t alone)
+{
+    const struct view *view = call->view;
+    const uint32_t instance = view->task.instance[task];
+    int64_t all = 0;
+
+    if (instance == ROW_NONE)
+        return alone;
+    TASK_EACH(other, view, view->instance.first_task[instance])
+    {
+        all += weight_of(view, other, instance);
+    }
+
+    const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
+
+    return mul_div(price_at(&offer->price, call->now), weight_of(view, task, instance), all);
+}
+
+struct job_money {
+    money_t so_far;
+    money_t expected; /* in the end; MONEY_UNKNOWN */
+    money_t alone;    /* with an instance for each task; MONEY_UNKNOWN */
+};
+
+static struct job_money job_money(const struct api_call *call, uint32_t job, money_t alone)
+{
+    const struct view *view = call->view;
+    struct job_money money = { .so_far = api_job_cost(call, job) };
+
+    money.expected = money.so_far;
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const msec_t estimate = view->task.estimate_ms[task];
+        const msec_t left = runtime_remaining(estimate, view_executed(view, task));
+
+        money.expected =
+            add_money(money.expected, price_of_span(pays_per_hour(call, task, alone), left));
+        money.alone = add_money(money.alone, price_of_span(alone, estimate));
+    }
+    return money;
+}
+
+static void set_money(struct explanation *to, uint32_t task, const struct job_money *money)
+{
+    const msec_t estimate = to->call->view->task.estimate_ms[task];
+    char span[SERVE_TEXT];
+    char expected[SERVE_TEXT];
+    char alone[SERVE_TEXT];
+
+    api_set_money(to->object, "cost_microdollars", money->so_far);
+    api_set_money(to->object, "expected_cost_microdollars", money->expected);
+    api_set_money(to->object, "alone_cost_microdollars", money->alone);
+    if (money->expected == MONEY_UNKNOWN || money->alone == MONEY_UNKNOWN)
+        return;
+    span_text(estimate, span, sizeof(span));
+    serve_money_text(money->expected, expected, sizeof(expected));
+    serve_money_text(money->alone, alone, sizeof(alone));
+    say(to, "It is expected to run %s in all and to cost $%s; alone on its cheapest machine $%s.",
+        span, expected, alone);
+}
+
+/* Jobs. --------------------------------------------------------------------------------------- */
+
+static json_t *tasks_json(const struct api_call *call, uint32_t job)
+{
+    const struct view *view = call->view;
+    json_t *tasks = json_array();
+    char text[SERVE_TEXT];
+
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const uint32_t instance = view->task.instance[task];
+        json_t *object = json_object();
+
+        if (json_array_size(tasks) == TASKS_SHOWN) {
+            json_decref(object);
+            break;
+        }
+        serve_task_text(call->world, view->task.id[task], text, sizeof(text));
+        api_set_text(object, "task", text);
+        api_set_text(object, "state", serve_task_word(view->task.state[task]));
+        if (instance != ROW_NONE)
+            serve_machine_text(call->world, view->instance.id[instance], text, sizeof(text));
+        api_set_text(object, "instance", instance != ROW_NONE ? text : NULL);
+        api_set_number(object, "launches", view->task.launches[task]);
+        api_set_number(object, "stops", view->task.stops[task]);
+        json_array_append_new(tasks, object);
+    }
+    return tasks;
+}
+
+static void say_job(struct explanation *to, uint32_t job, const char *label, const char *state)
+{
+    const struct view *view = to->call->view;
+    char span[SERVE_TEXT];
+
+    span_text(to->call->now - view->job.arrived_at[job], span, sizeof(span));
+    say(to, "Job %s (%s, of %s) is %s; it came %s ago.", label,
+        or_unknown(api_name(to->call->world->job_names, view->job.name[job])),
+        or_unknown(api_name(to->call->world->users, view->job.user[job])), state, span);
+}
+
+static void set_cheapest(struct explanation *to, const struct choice *choice)
+{
+    json_t *cheapest = json_null();
+    char text[SERVE_TEXT];
+
+    if (choice->cheapest != OFFER_NONE) {
+        cheapest = json_object();
+        serve_offer_text(to->call->view->catalogue, choice->cheapest, text, sizeof(text));
+        api_set_text(cheapest, "offer", text);
+        api_set_money(cheapest, "price_microdollars_per_hour", choice->price);
+    }
+    json_object_set_new(to->object, "cheapest", cheapest);
+}
+
+static void explain_living_job(struct api_call *call, uint32_t job, uint32_t asked)
+{
+    const struct view *view = call->view;
+    struct explanation to = begin(call);
+    const uint32_t task = asked != ROW_NONE ? asked : hindmost(view, job);
+    uint32_t count[4];
+    const char *state = serve_task_word(api_job_state(view, job, count));
+    const struct choice choice = choose(call, view->task.shape[task]);
+    const struct job_money money = job_money(call, job, choice.price);
+    char label[SERVE_TEXT];
+
+    serve_job_text(call->world, view->job.id[job], label, sizeof(label));
+    api_set_text(to.object, "job", label);
+    api_set_text(to.object, "name", api_name(call->world->job_names, view->job.name[job]));
+    api_set_text(to.object, "user", api_name(call->world->users, view->job.user[job]));
+    api_set_text(to.object, "state", state);
+    api_set_time(to.object, "arrived_at", view->job.arrived_at[job]);
+    api_set_number(to.object, "estimate_ms", view->task.estimate_ms[task]);
+    api_set_number(to.object, "executed_ms", view_executed(view, task));
+    say_job(&to, job, label, state);
+    set_cheapest(&to, &choice);
+    set_waits(&to, task, &choice);
+    json_object_set_new(to.object, "tasks", tasks_json(call, job));
+    set_reasons(&to, "reasons", STORE_TASK, view->task.id[task], "It was put on");
+    set_money(&to, task, &money);
+    end(&to);
+}
+
+static void explain_due(void *context, const struct store_due *due)
+{
+    struct explanation *to = context;
+    char cost[SERVE_TEXT];
+    char alone[SERVE_TEXT];
+    char span[SERVE_TEXT];
+
+    api_set_text(to->object, "job", due->label);
+    api_set_text(to->object, "name", due->name);
+    api_set_text(to->object, "user", due->user);
+    api_set_text(to->object, "state", "ended");
+    api_set_text(to->object, "type", due->type);
+    api_set_time(to->object, "ended_at", due->ended_at);
+    api_set_number(to->object, "occupied_ms", due->occupied_ms);
+    api_set_number(to->object, "cost_microdollars", due->cost);
+    api_set_number(to->object, "alone_cost_microdollars", due->alone_cost);
+    api_set_number(to->object, "task_id", (int64_t)due->task);
+    serve_money_text(due->cost, cost, sizeof(cost));
+    serve_money_text(due->alone_cost, alone, sizeof(alone));
+    span_text(due->occupied_ms, span, sizeof(span));
+    say(to,
+        "Job %s (%s, of %s) has ended. It held machines for %s and cost $%s; alone on its "
+        "cheapest machine it would have cost $%s.",
+        due->label, or_unknown(due->name), or_unknown(due->user), span, cost, alone);
+}
+
+/* The engine knows it and the view does not: it shall not run now. */
+static void explain_withdrawn(struct api_call *call, const char *label, uint64_t id)
+{
+    struct explanation to = begin(call);
+    json_t *waits = json_array();
+
+    api_set_text(to.object, "job", label);
+    api_set_text(to.object, "state", "held");
+    say(&to, "Job %s shall not run now.", label);
+    explain_beyond(&to, waits, id);
+    if (json_array_size(waits) == 0)
+        add_wait(&to, waits, "held", MSEC_NEVER,
+                 "its user holds it, it depends on another job, or it is not for Stint to place");
+    json_object_set_new(to.object, "waits", waits);
+    set_reasons(&to, "reasons", STORE_TASK, id, "It was put on");
+    end(&to);
+}
+
+static void explain_job(struct api_call *call, const char *label)
+{
+    const struct serve_world *world = call->world;
+    const uint64_t id = world->find != NULL ? world->find(world->context, label) : 0;
+    const uint32_t job = id != 0 ? view_find_job(call->view, id) : ROW_NONE;
+    const uint32_t task = id != 0 ? view_find_task(call->view, id) : ROW_NONE;
+
+    if (job != ROW_NONE && call->view->job.first_task[job] != ROW_NONE) {
+        explain_living_job(call, job, ROW_NONE);
+        return;
+    }
+    if (task != ROW_NONE) {
+        explain_living_job(call, call->view->task.job[task], task);
+        return;
+    }
+
+    struct explanation to = begin(call);
+
+    if (store_find_due(world->store, label, explain_due, &to)) {
+        const json_t *ended = json_object_get(to.object, "task_id");
+
+        set_reasons(&to, "reasons", STORE_TASK, (uint64_t)json_integer_value(ended),
+                    "It was put on");
+        json_object_del(to.object, "task_id");
+        end(&to);
+        return;
+    }
+    json_decref(to.object);
+    json_decref(to.sentences);
+    if (id != 0)
+        explain_withdrawn(call, label, id);
+    else
+        api_error(call, 404, "no job '%.64s' is known", label);
+}
+
+/* Instances. ---------------------------------------------------------------------------------- */
+
+static void explain_kept(struct explanation *to, uint32_t row)
+{
+    const struct view *view = to->call->view;
+    char span[SERVE_TEXT];
+    char text[SENTENCE] = "";
+
+    span_text(to->call->now - view->instance.empty_since[row], span, sizeof(span));
+    switch ((enum instance_state)view->instance.state[row]) {
+    case INSTANCE_REQUESTED:
+        snprintf(text, sizeof(text), "it was asked for, %u tasks wait for it",
+                 view->instance.task_count[row]);
+        break;
+    case INSTANCE_BOOTING:
+        snprintf(text, sizeof(text), "it boots, %u tasks wait for it",
+                 view->instance.task_count[row]);
+        break;
+    case INSTANCE_READY:
+        if (view->instance.task_count[row] > 0)
+            snprintf(text, sizeof(text), "%u tasks are there", view->instance.task_count[row]);
+        else
+            snprintf(text, sizeof(text),
+                     "it is empty since %s; the policy lets it go when that pays", span);
+        break;
+    case INSTANCE_DRAINING:
+        snprintf(text, sizeof(text), "it goes back when its last task has left");
+        break;
+    case INSTANCE_RETURNED:
+        snprintf(text, sizeof(text), "it was given back; the cloud has not confirmed yet");
+        break;
+    case INSTANCE_FREE:
+        break;
+    }
+    api_set_text(to->object, "kept", text);
+    say(to, "It is kept: %s.", text);
+}
+
+static json_t *tasks_there(const struct api_call *call, uint32_t row)
+{
+    const struct view *view = call->view;
+    json_t *tasks = json_array();
+    char label[SERVE_TEXT];
+
+    TASK_EACH(task, view, view->instance.first_task[row])
+    {
+        json_t *object = json_object();
+
+        if (json_array_size(tasks) == TASKS_SHOWN) {
+            json_decref(object);
+            break;
+        }
+        serve_task_text(call->world, view->task.id[task], label, sizeof(label));
+        api_set_text(object, "task", label);
+        api_set_text(object, "state", serve_task_word(view->task.state[task]));
+        json_array_append_new(tasks, object);
+    }
+    return tasks;
+}
+
+static void explain_living_instance(struct explanation *to, const char *name, uint32_t row)
+{
+    const struct api_call *call = to->call;
+    const struct view *view = call->view;
+    const uint32_t offer_row = view->instance.offer[row];
+    const struct offer *offer = &view->catalogue->offers[offer_row];
+    const money_t price = price_at(&offer->price, call->now);
+    const money_t bill = api_bill_now(call, row);
+    char offer_text[SERVE_TEXT];
+    char price_text[SERVE_TEXT];
+    char bill_text[SERVE_TEXT];
+
+    serve_offer_text(view->catalogue, offer_row, offer_text, sizeof(offer_text));
+    serve_money_text(price, price_text, sizeof(price_text));
+    serve_money_text(bill, bill_text, sizeof(bill_text));
+    api_set_text(to->object, "offer", offer_text);
+    api_set_text(to->object, "type", catalogue_offer_type_name(view->catalogue, offer_row));
+    api_set_text(to->object, "zone", api_name(&view->catalogue->names, offer->zone));
+    api_set_text(to->object, "market", market_name(offer->market));
+    api_set_text(to->object, "state", serve_instance_word(view->instance.state[row]));
+    api_set_money(to->object, "price_microdollars_per_hour", price);
+    api_set_time(to->object, "rented_at", view->instance.rented_at[row]);
+    api_set_time(to->object, "billed_since", view->instance.billed_from[row]);
+    api_set_time(to->object, "ended_at", -1);
+    api_set_money(to->object, "bill_microdollars", bill);
+    json_object_set_new(to->object, "tasks", tasks_there(call, row));
+    say(to, "%s is %s, at $%s per hour, %s; its bill is $%s so far.", name, offer_text, price_text,
+        serve_instance_word(view->instance.state[row]), bill_text);
+    explain_kept(to, row);
+}
+
+static void explain_past_instance(void *context, const struct store_instance *instance)
+{
+    struct explanation *to = context;
+    const char *state = instance->ended_at >= 0 ? "gone" : "unknown";
+
+    api_set_text(to->object, "offer", instance->offer);
+    api_set_text(to->object, "type", instance->type);
+    api_set_text(to->object, "zone", instance->zone);
+    api_set_text(to->object, "market", instance->market);
+    api_set_text(to->object, "state", state);
+    api_set_money(to->object, "price_microdollars_per_hour", instance->per_hour);
+    api_set_time(to->object, "rented_at", instance->asked_at);
+    api_set_time(to->object, "ended_at", instance->ended_at);
+    api_set_text(to->object, "kept", NULL);
+    json_object_set_new(to->object, "tasks", json_array());
+    say(to, "It was %s and is %s.", or_unknown(instance->offer), state);
+}
+
+static void set_past_bill(struct explanation *to, uint64_t id)
+{
+    struct ledger_bill bill = { .from = -1 };
+    const bool paid = store_find_bill(to->call->world->store, id, &bill);
+    char text[SERVE_TEXT];
+
+    api_set_time(to->object, "billed_since", bill.from);
+    api_set_money(to->object, "bill_microdollars", bill.sums.bill);
+    serve_money_text(bill.sums.bill, text, sizeof(text));
+    if (paid)
+        say(to, "Its bill was $%s.", text);
+    else
+        say(to, "It was never on a bill.");
+}
+
+static void explain_instance(struct api_call *call, const char *name)
+{
+    const uint64_t id = serve_machine_find(call->world, name);
+    const uint32_t row = id != 0 ? view_find_instance(call->view, id) : ROW_NONE;
+    struct explanation to = begin(call);
+    bool found = true;
+
+    api_set_text(to.object, "instance", name);
+    api_set_number(to.object, "id", (int64_t)id);
+    if (row != ROW_NONE) {
+        explain_living_instance(&to, name, row);
+    } else {
+        found = id != 0 && store_find_instance(call->world->store, id, explain_past_instance, &to);
+        if (found)
+            set_past_bill(&to, id);
+    }
+    if (!found) {
+        json_decref(to.object);
+        json_decref(to.sentences);
+        api_error(call, 404, "no instance '%.64s' is known", name);
+        return;
+    }
+    set_reasons(&to, "rented_because", STORE_RENTED, id, "It was rented as");
+    set_reasons(&to, "released_because", STORE_RELEASED, id, "It was let go");
+    end(&to);
+}
+
+void api_explain(struct api_call *call)
+{
+    const char *job = api_argument(call, "job");
+    const char *instance = api_argument(call, "instance");
+
+    if ((job == NULL) == (instance == NULL))
+        api_error(call, 400, "one of job and instance must be given");
+    else if (job != NULL)
+        explain_job(call, job);
+    else
+        explain_instance(call, instance);
+}

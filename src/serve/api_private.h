@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_private.h - shared by the parts of the API:
+ *
+ *   api.c          routes, arguments, errors, the small answers
+ *   api_lists.c    jobs, instances, the plan
+ *   api_explain.c  why a job waits or runs where it does, why an instance is there
+ */
+#ifndef STINT_SERVE_API_PRIVATE_H
+#define STINT_SERVE_API_PRIVATE_H
+
+#include <jansson.h>
+
+#include "serve/api.h"
+
+/* One request under way. */
+struct api_call {
+    struct serve_world *world;
+    const struct view *view;
+    msec_t now;
+    const struct api_request *request;
+    struct api_reply *reply;
+};
+
+/* Answer with the object, which is taken over. */
+void api_json(struct api_call *call, unsigned status, json_t *object);
+
+/* Answer with {"error": ...}. */
+void api_error(struct api_call *call, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The value of an argument, or NULL. */
+const char *api_argument(const struct api_call *call, const char *key);
+
+/* The argument 'limit' or its default; false: it was answered with an error. */
+bool api_limit(struct api_call *call, uint32_t *ret);
+
+/* Fields of objects. Texts may be NULL and may hold any bytes; prices may be MONEY_UNKNOWN, times
+ * -1 or MSEC_NEVER: these become null. */
+json_t *api_text(const char *text);
+void api_set_text(json_t *object, const char *key, const char *text);
+void api_set_number(json_t *object, const char *key, int64_t value);
+void api_set_bool(json_t *object, const char *key, bool value);
+void api_set_money(json_t *object, const char *key, money_t value);
+void api_set_time(json_t *object, const char *key, msec_t value);
+void api_set_resources(json_t *object, const struct res *res);
+
+/* Of a name's number, NULL where it is not known. */
+const char *api_name(const struct names *names, uint32_t number);
+
+/* What the bill of the instance would be if it ended now. */
+money_t api_bill_now(const struct api_call *call, uint32_t instance);
+
+/* What the tasks of the job owe so far. */
+money_t api_job_cost(const struct api_call *call, uint32_t job);
+
+/* The demands of the shape on any family: of the cheapest machine that holds it, or the first. */
+const struct res *api_shape_demand(const struct api_call *call, uint32_t shape);
+
+/* How far the job is: the state of its furthest task. */
+enum task_state api_job_state(const struct view *view, uint32_t job, uint32_t ret_count[4]);
+
+void api_jobs(struct api_call *call);
+void api_instances(struct api_call *call);
+void api_plan(struct api_call *call);
+void api_explain(struct api_call *call);
+
+#endif

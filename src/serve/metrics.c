@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text exposition format 0.0.4: for each name HELP, TYPE, then its samples, together. Values are
+ * printed from whole numbers: micro-dollars and microseconds with six digits, milliseconds with three.
+ */
+#include "serve/metrics.h"
+
+#include <inttypes.h>
+
+struct text {
+    FILE *file;
+};
+
+static void head(const struct text *text, const char *name, const char *type, const char *help)
+{
+    fprintf(text->file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void whole(const struct text *text, const char *name, const char *type, const char *help,
+                  uint64_t value)
+{
+    head(text, name, type, help);
+    fprintf(text->file, "%s %" PRIu64 "\n", name, value);
+}
+
+static void dollars(const struct text *text, const char *name, const char *help, money_t value)
+{
+    char amount[SERVE_TEXT];
+
+    serve_money_text(value, amount, sizeof(amount));
+    head(text, name, "gauge", help);
+    fprintf(text->file, "%s %s\n", name, amount);
+}
+
+static void seconds(const struct text *text, const char *name, const char *help, msec_t value)
+{
+    const msec_t span = value > 0 ? value : 0;
+
+    head(text, name, "gauge", help);
+    fprintf(text->file, "%s %" PRId64 ".%03" PRId64 "\n", name, span / 1000, span % 1000);
+}
+
+/* A label's value, with what must be escaped escaped; other control characters are left out. */
+static void label(const struct text *text, const char *key, const char *value, const char *before)
+{
+    fprintf(text->file, "%s%s=\"", before, key);
+    for (const char *at = value != NULL ? value : ""; *at != '\0'; at++) {
+        const unsigned char byte = (unsigned char)*at;
+
+        if (byte == '\\' || byte == '"')
+            fputc('\\', text->file);
+        if (byte == '\n')
+            fputs("\\n", text->file);
+        else if (byte >= 0x20 && byte < 0x7f)
+            fputc(byte, text->file);
+        else
+            fputc('?', text->file);
+    }
+    fputc('"', text->file);
+}
+
+static void labelled(const struct text *text, const char *name, const char *key, const char *value,
+                     uint64_t number)
+{
+    fputs(name, text->file);
+    label(text, key, value, "{");
+    fprintf(text->file, "} %" PRIu64 "\n", number);
+}
+
+static void write_info(const struct text *text, const struct serve_world *world)
+{
+    head(text, "stint_info", "gauge", "Always 1; version, mode, policy and cluster are labels.");
+    fputs("stint_info", text->file);
+    label(text, "version", STINT_VERSION, "{");
+    label(text, "mode", world->mode, ",");
+    label(text, "policy", world->policy, ",");
+    label(text, "cluster", world->cluster, ",");
+    fputs("} 1\n", text->file);
+    seconds(text, "stint_up_seconds", "Time since the daemon started.",
+            world->now(world->context) - world->started_at);
+    whole(text, "stint_ready", "gauge", "1 once the first audit of engine and cloud has ended.",
+          world->ready ? 1 : 0);
+    if (world->audited_at >= 0)
+        seconds(text, "stint_audit_age_seconds", "Time since the last audit ended.",
+                world->now(world->context) - world->audited_at);
+    head(text, "stint_link_up", "gauge", "Whether the link to an engine or cloud stands.");
+    for (uint32_t i = 0; i < world->link_count; i++)
+        labelled(text, "stint_link_up", "link", world->links[i].name, world->links[i].up ? 1 : 0);
+}
+
+static void micro(const struct text *text, uint64_t value)
+{
+    fprintf(text->file, "%" PRIu64 ".%06" PRIu64, value / 1000000, value % 1000000);
+}
+
+static void write_times(const struct text *text, const struct serve_times *times)
+{
+    static const char *const name = "stint_decision_seconds";
+    uint64_t sum = 0;
+
+    head(text, name, "histogram", "Time that a decision took.");
+    for (uint32_t i = 0; i < SERVE_TIME_BUCKETS - 1; i++) {
+        sum += times->bucket[i];
+        fprintf(text->file, "%s_bucket{le=\"", name);
+        micro(text, serve_time_bounds_us[i]);
+        fprintf(text->file, "\"} %" PRIu64 "\n", sum);
+    }
+    fprintf(text->file, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum ", name, times->count, name);
+    micro(text, times->sum_us);
+    fprintf(text->file, "\n%s_count %" PRIu64 "\n", name, times->count);
+}
+
+static void write_money(const struct text *text, const struct store_totals *totals,
+                        const struct serve_sums *sums)
+{
+    static const char *const word[] = { "boot", "idle", "work" };
+    const money_t part[] = { totals->boot, totals->idle, totals->work };
+    char amount[SERVE_TEXT];
+
+    dollars(text, "stint_cost_dollars_per_hour", "Current price of all that is billed.",
+            sums->per_hour);
+    dollars(text, "stint_bill_dollars", "All that the ledger knows to be owed.", totals->bill);
+    head(text, "stint_bill_part_dollars", "gauge", "The bill, by what was paid for.");
+    for (int i = 0; i < 3; i++) {
+        serve_money_text(part[i], amount, sizeof(amount));
+        fprintf(text->file, "stint_bill_part_dollars{part=\"%s\"} %s\n", word[i], amount);
+    }
+    dollars(text, "stint_alone_dollars", "What ended tasks would have cost with an instance each.",
+            totals->alone);
+    dollars(text, "stint_savings_dollars",
+            "Saved against an instance for each ended task, boot and idle time paid.",
+            store_savings(totals));
+}
+
+static void write_counters(const struct text *text, const struct store *store)
+{
+    static const struct {
+        const char *name;
+        const char *help;
+        enum store_counter counter;
+    } plain[] = {
+        { "stint_decisions_total", "Decisions made.", COUNT_DECISIONS },
+        { "stint_launches_total", "Machines asked for.", COUNT_LAUNCHES },
+        { "stint_adopted_total", "Machines that an audit found.", COUNT_ADOPTED },
+        { "stint_limited_total", "Rents that a limit stopped.", COUNT_LIMITED },
+        { "stint_late_events_total", "Events ignored: they spoke of what is no more.",
+          COUNT_LATE_EVENTS },
+        { "stint_tasks_ended_total", "Tasks that ended.", COUNT_TASKS_ENDED },
+    };
+    static const struct {
+        const char *name;
+        const char *key;
+        const char *word;
+        enum store_counter counter;
+    } kinds[] = {
+        { "stint_launch_failures_total", "kind", "refused", COUNT_REFUSED },
+        { "stint_launch_failures_total", "kind", "boot_timeout", COUNT_BOOT_TIMEOUT },
+        { "stint_launch_failures_total", "kind", "vanished", COUNT_VANISHED },
+        { "stint_evictions_total", "reason", "notice", COUNT_EVICTED_BY_NOTICE },
+        { "stint_evictions_total", "reason", "lost", COUNT_EVICTED_BY_LOSS },
+        { "stint_evictions_total", "reason", "moved", COUNT_EVICTED_BY_MOVE },
+    };
+
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        whole(text, plain[i].name, "counter", plain[i].help,
+              store_counted(store, plain[i].counter));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (i == 0)
+            head(text, kinds[i].name, "counter", "Machines that were asked for in vain, by kind.");
+        if (i == 3)
+            head(text, kinds[i].name, "counter", "Tasks that left a machine early, by reason.");
+        labelled(text, kinds[i].name, kinds[i].key, kinds[i].word,
+                 store_counted(store, kinds[i].counter));
+    }
+}
+
+static void write_states(const struct text *text, const struct serve_world *world,
+                         const struct serve_sums *sums)
+{
+    head(text, "stint_instances", "gauge", "Machines that are asked for or paid for, by state.");
+    for (int state = INSTANCE_REQUESTED; state <= INSTANCE_RETURNED; state++)
+        labelled(text, "stint_instances", "state", serve_instance_word(state),
+                 sums->instances[state]);
+    head(text, "stint_tasks", "gauge", "Tasks that have not ended, by state.");
+    for (int state = TASK_WAITING; state <= TASK_RUNNING; state++)
+        labelled(text, "stint_tasks", "state", serve_task_word(state), sums->tasks[state]);
+    whole(text, "stint_jobs", "gauge", "Jobs that have not ended.", sums->jobs);
+    whole(text, "stint_open_intents", "gauge", "Acts that were begun and are not confirmed yet.",
+          store_open_intents(world->store));
+    whole(text, "stint_proposals", "gauge", "Acts that wait for the operator.", sums->proposals);
+    whole(text, "stint_findings", "gauge", "What the doctor would say.", sums->findings);
+}
+
+char *metrics_text(const struct serve_world *world, size_t *ret_size, struct error *reterr)
+{
+    struct store_totals totals;
+    char *body = NULL;
+    size_t size = 0;
+
+    if (store_totals(world->store, &totals, reterr) < 0)
+        return NULL;
+
+    const struct serve_sums sums = serve_sums(world);
+    const struct text text = { .file = open_memstream(&body, &size) };
+
+    if (text.file == NULL) {
+        error_set(reterr, -1, "out of memory");
+        return NULL;
+    }
+    write_info(&text, world);
+    write_times(&text, &world->times);
+    write_money(&text, &totals, &sums);
+    write_counters(&text, world->store);
+    write_states(&text, world, &sums);
+    if (fclose(text.file) != 0) {
+        free(body);
+        error_set(reterr, -1, "out of memory");
+        return NULL;
+    }
+    *ret_size = size;
+    return body;
+}
