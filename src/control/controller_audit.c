@@ -149,6 +149,20 @@ static void judge_named(struct controller *controller, uint32_t task, bool is_ol
         stop_again(controller, task);
 }
 
+/* It may wait at the engine for long; only now and then it is asked again. */
+static void judge_queued(struct controller *controller, uint32_t task, uint64_t list_key,
+                         bool is_old)
+{
+    struct task_note *note = &controller->task_notes[task];
+
+    if (!note->is_queued || note->queue_key > list_key)
+        return;
+    if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX)
+        return;
+    if (is_old)
+        controller_queue_again(controller, task);
+}
+
 static void judge_task(struct controller *controller, uint32_t task, uint64_t list_key, msec_t at)
 {
     const struct view *view = &controller->view;
@@ -156,6 +170,8 @@ static void judge_task(struct controller *controller, uint32_t task, uint64_t li
     struct task_note *note = &controller->task_notes[task];
     const bool is_old = at - note->since > patience_ms;
 
+    if (step->state == STEP_NONE)
+        judge_queued(controller, task, list_key, is_old);
     if (step->state == STEP_NONE || step->key > list_key)
         return;
     if (was_named(note->mention, &controller->engine_list)) {

@@ -294,10 +294,24 @@ static bool is_current(const struct controller *controller, uint32_t task,
     return false;
 }
 
+/* The engine gave up what was queued there. */
+static bool is_unqueued(const struct controller *controller, uint32_t task,
+                        const struct engine_event *event)
+{
+    const struct task_note *note = &controller->task_notes[task];
+
+    return event->kind == ENGINE_TASK_LOST && note->is_queued && event->key == note->queue_key;
+}
+
 static void on_task(struct controller *controller, const struct engine_event *event)
 {
     const uint32_t task = view_find_task(&controller->view, event->task);
 
+    if (task != ROW_NONE && is_unqueued(controller, task, event)) {
+        controller_unqueue(controller, task);
+        controller->wants_decision = true;
+        return;
+    }
     if (task == ROW_NONE || !is_current(controller, task, event)) {
         controller->stats.late_events++;
         return;

@@ -9,6 +9,8 @@
  *   4. a rent of which no place is left; the room that it took below the limit is given to the next;
  *   5. the release of a machine on which somebody stays.
  *
+ * And where a limit was met, empty machines that the policy would keep go back.
+ *
  * A policy may plan the same again and again: nothing here asks for another decision. What was
  * dropped is looked at again when something happens, or when the wait of a task is over.
  *
@@ -66,21 +68,25 @@ static void drop_held_back(struct trim *trim)
     }
 }
 
-/* Whether something was dropped for good because of this. */
+/* A gang of which a part is dropped, is for good; if all of it is above a limit, there may be room
+ * for it when another is dropped. Whether a place was dropped because of this. */
 static bool drop_gangs(struct trim *trim)
 {
     const struct view *view = &trim->controller->view;
-    bool *broken = ARENA_ARRAY(&trim->controller->arena, bool, view->job.count);
+    uint8_t *seen = ARENA_ARRAY(&trim->controller->arena, uint8_t, view->job.count);
     bool changed = false;
 
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
         const uint32_t task = trim->plan->places[i].task;
 
-        if (trim->places[i] != KEEP && is_gang(view, task))
-            broken[view->task.job[task]] = true;
+        if (is_gang(view, task))
+            seen[view->task.job[task]] |= (uint8_t)(1U << trim->places[i]);
     }
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
-        if (!broken[view->task.job[trim->plan->places[i].task]] || trim->places[i] == DROP)
+        const uint8_t of_gang = seen[view->task.job[trim->plan->places[i].task]];
+        const bool is_whole = of_gang == 0 || of_gang == 1U << KEEP || of_gang == 1U << DROP_LIMIT;
+
+        if (is_whole || trim->places[i] == DROP)
             continue;
         changed = changed || trim->places[i] == KEEP;
         trim->places[i] = DROP;
@@ -254,6 +260,33 @@ static void compact(struct trim *trim)
     plan->place_count = places;
 }
 
+/* Machines that the policy keeps though nothing runs there are in the way of what is above a limit:
+ * let go as many of them as were asked for. */
+static void make_room(struct trim *trim)
+{
+    const struct view *view = &trim->controller->view;
+    struct plan *plan = trim->plan;
+    bool *taken = ARENA_ARRAY(&trim->controller->arena, bool, view->instance.count);
+    uint32_t more = trim->limited;
+
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        if (!plan->places[i].fresh)
+            taken[plan->places[i].target] = true;
+    }
+    for (uint32_t i = 0; i < plan->release_count; i++)
+        taken[plan->releases[i].instance] = true;
+    EMPTY_EACH(instance, view)
+    {
+        if (more == 0)
+            break;
+        if (taken[instance] || view->instance.state[instance] != INSTANCE_READY)
+            continue;
+        plan_release(plan, instance,
+                     plan_because(REASON_EMPTY, view->offer_price[view->instance.offer[instance]]));
+        more--;
+    }
+}
+
 void controller_trim(struct controller *controller, struct plan *plan)
 {
     struct trim trim = {
@@ -281,6 +314,8 @@ void controller_trim(struct controller *controller, struct plan *plan)
     controller->stats.limited += trim.limited;
     if (trim.any)
         compact(&trim);
+    if (trim.limited > 0 && !controller->config.rent_nothing)
+        make_room(&trim);
     if (trim.any || controller->queued > 0)
         drop_releases(&trim);
 }

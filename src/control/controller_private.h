@@ -35,6 +35,7 @@ struct task_step {
 
 /* One per row of the view's tasks: what outlives its steps. */
 struct task_note {
+    uint64_t queue_key;  /* of the act that queued it at the engine */
     msec_t since;        /* of the last step: asked for, left */
     msec_t not_before;   /* it is not placed again before */
     uint32_t mention;    /* the audit in which it was heard of last */
@@ -123,6 +124,9 @@ void controller_try_place(struct controller *controller, uint32_t task);
 /* Give the instance back if it is draining and nothing is left there. */
 void controller_try_return(struct controller *controller, uint32_t instance);
 
+/* Something was asked of the task, or it left, at 'at': what was said of it before is old news. */
+void controller_note_step(struct controller *controller, uint32_t task, msec_t at);
+
 /* The task is no longer where it was placed, as of 'at'. */
 void controller_left(struct controller *controller, uint32_t task, msec_t at);
 
@@ -196,6 +200,9 @@ void controller_watch_boots(struct controller *controller);
 
 /* controller_queue.c */
 void controller_queue_ahead(struct controller *controller);
+
+/* Nothing is heard of a task that was queued: ask again. */
+void controller_queue_again(struct controller *controller, uint32_t task);
 void controller_unqueue(struct controller *controller, uint32_t task);
 
 /* Whether the plan's place of a task that is queued can be left to the engine. */

@@ -137,12 +137,27 @@ static bool may_queue(const struct controller *controller, const struct room *ro
            expected_ms(controller, task) <= controller->config.queue_ahead_ms;
 }
 
+static void ask(struct controller *controller, uint32_t task)
+{
+    const uint64_t key = controller_key(controller);
+
+    controller->task_notes[task].queue_key = key;
+    controller_note_step(controller, task, controller->view.now);
+    controller->config.engine.ops->queue(controller->config.engine.self, key,
+                                         controller->view.task.id[task]);
+}
+
 static void queue_task(struct controller *controller, uint32_t task)
 {
     queue_add(controller, task);
     controller->stats.queued++;
-    controller->config.engine.ops->queue(controller->config.engine.self, controller_key(controller),
-                                         controller->view.task.id[task]);
+    ask(controller, task);
+}
+
+void controller_queue_again(struct controller *controller, uint32_t task)
+{
+    controller->stats.asked_anew++;
+    ask(controller, task);
 }
 
 void controller_queue_ahead(struct controller *controller)

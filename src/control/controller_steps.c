@@ -11,8 +11,7 @@
 
 #include "control/controller_private.h"
 
-/* Something was asked of the task, or it left, at 'at': what was said of it before is old news. */
-static void note_step(struct controller *controller, uint32_t task, msec_t at)
+void controller_note_step(struct controller *controller, uint32_t task, msec_t at)
 {
     struct task_note *note = &controller->task_notes[task];
 
@@ -53,7 +52,7 @@ void controller_put(struct controller *controller, uint32_t task, uint32_t insta
     step->state = STEP_PLACED;
     present_add(controller, task, instance);
     controller->view.task.run_key[task] = key;
-    note_step(controller, task, controller->view.now);
+    controller_note_step(controller, task, controller->view.now);
 }
 
 void controller_try_place(struct controller *controller, uint32_t task)
@@ -79,7 +78,7 @@ void controller_stop(struct controller *controller, uint32_t task)
         return;
     step->state = STEP_STOPPING;
     step->key = controller_key(controller);
-    note_step(controller, task, controller->view.now);
+    controller_note_step(controller, task, controller->view.now);
     controller->view.task.stops[task]++;
     controller->config.engine.ops->stop(controller->config.engine.self, step->key,
                                         controller->view.task.id[task]);
@@ -94,7 +93,7 @@ void controller_left(struct controller *controller, uint32_t task, msec_t at)
         return;
     present_remove(controller, task);
     *step = (struct task_step){ .at = ROW_NONE };
-    note_step(controller, task, at);
+    controller_note_step(controller, task, at);
     controller->view.task.run_key[task] = 0;
     (void)ledger_leave(controller->ledger, instance, task, at);
     controller_try_return(controller, instance);

@@ -91,6 +91,7 @@ static void tell(struct world *world, enum cloud_event_kind kind, uint64_t id, m
                  msec_t billed_to)
 {
     const struct cloud_event event = {
+        .offer = OFFER_NONE,
         .kind = kind,
         .at = world->now,
         .instance = id,
@@ -124,6 +125,12 @@ static void ends(struct world *world, uint32_t row)
         world->billed += billing_charge(&offer->billing, &offer->price, billed_from, world->now);
     if (billed_from >= 0 && world->config->on_billed != NULL)
         world->config->on_billed(world->config->context, machine->offer, billed_from, world->now);
+    if (world->config->control.audit_ms > 0) {
+        MEM_ROOM(world->bills, world->bills_room, world->bill_count + 1);
+        world->bills[world->bill_count++] = (struct world_bill){
+            .id = id, .offer = machine->offer, .from = billed_from, .to = world->now
+        };
+    }
     (void)map_remove(&world->machine_by_id, id);
     machine->state = MACHINE_FREE;
     machine->epoch++;
@@ -167,8 +174,45 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event)
         ends(world, event->who);
     } else {
         assert(event->kind == WORLD_MACHINE_ENDS);
+        sim_engine_machine_lost(world, event->who); /* what a new controller does not know of */
         ends(world, event->who);
     }
 }
 
-const struct cloud_ops sim_cloud_ops = { .rent = rent, .give_back = give_back };
+static void list(void *self, uint64_t key)
+{
+    struct world *world = self;
+
+    timeline_add(
+        &world->timeline,
+        (struct timeline_event){ .at = world->now, .kind = WORLD_MACHINES_LISTED, .id = key });
+}
+
+/* All of it at one moment: what is told is how it is. */
+void sim_cloud_list(struct world *world, uint64_t key)
+{
+    struct cloud_event event = { .kind = CLOUD_FOUND, .at = world->now };
+
+    for (uint32_t row = 0; row < world->machine_count; row++) {
+        const struct world_machine *machine = &world->machines[row];
+
+        if (machine->state == MACHINE_FREE)
+            continue;
+        event.instance = machine->id;
+        event.offer = machine->offer;
+        event.billed_from = machine->billed_from;
+        controller_on_cloud(world->controller, &event);
+    }
+    event.kind = CLOUD_GONE;
+    for (uint32_t i = 0; i < world->bill_count; i++) {
+        event.instance = world->bills[i].id;
+        event.offer = world->bills[i].offer;
+        event.billed_from = world->bills[i].from;
+        event.billed_to = world->bills[i].to;
+        controller_on_cloud(world->controller, &event);
+    }
+    event = (struct cloud_event){ .kind = CLOUD_LISTED, .at = world->now, .key = key };
+    controller_on_cloud(world->controller, &event);
+}
+
+const struct cloud_ops sim_cloud_ops = { .rent = rent, .give_back = give_back, .list = list };

@@ -34,6 +34,20 @@ static void tell_task(struct world *world, enum engine_event_kind kind, uint32_t
     sim_news_engine(world, &event);
 }
 
+static struct engine_event found_event(const struct world *world, uint32_t task)
+{
+    const struct world_task *of = &world->tasks[task];
+
+    return (struct engine_event){
+        .kind = ENGINE_TASK_FOUND,
+        .at = world->now,
+        .task = task,
+        .instance = world->machines[of->machine].id,
+        .key = of->place_key,
+        .started_at = of->started_at,
+    };
+}
+
 /* What happens next to the task; whatever was expected before is void. */
 static void next_phase(struct world *world, uint32_t task, enum task_phase phase, msec_t after,
                        enum world_event kind)
@@ -82,6 +96,7 @@ static void machine_ready(struct world *world, uint32_t row)
         return;
     world->machines[row].state = MACHINE_READY;
     sim_news_engine(world, &event);
+    sim_engine_serve(world);
 }
 
 /*
@@ -165,20 +180,29 @@ static void leave(struct world *world, uint32_t task)
     of->machine = WORLD_NONE;
 }
 
-static void place(void *self, uint64_t key, uint64_t id, uint64_t instance)
+static void free_room(struct world *world, uint32_t task)
 {
-    struct world *world = self;
-    const uint32_t task = (uint32_t)id;
+    const uint32_t row = world->tasks[task].machine;
+    struct world_machine *machine = &world->machines[row];
+
+    res_sub(&machine->used, demand_of(world, task, machine));
+    leave(world, task);
+    serve_queue(world, row);
+    if (world->queue_count > 0)
+        timeline_add(&world->timeline,
+                     (struct timeline_event){ .at = world->now, .kind = WORLD_QUEUE_SERVED });
+}
+
+/* Start it there. It is nowhere. */
+static void place_at(struct world *world, uint32_t task, uint64_t key, uint64_t instance)
+{
     const uint32_t row = map_get(&world->machine_by_id, instance);
     struct world_task *of = &world->tasks[task];
 
+    assert(of->phase == PHASE_AWAY);
     of->epoch++;
     of->place_key = key;
-    if (of->phase == PHASE_COMPLETE) {
-        world_at(world, world->now, WORLD_TASK_SAVED, task, of->epoch); /* says so again */
-        return;
-    }
-    assert(of->phase == PHASE_AWAY);
+    of->by_itself = false;
     if (row == MAP_NONE || world->machines[row].state != MACHINE_READY) {
         of->machine = WORLD_NONE;
         world_at(world, world->now, WORLD_TASK_LAUNCHED, task, of->epoch); /* refused */
@@ -191,6 +215,137 @@ static void place(void *self, uint64_t key, uint64_t id, uint64_t instance)
         of->phase = PHASE_QUEUED;
         world->machines[row].queued++;
     }
+}
+
+/* It waits for room on a machine or is being launched there, and shall go elsewhere. */
+static void take_back(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+    const uint32_t row = of->machine;
+
+    if (of->phase == PHASE_QUEUED) {
+        world->machines[row].queued--;
+        leave(world, task);
+    } else {
+        free_room(world, task);
+    }
+    of->phase = PHASE_AWAY;
+}
+
+static void place(void *self, uint64_t key, uint64_t id, uint64_t instance)
+{
+    struct world *world = self;
+    const uint32_t task = (uint32_t)id;
+    struct world_task *of = &world->tasks[task];
+
+    of->queue_key = 0;
+    switch ((enum task_phase)of->phase) {
+    case PHASE_COMPLETE:
+        of->epoch++;
+        of->place_key = key;
+        world_at(world, world->now, WORLD_TASK_SAVED, task, of->epoch); /* says so again */
+        break;
+    case PHASE_AWAY:
+        place_at(world, task, key, instance);
+        break;
+    case PHASE_QUEUED:
+    case PHASE_LAUNCHING:
+        if (world->machines[of->machine].id == instance) {
+            of->place_key = key;
+            of->by_itself = false;
+            break;
+        }
+        take_back(world, task);
+        place_at(world, task, key, instance);
+        break;
+    case PHASE_INIT:
+    case PHASE_RUNNING:
+        of->place_key = key;
+        timeline_add(&world->timeline,
+                     (struct timeline_event){
+                         .at = world->now, .kind = WORLD_TASK_TOLD, .who = task, .id = key });
+        break;
+    case PHASE_HALTING:
+    case PHASE_SAVING:
+        of->next_key = key;
+        of->next_instance = instance;
+        break;
+    }
+}
+
+/* It was placed while it was stopping, or being lost. */
+static void go_on(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+    const uint64_t key = of->next_key;
+
+    of->next_key = 0;
+    if (key != 0 && of->phase == PHASE_AWAY)
+        place_at(world, task, key, of->next_instance);
+}
+
+/*
+ * Tasks that were queued: the engine starts them wherever there is room.
+ */
+
+static void queue(void *self, uint64_t key, uint64_t id)
+{
+    struct world *world = self;
+    const uint32_t task = (uint32_t)id;
+
+    world->tasks[task].queue_key = key;
+    MEM_ROOM(world->queue, world->queue_room, world->queue_count + 1);
+    world->queue[world->queue_count++] = task;
+    timeline_add(&world->timeline,
+                 (struct timeline_event){ .at = world->now, .kind = WORLD_QUEUE_SERVED });
+}
+
+static uint32_t machine_with_room(const struct world *world, uint32_t task)
+{
+    for (uint32_t row = 0; row < world->machine_count; row++) {
+        const struct world_machine *machine = &world->machines[row];
+
+        if (machine->state == MACHINE_READY && demand_of(world, task, machine) != NULL &&
+            has_room(world, task, machine))
+            return row;
+    }
+    return WORLD_NONE;
+}
+
+/* Whether the task is queued no more. */
+static bool serve_one(struct world *world, uint32_t task)
+{
+    struct world_task *of = &world->tasks[task];
+
+    if (of->queue_key == 0 || of->phase == PHASE_COMPLETE)
+        return true;
+    if (of->phase != PHASE_AWAY)
+        return false;
+
+    const uint32_t row = machine_with_room(world, task);
+
+    if (row == WORLD_NONE)
+        return false;
+    of->epoch++;
+    of->place_key = of->queue_key;
+    of->queue_key = 0;
+    of->by_itself = true;
+    come(world, task, row);
+    launch(world, task);
+    return true;
+}
+
+void sim_engine_serve(struct world *world)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < world->queue_count; i++) {
+        const uint32_t task = world->queue[i];
+
+        if (!serve_one(world, task))
+            world->queue[left++] = task;
+    }
+    world->queue_count = left;
 }
 
 static void begins(struct world *world, uint32_t task)
@@ -221,7 +376,14 @@ static void launched(struct world *world, uint32_t task)
     of->phase = PHASE_INIT;
     if (init_ms > 0)
         next_phase(world, task, PHASE_INIT, init_ms, WORLD_TASK_BEGINS);
-    tell_task(world, ENGINE_TASK_STARTED, task, of->place_key);
+    of->started_at = world->now;
+    if (of->by_itself || of->place_key < world->first_key) {
+        const struct engine_event event = found_event(world, task);
+
+        sim_news_engine(world, &event);
+    } else {
+        tell_task(world, ENGINE_TASK_STARTED, task, of->place_key);
+    }
     sim_pace_join(world, task);
     if (init_ms == 0)
         begins(world, task);
@@ -231,16 +393,6 @@ static void launched(struct world *world, uint32_t task)
  * Leaving a machine.
  */
 
-static void free_room(struct world *world, uint32_t task)
-{
-    const uint32_t row = world->tasks[task].machine;
-    struct world_machine *machine = &world->machines[row];
-
-    res_sub(&machine->used, demand_of(world, task, machine));
-    leave(world, task);
-    serve_queue(world, row);
-}
-
 static void stop(void *self, uint64_t key, uint64_t id)
 {
     struct world *world = self;
@@ -248,6 +400,8 @@ static void stop(void *self, uint64_t key, uint64_t id)
     struct world_task *of = &world->tasks[task];
 
     of->stop_key = key;
+    of->next_key = 0;
+    of->queue_key = 0;
     switch ((enum task_phase)of->phase) {
     case PHASE_QUEUED:
         world->machines[of->machine].queued--;
@@ -307,6 +461,7 @@ static void saved(struct world *world, uint32_t task)
     }
     of->phase = PHASE_AWAY;
     tell_task(world, ENGINE_TASK_STOPPED, task, of->stop_key);
+    go_on(world, task);
 }
 
 /* What the task did since its last save is lost with the machine. */
@@ -325,6 +480,7 @@ static void lose(struct world *world, uint32_t task)
     of->phase = PHASE_AWAY;
     of->epoch++;
     tell_task(world, ENGINE_TASK_LOST, task, of->place_key);
+    go_on(world, task);
 }
 
 void sim_engine_machine_lost(struct world *world, uint32_t row)
@@ -381,11 +537,80 @@ static void complete(struct world *world, uint32_t head)
         tell_task(world, ENGINE_TASK_FINISHED, task, world->tasks[task].place_key);
 }
 
+/*
+ * Lists.
+ */
+
+static void list(void *self, uint64_t key)
+{
+    struct world *world = self;
+
+    timeline_add(&world->timeline,
+                 (struct timeline_event){ .at = world->now, .kind = WORLD_WORK_LISTED, .id = key });
+}
+
+static void list_job(struct world *world, uint32_t job)
+{
+    const uint32_t first = world->first_task[job];
+    const uint32_t count = world->config->trace->jobs[job].task_count;
+    struct engine_event event;
+
+    if (world->tasks[first].completed == count)
+        return;
+    event = world_arrival(world, job);
+    controller_on_engine(world->controller, &event);
+    for (uint32_t task = first; task < first + count; task++) {
+        event = (struct engine_event){ .kind = ENGINE_TASK_FINISHED, .at = world->now };
+        event.task = task;
+        if (world->tasks[task].phase == PHASE_COMPLETE)
+            controller_on_engine(world->controller, &event);
+    }
+}
+
+/* All of it at one moment: what is told is how it is. A task that is being stopped runs no more. */
+void sim_engine_list(struct world *world, uint64_t key)
+{
+    struct engine_event event = { .kind = ENGINE_NODE_READY, .at = world->now };
+
+    for (uint32_t job = 0; job < world->jobs_arrived; job++)
+        list_job(world, job);
+    for (uint32_t row = 0; row < world->machine_count; row++) {
+        event.instance = world->machines[row].id;
+        if (world->machines[row].state == MACHINE_READY)
+            controller_on_engine(world->controller, &event);
+    }
+    for (uint32_t task = 0; task < world->task_count; task++) {
+        if (world->tasks[task].phase != PHASE_INIT && world->tasks[task].phase != PHASE_RUNNING)
+            continue;
+        event = found_event(world, task);
+        controller_on_engine(world->controller, &event);
+    }
+    event = (struct engine_event){ .kind = ENGINE_LISTED, .at = world->now, .key = key };
+    controller_on_engine(world->controller, &event);
+}
+
+/* It was placed although it runs. */
+static void told(struct world *world, uint32_t task, uint64_t key)
+{
+    const struct world_task *of = &world->tasks[task];
+
+    if (of->place_key != key || (of->phase != PHASE_INIT && of->phase != PHASE_RUNNING))
+        return;
+
+    const struct engine_event event = found_event(world, task);
+
+    sim_news_engine(world, &event);
+}
+
 void sim_engine_event(struct world *world, const struct timeline_event *event)
 {
     if (event->kind == WORLD_MACHINE_READY) {
         if (world->machines[event->who].epoch == event->epoch)
             machine_ready(world, event->who);
+        return;
+    }
+    if (event->kind == WORLD_TASK_TOLD) {
+        told(world, event->who, event->id);
         return;
     }
     if (event->kind == WORLD_TASK_COMPLETES) {
@@ -416,6 +641,12 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
     case WORLD_RENT_REFUSED:
     case WORLD_TASK_COMPLETES:
     case WORLD_NEWS:
+    case WORLD_TASK_TOLD:
+    case WORLD_QUEUE_SERVED:
+    case WORLD_MACHINES_LISTED:
+    case WORLD_WORK_LISTED:
+    case WORLD_AUDIT:
+    case WORLD_RESTART:
         assert(false && "not about a task");
     }
 }
@@ -424,5 +655,7 @@ const struct engine_ops sim_engine_ops = {
     .admit = admit,
     .retire = retire,
     .place = place,
+    .queue = queue,
     .stop = stop,
+    .list = list,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How news reaches the controller. With no faults, at once; else some of it comes late, some twice.
+ * How news reaches the controller. With no faults, at once; else some of it comes late, some twice,
+ * some never.
  */
 #include "base/mem.h"
 #include "sim/world.h"
@@ -37,6 +38,8 @@ static void send(struct world *world, const struct world_news *news)
 {
     const struct sim_faults *faults = &world->config->faults;
 
+    if (faults->lost_ppm > 0 && rng_chance_ppm(&world->rng_news, faults->lost_ppm))
+        return;
     if (rng_chance_ppm(&world->rng_news, faults->duplicate_ppm))
         send_later(world, news);
     if (rng_chance_ppm(&world->rng_news, faults->late_ppm))
@@ -48,7 +51,9 @@ static void send(struct world *world, const struct world_news *news)
 /* Whether all news comes at once and once: then it need not be kept. */
 static bool is_prompt(const struct world *world)
 {
-    return world->config->faults.duplicate_ppm == 0 && world->config->faults.late_ppm == 0;
+    const struct sim_faults *faults = &world->config->faults;
+
+    return faults->duplicate_ppm == 0 && faults->late_ppm == 0 && faults->lost_ppm == 0;
 }
 
 void sim_news_engine(struct world *world, const struct engine_event *event)

@@ -120,7 +120,9 @@ static void report_rate(struct world *world, uint32_t task, uint32_t rate_ppm)
 /* Whether what was told last is what is known. */
 static bool news_is_reliable(const struct world *world)
 {
-    return world->config->faults.late_ppm == 0 && world->config->faults.duplicate_ppm == 0;
+    const struct sim_faults *faults = &world->config->faults;
+
+    return faults->late_ppm == 0 && faults->duplicate_ppm == 0 && faults->lost_ppm == 0;
 }
 
 /*

@@ -75,32 +75,36 @@ static void world_init(struct world *world, const struct sim_config *config)
         .profile = { .rate =
                          config->contention != NULL ? contention_pairs(config->contention) : NULL,
                      .count = config->contention != NULL ? config->contention->count : 0 },
-        .on_plan = config->on_plan,
-        .on_settled = config->on_settled,
-        .context = config->context,
+        .max_instances = config->control.max_instances,
+        .max_price_per_hour = config->control.max_price_per_hour,
+        .queue_ahead_ms = config->control.queue_ahead_ms,
+        .queue_ahead_most = config->control.queue_ahead_most,
+        .boot_timeout_ms = config->control.boot_timeout_ms,
+        .place_retry_ms = config->control.place_retry_ms,
     };
-    struct controller_config filled = control;
 
     *world = (struct world){
         .config = config,
+        .control = control,
         .sweep_at = SWEEP_LEAST,
         .machine_free = WORLD_NONE,
         .news_free = WORLD_NONE,
     };
     for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
-        filled.option[i] = config->option[i];
+        world->control.option[i] = config->option[i];
     timeline_init(&world->timeline);
     map_init(&world->machine_by_id);
     rng_init(&world->rng_cloud, config->seed, 1);
     rng_init(&world->rng_news, config->seed, 2);
     rng_init(&world->rng_estimates, config->seed, 3);
     fill_tasks(world);
-    world->controller = controller_create(&filled);
+    sim_restart_init(world);
 }
 
 static void world_done(struct world *world)
 {
     controller_destroy(world->controller);
+    sim_restart_done(world);
     timeline_done(&world->timeline);
     map_done(&world->machine_by_id);
     for (uint32_t i = 0; i < world->machine_count; i++)
@@ -131,10 +135,11 @@ static msec_t estimate_for(struct world *world, const struct trace_job *job)
     return -1;
 }
 
-static void arrive(struct world *world, uint32_t index)
+struct engine_event world_arrival(struct world *world, uint32_t index)
 {
     const struct trace_job *job = &world->config->trace->jobs[index];
-    const struct engine_event event = {
+
+    return (struct engine_event){
         .kind = ENGINE_JOB_ARRIVED,
         .at = world->now,
         .job = { .id = index,
@@ -149,8 +154,15 @@ static void arrive(struct world *world, uint32_t index)
                  .arrived_at = job->arrival_ms,
                  .estimate_ms = estimate_for(world, job) },
     };
+}
 
-    world->tasks_arrived += job->task_count;
+static void arrive(struct world *world, uint32_t index)
+{
+    const struct engine_event event = world_arrival(world, index);
+
+    world->tasks_arrived += event.job.task_count;
+    world->jobs_arrived = index + 1;
+    sim_restart_arm(world);
     sim_news_engine(world, &event);
 }
 
@@ -170,10 +182,24 @@ static void happen(struct world *world, const struct timeline_event *event)
     case WORLD_TASK_HALTS:
     case WORLD_TASK_SAVED:
     case WORLD_TASK_COMPLETES:
+    case WORLD_TASK_TOLD:
         sim_engine_event(world, event);
         break;
     case WORLD_NEWS:
         sim_news_deliver(world, event->who);
+        break;
+    case WORLD_QUEUE_SERVED:
+        sim_engine_serve(world);
+        break;
+    case WORLD_MACHINES_LISTED:
+        sim_cloud_list(world, event->id);
+        break;
+    case WORLD_WORK_LISTED:
+        sim_engine_list(world, event->id);
+        break;
+    case WORLD_AUDIT:
+    case WORLD_RESTART:
+        sim_restart_event(world, event);
         break;
     }
 }
@@ -198,6 +224,12 @@ static bool is_void(const void *context, const struct timeline_event *event)
         return world->tasks[event->who].unit_epoch != event->epoch;
     case WORLD_RENT_REFUSED:
     case WORLD_NEWS:
+    case WORLD_TASK_TOLD:
+    case WORLD_QUEUE_SERVED:
+    case WORLD_MACHINES_LISTED:
+    case WORLD_WORK_LISTED:
+    case WORLD_AUDIT:
+    case WORLD_RESTART:
         return false;
     }
     return false;
@@ -228,6 +260,18 @@ static bool is_quiet(const struct world *world)
            world->news_pending == 0 && controller_is_idle(world->controller);
 }
 
+/* A controller that takes over looks before it decides. */
+static bool may_decide(const struct world *world)
+{
+    return world->config->control.audit_ms == 0 || controller_is_audited(world->controller);
+}
+
+/* Whether something is under way, besides audits that will be. */
+static bool is_busy(const struct world *world)
+{
+    return world->timeline.count > world->chores;
+}
+
 static void plan_next_round(const struct world *world, struct rhythm *rhythm, bool all_arrived)
 {
     if (is_quiet(world) && all_arrived)
@@ -240,6 +284,10 @@ static void plan_next_decision(const struct world *world, struct rhythm *rhythm)
 {
     const msec_t wake = controller_next_wake(world->controller);
 
+    if (!may_decide(world)) {
+        rhythm->next = MSEC_NEVER;
+        return;
+    }
     if (!controller_wants_decision(world->controller))
         rhythm->due = MSEC_NEVER;
     else if (rhythm->due == MSEC_NEVER)
@@ -260,15 +308,15 @@ static void plan_next(const struct world *world, struct rhythm *rhythm, bool all
 /* Nothing is going on before the next job comes: no need to decide every round until then. */
 static void skip_empty_rounds(const struct world *world, struct rhythm *rhythm, msec_t arrival)
 {
-    if (world->config->round_ms > 0 && world->timeline.count == 0 &&
-        controller_is_idle(world->controller) && arrival > world->now)
+    if (world->config->round_ms > 0 && !is_busy(world) && controller_is_idle(world->controller) &&
+        arrival > world->now)
         rhythm->next = msec_round_up(arrival, world->config->round_ms);
 }
 
 /* All is done but for machines that the policy would keep for ever: let them go. */
 static bool drain(struct world *world, msec_t arrival)
 {
-    if (arrival != MSEC_NEVER || world->timeline.count > 0 ||
+    if (arrival != MSEC_NEVER || is_busy(world) || !may_decide(world) ||
         controller_view(world->controller)->task.living > 0 ||
         controller_is_idle(world->controller))
         return false;
@@ -305,8 +353,10 @@ static bool run(struct world *world)
         const msec_t arrival =
             arrived < trace->job_count ? trace->jobs[arrived].arrival_ms : MSEC_NEVER;
 
-        if (is_quiet(world))
+        if (is_quiet(world) && may_decide(world)) {
             timeline_reset(&world->timeline);
+            sim_restart_disarm(world);
+        }
         sweep(world);
         if (arrival != MSEC_NEVER)
             skip_empty_rounds(world, &rhythm, arrival);
@@ -322,7 +372,8 @@ static bool run(struct world *world)
         } else if (decision_first) {
             world->now = rhythm.next;
             rhythm.next = MSEC_NEVER;
-            controller_decide(world->controller, world->now);
+            if (may_decide(world))
+                controller_decide(world->controller, world->now);
             if (world->config->round_ms > 0)
                 (void)drain(world, arrival);
         } else if (world->timeline.count > 0) {
@@ -338,6 +389,19 @@ static bool run(struct world *world)
     return false;
 }
 
+/* News of the last bills may be lost: one more look at all. */
+static void close_books(struct world *world)
+{
+    if (world->config->control.audit_ms == 0)
+        return;
+    controller_audit(world->controller, world->now);
+    while (world->timeline.count > 0) {
+        const struct timeline_event event = timeline_take(&world->timeline);
+
+        happen(world, &event);
+    }
+}
+
 /*
  * The result.
  */
@@ -349,11 +413,12 @@ static void measure(const struct world *world, struct sim_result *ret)
     const struct controller_stats *stats = controller_stats(world->controller);
     const double jobs = world->jobs_done > 0 ? (double)world->jobs_done : 1;
     const double hour = (double)MSEC_PER_HOUR;
+    const struct ledger_sums *sums = world->restarts > 0 ? &world->books : &totals->sums;
 
     *ret = (struct sim_result){
-        .cost = totals->sums.bill,
-        .boot_cost = totals->sums.boot,
-        .idle_cost = totals->sums.idle,
+        .cost = sums->bill,
+        .boot_cost = sums->boot,
+        .idle_cost = sums->idle,
         .ended_at = world->now,
         .jobs = world->jobs_done,
         .tasks = trace->task_total,
@@ -369,10 +434,11 @@ static void measure(const struct world *world, struct sim_result *ret)
         .stats = *stats,
         .completions = world->completions,
         .launches = world->launches,
+        .restarts = world->restarts,
         .billed = world->billed,
         .left_running = world->machines_living,
-        .ledger_agrees = totals->sums.bill == world->billed && totals->open == 0 &&
-                         totals->sums.work == totals->settled,
+        .ledger_agrees = sums->bill == world->billed && totals->open == 0 &&
+                         (world->restarts > 0 || totals->sums.work == totals->settled),
     };
 }
 
@@ -437,6 +503,7 @@ int simulation_run(const struct sim_config *config, struct sim_result *ret, stru
         return rc;
     world_init(&world, config);
     if (run(&world)) {
+        close_books(&world);
         measure(&world, ret);
         ret->work_bound = bound_of_work(config);
     } else if (is_late(&world)) {

@@ -3,8 +3,8 @@
  * simulation.h - run the controller over a simulated engine and cloud, and measure.
  *
  * The world behind the ports: machines boot, launches fetch and build, tasks slow each other down,
- * moves save and restore, requests are refused, machines are lost, news comes late or twice. The
- * controller is the one that runs in production.
+ * moves save and restore, requests are refused, machines are lost, news comes late, twice or never,
+ * the controller ends and another takes over. The controller is the one that runs in production.
  *
  * Order within one moment: what was under way ends; jobs arrive; the controller decides; tasks
  * complete. So a job that arrives at the moment of a decision takes part in it, and a task that
@@ -37,6 +37,20 @@ struct sim_faults {
     uint32_t duplicate_ppm; /* of events that come twice */
     uint32_t late_ppm;      /* of events that come late, by up to 'late_ms' */
     msec_t late_ms;
+    uint32_t lost_ppm;      /* of events that never come; only an audit makes up for them */
+    msec_t restart_mean_ms; /* the controller is thrown away, and a new one takes over, after this
+                               time on average; 0: never */
+};
+
+/* Limits and patience of the controller: see controller_config. */
+struct sim_control {
+    msec_t audit_ms; /* hold all against lists so often; 0: never */
+    uint32_t max_instances;
+    money_t max_price_per_hour;
+    msec_t queue_ahead_ms;
+    uint32_t queue_ahead_most;
+    msec_t boot_timeout_ms;
+    msec_t place_retry_ms;
 };
 
 /* What the controller is told about runtimes. */
@@ -59,6 +73,7 @@ struct sim_config {
     uint32_t noise_ppm;
     double default_rate;
     struct sim_faults faults;
+    struct sim_control control;
     uint64_t seed;
     uint64_t max_steps; /* fail after so many events, arrivals and decisions; 0: go on for ever */
     msec_t give_up_ms;  /* fail when the last job has been there for so long; 0: the same */
@@ -96,6 +111,7 @@ struct sim_result {
     /* For those who check the simulation itself. */
     uint64_t completions; /* of tasks */
     uint64_t launches;
+    uint64_t restarts;     /* of the controller; 'stats' are those of the last one */
     money_t billed;        /* by the cloud's own count */
     uint64_t left_running; /* machines at the end */
     bool ledger_agrees;    /* it adds up, to the micro-dollar */

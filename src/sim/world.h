@@ -6,7 +6,8 @@
  *   sim_cloud.c   machines, behind the cloud port
  *   sim_engine.c  tasks, behind the engine port
  *   sim_pace.c    how fast tasks make progress
- *   sim_news.c    how news reaches the controller: at once, late, twice
+ *   sim_news.c    how news reaches the controller: at once, late, twice, never
+ *   sim_restart.c audits, and controllers that take over from each other
  */
 #ifndef STINT_SIM_WORLD_H
 #define STINT_SIM_WORLD_H
@@ -32,8 +33,14 @@ enum world_event {
     WORLD_TASK_BEGINS,   /* its progress, after init */
     WORLD_TASK_HALTS,    /* stopped, not saved yet */
     WORLD_TASK_SAVED,
-    WORLD_TASK_COMPLETES, /* who: head of the unit */
-    WORLD_NEWS,           /* who: a piece of late news */
+    WORLD_TASK_COMPLETES,  /* who: head of the unit */
+    WORLD_NEWS,            /* who: a piece of late news */
+    WORLD_TASK_TOLD,       /* who: task; it runs already, say so */
+    WORLD_QUEUE_SERVED,    /* tasks that were queued look for room */
+    WORLD_MACHINES_LISTED, /* id: key */
+    WORLD_WORK_LISTED,     /* id: key */
+    WORLD_AUDIT,
+    WORLD_RESTART,
 };
 
 enum task_phase {
@@ -51,6 +58,10 @@ enum task_phase {
 struct world_task {
     uint64_t place_key;
     uint64_t stop_key;
+    uint64_t queue_key; /* it may start wherever there is room; 0: it may not */
+    uint64_t next_key;  /* placed while it was still stopping: go there next; 0: nowhere */
+    uint64_t next_instance;
+    msec_t started_at;
     uint32_t job;
     uint32_t machine;
     uint32_t next; /* in the machine's list */
@@ -60,6 +71,7 @@ struct world_task {
     uint8_t phase;
     bool progressing; /* past init, not halted yet */
     bool active;      /* launched and not halted: disturbs its neighbours */
+    bool by_itself;   /* it was launched by the engine, nobody said where */
 
     /* The unit. */
     int64_t left;       /* work, in ms x ppm */
@@ -94,6 +106,14 @@ struct world_machine {
     uint8_t state;
 };
 
+/* A bill that has ended. */
+struct world_bill {
+    uint64_t id;
+    uint32_t offer;
+    msec_t from; /* -1: it was never billed */
+    msec_t to;
+};
+
 /* News on its way to the controller. */
 struct world_news {
     bool is_cloud;
@@ -105,6 +125,21 @@ struct world_news {
 struct world {
     const struct sim_config *config;
     struct controller *controller;
+    struct controller_config control;
+    uint64_t first_key; /* of this controller: acts with lower keys are of an earlier one */
+    uint64_t restarts;
+    uint32_t chores; /* audit and restart, on the timeline */
+    bool audit_is_due;
+    bool restart_is_due;
+    struct world_bill *bills; /* of machines that are gone, for lists */
+    uint32_t bill_count;
+    uint32_t bills_room;
+    struct map booked;        /* ids of machines whose bill the controller has booked */
+    struct ledger_sums books; /* of them, by all controllers together */
+    uint32_t *queue; /* tasks that were queued, in this order; void if their queue_key is 0 */
+    uint32_t queue_count;
+    uint32_t queue_room;
+    uint32_t jobs_arrived;
     struct timeline timeline;
     uint32_t sweep_at; /* events on the timeline at which the void ones are taken out */
     msec_t now;
@@ -126,6 +161,7 @@ struct world {
     struct rng rng_cloud;
     struct rng rng_news;
     struct rng rng_estimates;
+    struct rng rng_restarts;
 
     uint32_t *slowest; /* the slowest of each gang, see sim_pace.c; at twice the head's row */
 
@@ -155,12 +191,25 @@ const struct shape *world_shape(const struct world *world, uint32_t task);
 /* Something will happen to a task or machine; void if its epoch has changed by then. */
 void world_at(struct world *world, msec_t at, enum world_event kind, uint32_t who, uint32_t epoch);
 
+/* The job as the engine tells it. */
+struct engine_event world_arrival(struct world *world, uint32_t job);
+
+/* sim_restart.c */
+void sim_restart_init(struct world *world);
+void sim_restart_done(struct world *world);
+void sim_restart_arm(struct world *world);    /* something goes on again */
+void sim_restart_disarm(struct world *world); /* the timeline was emptied */
+void sim_restart_event(struct world *world, const struct timeline_event *event);
+
 /* sim_cloud.c */
 void sim_cloud_event(struct world *world, const struct timeline_event *event);
+void sim_cloud_list(struct world *world, uint64_t key);
 
 /* sim_engine.c */
 void sim_engine_event(struct world *world, const struct timeline_event *event);
 void sim_engine_machine_lost(struct world *world, uint32_t row);
+void sim_engine_list(struct world *world, uint64_t key);
+void sim_engine_serve(struct world *world);
 
 /* sim_pace.c: keep the rates right */
 uint32_t sim_pace_head(const struct world *world, uint32_t task);

@@ -387,6 +387,46 @@ void random_world_draw(struct random_world *world, uint64_t seed)
         make_instant(world);
 }
 
+static money_t highest_price(const struct catalogue *catalogue)
+{
+    money_t most = 0;
+
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const struct price_series *price = &catalogue->offers[i].price;
+
+        for (uint32_t k = 0; k < price->count; k++)
+            most = price->changes[k].per_hour > most ? price->changes[k].per_hour : most;
+    }
+    return most;
+}
+
+void random_world_trouble(struct random_world *world, uint64_t seed)
+{
+    struct sim_control *control = &world->config.control;
+    struct rng rng;
+
+    rng_init(&rng, seed, 101);
+    world->has_faults = true;
+    control->audit_ms = skewed(&rng, 10 * MSEC_PER_SEC, 5);
+    if (!one_in(&rng, 4))
+        world->config.faults.restart_mean_ms = skewed(&rng, 5 * minute, 4);
+    if (one_in(&rng, 3))
+        world->config.faults.lost_ppm = (uint32_t)skewed(&rng, 2000, 5);
+    if (one_in(&rng, 4))
+        control->max_instances = (uint32_t)random_between(&rng, 8, 30);
+    if (one_in(&rng, 4))
+        control->max_price_per_hour =
+            highest_price(&world->catalogue) * random_between(&rng, 8, 20);
+    if (one_in(&rng, 2)) {
+        control->queue_ahead_ms = skewed(&rng, MSEC_PER_SEC, 12);
+        control->queue_ahead_most = (uint32_t)random_between(&rng, 1, 20);
+    }
+    if (one_in(&rng, 3))
+        control->boot_timeout_ms = skewed(&rng, minute, 3);
+    if (one_in(&rng, 3))
+        control->place_retry_ms = skewed(&rng, MSEC_PER_SEC, 4);
+}
+
 void random_world_done(struct random_world *world)
 {
     contention_done(&world->contention);

@@ -36,6 +36,10 @@ bool random_has_bonds(uint64_t seed);
 bool random_is_fixed(uint64_t seed, uint64_t job);
 bool random_is_spread(uint64_t seed, uint64_t job);
 
+/* The same world with more trouble: controllers that take over from each other, audits, lost news,
+ * limits. */
+void random_world_trouble(struct random_world *world, uint64_t seed);
+
 void random_world_done(struct random_world *world);
 
 /* The parts, for tests that need no whole world. Shapes fit the catalogue that is given. */

@@ -2,7 +2,9 @@
 /*
  * The whole loop, again and again, in small random worlds with faults: the controller that spends
  * money in production, any policy, and behind the ports machines that are refused, slow or lost and
- * news that is late or comes twice.
+ * news that is late or comes twice. In the later seeds it also meets limits, news is lost for good,
+ * and now and then the controller is thrown away and another takes over: still all work is done once,
+ * nothing is left running, and the bills that all of them booked are those of the cloud.
  *
  *     test_swarm          all seeds, as the build runs it
  *     test_swarm SEED     that one, and what came of it
@@ -20,7 +22,8 @@
 #include "random_world.h"
 
 enum {
-    SEEDS = 2000,
+    PLAIN_SEEDS = 2000, /* one controller, told everything; the rest have more trouble */
+    SEEDS = 3500,
     STEPS_MAX = 400000, /* of one run; the longest takes a tenth of it */
     SECONDS_MAX = 600,  /* of the whole program, should a single step never return */
     FAULT_TEXT_SIZE = 128,
@@ -113,12 +116,19 @@ static void watch_plan(void *context, const struct view *view, const struct plan
         watch->cleared += plan->releases[i].why.code == REASON_CLEARED;
 }
 
+static void draw(struct random_world *world, uint64_t seed)
+{
+    random_world_draw(world, seed);
+    if (seed > PLAIN_SEEDS)
+        random_world_trouble(world, seed);
+}
+
 static void describe(uint64_t seed)
 {
     struct random_world world;
     const struct sim_faults *faults = &world.config.faults;
 
-    random_world_draw(&world, seed);
+    draw(&world, seed);
     (void)printf("seed %" PRIu64 ": %s, round %" PRId64 ", settle %" PRId64 ", tick %" PRId64
                  ", %u jobs, %u tasks, %u offers\n",
                  seed, world.config.policy->name, world.config.round_ms, world.config.settle_ms,
@@ -129,6 +139,12 @@ static void describe(uint64_t seed)
                  faults->refuse_ppm, faults->slow_ppm, faults->slow_factor, faults->lose_mean_ms,
                  faults->notice_ppm, faults->notice_ms, faults->duplicate_ppm, faults->late_ppm,
                  faults->late_ms);
+    (void)printf("audit %" PRId64 ", restart %" PRId64 ", news lost %u, machines %u, price %" PRId64
+                 ", queue %" PRId64 " x %u, boot %" PRId64 ", retry %" PRId64 "\n",
+                 world.config.control.audit_ms, faults->restart_mean_ms, faults->lost_ppm,
+                 world.config.control.max_instances, world.config.control.max_price_per_hour,
+                 world.config.control.queue_ahead_ms, world.config.control.queue_ahead_most,
+                 world.config.control.boot_timeout_ms, world.config.control.place_retry_ms);
     (void)fflush(stdout);
     random_world_done(&world);
 }
@@ -138,7 +154,7 @@ static void run_seed(uint64_t seed, struct outcome *ret)
     struct random_world world;
 
     *ret = (struct outcome){ 0 };
-    random_world_draw(&world, seed);
+    draw(&world, seed);
     ret->has_faults = world.has_faults;
     ret->watch.stocks = world.config.policy == &policy_semi_elastic;
     world.config.on_plan = watch_plan;
@@ -162,13 +178,10 @@ static bool same_double(double a, double b)
     return bits_a == bits_b;
 }
 
+/* All its members are as wide as each other: there is nothing between them. */
 static bool same_stats(const struct controller_stats *a, const struct controller_stats *b)
 {
-    return a->decisions == b->decisions && a->weighed == b->weighed && a->fulls == b->fulls &&
-           a->rented == b->rented && a->refused == b->refused && a->lost == b->lost &&
-           a->noticed == b->noticed && a->migrations == b->migrations &&
-           a->bound_task_ms == b->bound_task_ms && a->instance_ms == b->instance_ms &&
-           a->late_events == b->late_events;
+    return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 static bool same_result(const struct sim_result *a, const struct sim_result *b)
@@ -398,6 +411,46 @@ TEST(every_rare_path_was_taken)
     assert_true(fulls > 0);
 }
 
+TEST(every_kind_of_trouble_was_met)
+{
+    struct controller_stats sum = { 0 };
+    uint64_t restarts = 0;
+
+    for (uint32_t seed = PLAIN_SEEDS + 1; seed <= SEEDS; seed++) {
+        const struct controller_stats *stats = &outcomes[seed].result.stats; /* of the last one */
+
+        restarts += outcomes[seed].result.restarts;
+        sum.adopted += stats->adopted;
+        sum.vanished += stats->vanished;
+        sum.jobs_vanished += stats->jobs_vanished;
+        sum.found += stats->found;
+        sum.tasks_missed += stats->tasks_missed;
+        sum.asked_anew += stats->asked_anew;
+        sum.boot_timeouts += stats->boot_timeouts;
+        sum.held_back += stats->held_back;
+        sum.limited += stats->limited;
+        sum.queued += stats->queued;
+    }
+    (void)fprintf(
+        stderr,
+        "restarts %" PRIu64 ", adopted %" PRIu64 ", vanished %" PRIu64 ", jobs vanished %" PRIu64
+        ", found %" PRIu64 ", missed %" PRIu64 ", asked anew %" PRIu64 ", boot timeouts %" PRIu64
+        ", held back %" PRIu64 ", limited %" PRIu64 ", queued %" PRIu64 "\n",
+        restarts, sum.adopted, sum.vanished, sum.jobs_vanished, sum.found, sum.tasks_missed,
+        sum.asked_anew, sum.boot_timeouts, sum.held_back, sum.limited, sum.queued);
+    assert_true(restarts > 1000);
+    assert_true(sum.adopted > 1000);
+    assert_true(sum.vanished > 0);
+    assert_true(sum.jobs_vanished > 0);
+    assert_true(sum.found > 1000);
+    assert_true(sum.tasks_missed > 0);
+    assert_true(sum.asked_anew > 0);
+    assert_true(sum.boot_timeouts > 0);
+    assert_true(sum.held_back > 0);
+    assert_true(sum.limited > 1000);
+    assert_true(sum.queued > 1000);
+}
+
 static int run_all(void **state)
 {
     (void)state;
@@ -453,6 +506,7 @@ int main(int argc, char **argv)
         RUN(seed_1210_the_room_of_a_task_that_has_no_offer_left_is_given_to_nobody),
         RUN(seed_1608_a_bill_ends_when_the_machine_was_lost_and_not_when_its_task_stopped),
         RUN(every_rare_path_was_taken),
+        RUN(every_kind_of_trouble_was_met),
     };
 
     if (argc == 2)
