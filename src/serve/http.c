@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each listener is a server of libmicrohttpd with an epoll descriptor of its own; ours watches
+ * both, so that the daemon has one to wait for. The body of a request is counted and thrown away:
+ * no path of the API takes one.
+ */
+#include "serve/http.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "serve/api.h"
+
+enum {
+    BODY_MAX = 64 * 1024,
+    MEMORY_PER_CONNECTION = 32 * 1024,
+    CONNECTIONS_MAX = 64,
+    CONNECTIONS_PER_ADDRESS = 16,
+    SILENCE_S = 10,
+    BACKLOG = 64,
+    SOCKET_MODE = 0660,
+    TOKEN_MIN = 16,
+    TOKEN_MAX = 512,
+    FILE_MAX = 1 << 20,
+    LISTENERS = 2,
+};
+
+#define TLS_VERSIONS "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
+struct listener {
+    struct serve_http *http;
+    struct MHD_Daemon *server; /* NULL: not there */
+    bool is_unix;
+    bool near;
+};
+
+struct serve_http {
+    struct serve_world *world;
+    int poll;
+    struct listener listener[LISTENERS];
+    char *socket; /* path to remove at the end, or NULL */
+    char *certificate;
+    char *key;
+    char token[TOKEN_MAX + 1]; /* "": none */
+    unsigned port;
+    struct error said; /* by the library, while it starts */
+};
+
+/* One request under way. */
+struct upload {
+    size_t size; /* of its body so far */
+};
+
+/* Requests. ----------------------------------------------------------------------------------- */
+
+/* Whether 'given' is the token, in a time that does not tell how much of it is right. */
+static bool is_token(const struct serve_http *http, const char *given)
+{
+    const size_t length = strlen(http->token);
+    const size_t given_length = strlen(given);
+    volatile unsigned char differs = given_length == length ? 0 : 1;
+
+    if (length == 0)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const char byte = given[i < given_length ? i : given_length];
+
+        differs = (unsigned char)(differs | (unsigned char)(byte ^ http->token[i]));
+    }
+    return differs == 0;
+}
+
+static bool is_authorised(const struct listener *listener, struct MHD_Connection *connection)
+{
+    static const char scheme[] = "Bearer ";
+    const char *header =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+
+    if (listener->is_unix)
+        return true;
+    return header != NULL && strncasecmp(header, scheme, sizeof(scheme) - 1) == 0 &&
+           is_token(listener->http, header + sizeof(scheme) - 1);
+}
+
+/* A key or value with a zero byte in it is none that we know: it must not pass for its beginning. */
+static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *key,
+                                    size_t key_size, const char *value, size_t value_size)
+{
+    struct api_request *request = context;
+    const bool clean = strlen(key) == key_size && (value == NULL || strlen(value) == value_size);
+
+    (void)kind;
+    if (request->argument_count < API_ARGUMENTS_MAX)
+        request->arguments[request->argument_count] = (struct api_argument){
+            .key = clean ? key : "",
+            .value = value != NULL ? value : "",
+        };
+    request->argument_count++;
+    return request->argument_count > API_ARGUMENTS_MAX ? MHD_NO : MHD_YES;
+}
+
+static enum MHD_Result send_reply(struct MHD_Connection *connection, struct api_reply *reply)
+{
+    struct MHD_Response *response = NULL;
+    enum MHD_Result result = MHD_NO;
+
+    if (reply->body == NULL)
+        return MHD_NO;
+    response = MHD_create_response_from_buffer(reply->size, reply->body, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) {
+        free(reply->body);
+        return MHD_NO;
+    }
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (reply->allow != NULL)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
+    if (reply->status == MHD_HTTP_UNAUTHORIZED)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    result = MHD_queue_response(connection, reply->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse_body(struct MHD_Connection *connection)
+{
+    struct api_reply reply = {
+        .status = MHD_HTTP_CONTENT_TOO_LARGE,
+        .content_type = "application/json",
+        .body = strdup("{\"error\":\"the body is too long\"}"),
+    };
+
+    reply.size = reply.body != NULL ? strlen(reply.body) : 0;
+    return send_reply(connection, &reply);
+}
+
+/* Whether the request says itself that its body is too long. */
+static bool announces_too_much(struct MHD_Connection *connection)
+{
+    const char *length =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+    return length != NULL && strtoull(length, NULL, 10) > BODY_MAX;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+                                  const char *path, const char *method, const char *version,
+                                  const char *data, size_t *size, void **state)
+{
+    const struct listener *listener = context;
+    struct upload *upload = *state;
+    struct api_reply reply;
+
+    (void)version;
+    (void)data;
+    if (upload == NULL) {
+        *state = mem_alloc(1, sizeof(*upload));
+        return announces_too_much(connection) ? refuse_body(connection) : MHD_YES;
+    }
+    if (*size > 0) {
+        upload->size += *size;
+        *size = 0;
+        return upload->size > BODY_MAX ? MHD_NO : MHD_YES;
+    }
+
+    struct api_request request = {
+        .method = method,
+        .path = path,
+        .authorised = is_authorised(listener, connection),
+        .near = listener->near,
+    };
+
+    (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, add_argument, &request);
+    api_answer(listener->http->world, &request, &reply);
+    return send_reply(connection, &reply);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)context;
+    (void)connection;
+    (void)code;
+    mem_free(*state);
+    *state = NULL;
+}
+
+/* Files. -------------------------------------------------------------------------------------- */
+
+/* The whole file as text; 'secret': nobody but owner and group may have any right to it. */
+static int read_file(const char *path, bool secret, char **ret, struct error *reterr)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat stat = { .st_mode = 0 };
+
+    if (file < 0)
+        return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
+    if (fstat(file, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_size > FILE_MAX) {
+        close(file);
+        return error_set(reterr, -EINVAL, "%s: not a file of at most 1 MiB", path);
+    }
+    if (secret && (stat.st_mode & 07) != 0) {
+        close(file);
+        return error_set(reterr, -EACCES, "%s: every user may read it; chmod o= first", path);
+    }
+
+    char *text = mem_alloc((size_t)stat.st_size + 1, 1);
+    const ssize_t size = read(file, text, (size_t)stat.st_size);
+
+    close(file);
+    if (size != stat.st_size) {
+        mem_free(text);
+        return error_set(reterr, -EIO, "%s: cannot be read", path);
+    }
+    *ret = text;
+    return 0;
+}
+
+static int read_token(struct serve_http *http, const char *path, struct error *reterr)
+{
+    char *text = NULL;
+    int error = read_file(path, true, &text, reterr);
+
+    if (error < 0)
+        return error;
+
+    const size_t length = strcspn(text, "\r\n");
+
+    if (length < TOKEN_MIN || length > TOKEN_MAX || strspn(text, " \t") > 0)
+        error =
+            error_set(reterr, -EINVAL, "%s: the first line must be a token of %d to %d characters",
+                      path, TOKEN_MIN, TOKEN_MAX);
+    else
+        memcpy(http->token, text, length);
+    explicit_bzero(text, strlen(text));
+    mem_free(text);
+    return error;
+}
+
+/* Listening. ---------------------------------------------------------------------------------- */
+
+static void note_log(void *context, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
+
+static void note_log(void *context, const char *format, va_list list)
+{
+    struct serve_http *http = context;
+
+    vsnprintf(http->said.text, sizeof(http->said.text), format, list);
+    http->said.text[strcspn(http->said.text, "\n")] = '\0';
+}
+
+/* Serve on a descriptor that listens; it belongs to the server from then on. */
+static int start_server(struct listener *listener, int descriptor, struct error *reterr)
+{
+    struct serve_http *http = listener->http;
+    const bool with_tls = !listener->is_unix && http->certificate != NULL;
+    struct MHD_OptionItem more[] = {
+        { MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate },
+        { MHD_OPTION_HTTPS_MEM_KEY, 0, http->key },
+        { MHD_OPTION_HTTPS_PRIORITIES, 0, (char[]){ TLS_VERSIONS } },
+        { MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_PER_ADDRESS, NULL },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    struct MHD_OptionItem *chosen = more;
+
+    if (!with_tls)
+        chosen = listener->is_unix ? &more[4] : &more[3];
+    listener->server = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (with_tls ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request,
+        listener, MHD_OPTION_EXTERNAL_LOGGER, note_log, http, MHD_OPTION_LISTEN_SOCKET, descriptor,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_PER_CONNECTION, MHD_OPTION_ARRAY, chosen,
+        MHD_OPTION_END);
+    if (listener->server == NULL) {
+        close(descriptor);
+        return error_set(reterr, -EINVAL, "the HTTP server does not start: %s",
+                         http->said.text[0] != '\0' ? http->said.text : "no reason given");
+    }
+
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(listener->server, MHD_DAEMON_INFO_EPOLL_FD);
+    struct epoll_event event = { .events = EPOLLIN };
+
+    if (epoll_ctl(http->poll, EPOLL_CTL_ADD, info->epoll_fd, &event) < 0)
+        return error_set(reterr, -errno, "epoll: %s", strerror(errno));
+    return 0;
+}
+
+/* Remove what an earlier daemon left; nothing that somebody uses, and nothing but a socket. */
+static int remove_stale(const struct sockaddr_un *address, struct error *reterr)
+{
+    const char *path = address->sun_path;
+    struct stat stat = { .st_mode = 0 };
+
+    if (lstat(path, &stat) < 0)
+        return errno == ENOENT ? 0 : error_set(reterr, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISSOCK(stat.st_mode))
+        return error_set(reterr, -EEXIST, "%s: is there and is no socket", path);
+
+    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (probe < 0)
+        return error_set(reterr, -errno, "socket: %s", strerror(errno));
+
+    const int result =
+        connect(probe, (const struct sockaddr *)(const void *)address, sizeof(*address));
+    const bool stale = result < 0 && errno == ECONNREFUSED;
+
+    close(probe);
+    if (!stale)
+        return error_set(reterr, -EADDRINUSE, "%s: another process listens there", path);
+    if (unlink(path) < 0)
+        return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+static int listen_unix(struct serve_http *http, const struct serve_http_config *config,
+                       struct error *reterr)
+{
+    const unsigned mode = config->socket_mode != 0 ? config->socket_mode : SOCKET_MODE;
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+    if (strlen(config->socket) >= sizeof(address.sun_path))
+        return error_set(reterr, -ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes",
+                         config->socket, sizeof(address.sun_path) - 1);
+    memcpy(address.sun_path, config->socket, strlen(config->socket) + 1);
+
+    const int error = remove_stale(&address, reterr);
+
+    if (error < 0)
+        return error;
+
+    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (descriptor < 0)
+        return error_set(reterr, -errno, "socket: %s", strerror(errno));
+
+    /* Nobody may come in between 'bind' and 'chmod'. */
+    const mode_t old = umask(0177);
+    const int bound =
+        bind(descriptor, (const struct sockaddr *)(const void *)&address, sizeof(address));
+    const int bind_error = errno;
+
+    umask(old);
+    if (bound < 0 || chmod(config->socket, mode & 0777) < 0 || listen(descriptor, BACKLOG) < 0) {
+        const int failed = bound < 0 ? bind_error : errno;
+
+        close(descriptor);
+        return error_set(reterr, -failed, "%s: %s", config->socket, strerror(failed));
+    }
+    http->socket = strdup(config->socket);
+    http->listener[0] = (struct listener){ .http = http, .is_unix = true, .near = true };
+    return start_server(&http->listener[0], descriptor, reterr);
+}
+
+/* "127.0.0.1:9178" or "[::1]:9178", in numbers: no name service decides who may come in. */
+static int parse_address(const char *text, struct sockaddr_storage *ret, socklen_t *ret_length,
+                         struct error *reterr)
+{
+    const struct addrinfo hints = {
+        .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+        .ai_socktype = SOCK_STREAM,
+    };
+    const char *colon = strrchr(text, ':');
+    struct addrinfo *found = NULL;
+    char host[128];
+
+    if (colon == NULL || (size_t)(colon - text) >= sizeof(host) || colon[1] == '\0')
+        return error_set(reterr, -EINVAL, "%s: write an address and a port, 127.0.0.1:9178", text);
+    snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
+
+    const size_t length = strlen(host);
+    const bool bracketed = length > 1 && host[0] == '[' && host[length - 1] == ']';
+
+    if (bracketed)
+        host[length - 1] = '\0';
+    if (getaddrinfo(bracketed ? host + 1 : host, colon + 1, &hints, &found) != 0)
+        return error_set(reterr, -EINVAL, "%s: not an address in numbers and a port", text);
+    memcpy(ret, found->ai_addr, found->ai_addrlen);
+    *ret_length = found->ai_addrlen;
+    freeaddrinfo(found);
+    return 0;
+}
+
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET6) {
+        struct sockaddr_in6 six;
+
+        memcpy(&six, address, sizeof(six));
+        return IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
+    }
+
+    struct sockaddr_in four;
+
+    memcpy(&four, address, sizeof(four));
+    return address->ss_family == AF_INET && (ntohl(four.sin_addr.s_addr) >> 24) == 127;
+}
+
+static int bind_tcp(struct serve_http *http, const char *text,
+                    const struct sockaddr_storage *address, socklen_t length, int *ret,
+                    struct error *reterr)
+{
+    const int yes = 1;
+    struct sockaddr_storage bound = { .ss_family = AF_UNSPEC };
+    socklen_t bound_length = sizeof(bound);
+    const int descriptor =
+        socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (descriptor < 0)
+        return error_set(reterr, -errno, "socket: %s", strerror(errno));
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(descriptor, (const struct sockaddr *)(const void *)address, length) < 0 ||
+        listen(descriptor, BACKLOG) < 0 ||
+        getsockname(descriptor, (struct sockaddr *)(void *)&bound, &bound_length) < 0) {
+        const int failed = errno;
+
+        close(descriptor);
+        return error_set(reterr, -failed, "%s: %s", text, strerror(failed));
+    }
+
+    struct sockaddr_in port; /* the port is at the same place in both families */
+
+    memcpy(&port, &bound, sizeof(port));
+    http->port = ntohs(port.sin_port);
+    *ret = descriptor;
+    return 0;
+}
+
+static int listen_tcp(struct serve_http *http, const struct serve_http_config *config,
+                      struct error *reterr)
+{
+    struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
+    socklen_t length = 0;
+    int descriptor = -1;
+    int error = parse_address(config->listen, &address, &length, reterr);
+
+    if (error < 0)
+        return error;
+    if ((config->certificate == NULL) != (config->key == NULL))
+        return error_set(reterr, -EINVAL, "TLS needs both a certificate and its key");
+    if (!is_loopback(&address) && (config->certificate == NULL || config->token_file == NULL))
+        return error_set(reterr, -EACCES,
+                         "%s: an address that others can reach needs tls_certificate, tls_key and "
+                         "token_file",
+                         config->listen);
+    if (config->token_file != NULL)
+        error = read_token(http, config->token_file, reterr);
+    if (error == 0 && config->certificate != NULL)
+        error = read_file(config->certificate, false, &http->certificate, reterr);
+    if (error == 0 && config->key != NULL)
+        error = read_file(config->key, true, &http->key, reterr);
+    if (error == 0)
+        error = bind_tcp(http, config->listen, &address, length, &descriptor, reterr);
+    if (error < 0)
+        return error;
+    http->listener[1] = (struct listener){ .http = http, .near = is_loopback(&address) };
+    return start_server(&http->listener[1], descriptor, reterr);
+}
+
+/* The whole. ---------------------------------------------------------------------------------- */
+
+int serve_http_start(const struct serve_http_config *config, struct serve_world *world,
+                     struct serve_http **ret, struct error *reterr)
+{
+    struct serve_http *http = mem_alloc(1, sizeof(*http));
+    int error = 0;
+
+    http->world = world;
+    http->poll = epoll_create1(EPOLL_CLOEXEC);
+    if (http->poll < 0)
+        error = error_set(reterr, -errno, "epoll: %s", strerror(errno));
+    if (error == 0 && config->socket != NULL)
+        error = listen_unix(http, config, reterr);
+    if (error == 0 && config->listen != NULL)
+        error = listen_tcp(http, config, reterr);
+    if (error < 0) {
+        serve_http_stop(http);
+        return error;
+    }
+    *ret = http;
+    return 0;
+}
+
+static void forget_secret(char *text)
+{
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    mem_free(text);
+}
+
+void serve_http_stop(struct serve_http *http)
+{
+    if (http == NULL)
+        return;
+    for (int i = 0; i < LISTENERS; i++) {
+        if (http->listener[i].server != NULL)
+            MHD_stop_daemon(http->listener[i].server);
+    }
+    if (http->socket != NULL)
+        (void)unlink(http->socket);
+    free(http->socket);
+    mem_free(http->certificate);
+    forget_secret(http->key);
+    explicit_bzero(http->token, sizeof(http->token));
+    if (http->poll >= 0)
+        close(http->poll);
+    mem_free(http);
+}
+
+int serve_http_fd(const struct serve_http *http)
+{
+    return http->poll;
+}
+
+int serve_http_timeout_ms(const struct serve_http *http)
+{
+    int least = -1;
+
+    for (int i = 0; i < LISTENERS; i++) {
+        MHD_UNSIGNED_LONG_LONG timeout = 0;
+
+        if (http->listener[i].server == NULL ||
+            MHD_get_timeout(http->listener[i].server, &timeout) != MHD_YES)
+            continue;
+
+        const int milliseconds = timeout > INT_MAX ? INT_MAX : (int)timeout;
+
+        if (least < 0 || milliseconds < least)
+            least = milliseconds;
+    }
+    return least;
+}
+
+void serve_http_run(struct serve_http *http)
+{
+    for (int i = 0; i < LISTENERS; i++) {
+        if (http->listener[i].server != NULL)
+            (void)MHD_run(http->listener[i].server);
+    }
+}
+
+unsigned serve_http_port(const struct serve_http *http)
+{
+    return http->port;
+}
