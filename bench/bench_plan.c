@@ -16,7 +16,8 @@
 
 #define US_PER_TASK_MAX 20.0
 
-static const struct policy *const measured[] = { &policy_task_per_instance, &policy_stratus };
+static const struct policy *const measured[] = { &policy_task_per_instance, &policy_stratus,
+                                                 &policy_stint };
 
 /* The decisions of one simulation. A policy has no state, so there is one of these at a time. */
 static struct {

@@ -18,6 +18,19 @@ msec_t lease_end(const struct view *view, uint32_t instance)
     return from + billing_paid_span(&offer->billing, view->now - from + 1);
 }
 
+msec_t lease_left(const struct view *view, uint32_t instance)
+{
+    const uint32_t offer = view->instance.offer[instance];
+
+    if (view->instance.billed_from[instance] >= 0)
+        return lease_end(view, instance) - view->now;
+
+    const msec_t setup = catalogue_type_of(view->catalogue, offer)->setup_ms;
+    const msec_t runs = view->instance.ready_expected[instance] - setup - view->now;
+
+    return (runs > 0 ? runs : 0) + billing_paid_span(&view->catalogue->offers[offer].billing, 1);
+}
+
 struct idle {
     int64_t key;
     uint32_t instance;
@@ -139,5 +152,28 @@ void lease_release(const struct view *view, msec_t check_ms, const bool *spared,
                 plan_because(REASON_LEASE_ENDS, view->offer_price[view->instance.offer[instance]]));
         else if (check < plan->wake_at)
             plan->wake_at = check;
+    }
+}
+
+void lease_release_late(const struct view *view, msec_t margin_ms, const bool *spared,
+                        struct plan *plan)
+{
+    EMPTY_EACH(instance, view)
+    {
+        const uint32_t offer = view->instance.offer[instance];
+        const bool billed = view->instance.billed_from[instance] >= 0;
+        const money_t price = view->offer_price[offer];
+
+        if (!view_is_open(view, instance) || spared[instance])
+            continue;
+
+        const msec_t release_ms = catalogue_type_of(view->catalogue, offer)->release_ms;
+        const msec_t due = billed ? lease_end(view, instance) - release_ms - margin_ms : view->now;
+
+        if (due <= view->now)
+            plan_release(plan, instance,
+                         plan_because(billed ? REASON_LEASE_ENDS : REASON_EMPTY, price));
+        else if (due < plan->wake_at)
+            plan->wake_at = due;
     }
 }

@@ -32,6 +32,10 @@ extern const char *const lease_order_words[];
 /* The end of the time that is paid for an instance that runs. */
 msec_t lease_end(const struct view *view, uint32_t instance);
 
+/* The time that is paid for whatever happens, from now: what is left of the lease, or of the first one
+ * and what comes before it, if the instance is not billed yet. */
+msec_t lease_left(const struct view *view, uint32_t instance);
+
 /* What to look for. */
 struct lease_query {
     uint32_t offer;
@@ -51,5 +55,13 @@ uint32_t lease_idle(const struct view *view, const struct lease_query *query, st
  * instance row, may be NULL) are those that this plan has given work to.
  */
 void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan);
+
+/*
+ * The same, but each at its own moment: as late as the bill allows, 'margin_ms' earlier for whatever
+ * delays the act. Where time is billed in steps no longer than that, this is at once. An instance that
+ * is not billed yet goes at once: it may never be. The plan is told to wake for the next one.
+ */
+void lease_release_late(const struct view *view, msec_t margin_ms, const bool *spared,
+                        struct plan *plan);
 
 #endif

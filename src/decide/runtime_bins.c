@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide/lease.h"
 #include "learn/runtimes.h"
 
 enum { STACK_DEPTH = 64 }; /* of a walk down the tree: two nodes a level, 32 levels */
@@ -92,7 +93,7 @@ static int compare_drafts(const void *left, const void *right)
 static msec_t runtime_of_instance(const struct view *view, uint32_t instance,
                                   enum runtime_rule rule)
 {
-    msec_t longest = 0;
+    msec_t longest = rule == RUNTIME_PAID ? lease_left(view, instance) : 0;
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
@@ -328,8 +329,8 @@ static uint32_t find_other_bin(const struct runtime_bins *bins, struct query que
     }
 }
 
-uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
-                           enum plan_reason_code *ret_why)
+uint32_t runtime_bins_find_in(const struct runtime_bins *bins, uint32_t task,
+                              enum plan_reason_code where)
 {
     const uint32_t own = bins->slot_of_task[task];
     const uint32_t bin = runtime_bin(bins->slots[own].runtime);
@@ -342,18 +343,31 @@ uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
         .from = bins->start[bin],
         .to = bins->start[bin + 1],
     };
-    uint32_t slot = find_closest(bins, query, own);
+    const uint32_t slot =
+        where == REASON_SAME_BIN
+            ? find_closest(bins, query, own)
+            : find_other_bin(bins, query, bin, where == REASON_LONGER_BIN ? 1 : -1);
 
-    *ret_why = REASON_SAME_BIN;
-    if (slot == UINT32_MAX) {
-        slot = find_other_bin(bins, query, bin, 1);
-        *ret_why = REASON_LONGER_BIN;
-    }
-    if (slot == UINT32_MAX) {
-        slot = find_other_bin(bins, query, bin, -1);
-        *ret_why = REASON_SHORTER_BIN;
-    }
     return slot != UINT32_MAX ? bins->slots[slot].instance : ROW_NONE;
+}
+
+uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
+                           enum plan_reason_code *ret_why)
+{
+    static const enum plan_reason_code order[] = { REASON_SAME_BIN, REASON_LONGER_BIN,
+                                                   REASON_SHORTER_BIN };
+    uint32_t found = ROW_NONE;
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && found == ROW_NONE; i++) {
+        *ret_why = order[i];
+        found = runtime_bins_find_in(bins, task, order[i]);
+    }
+    return found;
+}
+
+msec_t runtime_bins_lasts(const struct runtime_bins *bins, uint32_t instance)
+{
+    return bins->slots[bins->slot_of_instance[instance]].runtime;
 }
 
 /*

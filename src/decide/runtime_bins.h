@@ -30,6 +30,7 @@
 enum runtime_rule {
     RUNTIME_REMAINING, /* what is left, by the half-life rule where the estimate has passed */
     RUNTIME_TOTAL,     /* the whole runtime, as if it had just started */
+    RUNTIME_PAID,      /* what is left; and an instance lasts at least as long as it is paid for */
 };
 
 /* How long the task is expected to go on. */
@@ -83,6 +84,13 @@ void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum
 /* The instance for the task, or ROW_NONE. */
 uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
                            enum plan_reason_code *ret_why);
+
+/* The same in one direction only: REASON_SAME_BIN, REASON_LONGER_BIN or REASON_SHORTER_BIN. */
+uint32_t runtime_bins_find_in(const struct runtime_bins *bins, uint32_t task,
+                              enum plan_reason_code where);
+
+/* How long the instance is busy, or paid for, given all that was assigned. */
+msec_t runtime_bins_lasts(const struct runtime_bins *bins, uint32_t instance);
 
 /* The task goes to the instance, which has room. */
 void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t instance);

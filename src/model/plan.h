@@ -35,6 +35,8 @@ enum plan_reason_code {
     REASON_BACKFILL,        /* fits before the first in the queue can start */
     REASON_WAIT_TOO_LONG,   /* the first in the queue would wait too long */
     REASON_LEASE_ENDS,      /* nothing runs there and the paid time is over */
+    REASON_PAID_TIME,       /* runs within time that is paid for already */
+    REASON_BEST_VALUE,      /* most work for what the machine will be charged */
     REASON_COUNT,
 };
 

@@ -6,7 +6,7 @@
 
 const struct policy *const policies[] = {
     &policy_task_per_instance, &policy_stratus,      &policy_synergy, &policy_owl, &policy_eva,
-    &policy_no_wait,           &policy_semi_elastic,
+    &policy_no_wait,           &policy_semi_elastic, &policy_stint,
 };
 const uint32_t policy_count = sizeof(policies) / sizeof(policies[0]);
 

@@ -57,6 +57,7 @@ extern const struct policy policy_synergy;
 extern const struct policy policy_owl;
 extern const struct policy policy_no_wait;
 extern const struct policy policy_semi_elastic;
+extern const struct policy policy_stint;
 
 /* All policies, in the order in which they are listed. */
 extern const struct policy *const policies[];

@@ -197,7 +197,8 @@ static const char *judge_waiting(const struct view *view, const struct plan *pla
 /* NULL, or what is wrong with the policy's plan for the seed. */
 static const char *judge(const struct policy *policy, uint64_t seed)
 {
-    const bool queues = policy == &policy_semi_elastic;
+    const bool stocks = policy == &policy_semi_elastic;
+    const bool waits = stocks || policy == &policy_stint;
     struct scene scene;
     struct rng rng;
     struct plan first;
@@ -210,8 +211,8 @@ static const char *judge(const struct policy *policy, uint64_t seed)
     random_options(policy, option, &rng);
     decide(&scene, policy, option, &first);
     view_check(&scene.view);
-    wrong = plan_judge(&scene.view, &first, queues);
-    if (wrong == NULL && !queues)
+    wrong = plan_judge(&scene.view, &first, stocks);
+    if (wrong == NULL && !waits)
         wrong = judge_waiting(&scene.view, &first);
     decide(&scene, policy, option, &second);
     if (wrong == NULL && digest_of(&first) != digest_of(&second))
@@ -228,6 +229,11 @@ static void check_policy(const struct policy *policy)
         if (wrong != NULL)
             fail_msg("%s, seed %" PRIu64 ": %s", policy->name, seed, wrong);
     }
+}
+
+TEST(every_plan_of_stint_can_be_carried_out)
+{
+    check_policy(&policy_stint);
 }
 
 TEST(every_plan_of_task_per_instance_can_be_carried_out)
@@ -282,6 +288,7 @@ static int run_one(uint64_t seed)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        RUN(every_plan_of_stint_can_be_carried_out),
         RUN(every_plan_of_task_per_instance_can_be_carried_out),
         RUN(every_plan_of_stratus_can_be_carried_out),
         RUN(every_plan_of_synergy_can_be_carried_out),

@@ -351,6 +351,89 @@ TEST(synergy_leaves_what_runs_where_it_is)
     place_done(&place);
 }
 
+/*
+ * The policy 'stint', in the same world: an hour is paid at the least.
+ */
+
+TEST(stint_keeps_an_empty_machine_while_it_is_paid_for)
+{
+    struct place place;
+
+    place_init(&place);
+    (void)add_machine(&place, SMALL);
+    place.view.now = MSEC_PER_HOUR / 2;
+    decide_with(&place, &policy_stint, NULL, 0);
+    assert_int_equal(place.plan.release_count, 0);
+    assert_int_equal(place.plan.wake_at, MSEC_PER_HOUR - MSEC_PER_SEC);
+    place.view.now = MSEC_PER_HOUR - MSEC_PER_SEC;
+    decide_with(&place, &policy_stint, NULL, 0);
+
+    assert_int_equal(place.plan.release_count, 1);
+    place_done(&place);
+}
+
+TEST(stint_uses_paid_time_and_says_what_a_machine_alone_would_cost)
+{
+    struct place place;
+
+    place_init(&place);
+    const uint32_t machine = add_machine(&place, LARGE);
+    const uint32_t task = add_task(&place);
+    decide_with(&place, &policy_stint, NULL, 0);
+
+    assert_int_equal(place.plan.rent_count, 0);
+    assert_int_equal(place.plan.place_count, 1);
+    assert_int_equal(place.plan.places[0].task, task);
+    assert_int_equal(place.plan.places[0].target, machine);
+    assert_int_equal(place.plan.places[0].why.code, REASON_PAID_TIME);
+    assert_int_equal(place.plan.places[0].why.passed_offer, SMALL);
+    assert_int_equal(place.plan.places[0].why.passed_over, 1000000);
+    place_done(&place);
+}
+
+/* For another hour of a large machine a small one could be had: only if two use it, it lasts. */
+TEST(stint_lets_a_machine_last_longer_only_where_that_is_cheaper)
+{
+    struct place place;
+
+    place_init(&place);
+    (void)add_running(&place, LARGE);
+    const uint32_t longer = add_task(&place);
+    place.view.task.estimate_ms[longer] = 100 * (msec_t)MSEC_PER_HOUR;
+    decide_with(&place, &policy_stint, NULL, 0);
+
+    assert_int_equal(place.plan.rent_count, 1);
+    assert_int_equal(place.plan.rents[0].offer, SMALL);
+    place_done(&place);
+}
+
+TEST(stint_starts_a_gang_that_nothing_can_be_rented_for_as_a_whole_or_not_at_all)
+{
+    struct place place;
+
+    place_init(&place);
+    (void)add_machine(&place, SMALL);
+    const struct job_spec spec = {
+        .id = 100,
+        .first_task_id = 100,
+        .task_count = 2,
+        .gang = true,
+        .estimate_ms = MSEC_PER_HOUR,
+    };
+    (void)view_add_job(&place.view, &spec);
+    place.view.offer_blocked_until[SMALL] = MSEC_NEVER;
+    place.view.offer_blocked_until[LARGE] = MSEC_NEVER;
+    reservation_forget(&place.view);
+    reservation_update(&place.view);
+    decide_with(&place, &policy_stint, NULL, 0);
+    assert_int_equal(place.plan.place_count, 0);
+    (void)add_machine(&place, SMALL);
+    decide_with(&place, &policy_stint, NULL, 0);
+
+    assert_int_equal(place.plan.place_count, 2);
+    place_done(&place);
+}
+
 CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy_says_what_it_is),
            RUN(every_option_is_found_by_its_name),
            RUN(every_default_is_a_value_that_its_option_can_have),
@@ -363,4 +446,8 @@ CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy
            RUN(eva_without_throughput_shares_what_interference_would_keep_apart),
            RUN(eva_with_one_mode_only_does_not_weigh),
            RUN(owl_goes_by_the_profile_and_not_by_what_was_learned),
-           RUN(synergy_leaves_what_runs_where_it_is))
+           RUN(synergy_leaves_what_runs_where_it_is),
+           RUN(stint_keeps_an_empty_machine_while_it_is_paid_for),
+           RUN(stint_uses_paid_time_and_says_what_a_machine_alone_would_cost),
+           RUN(stint_lets_a_machine_last_longer_only_where_that_is_cheaper),
+           RUN(stint_starts_a_gang_that_nothing_can_be_rented_for_as_a_whole_or_not_at_all))

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/batches.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "decide/runtime_bins.h"
+
+struct draft {
+    msec_t runtime;
+    uint64_t order;
+    uint32_t shape;
+    uint32_t apart;
+    uint32_t task;
+    bool together;
+};
+
+/* Whether both are of one batch; 'ret' has the order of the two batches. */
+static bool same_batch(const struct draft *a, const struct draft *b, int *ret)
+{
+    *ret = 0;
+    if (a->runtime != b->runtime)
+        *ret = a->runtime > b->runtime ? -1 : 1;
+    else if (a->shape != b->shape)
+        *ret = a->shape < b->shape ? -1 : 1;
+    else if (a->apart != b->apart)
+        *ret = a->apart < b->apart ? -1 : 1;
+    else if (a->together != b->together)
+        *ret = a->together ? -1 : 1;
+    return *ret == 0;
+}
+
+static int compare_drafts(const void *left, const void *right)
+{
+    const struct draft *a = left;
+    const struct draft *b = right;
+    int order;
+
+    if (!same_batch(a, b, &order))
+        return order;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+bool batches_is_stuck_gang(const struct view *view, uint32_t task)
+{
+    return view->job.gang[view->task.job[task]] &&
+           view->shape_offer[view->task.shape[task]] == OFFER_NONE;
+}
+
+static uint32_t list_drafts(const struct view *view, struct draft *drafts)
+{
+    uint32_t count = 0;
+
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        const uint32_t job = view->task.job[task];
+
+        if (batches_is_stuck_gang(view, task))
+            continue;
+        drafts[count++] = (struct draft){
+            .runtime = runtime_of_task(view, task, RUNTIME_REMAINING),
+            .order = view->task.order[task],
+            .shape = view->task.shape[task],
+            .apart = view->job.spread[job] ? job : ROW_NONE,
+            .task = task,
+            .together = view->job.gang[job] && view->job.task_count[job] > 1,
+        };
+    }
+    if (count > 0)
+        qsort(drafts, count, sizeof(*drafts), compare_drafts);
+    return count;
+}
+
+void batches_build(struct batches *batches, const struct view *view, struct arena *arena)
+{
+    struct draft *drafts = ARENA_ARRAY(arena, struct draft, view->task.waiting_count);
+    const uint32_t count = list_drafts(view, drafts);
+    uint32_t *tasks = ARENA_ARRAY(arena, uint32_t, count);
+
+    *batches = (struct batches){ .view = view };
+    batches->rows = ARENA_ARRAY(arena, struct batch, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct draft *draft = &drafts[i];
+        int order;
+
+        tasks[i] = draft->task;
+        if (i == 0 || !same_batch(&drafts[i - 1], draft, &order))
+            batches->rows[batches->count++] = (struct batch){
+                .shape = draft->shape,
+                .apart = draft->apart,
+                .together = draft->together,
+                .runtime = draft->runtime,
+                .tasks = &tasks[i],
+            };
+        batches->rows[batches->count - 1].left++;
+    }
+}
+
+uint32_t batch_take_first(struct batch *batch)
+{
+    assert(batch->left > 0);
+    batch->left--;
+    return *batch->tasks++;
+}
+
+uint32_t batch_take_last(struct batch *batch)
+{
+    assert(batch->left > 0);
+    return batch->tasks[--batch->left];
+}
+
+uint32_t batch_fit(const struct view *view, const struct batch *batch, uint32_t family,
+                   const struct res *free)
+{
+    const struct res *demand = shape_demand_on(view->shapes, batch->shape, family);
+    int64_t most = batch->apart != ROW_NONE && batch->left > 0 ? 1 : (int64_t)batch->left;
+
+    if (demand == NULL)
+        return 0;
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (demand->amount[kind] <= 0)
+            continue;
+
+        const int64_t fit = free->amount[kind] / demand->amount[kind];
+
+        if (fit < most)
+            most = fit;
+    }
+    return most > 0 ? (uint32_t)most : 0;
+}
+
+msec_t batch_waited(const struct view *view, const struct batch *batch)
+{
+    assert(batch->left > 0);
+
+    const uint32_t job = view->task.job[batch->tasks[batch->left - 1]];
+    const msec_t waited = view->now - view->job.arrived_at[job];
+
+    return waited > 0 ? waited : 0;
+}
+
+double batch_alone_charge(const struct view *view, const struct batch *batch)
+{
+    const uint32_t offer = view->shape_offer[batch->shape];
+
+    if (offer == OFFER_NONE)
+        return 0;
+
+    const msec_t setup = catalogue_type_of(view->catalogue, offer)->setup_ms;
+    const msec_t paid =
+        billing_paid_span(&view->catalogue->offers[offer].billing, setup + batch->runtime);
+
+    return (double)view->offer_price[offer] * (double)paid / (double)MSEC_PER_HOUR;
+}

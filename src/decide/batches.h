@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batches.h - the tasks that wait, equal ones together.
+ *
+ * Tasks of one batch ask for the same, are expected to run equally long and may be put side by side,
+ * or not; so a decision is made once for all of them. The longest come first.
+ *
+ * Promises:  within a batch tasks are in the order of arrival; batches of equal length in the order of
+ *            their shapes.
+ * Costs:     O(n log n) to build for n tasks that wait.
+ * Memory:    the arena's.
+ */
+#ifndef STINT_DECIDE_BATCHES_H
+#define STINT_DECIDE_BATCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/view.h"
+
+struct batch {
+    uint32_t shape;
+    uint32_t
+        apart;     /* the job, if it is spread: no two of its tasks on one machine; else ROW_NONE */
+    bool together; /* of gangs: they start now or rent, they never queue behind each other */
+    msec_t runtime; /* expected of each task */
+    uint32_t *tasks;
+    uint32_t left; /* tasks[0] to tasks[left - 1] have no place yet */
+};
+
+struct batches {
+    const struct view *view;
+    struct batch *rows;
+    uint32_t count;
+};
+
+/* All tasks that wait, but for gangs that no machine can be rented for: see batches_is_stuck_gang. */
+void batches_build(struct batches *batches, const struct view *view, struct arena *arena);
+
+/* Whether the task is of a gang that can only use machines that there are. */
+bool batches_is_stuck_gang(const struct view *view, uint32_t task);
+
+/* Take the oldest, or the newest, task that is left. */
+uint32_t batch_take_first(struct batch *batch);
+uint32_t batch_take_last(struct batch *batch);
+
+/* How many of the batch fit into what is free on one machine of the family. */
+uint32_t batch_fit(const struct view *view, const struct batch *batch, uint32_t family,
+                   const struct res *free);
+
+/* How long the newest task that is left has waited, from its job's arrival. */
+msec_t batch_waited(const struct view *view, const struct batch *batch);
+
+/* What one task of it costs alone, on the cheapest machine that holds it, with setup and the least
+ * that is billed. 0 if there is no such machine. Micro-dollars. */
+double batch_alone_charge(const struct view *view, const struct batch *batch);
+
+#endif

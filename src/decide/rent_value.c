@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/rent_value.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "decide/lease.h"
+#include "decide/reservation.h"
+
+enum { WINDOW = 64, MOMENTS = 64 };
+
+/* Some tasks of a batch leave the machine at 'at', from now. */
+struct leaving {
+    msec_t at;
+    uint32_t batch; /* in the window */
+    uint32_t count;
+};
+
+/* One machine of an offer, and what would be done on it. */
+struct trial {
+    uint32_t offer;
+    uint32_t instance; /* ROW_NONE: to be rented */
+    msec_t ready;      /* from now */
+    msec_t paid;       /* until then whatever happens, from now */
+    struct res free;
+    uint32_t at_once[WINDOW]; /* tasks of each batch in the window */
+    uint32_t later[WINDOW];
+    struct leaving leaving[MOMENTS];
+    uint32_t leaving_count;
+    msec_t busy; /* until then, from now */
+    double value;
+};
+
+struct renter {
+    struct batches *batches;
+    const struct view *view;
+    struct runtime_bins *bins;
+    const struct wait_limits *limits;
+    struct plan *plan;
+    uint32_t *offers; /* of each type the cheapest open one */
+    uint32_t offer_count;
+    uint32_t *idle;        /* per offer: the empty machine with most time paid, + 1; 0: none */
+    uint32_t first;        /* batch that may have tasks left */
+    uint32_t rows[WINDOW]; /* batches that are looked at */
+    uint32_t row_count;
+};
+
+static void list_offers(struct renter *renter)
+{
+    const struct view *view = renter->view;
+    const struct catalogue *catalogue = view->catalogue;
+    struct arena *arena = renter->plan->arena;
+    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, catalogue->type_count); /* offer + 1 */
+
+    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
+        uint32_t *best = &cheapest[catalogue->offers[offer].type];
+
+        if (reservation_is_open(view, offer) &&
+            (*best == 0 || view->offer_price[offer] < view->offer_price[*best - 1]))
+            *best = offer + 1;
+    }
+    renter->offers = ARENA_ARRAY(arena, uint32_t, catalogue->type_count);
+    for (uint32_t type = 0; type < catalogue->type_count; type++) {
+        if (cheapest[type] != 0)
+            renter->offers[renter->offer_count++] = cheapest[type] - 1;
+    }
+}
+
+static void list_idle(struct renter *renter)
+{
+    const struct view *view = renter->view;
+
+    for (uint32_t offer = 0; offer < view->catalogue->offer_count; offer++)
+        renter->idle[offer] = 0;
+    EMPTY_EACH(instance, view)
+    {
+        uint32_t *best = &renter->idle[view->instance.offer[instance]];
+
+        if (view_is_open(view, instance) && runtime_bins_is_untouched(renter->bins, instance) &&
+            (*best == 0 || lease_left(view, instance) > lease_left(view, *best - 1)))
+            *best = instance + 1;
+    }
+}
+
+/* The first batches that have tasks left. */
+static void look(struct renter *renter)
+{
+    const struct batches *batches = renter->batches;
+
+    while (renter->first < batches->count && batches->rows[renter->first].left == 0)
+        renter->first++;
+    renter->row_count = 0;
+    for (uint32_t i = renter->first; i < batches->count && renter->row_count < WINDOW; i++) {
+        if (batches->rows[i].left > 0)
+            renter->rows[renter->row_count++] = i;
+    }
+}
+
+static const struct batch *batch_of(const struct renter *renter, uint32_t row)
+{
+    return &renter->batches->rows[renter->rows[row]];
+}
+
+/* Put 'count' tasks of the batch onto the machine at 'at'. */
+static void put(const struct renter *renter, struct trial *trial, uint32_t row, uint32_t count,
+                msec_t at)
+{
+    const struct machine_type *type = catalogue_type_of(renter->view->catalogue, trial->offer);
+    const struct batch *batch = batch_of(renter, row);
+    const struct res *demand = shape_demand_on(renter->view->shapes, batch->shape, type->family);
+    const msec_t end = at + batch->runtime;
+
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        trial->free.amount[kind] -= demand->amount[kind] * (int64_t)count;
+    if (end > trial->busy)
+        trial->busy = end;
+    if (trial->leaving_count < MOMENTS)
+        trial->leaving[trial->leaving_count++] =
+            (struct leaving){ .at = end, .batch = row, .count = count };
+}
+
+/* Whether the machine has a task of the batch's job already and may have no other. A job has several
+ * batches where its tasks have run for different times. */
+static bool has_sibling(const struct renter *renter, const struct trial *trial, uint32_t row)
+{
+    const uint32_t job = batch_of(renter, row)->apart;
+
+    for (uint32_t i = 0; job != ROW_NONE && i < row; i++) {
+        if (trial->at_once[i] > 0 && batch_of(renter, i)->apart == job)
+            return true;
+    }
+    return false;
+}
+
+static void fill_at_once(const struct renter *renter, struct trial *trial, uint32_t family)
+{
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        if (has_sibling(renter, trial, row))
+            continue;
+
+        const uint32_t fit = batch_fit(renter->view, batch_of(renter, row), family, &trial->free);
+
+        trial->at_once[row] = fit;
+        if (fit > 0)
+            put(renter, trial, row, fit, trial->ready);
+    }
+}
+
+/* The next moment at which tasks leave; their room is free then. */
+static msec_t next_leaving(const struct renter *renter, struct trial *trial, uint32_t family)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 1; i < trial->leaving_count; i++) {
+        if (trial->leaving[i].at < trial->leaving[next].at)
+            next = i;
+    }
+
+    const struct leaving leaving = trial->leaving[next];
+    const struct res *demand =
+        shape_demand_on(renter->view->shapes, batch_of(renter, leaving.batch)->shape, family);
+
+    trial->leaving[next] = trial->leaving[--trial->leaving_count];
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        trial->free.amount[kind] += demand->amount[kind] * (int64_t)leaving.count;
+    return leaving.at;
+}
+
+/* In the time that is paid anyway, the room that comes free is used again. */
+static void fill_later(const struct renter *renter, struct trial *trial, uint32_t family)
+{
+    const msec_t until = trial->busy > trial->paid ? trial->busy : trial->paid;
+
+    for (uint32_t moment = 0; moment < MOMENTS && trial->leaving_count > 0; moment++) {
+        const msec_t at = next_leaving(renter, trial, family);
+
+        if (at > renter->limits->paid_wait)
+            return; /* nobody waits that long */
+        for (uint32_t row = 0; row < renter->row_count; row++) {
+            struct batch batch = *batch_of(renter, row);
+
+            batch.left -= trial->at_once[row] + trial->later[row];
+            if (batch.left == 0 || batch.together || batch.apart != ROW_NONE ||
+                at + batch.runtime > until ||
+                at + batch_waited(renter->view, &batch) > renter->limits->paid_wait)
+                continue;
+
+            const uint32_t fit = batch_fit(renter->view, &batch, family, &trial->free);
+
+            trial->later[row] += fit;
+            if (fit > 0)
+                put(renter, trial, row, fit, at);
+        }
+    }
+}
+
+/* What is charged for the machine, beyond what is paid already. */
+static double charge_of(const struct view *view, const struct trial *trial)
+{
+    const struct machine_type *type = catalogue_type_of(view->catalogue, trial->offer);
+    const struct billing_rule *rule = &view->catalogue->offers[trial->offer].billing;
+    msec_t charged;
+
+    if (trial->instance == ROW_NONE)
+        charged = billing_paid_span(rule, trial->busy - type->acquire_ms);
+    else
+        charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
+    return (double)view->offer_price[trial->offer] * (double)charged / (double)MSEC_PER_HOUR;
+}
+
+/* Whether the machine holds the first batch; then what it is worth to have it. */
+static bool try_machine(const struct renter *renter, struct trial *trial)
+{
+    const struct view *view = renter->view;
+    const uint32_t family = catalogue_type_of(view->catalogue, trial->offer)->family;
+    double work = 0;
+
+    if (batch_fit(view, batch_of(renter, 0), family, &trial->free) == 0)
+        return false;
+    fill_at_once(renter, trial, family);
+    fill_later(renter, trial, family);
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        const struct batch *batch = batch_of(renter, row);
+
+        work += (double)(trial->at_once[row] + trial->later[row]) * (double)batch->runtime *
+                (double)view->shape_price[batch->shape] / (double)MSEC_PER_HOUR;
+    }
+
+    const double charge = charge_of(view, trial);
+
+    trial->value = charge > 0 ? work / charge : HUGE_VAL;
+    return true;
+}
+
+static struct trial fresh_trial(const struct view *view, uint32_t offer)
+{
+    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+
+    return (struct trial){
+        .offer = offer,
+        .instance = ROW_NONE,
+        .ready = type->acquire_ms + type->setup_ms,
+        .paid = type->acquire_ms + billing_paid_span(&view->catalogue->offers[offer].billing, 1),
+        .free = type->capacity,
+    };
+}
+
+static struct trial idle_trial(const struct view *view, uint32_t instance)
+{
+    const msec_t ready = view->instance.ready_expected[instance] - view->now;
+
+    return (struct trial){
+        .offer = view->instance.offer[instance],
+        .instance = instance,
+        .ready = view->instance.state[instance] != INSTANCE_READY && ready > 0 ? ready : 0,
+        .paid = lease_left(view, instance),
+        .free = *view_capacity(view, instance),
+    };
+}
+
+/* Of equal value the cheaper one, then the one that there is, then the earlier offer. */
+static bool is_better(const struct view *view, const struct trial *a, const struct trial *b)
+{
+    if (a->value > b->value)
+        return true;
+    if (a->value < b->value)
+        return false;
+    return view->offer_price[a->offer] < view->offer_price[b->offer];
+}
+
+struct choice {
+    struct trial best;
+    uint32_t runner_up; /* offer, or OFFER_NONE */
+    double runner_up_value;
+    bool found;
+};
+
+static void consider(const struct renter *renter, struct trial *trial, struct choice *choice)
+{
+    if (!try_machine(renter, trial))
+        return;
+    if (!choice->found || is_better(renter->view, trial, &choice->best)) {
+        if (choice->found && choice->best.offer != trial->offer) {
+            choice->runner_up = choice->best.offer;
+            choice->runner_up_value = choice->best.value;
+        }
+        choice->best = *trial;
+        choice->found = true;
+    } else if (trial->offer != choice->best.offer && trial->value > choice->runner_up_value) {
+        choice->runner_up = trial->offer;
+        choice->runner_up_value = trial->value;
+    }
+}
+
+static void choose(const struct renter *renter, struct choice *ret)
+{
+    *ret = (struct choice){ .runner_up = OFFER_NONE, .runner_up_value = -1 };
+    for (uint32_t offer = 0; offer < renter->view->catalogue->offer_count; offer++) {
+        if (renter->idle[offer] != 0) {
+            struct trial trial = idle_trial(renter->view, renter->idle[offer] - 1);
+
+            consider(renter, &trial, ret);
+        }
+    }
+    for (uint32_t i = 0; i < renter->offer_count; i++) {
+        struct trial trial = fresh_trial(renter->view, renter->offers[i]);
+
+        consider(renter, &trial, ret);
+    }
+}
+
+/* How often the same machine can be filled in the same way. */
+static uint32_t repeats(const struct renter *renter, const struct trial *trial)
+{
+    uint32_t most = trial->instance == ROW_NONE ? UINT32_MAX : 1;
+
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        const uint32_t each = trial->at_once[row] + trial->later[row];
+
+        if (each > 0 && batch_of(renter, row)->left / each < most)
+            most = batch_of(renter, row)->left / each;
+    }
+    return most;
+}
+
+/* Do what was tried: place those that start at once, and let the others wait for it. */
+static void carry_out(struct renter *renter, const struct choice *choice)
+{
+    const struct view *view = renter->view;
+    const struct trial *trial = &choice->best;
+    const bool fresh = trial->instance == ROW_NONE;
+    struct plan_reason why =
+        plan_because(fresh ? REASON_BEST_VALUE : REASON_PAID_TIME, view->offer_price[trial->offer]);
+    uint32_t target = trial->instance;
+
+    if (choice->runner_up != OFFER_NONE) {
+        why.passed_offer = choice->runner_up;
+        why.passed_over = view->offer_price[choice->runner_up];
+    }
+    if (fresh)
+        target = plan_rent(renter->plan, trial->offer, why);
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        struct batch *batch = &renter->batches->rows[renter->rows[row]];
+
+        for (uint32_t i = 0; i < trial->at_once[row]; i++) {
+            const uint32_t task = batch_take_first(batch);
+
+            if (fresh) {
+                plan_place_fresh(renter->plan, task, target, why);
+            } else {
+                runtime_bins_assign(renter->bins, task, target);
+                plan_place_kept(renter->plan, task, target, why);
+            }
+        }
+        for (uint32_t i = 0; i < trial->later[row]; i++)
+            (void)batch_take_last(batch);
+    }
+    if (!fresh)
+        list_idle(renter);
+}
+
+void rent_value(struct batches *batches, struct runtime_bins *bins,
+                const struct wait_limits *limits, struct plan *plan)
+{
+    const struct view *view = batches->view;
+    struct renter renter = {
+        .batches = batches,
+        .view = view,
+        .bins = bins,
+        .limits = limits,
+        .plan = plan,
+        .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
+    };
+
+    list_offers(&renter);
+    list_idle(&renter);
+    for (;;) {
+        struct choice choice;
+
+        look(&renter);
+        if (renter.row_count == 0)
+            return;
+        choose(&renter, &choice);
+        if (!choice.found) {
+            renter.first = renter.rows[0] + 1; /* nothing holds it: it waits */
+            continue;
+        }
+        for (uint32_t i = repeats(&renter, &choice.best); i > 0; i--)
+            carry_out(&renter, &choice);
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rent_value.h - what to rent so that most work is done for what will be charged.
+ *
+ * A machine is charged for its setup and for as long as it is busy, in the steps of its bill, and at
+ * least the minimum. So for each offer it is tried what would be done on one machine of it: tasks side
+ * by side, the longest first, and in the time that is paid anyway further ones in the room that comes
+ * free. The work of a task is what its cheapest machine costs for its runtime. The offer with the most
+ * work per charge is rented, as often as there are tasks to do the same again; then it is tried anew with
+ * those that are left. An empty machine that there is competes with the charge that it adds.
+ *
+ * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
+ * was meant for them.
+ *
+ * Costs:   O(r x t x k x w) for r different machines, t types, the first k = 64 batches that have tasks
+ *          left, and w = 64 moments at which tasks end.
+ * Memory:  the arena's.
+ */
+#ifndef STINT_DECIDE_RENT_VALUE_H
+#define STINT_DECIDE_RENT_VALUE_H
+
+#include "decide/batches.h"
+#include "decide/room_soon.h"
+#include "decide/runtime_bins.h"
+#include "model/plan.h"
+
+/* Rent for all tasks that are left in the batches; those that no open offer holds stay there. Empty
+ * machines of 'bins' that got nothing yet may be used. */
+void rent_value(struct batches *batches, struct runtime_bins *bins,
+                const struct wait_limits *limits, struct plan *plan);
+
+#endif

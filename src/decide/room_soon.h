@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * room_soon.h - which tasks are better off waiting for room on machines that there are.
+ *
+ * By the estimates it is known when tasks end and room comes free. In the order of time, the room that
+ * comes free is given to tasks that wait, the longest first. A task may wait for it
+ *
+ *  - if it would start no later than a new machine would take it, or 'boot_wait' if that is set; or
+ *  - if it would end while the machine is busy or paid for anyway, and start within 'paid_wait'.
+ *
+ * Nothing is reserved: the next decision looks again, and by then a task that was promised too much has
+ * waited the longer and is promised the less. Gangs and jobs that are spread do not wait here.
+ *
+ * Costs:   O((e + w) (log (e + w) + k)) for e tasks that end in time, w that find room, and the first
+ *          k = 64 batches that have tasks left.
+ * Memory:  the arena's.
+ */
+#ifndef STINT_DECIDE_ROOM_SOON_H
+#define STINT_DECIDE_ROOM_SOON_H
+
+#include "decide/batches.h"
+#include "decide/runtime_bins.h"
+#include "model/plan.h"
+
+struct wait_limits {
+    msec_t boot_wait; /* 0: as long as a machine takes that could be rented for the task */
+    msec_t paid_wait;
+};
+
+/* How long the task's batch may wait until a machine is rented: without regard to paid time. */
+msec_t wait_for_boot(const struct view *view, const struct batch *batch,
+                     const struct wait_limits *limits);
+
+/*
+ * Take those that find room soon out of the batches. 'plan' has what was placed already, 'bins' too.
+ * 'expected' (per instance row) is set where somebody waits for room; the plan is told to wake when the
+ * first of them will have waited too long.
+ */
+void room_soon(struct batches *batches, const struct runtime_bins *bins,
+               const struct wait_limits *limits, struct plan *plan, bool *expected);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/batches.h"
+
+#include "decide/test/minute_yard.h"
+
+TEST(equal_tasks_are_one_batch_and_the_longest_come_first)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 2, 5 * SECOND);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 9 * SECOND);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 5 * SECOND);
+    minute_yard_tasks(&yard, EIGHT_CPUS, 1, 5 * SECOND);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batches.count, 3);
+    assert_int_equal(batches.rows[0].runtime, 9 * SECOND);
+    assert_int_equal(batches.rows[1].left, 3);
+    assert_int_equal(batches.rows[1].shape, ONE_CPU);
+    assert_int_equal(batches.rows[2].shape, EIGHT_CPUS);
+    yard_done(&yard);
+}
+
+TEST(tasks_are_taken_from_both_ends)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    const uint32_t first = yard_job(&yard, ONE_CPU, 3, false);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batch_take_first(&batches.rows[0]), first);
+    assert_int_equal(batch_take_last(&batches.rows[0]), first + 2);
+    assert_int_equal(batches.rows[0].left, 1);
+    assert_int_equal(batches.rows[0].tasks[0], first + 1);
+    yard_done(&yard);
+}
+
+TEST(jobs_that_are_spread_are_batches_of_their_own_and_fit_once)
+{
+    struct yard yard;
+    struct batches batches;
+    const struct res plenty = { { 64000, 65536, 0 } };
+
+    minute_yard_init(&yard);
+    (void)yard_spread_job(&yard, ONE_CPU, 3);
+    (void)yard_spread_job(&yard, ONE_CPU, 3);
+    (void)yard_job(&yard, ONE_CPU, 3, true);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batches.count, 3);
+    assert_int_equal(batch_fit(&yard.view, &batches.rows[0], 0, &plenty), 1);
+    assert_int_equal(batch_fit(&yard.view, &batches.rows[2], 0, &plenty), 3);
+    assert_true(batches.rows[2].together);
+    yard_done(&yard);
+}
+
+TEST(a_gang_that_nothing_can_be_rented_for_is_left_out)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    (void)yard_job(&yard, ONE_CPU, 2, true);
+    (void)yard_task(&yard, ONE_CPU);
+    yard.view.offer_blocked_until[TWO] = 1;
+    yard.view.offer_blocked_until[EIGHT] = 1;
+    reservation_forget(&yard.view);
+    reservation_update(&yard.view);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batches.count, 1);
+    assert_int_equal(batches.rows[0].left, 1);
+    yard_done(&yard);
+}
+
+TEST(alone_a_short_task_pays_the_minimum_and_a_long_one_its_setup)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 3599 * SECOND);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 5 * SECOND);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal((money_t)batch_alone_charge(&yard.view, &batches.rows[0]), 1000000);
+    assert_int_equal((money_t)batch_alone_charge(&yard.view, &batches.rows[1]), 1000000 / 60);
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(equal_tasks_are_one_batch_and_the_longest_come_first),
+           RUN(tasks_are_taken_from_both_ends),
+           RUN(jobs_that_are_spread_are_batches_of_their_own_and_fit_once),
+           RUN(a_gang_that_nothing_can_be_rented_for_is_left_out),
+           RUN(alone_a_short_task_pays_the_minimum_and_a_long_one_its_setup))

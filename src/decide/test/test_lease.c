@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Paid time where steps are short and the minimum is long; hours are in test_elastic.c.
+ */
+#include "decide/lease.h"
+
+#include "decide/test/minute_yard.h"
+
+static void release(struct yard *yard, msec_t margin)
+{
+    const bool spared[4] = { false };
+
+    plan_init(&yard->plan, &yard->arena);
+    lease_release_late(&yard->view, margin, spared, &yard->plan);
+}
+
+TEST(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t machine = yard_machine(&yard, TWO);
+    yard.view.now = 20 * SECOND;
+    release(&yard, SECOND);
+    assert_int_equal(yard.plan.release_count, 0);
+    assert_int_equal(yard.plan.wake_at, 59 * SECOND);
+    assert_int_equal(lease_left(&yard.view, machine), 40 * SECOND);
+
+    yard.view.now = 59 * SECOND;
+    release(&yard, SECOND);
+    assert_int_equal(yard.plan.release_count, 1);
+    assert_int_equal(yard.plan.releases[0].why.code, REASON_LEASE_ENDS);
+    yard_done(&yard);
+}
+
+TEST(after_that_a_machine_that_is_empty_goes_at_once)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    (void)yard_machine(&yard, TWO);
+    yard.view.now = 100 * SECOND + 1;
+    release(&yard, SECOND);
+
+    assert_int_equal(yard.plan.release_count, 1);
+    yard_done(&yard);
+}
+
+TEST(what_takes_long_to_give_back_is_given_back_earlier)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    yard.catalogue.types[TWO].release_ms = 10 * SECOND;
+    (void)yard_machine(&yard, TWO);
+    yard.view.now = 20 * SECOND;
+    release(&yard, SECOND);
+
+    assert_int_equal(yard.plan.wake_at, 49 * SECOND);
+    yard_done(&yard);
+}
+
+TEST(what_is_not_billed_yet_goes_at_once)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t machine = view_add_instance(&yard.view, 1, TWO);
+    yard.view.instance.ready_expected[machine] = 2 * SECOND;
+    assert_int_equal(lease_left(&yard.view, machine), 61 * SECOND);
+    release(&yard, SECOND);
+
+    assert_int_equal(yard.plan.release_count, 1);
+    assert_int_equal(yard.plan.releases[0].why.code, REASON_EMPTY);
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end),
+           RUN(after_that_a_machine_that_is_empty_goes_at_once),
+           RUN(what_takes_long_to_give_back_is_given_back_earlier),
+           RUN(what_is_not_billed_yet_goes_at_once))

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/rent_value.h"
+
+#include "decide/test/minute_yard.h"
+
+static void rent(struct yard *yard, msec_t paid_wait)
+{
+    const struct wait_limits limits = { .paid_wait = paid_wait };
+    struct batches batches;
+    struct runtime_bins bins;
+
+    minute_yard_bins(yard, &bins);
+    batches_build(&batches, &yard->view, &yard->arena);
+    rent_value(&batches, &bins, &limits, &yard->plan);
+}
+
+TEST(tasks_share_a_machine_of_which_they_use_all)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 5, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.place_count, 5);
+    assert_int_equal(yard.plan.rent_count, 3); /* 2 + 2 + 1: no large machine for five */
+    assert_int_equal(yard.plan.rents[0].offer, TWO);
+    assert_int_equal(yard.plan.rents[0].why.code, REASON_BEST_VALUE);
+    assert_int_equal(yard.plan.rents[0].why.passed_offer, EIGHT);
+    yard_done(&yard);
+}
+
+/* A minute is paid: after the 2 s of the boot, five tasks of 10 s follow each other on each of two CPUs
+ * (the sixth would end a second late). */
+TEST(in_the_minute_that_is_paid_short_tasks_follow_each_other)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 10, 10 * SECOND);
+    rent(&yard, 60 * SECOND);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, TWO);
+    assert_int_equal(yard.plan.place_count, 2);
+    yard_done(&yard);
+}
+
+TEST(who_may_not_wait_gets_a_machine_at_once)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 10, 10 * SECOND);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.place_count, 10);
+    yard_done(&yard);
+}
+
+TEST(a_gang_starts_at_once_whatever_could_follow)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    (void)yard_job(&yard, ONE_CPU, 10, true);
+    rent(&yard, 60 * SECOND);
+
+    assert_int_equal(yard.plan.place_count, 10);
+    yard_done(&yard);
+}
+
+TEST(the_tasks_of_a_spread_job_get_a_machine_each_and_share_it_with_others)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    (void)yard_spread_job(&yard, ONE_CPU, 2);
+    minute_yard_tasks(&yard, ONE_CPU, 2, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 2);
+    assert_int_equal(yard.plan.place_count, 4);
+    yard_done(&yard);
+}
+
+/* Tasks of the job that have run for different times are of different batches. */
+TEST(no_machine_gets_two_tasks_of_a_spread_job_that_were_stopped_at_different_times)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t first = yard_spread_job(&yard, ONE_CPU, 2);
+    yard.view.task.executed_ms[first] = SECOND;
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 2);
+    yard_done(&yard);
+}
+
+TEST(an_empty_machine_that_is_paid_for_is_used_before_a_new_one)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t machine = yard_machine(&yard, TWO);
+    minute_yard_tasks(&yard, ONE_CPU, 2, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 0);
+    assert_int_equal(yard.plan.place_count, 2);
+    assert_int_equal(yard.plan.places[0].target, machine);
+    assert_int_equal(yard.plan.places[0].why.code, REASON_PAID_TIME);
+    yard_done(&yard);
+}
+
+TEST(a_task_that_nothing_holds_is_left_and_stops_nobody)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t giant = yard_shape(&yard, 100, 1, 0);
+    minute_yard_tasks(&yard, giant, 1, 2 * (msec_t)YARD_HOUR);
+    minute_yard_tasks(&yard, ONE_CPU, 1, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.place_count, 1);
+    assert_int_equal(yard.plan.rent_count, 1);
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
+           RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
+           RUN(who_may_not_wait_gets_a_machine_at_once),
+           RUN(a_gang_starts_at_once_whatever_could_follow),
+           RUN(the_tasks_of_a_spread_job_get_a_machine_each_and_share_it_with_others),
+           RUN(no_machine_gets_two_tasks_of_a_spread_job_that_were_stopped_at_different_times),
+           RUN(an_empty_machine_that_is_paid_for_is_used_before_a_new_one),
+           RUN(a_task_that_nothing_holds_is_left_and_stops_nobody))

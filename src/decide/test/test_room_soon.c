@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/room_soon.h"
+
+#include "decide/test/minute_yard.h"
+
+static const struct wait_limits limits = { .paid_wait = 60 * SECOND };
+
+/* A small machine that has been billed for 'billed' and is full for 'busy' more. */
+static uint32_t full(struct yard *yard, msec_t billed, msec_t busy)
+{
+    const uint32_t machine = yard_machine(yard, TWO);
+
+    yard->view.instance.billed_from[machine] = yard->view.now - billed;
+    yard_run(yard, yard_task_for(yard, ONE_CPU, busy), machine);
+    yard_run(yard, yard_task_for(yard, ONE_CPU, busy), machine);
+    return machine;
+}
+
+/* How many of the tasks that wait find no room soon. */
+static uint32_t left_over(struct yard *yard, const struct wait_limits *how, bool *expected)
+{
+    struct batches batches;
+    struct runtime_bins bins;
+    uint32_t left = 0;
+
+    minute_yard_bins(yard, &bins);
+    batches_build(&batches, &yard->view, &yard->arena);
+    room_soon(&batches, &bins, how, &yard->plan, expected);
+    for (uint32_t i = 0; i < batches.count; i++)
+        left += batches.rows[i].left;
+    return left;
+}
+
+static void init_later(struct yard *yard)
+{
+    minute_yard_init(yard);
+    yard->view.now = YARD_HOUR;
+}
+
+/* A task whose job arrived so long ago. */
+static void waiting_for(struct yard *yard, msec_t waited, msec_t runtime)
+{
+    const uint32_t task = yard_task_for(yard, ONE_CPU, runtime);
+
+    yard->view.job.arrived_at[yard->view.task.job[task]] = yard->view.now - waited;
+}
+
+TEST(room_that_comes_before_a_machine_would_boot_is_waited_for)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 300 * SECOND, 2 * SECOND);
+    waiting_for(&yard, 0, 600 * SECOND);
+    waiting_for(&yard, 0, 600 * SECOND);
+    waiting_for(&yard, 0, 600 * SECOND);
+
+    assert_int_equal(left_over(&yard, &limits, expected), 1); /* there are two places */
+    assert_true(expected[0]);
+    yard_done(&yard);
+}
+
+TEST(room_that_comes_later_is_not_waited_for_beyond_paid_time)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 300 * SECOND, 3 * SECOND);
+    waiting_for(&yard, 0, 5 * SECOND);
+
+    assert_int_equal(left_over(&yard, &limits, expected), 1);
+    assert_false(expected[0]);
+    yard_done(&yard);
+}
+
+TEST(tasks_queue_behind_each_other_in_paid_time)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 0, 10 * SECOND); /* 50 s are paid after that: two places, five times */
+    for (int i = 0; i < 11; i++)
+        waiting_for(&yard, 0, 10 * SECOND);
+
+    assert_int_equal(left_over(&yard, &limits, expected), 1);
+    yard_done(&yard);
+}
+
+TEST(who_has_waited_longer_is_promised_less_and_the_plan_wakes_before_it_is_too_long)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 0, 10 * SECOND);
+    waiting_for(&yard, 51 * SECOND, 10 * SECOND);
+    waiting_for(&yard, 49 * SECOND, 10 * SECOND);
+    assert_int_equal(left_over(&yard, &limits, expected), 1);
+
+    assert_int_equal(yard.plan.wake_at, yard.view.now + 11 * SECOND + 1);
+    yard_done(&yard);
+}
+
+TEST(a_limit_shortens_the_wait_for_room)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+    const struct wait_limits strict = { .boot_wait = 1 * SECOND };
+
+    init_later(&yard);
+    (void)full(&yard, 0, 2 * SECOND);
+    waiting_for(&yard, 0, 5 * SECOND);
+
+    assert_int_equal(left_over(&yard, &strict, expected), 1);
+    yard_done(&yard);
+}
+
+TEST(gangs_and_jobs_that_are_spread_do_not_wait)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 0, SECOND);
+    yard.view.job.arrived_at[yard.view.task.job[yard_job(&yard, ONE_CPU, 2, true)]] = yard.view.now;
+    yard.view.job.arrived_at[yard.view.task.job[yard_spread_job(&yard, ONE_CPU, 2)]] =
+        yard.view.now;
+
+    assert_int_equal(left_over(&yard, &limits, expected), 4);
+    yard_done(&yard);
+}
+
+TEST(a_task_that_nothing_can_be_rented_for_waits_for_any_room)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 300 * SECOND, YARD_HOUR);
+    waiting_for(&yard, YARD_HOUR, YARD_HOUR);
+    yard.view.offer_blocked_until[TWO] = MSEC_NEVER;
+    yard.view.offer_blocked_until[EIGHT] = MSEC_NEVER;
+    reservation_forget(&yard.view);
+    reservation_update(&yard.view);
+
+    assert_int_equal(left_over(&yard, &limits, expected), 0);
+    assert_int_equal(yard.plan.wake_at, MSEC_NEVER);
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(room_that_comes_before_a_machine_would_boot_is_waited_for),
+           RUN(room_that_comes_later_is_not_waited_for_beyond_paid_time),
+           RUN(tasks_queue_behind_each_other_in_paid_time),
+           RUN(who_has_waited_longer_is_promised_less_and_the_plan_wakes_before_it_is_too_long),
+           RUN(a_limit_shortens_the_wait_for_room), RUN(gangs_and_jobs_that_are_spread_do_not_wait),
+           RUN(a_task_that_nothing_can_be_rented_for_waits_for_any_room))
