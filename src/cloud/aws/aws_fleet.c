@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cloud/aws/aws_fleet.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cloud/aws/aws_fleet_private.h"
+#include "cloud/aws/aws_http.h"
+
+/* ---- what we tell ---- */
+
+void fleet_tell(struct aws_fleet *fleet, const struct cloud_event *event)
+{
+    fleet->config.on_event(fleet->config.context, event);
+}
+
+/* For acts, which must not call back before they return. */
+static void tell_later(struct aws_fleet *fleet, const struct cloud_event *event)
+{
+    MEM_ROOM(fleet->events, fleet->event_room, fleet->event_count + 1);
+    fleet->events[fleet->event_count++] = *event;
+}
+
+void fleet_note(struct aws_fleet *fleet, bool is_error, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    if (fleet->config.on_note == NULL)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fleet->config.on_note(fleet->config.context, is_error, text);
+}
+
+/* ---- the table ---- */
+
+struct machine *fleet_find(struct aws_fleet *fleet, uint64_t key)
+{
+    const uint32_t index = map_get(&fleet->by_key, key);
+
+    return index != MAP_NONE ? &fleet->machines[index] : NULL;
+}
+
+struct machine *fleet_add(struct aws_fleet *fleet, uint64_t key, uint32_t offer)
+{
+    assert(key > 0);
+    assert(map_get(&fleet->by_key, key) == MAP_NONE);
+    MEM_ROOM(fleet->machines, fleet->machines_room, fleet->machine_count + 1);
+    map_put(&fleet->by_key, key, fleet->machine_count);
+
+    struct machine *machine = &fleet->machines[fleet->machine_count++];
+
+    *machine = (struct machine){ .key = key, .offer = offer, .seen_at = -1, .launched_at = -1 };
+    return machine;
+}
+
+static void forget(struct aws_fleet *fleet, const struct machine *machine)
+{
+    const uint32_t index = map_get(&fleet->by_key, machine->key);
+    const uint32_t last = fleet->machine_count - 1;
+
+    (void)map_remove(&fleet->by_key, machine->key);
+    if (index != last) {
+        fleet->machines[index] = fleet->machines[last];
+        map_put(&fleet->by_key, fleet->machines[index].key, index);
+    }
+    fleet->machine_count--;
+}
+
+void fleet_queue(struct aws_fleet *fleet, struct machine *machine, msec_t at)
+{
+    machine->next_at = at;
+    if (machine->is_queued || machine->is_in_flight)
+        return;
+    machine->is_queued = true;
+    MEM_ROOM(fleet->queue, fleet->queue_room, fleet->queue_count + 1);
+    fleet->queue[fleet->queue_count++] = machine->key;
+}
+
+const struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key)
+{
+    const uint32_t index = map_get(&fleet->ended_by_key, key);
+
+    return index != MAP_NONE ? &fleet->ended[index] : NULL;
+}
+
+static void remember_end(struct aws_fleet *fleet, const struct ended *ended)
+{
+    const uint32_t index = fleet->ended_next;
+
+    if (fleet->ended_count < FLEET_ENDED_MAX) {
+        MEM_ROOM(fleet->ended, fleet->ended_room, fleet->ended_count + 1);
+        fleet->ended_count++;
+    } else {
+        (void)map_remove(&fleet->ended_by_key, fleet->ended[index].key);
+    }
+    fleet->ended[index] = *ended;
+    map_put(&fleet->ended_by_key, ended->key, index);
+    fleet->ended_next = (index + 1) % FLEET_ENDED_MAX;
+}
+
+void fleet_refuse(struct aws_fleet *fleet, msec_t now, struct machine *machine)
+{
+    const struct cloud_event event = {
+        .kind = machine->is_unwanted ? CLOUD_GONE : CLOUD_REFUSED,
+        .at = now,
+        .instance = machine->key,
+        .billed_from = -1,
+        .billed_to = -1,
+        .offer = machine->offer,
+    };
+
+    forget(fleet, machine);
+    fleet_tell(fleet, &event);
+}
+
+void fleet_end(struct aws_fleet *fleet, msec_t now, struct machine *machine, msec_t billed_to)
+{
+    struct ended ended = {
+        .key = machine->key,
+        .offer = machine->offer,
+        .billed_from = machine->launched_at,
+        .billed_to = billed_to < machine->launched_at ? machine->launched_at : billed_to,
+    };
+    const struct cloud_event event = {
+        .kind = CLOUD_GONE,
+        .at = now,
+        .instance = ended.key,
+        .billed_from = ended.billed_from,
+        .billed_to = ended.billed_to,
+        .offer = ended.offer,
+    };
+
+    memcpy(ended.id, machine->id, sizeof(ended.id));
+    remember_end(fleet, &ended);
+    forget(fleet, machine);
+    fleet_tell(fleet, &event);
+}
+
+/* ---- the port ---- */
+
+static void port_rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
+{
+    struct aws_fleet *fleet = self;
+
+    assert(offer < fleet->config.catalogue->offer_count);
+    for (uint64_t key = first; key < first + count; key++) {
+        if (map_get(&fleet->by_key, key) != MAP_NONE || fleet_find_ended(fleet, key) != NULL)
+            continue; /* asked before */
+
+        struct machine *machine = fleet_add(fleet, key, offer);
+
+        machine->state = MACHINE_ASKED;
+        fleet_queue(fleet, machine, 0);
+    }
+}
+
+static void port_give_back(void *self, uint64_t key)
+{
+    struct aws_fleet *fleet = self;
+    struct machine *machine = fleet_find(fleet, key);
+    const struct ended *ended = fleet_find_ended(fleet, key);
+
+    if (machine == NULL && ended != NULL) {
+        tell_later(fleet, &(struct cloud_event){ .kind = CLOUD_GONE,
+                                                 .instance = key,
+                                                 .billed_from = ended->billed_from,
+                                                 .billed_to = ended->billed_to,
+                                                 .offer = ended->offer });
+        return;
+    }
+    if (machine == NULL) { /* rented before we were started */
+        machine = fleet_add(fleet, key, OFFER_NONE);
+        machine->state = MACHINE_SOUGHT;
+        machine->asked_at = MSEC_NEVER; /* the next tick says when */
+    }
+    if (machine->is_unwanted)
+        return;
+    machine->is_unwanted = true;
+    machine->attempts = 0;
+    fleet_queue(fleet, machine, 0);
+}
+
+static void port_list(void *self, uint64_t key)
+{
+    struct aws_fleet *fleet = self;
+
+    MEM_ROOM(fleet->lists, fleet->list_room, fleet->list_count + 1);
+    fleet->lists[fleet->list_count++] = key;
+}
+
+struct cloud_port aws_fleet_port(struct aws_fleet *fleet)
+{
+    static const struct cloud_ops OPS = { port_rent, port_give_back, port_list };
+
+    return (struct cloud_port){ &OPS, fleet };
+}
+
+/* ---- time and answers ---- */
+
+static void tell_events(struct aws_fleet *fleet, msec_t now)
+{
+    struct cloud_event *events = fleet->events;
+    const uint32_t count = fleet->event_count;
+
+    /* Those who are told may act, and so add to a new list. */
+    fleet->events = NULL;
+    fleet->event_count = 0;
+    fleet->event_room = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        events[i].at = now;
+        fleet_tell(fleet, &events[i]);
+    }
+    mem_free(events);
+}
+
+void aws_fleet_tick(struct aws_fleet *fleet, msec_t now)
+{
+    tell_events(fleet, now);
+    fleet_pump(fleet, now);
+    fleet_look(fleet, now);
+}
+
+msec_t aws_fleet_next_wake(const struct aws_fleet *fleet)
+{
+    if (fleet->event_count > 0)
+        return 0;
+
+    const msec_t queue = fleet_queue_wake(fleet);
+    const msec_t look = fleet_look_wake(fleet);
+
+    return queue < look ? queue : look;
+}
+
+void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t id,
+                      const struct aws_http_answer *answer)
+{
+    struct call call = { 0 };
+
+    for (int i = 0; i < AWS_FLEET_CALLS; i++) {
+        if (fleet->calls[i].kind != CALL_FREE && fleet->calls[i].id == id) {
+            call = fleet->calls[i];
+            fleet->calls[i].kind = CALL_FREE;
+            fleet->call_count--;
+            break;
+        }
+    }
+    switch (call.kind) {
+    case CALL_RUN:
+        fleet_run_answer(fleet, now, &call, answer);
+        break;
+    case CALL_TERMINATE:
+        fleet_terminate_answer(fleet, now, &call, answer);
+        break;
+    case CALL_DESCRIBE:
+        fleet_look_answer(fleet, now, answer);
+        break;
+    case CALL_FREE:
+        break;
+    }
+    aws_fleet_tick(fleet, now);
+}
+
+void aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id)
+{
+    for (uint32_t i = 0; i < fleet->machine_count; i++) {
+        if (strcmp(fleet->machines[i].id, instance_id) != 0)
+            continue;
+        fleet_tell(fleet, &(struct cloud_event){ .kind = CLOUD_NOTICE,
+                                                 .at = now,
+                                                 .instance = fleet->machines[i].key,
+                                                 .offer = fleet->machines[i].offer });
+        fleet_look_soon(fleet, now);
+        return;
+    }
+}
+
+struct aws_fleet_stats aws_fleet_stats(const struct aws_fleet *fleet)
+{
+    struct aws_fleet_stats stats = fleet->stats;
+
+    stats.machines = fleet->machine_count;
+    return stats;
+}
+
+/* ---- life ---- */
+
+static const char *copy_text(const char *text)
+{
+    if (text == NULL)
+        return NULL;
+
+    const size_t size = strlen(text) + 1;
+    char *copy = mem_alloc(size, 1);
+
+    memcpy(copy, text, size);
+    return copy;
+}
+
+static void free_text(const char *text)
+{
+    mem_free((void *)(uintptr_t)text);
+}
+
+static void set_defaults(struct aws_timing *timing)
+{
+    static const struct aws_timing DEFAULT = {
+        .look = 2000,
+        .look_idle = 15000,
+        .retry = 500,
+        .retry_most = 20000,
+        .refused = 30000,
+        .refused_most = 16 * 60 * 1000,
+        .settle = 60000,
+        .timeout = 30000,
+        .launch_burst = 5,
+        .launch_every = 500,
+    };
+#define OR_DEFAULT(member) timing->member = timing->member > 0 ? timing->member : DEFAULT.member
+    OR_DEFAULT(look);
+    OR_DEFAULT(look_idle);
+    OR_DEFAULT(retry);
+    OR_DEFAULT(retry_most);
+    OR_DEFAULT(refused);
+    OR_DEFAULT(refused_most);
+    OR_DEFAULT(settle);
+    OR_DEFAULT(timeout);
+    OR_DEFAULT(launch_burst);
+    OR_DEFAULT(launch_every);
+#undef OR_DEFAULT
+    if (timing->retry_most < timing->retry)
+        timing->retry_most = timing->retry;
+}
+
+static int check_config(const struct aws_fleet_config *config, struct error *reterr)
+{
+    static const char *const LETTERS =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    const char *cluster = config->cluster;
+
+    if (cluster == NULL || cluster[0] == '\0' || strlen(cluster) > AWS_FLEET_CLUSTER_MAX ||
+        cluster[strspn(cluster, LETTERS)] != '\0')
+        return error_set(
+            reterr, -EINVAL,
+            "with EC2 the name of a cluster must have 1 to %d letters, digits, '-', '_' "
+            "and '.'",
+            AWS_FLEET_CLUSTER_MAX);
+    if (config->node_prefix == NULL || strlen(config->node_prefix) > LIMIT_NAME / 2)
+        return error_set(reterr, -EINVAL, "the prefix of node names is too long");
+    if (config->launch_template == NULL && config->image == NULL)
+        return error_set(reterr, -EINVAL, "EC2 needs a launch template or an image");
+    if (config->user_data != NULL && strlen(config->user_data) > AWS_FLEET_USER_DATA_MAX / 2)
+        return error_set(reterr, -EINVAL, "the user data is longer than %d bytes",
+                         AWS_FLEET_USER_DATA_MAX / 2);
+    return 0;
+}
+
+int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **ret,
+                     struct error *reterr)
+{
+    const int rc = check_config(config, reterr);
+
+    if (rc < 0)
+        return rc;
+
+    struct aws_fleet *fleet = mem_alloc(1, sizeof(*fleet));
+    struct aws_subnet *subnets = mem_alloc(config->subnet_count, sizeof(*subnets));
+
+    fleet->config = *config;
+    fleet->config.cluster = copy_text(config->cluster);
+    fleet->config.node_prefix = copy_text(config->node_prefix);
+    fleet->config.launch_template = copy_text(config->launch_template);
+    fleet->config.launch_template_version = copy_text(config->launch_template_version);
+    fleet->config.image = copy_text(config->image);
+    fleet->config.user_data = copy_text(config->user_data);
+    for (uint32_t i = 0; i < config->subnet_count; i++) {
+        subnets[i].zone = copy_text(config->subnets[i].zone);
+        subnets[i].subnet = copy_text(config->subnets[i].subnet);
+    }
+    fleet->config.subnets = subnets;
+    set_defaults(&fleet->config.timing);
+    if (fleet->config.page == 0)
+        fleet->config.page = 1000;
+    rng_init(&fleet->rng, config->seed, 0);
+    aws_bucket_init(&fleet->launches, fleet->config.timing.launch_burst,
+                    fleet->config.timing.launch_every);
+    map_init(&fleet->by_key);
+    map_init(&fleet->ended_by_key);
+    fleet->blocks = mem_alloc(config->catalogue->offer_count, sizeof(*fleet->blocks));
+    *ret = fleet;
+    return 0;
+}
+
+void aws_fleet_destroy(struct aws_fleet *fleet)
+{
+    if (fleet == NULL)
+        return;
+    free_text(fleet->config.cluster);
+    free_text(fleet->config.node_prefix);
+    free_text(fleet->config.launch_template);
+    free_text(fleet->config.launch_template_version);
+    free_text(fleet->config.image);
+    free_text(fleet->config.user_data);
+    for (uint32_t i = 0; i < fleet->config.subnet_count; i++) {
+        free_text(fleet->config.subnets[i].zone);
+        free_text(fleet->config.subnets[i].subnet);
+    }
+    mem_free((void *)(uintptr_t)fleet->config.subnets);
+    aws_form_done(&fleet->form);
+    map_done(&fleet->by_key);
+    map_done(&fleet->ended_by_key);
+    mem_free(fleet->machines);
+    mem_free(fleet->queue);
+    mem_free(fleet->ended);
+    mem_free(fleet->events);
+    mem_free(fleet->blocks);
+    mem_free(fleet->lists);
+    mem_free(fleet->gone);
+    mem_free(fleet);
+}

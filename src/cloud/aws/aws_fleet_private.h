@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * aws_fleet_private.h - shared by aws_fleet*.c: the state, and who changes it.
+ *
+ *   aws_fleet.c        the port, the table of machines, events
+ *   aws_fleet_ask.c    launches and terminations, and their answers
+ *   aws_fleet_look.c   rounds, lists, and what an instance that is shown means
+ *   aws_fleet_offer.c  offers: their names, back-offs and quotas
+ *
+ * A machine's way:
+ *
+ *            rent                    answer, or shown            shown running
+ *   (none) --------> MACHINE_ASKED ------------------> MACHINE_STARTING -------> MACHINE_RUNNING
+ *                       |  refused: gone                     |                      |
+ *                       v  given back, answer lost           v  given back          v
+ *                    MACHINE_SOUGHT --- shown -----------> (is_unwanted, terminated until shown
+ *                       |  not shown for 'settle': gone     as ending): gone
+ */
+#ifndef STINT_CLOUD_AWS_FLEET_PRIVATE_H
+#define STINT_CLOUD_AWS_FLEET_PRIVATE_H
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "cloud/aws/aws_fault.h"
+#include "cloud/aws/aws_fleet.h"
+#include "cloud/aws/aws_form.h"
+#include "cloud/aws/ec2_answer.h"
+
+enum machine_state {
+    MACHINE_ASKED,  /* no answer yet */
+    MACHINE_SOUGHT, /* not asked for any more; it may be there or not */
+    MACHINE_STARTING,
+    MACHINE_RUNNING,
+};
+
+struct machine {
+    uint64_t key;
+    uint32_t offer; /* OFFER_NONE: not in our catalogue */
+    enum machine_state state;
+    bool is_unwanted;     /* given back */
+    bool is_in_flight;    /* a request about it is under way */
+    bool is_queued;       /* in fleet.queue */
+    bool is_maybe_there;  /* a request was sent whose answer was lost */
+    bool is_alone;        /* to be terminated in a request of its own */
+    uint32_t attempts;    /* requests since the last answer that helped */
+    uint32_t missed;      /* rounds in a row that did not show it */
+    uint64_t shown_in;    /* last round that did */
+    msec_t next_at;       /* when to send the next request */
+    msec_t asked_at;      /* when the last one was sent, or when it was given back */
+    msec_t seen_at;       /* when EC2 last said that it is there; below 0: never */
+    msec_t launched_at;   /* below 0: not known */
+    char id[EC2_ID_SIZE]; /* empty: not known */
+};
+
+/* What has ended, so that an old answer does not bring it back. */
+struct ended {
+    uint64_t key;
+    uint32_t offer;
+    msec_t billed_from;
+    msec_t billed_to;
+    char id[EC2_ID_SIZE];
+};
+
+enum { FLEET_ENDED_MAX = 1 << 14, FLEET_BATCH_MAX = 50 };
+
+struct offer_block {
+    msec_t until; /* not to be asked for before; 0: free */
+    msec_t since; /* when it was refused last */
+    msec_t wait;  /* the last back-off; 0: none since it was last to be had */
+};
+
+enum call_kind { CALL_FREE, CALL_RUN, CALL_TERMINATE, CALL_DESCRIBE };
+
+struct call {
+    enum call_kind kind;
+    uint64_t id;
+    msec_t sent_at;
+    uint32_t count;
+    uint64_t keys[FLEET_BATCH_MAX]; /* CALL_RUN: one. 0: an instance that nobody knows */
+};
+
+struct fleet_round {
+    bool is_active;
+    bool is_in_flight; /* a page is under way */
+    uint64_t number;
+    uint32_t attempts;
+    msec_t started_at;
+    msec_t next_at; /* of the next page, or of the next round */
+    char token[EC2_TOKEN_SIZE];
+};
+
+struct aws_fleet {
+    struct aws_fleet_config config; /* its texts are ours */
+    struct rng rng;
+    struct aws_bucket launches;
+    struct machine *machines;
+    uint32_t machine_count;
+    uint32_t machines_room;
+    struct map by_key;
+    uint64_t *queue; /* keys of machines that want a request */
+    uint32_t queue_count;
+    uint32_t queue_room;
+    struct ended *ended; /* a ring */
+    uint32_t ended_count;
+    uint32_t ended_next;
+    uint32_t ended_room;
+    struct map ended_by_key;
+    struct cloud_event *events; /* that acts have caused, to be told by the next tick */
+    uint32_t event_count;
+    uint32_t event_room;
+    struct offer_block *blocks; /* one per offer */
+    struct call calls[AWS_FLEET_CALLS];
+    uint32_t call_count;
+    uint64_t last_call;
+    struct fleet_round round;
+    uint64_t *lists; /* keys of lists; the first 'list_active' belong to the round under way */
+    uint32_t list_count;
+    uint32_t list_active;
+    uint32_t list_room;
+    struct cloud_event *gone; /* shown as ended in the round of a list */
+    uint32_t gone_count;
+    uint32_t gone_room;
+    struct aws_form form;
+    struct aws_fleet_stats stats;
+};
+
+/* ---- aws_fleet.c ---- */
+
+struct machine *fleet_find(struct aws_fleet *fleet, uint64_t key);
+struct machine *fleet_add(struct aws_fleet *fleet, uint64_t key, uint32_t offer);
+void fleet_queue(struct aws_fleet *fleet, struct machine *machine, msec_t at);
+
+/* Tell the machine's end and forget it. */
+void fleet_refuse(struct aws_fleet *fleet, msec_t now, struct machine *machine);
+void fleet_end(struct aws_fleet *fleet, msec_t now, struct machine *machine, msec_t billed_to);
+
+void fleet_tell(struct aws_fleet *fleet, const struct cloud_event *event);
+void fleet_note(struct aws_fleet *fleet, bool is_error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+const struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key);
+
+/* ---- aws_fleet_ask.c ---- */
+
+struct call *fleet_begin_call(struct aws_fleet *fleet, msec_t now, enum call_kind kind);
+void fleet_send(struct aws_fleet *fleet, const struct call *call);
+void fleet_pump(struct aws_fleet *fleet, msec_t now);
+msec_t fleet_queue_wake(const struct aws_fleet *fleet);
+void fleet_terminate_stray(struct aws_fleet *fleet, msec_t now, const char *id);
+void fleet_run_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
+                      const struct aws_http_answer *answer);
+void fleet_terminate_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
+                            const struct aws_http_answer *answer);
+
+/* ---- aws_fleet_look.c ---- */
+
+void fleet_look(struct aws_fleet *fleet, msec_t now);
+
+/* Something has changed: look again soon. */
+void fleet_look_soon(struct aws_fleet *fleet, msec_t now);
+msec_t fleet_look_wake(const struct aws_fleet *fleet);
+void fleet_look_answer(struct aws_fleet *fleet, msec_t now, const struct aws_http_answer *answer);
+
+/* EC2 shows this instance under this key. */
+void fleet_show(struct aws_fleet *fleet, msec_t now, uint64_t key, const struct ec2_instance *row);
+
+/* ---- aws_fleet_offer.c ---- */
+
+/* "c5.large/us-east-1a/spot" into 'ret' of 160 bytes. */
+void fleet_offer_name(const struct catalogue *catalogue, uint32_t offer, char *ret);
+
+/* The offer of that name, or of the instance's own type, zone and market; OFFER_NONE: none. */
+uint32_t fleet_offer_of(const struct catalogue *catalogue, const struct ec2_instance *row);
+
+bool fleet_is_blocked(const struct aws_fleet *fleet, uint32_t offer, msec_t now);
+
+/* A request of 'sent_at' for the offer was refused. */
+void fleet_block(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec_t sent_at);
+
+/* The same for all offers that share its quota. */
+void fleet_block_quota(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec_t sent_at);
+
+/* A request of 'sent_at' was granted. */
+void fleet_unblock(struct aws_fleet *fleet, uint32_t offer, msec_t sent_at);
+
+/* The name of the vCPU quota that a type counts against: "standard", "g", "p", ... */
+const char *fleet_quota_of(const char *type);
+
+#endif

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cloud/aws/test/ec2_double.h"
+
+#include "cloud/aws/aws_fleet_private.h"
+
+enum { EVENTS_MAX = 256 };
+
+static struct ec2_double ec2;
+static struct catalogue catalogue;
+static struct aws_fleet *fleet;
+static struct cloud_port port;
+static struct cloud_event events[EVENTS_MAX];
+static uint32_t event_count;
+static uint32_t errors;
+static char last_note[512];
+static msec_t now;
+
+static void on_send(void *context, uint64_t call, const char *body, size_t size, msec_t timeout)
+{
+    (void)context;
+    assert_true(timeout > 0);
+    double_send(&ec2, call, body, size);
+}
+
+static void on_event(void *context, const struct cloud_event *event)
+{
+    (void)context;
+    assert_true(event_count < EVENTS_MAX);
+    events[event_count++] = *event;
+}
+
+static void on_note(void *context, bool is_error, const char *text)
+{
+    (void)context;
+    errors += is_error ? 1 : 0;
+    (void)snprintf(last_note, sizeof(last_note), "%s", text);
+}
+
+static void open_fleet(void)
+{
+    const struct aws_fleet_config config = {
+        .catalogue = &catalogue,
+        .cluster = "lab",
+        .node_prefix = "st-",
+        .launch_template = "lt-1",
+        .on_send = on_send,
+        .on_event = on_event,
+        .on_note = on_note,
+        .timing = { .launch_burst = 100 },
+        .seed = 7,
+        .page = 50,
+    };
+
+    assert_int_equal(aws_fleet_create(&config, &fleet, NULL), 0);
+    port = aws_fleet_port(fleet);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    double_init(&ec2);
+    double_catalogue(&catalogue);
+    event_count = 0;
+    errors = 0;
+    now = 1700000000000;
+    open_fleet();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    aws_fleet_destroy(fleet);
+    catalogue_done(&catalogue);
+    double_done(&ec2);
+    return 0;
+}
+
+/* Let time pass, answering everything, without faults. */
+static void pass(msec_t span)
+{
+    const msec_t end = now + span;
+
+    while (now <= end) {
+        const msec_t wake = aws_fleet_next_wake(fleet);
+
+        if (wake > now && ec2.call_count == 0) {
+            if (wake > end)
+                break;
+            now = wake;
+        }
+        aws_fleet_tick(fleet, now);
+        while (ec2.call_count > 0)
+            double_answer(&ec2, fleet, now, 0, FAULT_NONE, NULL);
+        assert_true(aws_fleet_next_wake(fleet) > now || ec2.call_count > 0);
+    }
+    now = end;
+}
+
+static void run_all(void)
+{
+    for (uint32_t i = 0; i < ec2.count; i++) {
+        if (strcmp(ec2.instances[i].state, "pending") == 0)
+            ec2.instances[i].state = "running";
+    }
+}
+
+static const struct cloud_event *told(enum cloud_event_kind kind, uint64_t instance)
+{
+    for (uint32_t i = 0; i < event_count; i++) {
+        if (events[i].kind == kind && events[i].instance == instance)
+            return &events[i];
+    }
+    return NULL;
+}
+
+static struct cloud_event of(enum cloud_event_kind kind, uint64_t instance)
+{
+    const struct cloud_event *event = told(kind, instance);
+
+    assert_non_null(event);
+    return event != NULL ? *event : (struct cloud_event){ 0 };
+}
+
+static void ask_first(enum double_fault fault, const char *code)
+{
+    aws_fleet_tick(fleet, now);
+    assert_true(ec2.call_count > 0);
+    for (uint32_t i = 0; i < ec2.call_count; i++) {
+        if (strstr(ec2.calls[i].body, "Action=RunInstances") != NULL) {
+            double_answer(&ec2, fleet, now, i, fault, code);
+            return;
+        }
+    }
+    fail();
+}
+
+TEST(a_machine_is_rented_shown_and_given_back)
+{
+    port.ops->rent(port.self, 7, 1, 1);
+    assert_int_equal(event_count, 0);
+    pass(10);
+    run_all();
+    pass(10000);
+
+    assert_int_equal(event_count, 1);
+    assert_int_equal(events[0].kind, CLOUD_RUNNING);
+    assert_int_equal(events[0].instance, 7);
+    assert_int_equal(events[0].billed_from, 1700000000000);
+
+    port.ops->give_back(port.self, 7);
+    pass(10000);
+
+    assert_int_equal(event_count, 2);
+    assert_int_equal(events[1].kind, CLOUD_GONE);
+    assert_int_equal(events[1].billed_from, 1700000000000);
+    assert_int_equal(events[1].billed_to, 1700000010000);
+    assert_int_equal(aws_fleet_stats(fleet).machines, 0);
+    assert_int_equal(aws_fleet_next_wake(fleet), MSEC_NEVER);
+}
+
+TEST(a_launch_says_what_is_rented_and_for_whom)
+{
+    char text[1024];
+
+    port.ops->rent(port.self, 7, 1, 1);
+    aws_fleet_tick(fleet, now);
+
+    assert_true(ec2.call_count >= 1);
+    const char *body = ec2.calls[0].body;
+
+    double_get(body, "Action", text, sizeof(text));
+    assert_string_equal(text, "RunInstances");
+    double_get(body, "ClientToken", text, sizeof(text));
+    assert_string_equal(text, "stint-lab-7");
+    double_get(body, "InstanceMarketOptions.MarketType", text, sizeof(text));
+    assert_string_equal(text, "spot");
+    double_get(body, "Placement.AvailabilityZone", text, sizeof(text));
+    assert_string_equal(text, "us-east-1a");
+    double_get(body, "LaunchTemplate.LaunchTemplateId", text, sizeof(text));
+    assert_string_equal(text, "lt-1");
+    double_get(body, "TagSpecification.1.Tag.1.Value", text, sizeof(text));
+    assert_string_equal(text, "st-7");
+    double_get(body, "TagSpecification.1.Tag.4.Value", text, sizeof(text));
+    assert_string_equal(text, "c5.large/us-east-1a/spot");
+    double_get(body, "UserData", text, sizeof(text));
+    assert_string_equal(text, "U1RJTlRfQ0xVU1RFUj1sYWIKU1RJTlRfTk9ERT1zdC03ClNUSU5UX1RZUEU9YzUubGFy"
+                              "Z2UKU1RJTlRfWk9ORT11cy1lYXN0LTFhClNUSU5UX01BUktFVD1zcG90Cg==");
+}
+
+TEST(an_answer_that_was_lost_is_asked_for_again_under_the_same_token)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CUT_AFTER, NULL);
+    assert_int_equal(ec2.count, 1);
+    ec2.instances[0].is_hidden = true;
+    pass(600);
+
+    assert_int_equal(ec2.launches, 2);
+    assert_int_equal(ec2.count, 1);
+    ec2.instances[0].is_hidden = false;
+    run_all();
+    pass(5000);
+    assert_non_null(told(CLOUD_RUNNING, 7));
+    assert_int_equal(aws_fleet_stats(fleet).repeated, 1);
+}
+
+TEST(an_answer_that_was_lost_is_found_by_a_round)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CUT_AFTER, NULL);
+    pass(600);
+    run_all();
+    pass(5000);
+
+    assert_int_equal(ec2.launches, 1);
+    assert_non_null(told(CLOUD_RUNNING, 7));
+}
+
+TEST(a_token_that_is_not_honoured_is_noticed_and_the_second_machine_ended)
+{
+    ec2.ignores_tokens = true;
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CUT_AFTER, NULL);
+    ec2.instances[0].is_hidden = true;
+    pass(600);
+    assert_int_equal(ec2.count, 2);
+    ec2.instances[0].is_hidden = false;
+    run_all();
+    pass(30000);
+
+    assert_true(aws_fleet_stats(fleet).doubles > 0);
+    assert_true(errors > 0);
+    assert_true(double_is_alive(&ec2.instances[0]));
+    assert_false(double_is_alive(&ec2.instances[1]));
+    assert_int_equal(event_count, 1);
+}
+
+TEST(a_refusal_is_told_and_remembered_until_its_back_off_ends)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CODE, "InsufficientInstanceCapacity");
+    assert_non_null(told(CLOUD_REFUSED, 7));
+
+    pass(29000);
+    port.ops->rent(port.self, 8, 1, 0);
+    port.ops->rent(port.self, 9, 1, 2);
+    assert_null(told(CLOUD_REFUSED, 8));
+    pass(100);
+    assert_non_null(told(CLOUD_REFUSED, 8));
+    assert_null(told(CLOUD_REFUSED, 9));
+    assert_int_equal(ec2.count, 1);
+    assert_int_equal(aws_fleet_stats(fleet).held_back, 1);
+
+    pass(1000);
+    port.ops->rent(port.self, 10, 1, 0);
+    ask_first(FAULT_CODE, "InsufficientInstanceCapacity");
+    pass(59000); /* the second back-off is twice as long */
+    port.ops->rent(port.self, 11, 1, 0);
+    pass(100);
+    assert_non_null(told(CLOUD_REFUSED, 11));
+    pass(1000);
+    port.ops->rent(port.self, 12, 1, 0);
+    pass(100);
+    assert_null(told(CLOUD_REFUSED, 12));
+    assert_int_equal(ec2.count, 2);
+}
+
+TEST(refusals_of_one_batch_count_once)
+{
+    port.ops->rent(port.self, 1, 5, 0);
+    aws_fleet_tick(fleet, now);
+    for (int i = 0; i < 5; i++)
+        ask_first(FAULT_CODE, "InsufficientInstanceCapacity");
+
+    assert_int_equal(fleet->blocks[0].wait, 30000);
+}
+
+TEST(a_quota_refuses_all_offers_that_share_it)
+{
+    port.ops->rent(port.self, 1, 1, 0);
+    ask_first(FAULT_CODE, "VcpuLimitExceeded");
+
+    port.ops->rent(port.self, 2, 1, 2); /* another type, same quota */
+    port.ops->rent(port.self, 3, 1, 1); /* spot counts elsewhere */
+    port.ops->rent(port.self, 4, 1, 4); /* so does a GPU */
+    pass(100);
+
+    assert_non_null(told(CLOUD_REFUSED, 1));
+    assert_non_null(told(CLOUD_REFUSED, 2));
+    assert_null(told(CLOUD_REFUSED, 3));
+    assert_null(told(CLOUD_REFUSED, 4));
+    assert_int_equal(ec2.count, 2);
+    assert_string_equal(fleet_quota_of("inf1.xlarge"), "inf");
+    assert_string_equal(fleet_quota_of("g5.xlarge"), "g");
+    assert_string_equal(fleet_quota_of("m5.large"), "standard");
+}
+
+TEST(throttling_is_waited_out)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    for (int i = 0; i < 3; i++) {
+        ask_first(FAULT_CODE, "RequestLimitExceeded");
+        assert_int_equal(event_count, 0);
+        now += 20001;
+    }
+    pass(20000);
+
+    assert_int_equal(ec2.count, 1);
+    assert_int_equal(aws_fleet_stats(fleet).throttled, 3);
+}
+
+TEST(launches_keep_to_the_rate_of_the_api)
+{
+    aws_fleet_destroy(fleet);
+    assert_int_equal(aws_fleet_create(&(struct aws_fleet_config){ .catalogue = &catalogue,
+                                                                  .cluster = "lab",
+                                                                  .node_prefix = "st-",
+                                                                  .image = "ami-1",
+                                                                  .on_send = on_send,
+                                                                  .on_event = on_event },
+                                      &fleet, NULL),
+                     0);
+    port = aws_fleet_port(fleet);
+    port.ops->rent(port.self, 1, 30, 0);
+
+    pass(100);
+    assert_int_equal(ec2.launches, 5);
+    pass(5000);
+    assert_in_range(ec2.launches, 14, 16);
+    pass(20000);
+    assert_int_equal(ec2.launches, 30);
+}
+
+TEST(what_is_given_back_before_its_answer_came_is_ended)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    aws_fleet_tick(fleet, now);
+    port.ops->give_back(port.self, 7);
+    pass(30000);
+
+    assert_int_equal(ec2.count, 1);
+    assert_false(double_is_alive(&ec2.instances[0]));
+    assert_non_null(told(CLOUD_GONE, 7));
+    assert_int_equal(event_count, 1);
+}
+
+TEST(what_is_given_back_after_a_lost_answer_is_sought_and_not_asked_for)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CUT_BEFORE, NULL);
+    port.ops->give_back(port.self, 7);
+    pass(30000);
+    assert_int_equal(event_count, 0);
+    pass(60000);
+
+    assert_int_equal(ec2.count, 0);
+    assert_non_null(told(CLOUD_GONE, 7));
+    assert_int_equal(of(CLOUD_GONE, 7).billed_from, -1);
+}
+
+TEST(a_termination_is_repeated_until_it_is_shown)
+{
+    port.ops->rent(port.self, 7, 2, 0);
+    pass(100);
+    run_all();
+    pass(5000);
+    port.ops->give_back(port.self, 7);
+    aws_fleet_tick(fleet, now);
+    for (uint32_t i = 0; i < ec2.call_count; i++) {
+        if (strstr(ec2.calls[i].body, "Terminate") != NULL)
+            double_answer(&ec2, fleet, now, i, FAULT_CUT_BEFORE, NULL);
+    }
+    pass(30000);
+
+    assert_int_equal(ec2.terminations, 1);
+    assert_non_null(told(CLOUD_GONE, 7));
+    assert_null(told(CLOUD_GONE, 8));
+}
+
+TEST(a_new_daemon_finds_what_the_old_one_rented)
+{
+    port.ops->rent(port.self, 7, 3, 1);
+    pass(100);
+    run_all();
+    pass(5000);
+    double_end(&ec2, 2, now);
+    aws_fleet_destroy(fleet);
+    while (ec2.call_count > 0)
+        mem_free(ec2.calls[--ec2.call_count].body);
+    open_fleet();
+    event_count = 0;
+
+    port.ops->list(port.self, 99);
+    pass(100);
+
+    assert_int_equal(event_count, 4);
+    assert_int_equal(of(CLOUD_FOUND, 7).offer, 1);
+    assert_int_equal(of(CLOUD_FOUND, 7).billed_from, 1700000000000);
+    assert_non_null(told(CLOUD_FOUND, 8));
+    assert_int_equal(of(CLOUD_GONE, 9).billed_to, now / 1000 * 1000);
+    assert_int_equal(events[3].kind, CLOUD_LISTED);
+    assert_int_equal(events[3].key, 99);
+
+    port.ops->give_back(port.self, 8);
+    pass(10000);
+    assert_non_null(told(CLOUD_GONE, 8));
+    assert_true(double_is_alive(&ec2.instances[0]));
+}
+
+TEST(a_list_goes_through_all_pages)
+{
+    ec2.page = 5;
+    port.ops->rent(port.self, 1, 23, 0);
+    pass(5000);
+    run_all();
+    pass(20000);
+    event_count = 0;
+    const uint32_t before = ec2.describes;
+
+    port.ops->list(port.self, 5);
+    pass(10);
+
+    assert_int_equal(event_count, 24);
+    assert_int_equal(ec2.describes - before, 5);
+}
+
+TEST(what_is_not_shown_yet_stays_ours)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    pass(10);
+    ec2.instances[0].is_hidden = true;
+    port.ops->list(port.self, 5);
+    pass(30000);
+    assert_non_null(told(CLOUD_FOUND, 7));
+    assert_null(told(CLOUD_GONE, 7));
+
+    ec2.instances[0].is_hidden = false;
+    run_all();
+    pass(5000);
+    assert_non_null(told(CLOUD_RUNNING, 7));
+}
+
+TEST(what_is_not_shown_any_more_is_gone)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    pass(10);
+    run_all();
+    pass(10000);
+    ec2.instances[0].is_hidden = true;
+    pass(200000);
+
+    assert_non_null(told(CLOUD_GONE, 7));
+    assert_true(errors > 0);
+}
+
+TEST(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says)
+{
+    port.ops->rent(port.self, 7, 1, 1);
+    pass(10);
+    run_all();
+    pass(10000);
+    double_end(&ec2, 0, now);
+    const msec_t end = now / 1000 * 1000;
+
+    pass(30000);
+
+    assert_int_equal(of(CLOUD_GONE, 7).billed_to, end);
+    aws_fleet_notice(fleet, now, "i-00000000");
+    assert_null(told(CLOUD_NOTICE, 7));
+}
+
+TEST(a_notice_reaches_the_machine_it_is_about)
+{
+    port.ops->rent(port.self, 7, 1, 1);
+    pass(100);
+
+    aws_fleet_notice(fleet, now, "i-00000000");
+    aws_fleet_notice(fleet, now, "i-00000000");
+    aws_fleet_notice(fleet, now, "i-unknown");
+
+    assert_int_equal(event_count, 2);
+    assert_int_equal(events[0].kind, CLOUD_NOTICE);
+    assert_int_equal(events[0].instance, 7);
+}
+
+TEST(a_missing_right_is_said_and_not_asked_for_again_at_once)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CODE, "UnauthorizedOperation");
+
+    assert_non_null(told(CLOUD_REFUSED, 7));
+    assert_int_equal(errors, 1);
+    assert_non_null(strstr(last_note, "UnauthorizedOperation"));
+}
+
+TEST(names_that_ec2_cannot_hold_are_refused)
+{
+    struct aws_fleet_config config = {
+        .catalogue = &catalogue, .cluster = "a cluster", .node_prefix = "st-", .image = "ami-1"
+    };
+    struct aws_fleet *other = NULL;
+    struct error error;
+
+    assert_int_equal(aws_fleet_create(&config, &other, &error), -EINVAL);
+    config.cluster = "a-name-that-is-longer-than-a-token-can-carry-along";
+    assert_int_equal(aws_fleet_create(&config, &other, &error), -EINVAL);
+    config.cluster = "lab";
+    config.image = NULL;
+    assert_int_equal(aws_fleet_create(&config, &other, &error), -EINVAL);
+    assert_null(other);
+}
+
+#define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
+           WITH(a_launch_says_what_is_rented_and_for_whom),
+           WITH(an_answer_that_was_lost_is_asked_for_again_under_the_same_token),
+           WITH(an_answer_that_was_lost_is_found_by_a_round),
+           WITH(a_token_that_is_not_honoured_is_noticed_and_the_second_machine_ended),
+           WITH(a_refusal_is_told_and_remembered_until_its_back_off_ends),
+           WITH(refusals_of_one_batch_count_once), WITH(a_quota_refuses_all_offers_that_share_it),
+           WITH(throttling_is_waited_out), WITH(launches_keep_to_the_rate_of_the_api),
+           WITH(what_is_given_back_before_its_answer_came_is_ended),
+           WITH(what_is_given_back_after_a_lost_answer_is_sought_and_not_asked_for),
+           WITH(a_termination_is_repeated_until_it_is_shown),
+           WITH(a_new_daemon_finds_what_the_old_one_rented), WITH(a_list_goes_through_all_pages),
+           WITH(what_is_not_shown_yet_stays_ours), WITH(what_is_not_shown_any_more_is_gone),
+           WITH(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says),
+           WITH(a_notice_reaches_the_machine_it_is_about),
+           WITH(a_missing_right_is_said_and_not_asked_for_again_at_once),
+           WITH(names_that_ec2_cannot_hold_are_refused))
