@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ec2_lab - the stand-ins of EC2 and of the metadata service, for a test.
+
+enclose() starts the test again in a network namespace of its own, where nothing but 127.0.0.1 can be
+reached. StandIn and Metadata start the two programs and speak with their control ports.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INSIDE = "STINT_EC2_LAB"
+PROGRAMS = ("ip", "unshare", "setpriv")
+UNSHARE = ("unshare", "--net", "--pid", "--fork", "--kill-child=KILL", "--mount-proc")
+
+
+def why_not():
+    """What keeps a lab from being made here, or None."""
+    if os.geteuid() != 0:
+        return "needs root, for a network namespace"
+    for name in PROGRAMS:
+        if not shutil.which(name):
+            return f"no {name}; Debian: iproute2 util-linux"
+    done = subprocess.run([*UNSHARE, "ip", "link", "set", "lo", "up"], capture_output=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        return "namespaces cannot be made here: " + (said[-1] if said else "unshare failed")
+    return None
+
+
+def enclose():
+    """Outside: run this program again in its namespaces, and end with its status."""
+    if INSIDE in os.environ:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    status = subprocess.run(["setpriv", "--pdeathsig", "KILL", *UNSHARE, sys.executable, *sys.argv],
+                            env={**os.environ, INSIDE: "1"}, check=False).returncode
+    sys.exit(status)
+
+
+def until(condition, seconds, what):
+    """Wait until 'condition' gives something true, and return that."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {seconds} s for {what}")
+        time.sleep(0.02)
+
+
+class Program:
+    """A stand-in that runs: 'url' is its service, control() its control port."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", sys.executable, *command],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        said = self.process.stdout.readline().split()
+        if len(said) != 3 or said[0] != "ready":
+            raise RuntimeError(f"{command[0]} did not start: {' '.join(said)}")
+        self.url = f"http://127.0.0.1:{said[1]}"
+        self.control_url = f"http://127.0.0.1:{said[2]}"
+
+    def control(self, path, document=None):
+        """GET, or POST if there is a document. Raises RuntimeError with what the other said."""
+        data = None if document is None else json.dumps(document).encode()
+        try:
+            with urllib.request.urlopen(self.control_url + path, data, 90) as got:
+                return json.loads(got.read())
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.read().decode()}") from None
+
+    def set(self, **settings):
+        self.control("/config", settings)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+class StandIn(Program):
+    """EC2 and SQS. 'moto': the path of moto_server."""
+
+    def __init__(self, moto, record=None, hook=None, port=0, **settings):
+        command = [f"{HERE}/ec2_stand_in.py", "--moto", moto, "--port", str(port),
+                   "--config", json.dumps(settings)]
+        command += ["--record", record] if record else []
+        command += ["--hook", hook] if hook else []
+        super().__init__(*command)
+
+    def order(self, **order):
+        self.control("/next", order)
+
+    def record(self, event=None):
+        return [line for line in self.control("/record") if event in (None, line["event"])]
+
+
+class Metadata(Program):
+    def __init__(self, **settings):
+        super().__init__(f"{HERE}/imds_stand_in.py", "--config", json.dumps(settings))
