@@ -434,6 +434,17 @@ static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
 {
     if (act->kind == GATE_RETIRE)
         return; /* comes back with the return that follows it, see approve_one */
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        struct gate_act *old = &gate->proposals[i].act;
+
+        /* The controller has thought again, or asks again: the new wish takes the old one's place. */
+        if ((act->task != 0 && old->task == act->task) ||
+            (act->kind == GATE_GIVE_BACK && old->kind == GATE_GIVE_BACK &&
+             old->instance == act->instance)) {
+            *old = *act;
+            return;
+        }
+    }
     MEM_ROOM(gate->proposals, gate->proposals_room, gate->proposal_count + 1);
     gate->proposals[gate->proposal_count++] =
         (struct gate_proposal){ .id = gate->next_proposal++, .at = now, .act = *act };
@@ -492,10 +503,30 @@ static void pass_act(const struct engine_port *engine, const struct cloud_port *
     }
 }
 
+/* Machines that wait for the operator's word are in no list of the cloud; they are not lost. */
+static void tell_proposed(struct gate *gate)
+{
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        const struct gate_act *act = &gate->proposals[i].act;
+
+        for (uint32_t k = 0; act->kind == GATE_RENT && k < act->count; k++)
+            gate->config.on_cloud(gate->config.context, &(struct cloud_event){
+                                                            .kind = CLOUD_FOUND,
+                                                            .at = gate->proposals[i].at,
+                                                            .instance = act->instance + k,
+                                                            .billed_from = -1,
+                                                            .offer = act->offer,
+                                                        });
+    }
+}
+
 void gate_pass(struct gate *gate)
 {
-    for (uint32_t i = 0; i < gate->ready.count; i++)
+    for (uint32_t i = 0; i < gate->ready.count; i++) {
         pass_act(&gate->config.engine, &gate->config.cloud, &gate->ready.acts[i]);
+        if (gate->ready.acts[i].kind == GATE_LIST_CLOUD)
+            tell_proposed(gate);
+    }
     gate->ready.count = 0;
 }
 

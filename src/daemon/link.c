@@ -112,17 +112,18 @@ static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_n
     close_handle(process);
 }
 
-/* Close what is open. A child that lives is asked to end, and is a handle of its own until then. */
+/*
+ * Close what is open. A child that lives sees the end of its input, finishes what it was told and
+ * ends; it is a handle of its own until then.
+ */
 static void close_connection(struct link *link)
 {
     close_handle(&link->input);
     if (link->config.argv == NULL)
         return;
     close_handle(&link->output);
-    if (link->has_child) {
-        (void)uv_process_kill(&link->process, SIGTERM);
+    if (link->has_child)
         (void)uv_timer_start(&link->timer, on_timer, LINK_GRACE_MS, 0);
-    }
 }
 
 static void fall(struct link *link, const char *why)

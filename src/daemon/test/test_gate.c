@@ -377,6 +377,40 @@ TEST(advice_waits_until_it_is_approved)
     end(stage);
 }
 
+TEST(a_second_wish_for_a_task_takes_the_first_ones_place)
+{
+    struct stage *stage = begin(true);
+
+    place(stage, 2, 40, 1);
+    turn(stage);
+
+    const uint64_t id = gate_proposal(stage->gate, 0)->id;
+
+    place(stage, 3, 40, 7);
+    turn(stage);
+    assert_int_equal(gate_proposal_count(stage->gate), 1);
+    assert_int_equal(gate_approve(stage->gate, id), 1);
+    turn(stage);
+
+    assert_string_equal(stage->said, "place 3 40 7;");
+    end(stage);
+}
+
+TEST(a_list_names_machines_that_wait_for_leave)
+{
+    struct stage *stage = begin(true);
+    const struct cloud_port port = gate_cloud_port(stage->gate);
+
+    rent(stage, 1, 2);
+    turn(stage);
+    port.ops->list(port.self, 5);
+    turn(stage);
+
+    assert_string_equal(stage->said, "list 5;");
+    assert_string_equal(stage->heard, "cloud 4 instance 1;cloud 4 instance 2;");
+    end(stage);
+}
+
 TEST(rejected_advice_comes_back_as_a_refusal)
 {
     struct stage *stage = begin(true);
@@ -446,6 +480,9 @@ CHECK_MAIN(RUN(nothing_passes_before_it_is_written), RUN(acts_pass_once_and_in_t
            RUN(a_machine_and_its_return_are_two_intents),
            RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
            RUN(what_this_life_asks_for_is_not_closed_by_a_list),
-           RUN(advice_waits_until_it_is_approved), RUN(rejected_advice_comes_back_as_a_refusal),
+           RUN(advice_waits_until_it_is_approved),
+           RUN(a_second_wish_for_a_task_takes_the_first_ones_place),
+           RUN(a_list_names_machines_that_wait_for_leave),
+           RUN(rejected_advice_comes_back_as_a_refusal),
            RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),
            RUN(advice_about_what_is_no_more_is_taken_back), RUN(asking_no_more_approves_what_waits))

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A real controller in the virtual world, with a mock of the real engine that writes down what it is
+ * asked. A machine takes 10 s until it is billed, 5 s more until it is ready, and is billed for 2 s
+ * after it was given back; a millisecond costs a micro-dollar, so that money and time are the same
+ * number.
+ */
+#include "base/test/check.h"
+#include "control/controller.h"
+#include "daemon/shadow.h"
+
+enum { EVENTS_MAX = 256 };
+
+struct news {
+    bool is_cloud;
+    struct engine_event engine;
+    struct cloud_event cloud;
+};
+
+struct stage {
+    struct catalogue catalogue;
+    struct shapes shapes;
+    struct shadow *shadow;
+    struct controller *controller;
+    struct news news[EVENTS_MAX];
+    uint32_t count;
+    uint32_t lists; /* asked of the real engine */
+    uint64_t list_key;
+    uint32_t writes; /* anything else */
+    uint32_t kinds[ENGINE_LISTED + 1];
+    uint32_t cloud_kinds[CLOUD_LISTED + 1];
+    money_t bill;
+    money_t due;
+    msec_t ended_at;
+    msec_t now;
+};
+
+static void mock_write_one(void *self, uint64_t instance)
+{
+    (void)instance;
+    ((struct stage *)self)->writes++;
+}
+
+static void mock_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
+{
+    (void)key;
+    (void)task;
+    (void)instance;
+    ((struct stage *)self)->writes++;
+}
+
+static void mock_stop(void *self, uint64_t key, uint64_t task)
+{
+    (void)key;
+    (void)task;
+    ((struct stage *)self)->writes++;
+}
+
+static void mock_list(void *self, uint64_t key)
+{
+    struct stage *stage = self;
+
+    stage->lists++;
+    stage->list_key = key;
+}
+
+static const struct engine_ops mock_engine = {
+    .admit = mock_write_one,
+    .retire = mock_write_one,
+    .place = mock_place,
+    .queue = mock_stop,
+    .stop = mock_stop,
+    .list = mock_list,
+};
+
+static void on_engine(void *context, const struct engine_event *event)
+{
+    struct stage *stage = context;
+
+    assert_true(stage->count < EVENTS_MAX);
+    stage->news[stage->count++] = (struct news){ .engine = *event };
+    stage->kinds[event->kind]++;
+}
+
+static void on_cloud(void *context, const struct cloud_event *event)
+{
+    struct stage *stage = context;
+
+    assert_true(stage->count < EVENTS_MAX);
+    stage->news[stage->count++] = (struct news){ .is_cloud = true, .cloud = *event };
+    stage->cloud_kinds[event->kind]++;
+}
+
+static void on_settled(void *context, const struct view *view, uint32_t task, struct ledger_due due)
+{
+    struct stage *stage = context;
+
+    (void)task;
+    stage->due += due.cost;
+    stage->ended_at = view->now;
+}
+
+static void on_bill(void *context, const struct view *view, uint32_t instance,
+                    const struct ledger_bill *bill)
+{
+    struct stage *stage = context;
+
+    (void)view;
+    (void)instance;
+    stage->bill += bill->sums.bill;
+}
+
+static struct stage *begin(void)
+{
+    static struct stage stage;
+    const struct machine_type type = {
+        .capacity = { { 4000, 4096, 0 } },
+        .acquire_ms = 10000,
+        .setup_ms = 5000,
+        .release_ms = 2000,
+    };
+    const struct price_change price = { .at = 0, .per_hour = MSEC_PER_HOUR };
+    const struct offer offer = { .billing = { 1, 0 }, .price = { &price, 1 } };
+    const struct shape_demand demand = { .family = FAMILY_NONE, .res = { { 1000, 1, 0 } } };
+
+    stage = (struct stage){ 0 };
+    catalogue_init(&stage.catalogue);
+    (void)catalogue_add_type(&stage.catalogue, "small", "s", &type);
+    (void)catalogue_add_offer(&stage.catalogue, NULL, &offer);
+    shapes_init(&stage.shapes);
+    (void)shapes_add(&stage.shapes,
+                     &(struct shape_spec){
+                         .name = "one", .workload = "one", .demands = &demand, .demand_count = 1 });
+    stage.shadow = shadow_create(&(struct shadow_config){
+        .engine = { .ops = &mock_engine, .self = &stage },
+        .catalogue = &stage.catalogue,
+        .on_engine = on_engine,
+        .on_cloud = on_cloud,
+        .context = &stage,
+    });
+    stage.controller = controller_create(&(struct controller_config){
+        .policy = &policy_task_per_instance,
+        .catalogue = &stage.catalogue,
+        .shapes = &stage.shapes,
+        .engine = shadow_engine_port(stage.shadow),
+        .cloud = shadow_cloud_port(stage.shadow),
+        .default_estimate_ms = MSEC_PER_HOUR,
+        .default_rate = 1.0,
+        .on_settled = on_settled,
+        .on_bill = on_bill,
+        .context = &stage,
+    });
+    return &stage;
+}
+
+static void end(struct stage *stage)
+{
+    assert_int_equal(stage->writes, 0);
+    controller_destroy(stage->controller);
+    shadow_destroy(stage->shadow);
+    shapes_done(&stage->shapes);
+    catalogue_done(&stage->catalogue);
+}
+
+static void hear(struct stage *stage)
+{
+    for (uint32_t i = 0; i < stage->count; i++) {
+        const struct news news = stage->news[i];
+
+        if (news.is_cloud)
+            controller_on_cloud(stage->controller, &news.cloud);
+        else
+            controller_on_engine(stage->controller, &news.engine);
+    }
+    stage->count = 0;
+}
+
+/* Let everything happen until 'until', deciding whenever there is news. */
+static void run_until(struct stage *stage, msec_t until)
+{
+    for (;;) {
+        const msec_t wake = shadow_next_wake(stage->shadow);
+
+        if (wake > until && stage->count == 0)
+            break;
+        if (stage->count == 0 && wake > stage->now)
+            stage->now = wake;
+        shadow_tick(stage->shadow, stage->now);
+        hear(stage);
+        if (controller_wants_decision(stage->controller))
+            controller_decide(stage->controller, stage->now);
+    }
+    stage->now = until;
+    shadow_tick(stage->shadow, until);
+}
+
+static void arrive(struct stage *stage, msec_t at, uint64_t id)
+{
+    run_until(stage, at);
+    shadow_heard(stage->shadow, &(struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                        .at = at,
+                                                        .job = { .id = id,
+                                                                 .first_task_id = id,
+                                                                 .task_count = 1,
+                                                                 .arrived_at = at,
+                                                                 .estimate_ms = -1 } });
+}
+
+static void say(struct stage *stage, msec_t at, enum engine_event_kind kind, uint64_t task)
+{
+    run_until(stage, at);
+    shadow_heard(stage->shadow,
+                 &(struct engine_event){ .kind = kind, .at = at, .task = task, .started_at = at });
+}
+
+TEST(a_story_has_the_bill_that_it_would_have_had)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    say(stage, 33000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    /* Asked for at 1 s, billed from 11 s, ready at 16 s, 30 s of work, given back at 46 s. */
+    assert_int_equal(stage->ended_at, 46000);
+    assert_int_equal(stage->bill, 48000 - 11000);
+    assert_int_equal(stage->due, 30000);
+    assert_true(controller_is_idle(stage->controller));
+    end(stage);
+}
+
+TEST(a_task_that_really_ends_later_ends_then)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 50000, ENGINE_TASK_FOUND, 64);
+    say(stage, 60000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->ended_at, 60000);
+    assert_int_equal(stage->bill, 62000 - 11000);
+    end(stage);
+}
+
+TEST(a_task_that_really_began_anew_counts_from_then)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    say(stage, 10000, ENGINE_TASK_LOST, 64);
+    say(stage, 12000, ENGINE_TASK_STARTED, 64);
+    say(stage, 16000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->ended_at, 16000 + 4000);
+    end(stage);
+}
+
+TEST(a_job_that_is_cancelled_before_it_runs_costs_only_its_machine)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 12000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->due, 0);
+    assert_int_equal(stage->bill, 14000 - 11000);
+    assert_true(controller_is_idle(stage->controller));
+    end(stage);
+}
+
+TEST(a_machine_that_is_given_back_before_it_runs_is_never_billed)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 5000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->bill, 0);
+    assert_int_equal(stage->cloud_kinds[CLOUD_RUNNING], 0);
+    assert_true(controller_is_idle(stage->controller));
+    end(stage);
+}
+
+TEST(an_audit_finds_the_virtual_world_as_it_is)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    say(stage, 33000, ENGINE_TASK_FINISHED, 64); /* really over; virtually until 46 s */
+    run_until(stage, 40000);
+    controller_audit(stage->controller, 40000);
+    run_until(stage, 40000);
+    assert_int_equal(stage->lists, 1);
+    assert_int_equal(stage->cloud_kinds[CLOUD_FOUND], 1);
+    shadow_heard(stage->shadow, &(struct engine_event){
+                                    .kind = ENGINE_LISTED, .at = 40000, .key = stage->list_key });
+    run_until(stage, 100000);
+
+    assert_true(controller_is_audited(stage->controller));
+    assert_int_equal(stage->kinds[ENGINE_TASK_FOUND], 1);
+    assert_int_equal(stage->ended_at, 46000);
+    assert_int_equal(stage->bill, 48000 - 11000);
+    end(stage);
+}
+
+TEST(a_job_that_the_real_engine_forgot_ends_with_the_list)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    run_until(stage, 20000);
+    controller_audit(stage->controller, 20000);
+    run_until(stage, 20000);
+    shadow_heard(stage->shadow, &(struct engine_event){
+                                    .kind = ENGINE_LISTED, .at = 23000, .key = stage->list_key });
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->ended_at, 16000 + 20000);
+    assert_true(controller_is_idle(stage->controller));
+    end(stage);
+}
+
+TEST(the_end_of_the_daemon_is_the_end_of_every_bill)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    run_until(stage, 21000);
+    shadow_end(stage->shadow, 21000);
+    hear(stage);
+
+    assert_int_equal(stage->bill, 21000 - 11000);
+    end(stage);
+}
+
+TEST(a_job_that_is_withdrawn_while_it_waits_leaves)
+{
+    struct stage *stage = begin();
+
+    arrive(stage, 1000, 64);
+    run_until(stage, 2000);
+    shadow_heard(
+        stage->shadow,
+        &(struct engine_event){ .kind = ENGINE_JOB_WITHDRAWN, .at = 2000, .job = { .id = 64 } });
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->bill, 0);
+    assert_true(controller_is_idle(stage->controller));
+    end(stage);
+}
+
+CHECK_MAIN(RUN(a_story_has_the_bill_that_it_would_have_had),
+           RUN(a_task_that_really_ends_later_ends_then),
+           RUN(a_task_that_really_began_anew_counts_from_then),
+           RUN(a_job_that_is_cancelled_before_it_runs_costs_only_its_machine),
+           RUN(a_machine_that_is_given_back_before_it_runs_is_never_billed),
+           RUN(an_audit_finds_the_virtual_world_as_it_is),
+           RUN(a_job_that_the_real_engine_forgot_ends_with_the_list),
+           RUN(the_end_of_the_daemon_is_the_end_of_every_bill),
+           RUN(a_job_that_is_withdrawn_while_it_waits_leaves))
