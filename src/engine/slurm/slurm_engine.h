@@ -71,6 +71,8 @@ struct slurm_engine_config {
     msec_t stop_grace_ms;    /* from the signal to the end; at most ten minutes */
     msec_t node_lost_ms;     /* a machine that is down so long is lost; 0: 15 s */
 
+    uint32_t jobs_max; /* more are left out; 0: two million */
+
     void (*on_event)(void *context, const struct engine_event *event);
     void (*on_send)(void *context, const char *lines, size_t size);
     void (*on_say)(void *context, const char *text); /* for the log; may be NULL */

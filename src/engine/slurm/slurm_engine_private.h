@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slurm_engine_private.h - the tables of the adapter; for slurm_engine*.c and their tests.
+ *
+ * A job has a row; rows of jobs that Slurm has forgotten are used again. It is found by its slot
+ * (Slurm's id and the index within its array), and by the id of its record, which tasks of an array
+ * get when they are split off.
+ */
+#ifndef STINT_ENGINE_SLURM_ENGINE_PRIVATE_H
+#define STINT_ENGINE_SLURM_ENGINE_PRIVATE_H
+
+#include "base/line.h"
+#include "base/map.h"
+#include "engine/slurm/slurm_engine.h"
+#include "engine/slurm/slurm_shapes.h"
+
+#define INDEX_NONE  UINT32_MAX
+#define NUMBER_NONE UINT64_MAX /* the line has no such field */
+
+/* Task ids: generation 4 | job id 26 | index within the array + 1, or 0, 22 | rank 12. */
+enum {
+    ID_RANK_BITS = 12,
+    ID_INDEX_BITS = 22,
+    ID_JOB_BITS = 26,
+    ID_RANKS_MAX = 1 << ID_RANK_BITS,
+    ID_JOB_MAX = (1 << ID_JOB_BITS) - 1,
+};
+
+enum slurm_phase_of { PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
+
+struct slurm_task {
+    uint64_t key;      /* of its placement, its queueing, or made by us; 0: none */
+    uint64_t stop_key; /* 0: nobody asked for it to be stopped */
+    uint64_t wanted;   /* the machine of the placement; 0: any */
+    uint64_t instance; /* that it runs on; 0: it does not */
+};
+
+struct slurm_job {
+    uint64_t id; /* of its first task */
+    struct slurm_task one;
+    struct slurm_task *many; /* of a gang, else NULL */
+    msec_t begin_at;         /* not before; 0: no such time */
+    msec_t limit_ms;         /* below 0: none */
+    msec_t retry_at;         /* ask again then; MSEC_NEVER: no */
+    msec_t started_at;       /* of the current run */
+    uint64_t submit_s;
+    money_t cost;
+    uint32_t cost_type; /* in engine.words, or NAME_NONE */
+    uint32_t record;    /* Slurm's id of it: the array's, until it has one of its own */
+    uint32_t run;
+    struct slurm_wish wish;
+    uint32_t task_count;
+    uint32_t asked; /* tasks that were placed or queued */
+    uint32_t name;
+    uint32_t user;
+    uint32_t array;       /* row of its array, or INDEX_NONE */
+    uint32_t next_member; /* of the array */
+    uint32_t prev_member;
+    uint32_t seen;  /* the last list that named it */
+    uint32_t tries; /* of its placement */
+    uint8_t phase;
+    bool is_used;
+    bool is_split; /* a task of an array that has a record of its own */
+    bool is_open;  /* it may run, as far as its user and Slurm are concerned */
+    bool is_announced;
+    bool is_foreign;    /* runs on machines that are not ours */
+    bool is_completing; /* its last run is being cleared away */
+    bool is_movable;
+    bool is_dirty; /* in the list of what to send */
+    bool is_asked; /* its placement was sent */
+    bool is_stopping;
+    bool is_late; /* in the list of what to try again */
+};
+
+struct slurm_array {
+    uint32_t id;
+    uint32_t limit;  /* tasks that may run at a time; 0: all */
+    uint32_t active; /* announced and not ended */
+    uint32_t first_member;
+    uint32_t last_member;
+    uint32_t cursor; /* members before it are announced or have ended */
+};
+
+struct slurm_node {
+    uint64_t instance;
+    msec_t idle_since; /* takes no work since; MSEC_NEVER: it does */
+    msec_t retry_at;   /* remove it again then; MSEC_NEVER: no */
+    uint32_t running;  /* tasks */
+    uint32_t seen;
+    uint32_t tries;
+    bool is_there; /* Slurm knows it */
+    bool is_up;
+    bool is_drained;
+    bool is_admitted;
+    bool is_told; /* as ready */
+    bool is_retired;
+    bool is_dirty;    /* in the list of what to remove */
+    bool is_removing; /* that was asked for */
+};
+
+enum slurm_ask_kind {
+    ASK_PLACE,
+    ASK_RELEASE,
+    ASK_HOLD,
+    ASK_STOP,
+    ASK_COMMENT,
+    ASK_DOWN,
+    ASK_DELETE,
+    ASK_LIST_NODES,
+    ASK_LIST_JOBS,
+};
+
+/* A request that is not answered yet. */
+struct slurm_ask {
+    enum slurm_ask_kind kind;
+    bool is_done;
+    bool is_unsure;   /* to be sent again when slurmctld is back */
+    uint64_t subject; /* job or instance */
+    char *text;       /* the line */
+    uint32_t size;
+};
+
+/* In the order of their keys, which follow each other. */
+struct slurm_asks {
+    struct slurm_ask *row;
+    uint32_t head, count, room;
+    uint64_t first_key; /* of row[head] */
+};
+
+struct slurm_rows {
+    uint32_t *row;
+    uint32_t count, room;
+};
+
+struct slurm_engine {
+    struct slurm_engine_config config;
+    char *texts[5]; /* copies of the config's */
+    struct slurm_shapes shapes;
+    struct names words; /* types in costs */
+
+    struct slurm_job *jobs;
+    uint32_t job_count, jobs_room, job_free;
+    struct map by_slot;   /* id without generation -> row */
+    struct map by_record; /* Slurm's id -> row */
+    struct slurm_array *arrays;
+    uint32_t array_count, arrays_room, array_free;
+    struct map by_array; /* Slurm's id -> row of 'arrays' */
+
+    struct slurm_node *nodes;
+    uint32_t node_count, nodes_room;
+    struct map by_instance;
+    msec_t nodes_wake;
+
+    struct slurm_asks asks;
+    struct slurm_rows dirty; /* jobs to place, queue or stop */
+    struct slurm_rows late;  /* jobs to try again */
+    struct slurm_rows costs; /* jobs whose cost is to be written */
+    struct slurm_rows gone;  /* nodes to remove */
+    msec_t late_wake, begin_wake, costs_wake;
+    struct line_text out;
+    uint64_t *instances; /* scratch: where a job runs */
+    uint32_t instance_count, instances_room;
+    bool is_elsewhere; /* on others too */
+
+    struct engine_event *later; /* events to be told at the next chance */
+    uint32_t later_count, later_room;
+    uint64_t *list_keys; /* lists that were asked for; the first 'list_taken' are under way */
+    uint32_t list_count, list_taken, lists_room;
+    uint32_t round; /* of lists */
+    bool is_listing, is_list_due;
+
+    uint64_t made_keys;
+    msec_t now;
+    bool is_connected, is_greeted, is_lost, was_connected;
+    bool are_costs_refused;
+    struct slurm_engine_stats stats;
+};
+
+/* slurm_engine.c */
+void slurm_engine_emit(struct slurm_engine *engine, const struct engine_event *event);
+void slurm_engine_say(struct slurm_engine *engine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void slurm_rows_add(struct slurm_rows *rows, uint32_t row);
+
+/* slurm_asks.c: requests. A line is begun, given its fields, and ended under 'kind'. */
+uint64_t slurm_ask_begin(struct slurm_engine *engine, const char *word);
+void slurm_ask_end(struct slurm_engine *engine, enum slurm_ask_kind kind, uint64_t subject);
+struct slurm_ask *slurm_ask_find(struct slurm_engine *engine, uint64_t key);
+void slurm_ask_close(struct slurm_engine *engine, struct slurm_ask *ask);
+void slurm_asks_resend(struct slurm_engine *engine, bool is_all);
+void slurm_asks_done(struct slurm_engine *engine);
+void slurm_ask_cancel_lists(struct slurm_engine *engine);
+
+/* slurm_jobs.c */
+uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one);
+struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank);
+struct slurm_job *slurm_job_of(struct slurm_engine *engine, uint64_t task);
+void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line);
+void slurm_jobs_on_started(struct slurm_engine *engine, const struct line *line);
+void slurm_jobs_on_requeued(struct slurm_engine *engine, const struct line *line);
+void slurm_jobs_on_ended(struct slurm_engine *engine, const struct line *line);
+void slurm_jobs_on_gone(struct slurm_engine *engine, const struct line *line);
+void slurm_jobs_tick(struct slurm_engine *engine);
+void slurm_jobs_end_list(struct slurm_engine *engine); /* what it did not name is gone */
+void slurm_jobs_tell(struct slurm_engine *engine);
+void slurm_jobs_tell_tasks(struct slurm_engine *engine);
+void slurm_jobs_done(struct slurm_engine *engine);
+
+/* slurm_places.c */
+void slurm_places_mark(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at);
+void slurm_places_on_place(void *self, uint64_t key, uint64_t task, uint64_t instance);
+void slurm_places_on_queue(void *self, uint64_t key, uint64_t task);
+void slurm_places_on_stop(void *self, uint64_t key, uint64_t task);
+void slurm_places_send(struct slurm_engine *engine);
+void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_places_done(struct slurm_engine *engine, const struct slurm_ask *ask,
+                       const struct line *line);
+void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *ask,
+                          const struct line *line);
+void slurm_places_failed(struct slurm_engine *engine, const struct line *line);
+void slurm_places_tick(struct slurm_engine *engine);
+void slurm_costs_tick(struct slurm_engine *engine);
+
+/* slurm_nodes.c */
+uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length);
+struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance);
+void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line);
+void slurm_nodes_on_gone(struct slurm_engine *engine, const struct line *line);
+void slurm_nodes_on_admit(void *self, uint64_t instance);
+void slurm_nodes_on_retire(void *self, uint64_t instance);
+void slurm_nodes_send(struct slurm_engine *engine);
+void slurm_nodes_refused(struct slurm_engine *engine, const struct slurm_ask *ask, uint64_t code);
+void slurm_nodes_reset(struct slurm_engine *engine); /* nobody watched them for a while */
+void slurm_nodes_tick(struct slurm_engine *engine);
+void slurm_nodes_end_list(struct slurm_engine *engine);
+void slurm_nodes_tell(struct slurm_engine *engine);
+
+#endif

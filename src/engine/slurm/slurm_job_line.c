@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/slurm/slurm_job_line.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "engine/slurm/slurm_spell.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+    const char *key;
+    size_t offset;
+} numbers[] = {
+    { "id", offsetof(struct slurm_job_line, id) },
+    { "array", offsetof(struct slurm_job_line, array) },
+    { "task", offsetof(struct slurm_job_line, task) },
+    { "het", offsetof(struct slurm_job_line, het) },
+    { "run", offsetof(struct slurm_job_line, run) },
+    { "submit", offsetof(struct slurm_job_line, submit) },
+    { "begin", offsetof(struct slurm_job_line, begin) },
+    { "start", offsetof(struct slurm_job_line, start) },
+    { "end", offsetof(struct slurm_job_line, end) },
+    { "limit_s", offsetof(struct slurm_job_line, limit_s) },
+    { "node_count", offsetof(struct slurm_job_line, node_count) },
+    { "cpus", offsetof(struct slurm_job_line, cpus) },
+    { "mem_mib", offsetof(struct slurm_job_line, mem_mib) },
+    { "mem_all", offsetof(struct slurm_job_line, mem_all) },
+    { "ntasks", offsetof(struct slurm_job_line, ntasks) },
+    { "sockets", offsetof(struct slurm_job_line, sockets) },
+    { "exclusive", offsetof(struct slurm_job_line, exclusive) },
+    { "requeue", offsetof(struct slurm_job_line, requeue) },
+    { "completing", offsetof(struct slurm_job_line, completing) },
+};
+
+static const struct {
+    const char *key;
+    size_t offset;
+} texts[] = {
+    { "tasks", offsetof(struct slurm_job_line, tasks) },
+    { "user", offsetof(struct slurm_job_line, user) },
+    { "name", offsetof(struct slurm_job_line, name) },
+    { "partition", offsetof(struct slurm_job_line, partition) },
+    { "state", offsetof(struct slurm_job_line, state) },
+    { "hold", offsetof(struct slurm_job_line, hold) },
+    { "reason", offsetof(struct slurm_job_line, reason) },
+    { "depend", offsetof(struct slurm_job_line, depend) },
+    { "nodes", offsetof(struct slurm_job_line, nodes) },
+    { "gres_node", offsetof(struct slurm_job_line, gres_node) },
+    { "gres_job", offsetof(struct slurm_job_line, gres_job) },
+    { "gres_task", offsetof(struct slurm_job_line, gres_task) },
+    { "gres_socket", offsetof(struct slurm_job_line, gres_socket) },
+    { "features", offsetof(struct slurm_job_line, features) },
+    { "user_comment", offsetof(struct slurm_job_line, user_comment) },
+};
+
+static const struct {
+    const char *word;
+    enum slurm_phase_of phase;
+} states[] = {
+    { "pending", PHASE_WAITING }, { "running", PHASE_RUNNING }, { "suspended", PHASE_RUNNING },
+    { "completed", PHASE_ENDED }, { "cancelled", PHASE_ENDED }, { "failed", PHASE_ENDED },
+    { "timeout", PHASE_ENDED },   { "node_fail", PHASE_ENDED }, { "preempted", PHASE_ENDED },
+    { "boot_fail", PHASE_ENDED }, { "deadline", PHASE_ENDED },  { "out_of_memory", PHASE_ENDED },
+};
+
+static bool read_field(const struct line_field *field, struct slurm_job_line *to)
+{
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        if (strcmp(numbers[i].key, field->key) == 0)
+            return line_number(field->value, NUMBER_NONE - 1,
+                               (uint64_t *)(void *)((char *)to + numbers[i].offset)) == 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (strcmp(texts[i].key, field->key) == 0) {
+            *(const char **)(void *)((char *)to + texts[i].offset) = field->value;
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool read_phase(struct slurm_job_line *job)
+{
+    for (size_t i = 0; job->state != NULL && i < COUNT_OF(states); i++) {
+        if (strcmp(states[i].word, job->state) == 0) {
+            job->phase = states[i].phase;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_id(uint64_t id)
+{
+    return id > 0 && id <= ID_JOB_MAX;
+}
+
+bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret)
+{
+    struct slurm_job_line job = { .phase = PHASE_WAITING };
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        *(uint64_t *)(void *)((char *)&job + numbers[i].offset) = NUMBER_NONE;
+    for (uint32_t i = 0; i < line->count; i++) {
+        if (!read_field(&line->field[i], &job))
+            return false;
+    }
+    if (job.run == NUMBER_NONE)
+        job.run = 0;
+    if (!read_phase(&job) || !is_id(job.id) || job.run >= UINT32_MAX)
+        return false;
+    if (job.array != NUMBER_NONE && !is_id(job.array))
+        return false;
+    if (job.task != NUMBER_NONE && job.task > SLURM_ARRAY_INDEX_MAX)
+        return false;
+    *ret = job;
+    return true;
+}
+
+bool slurm_job_line_is_open(const struct slurm_job_line *line)
+{
+    return line->depend == NULL && (line->hold == NULL || strcmp(line->hold, "none") == 0 ||
+                                    strcmp(line->hold, "gate") == 0);
+}
+
+/* Whether 'word' is one of those in 'text', which have one of 'separators' between them. */
+static bool has_word(const char *text, const char *separators, const char *word, size_t length)
+{
+    while (text != NULL && *text != '\0' && length > 0) {
+        const size_t other = strcspn(text, separators);
+
+        if (other == length && strncmp(text, word, length) == 0)
+            return true;
+        text += other + (text[other] != '\0');
+    }
+    return false;
+}
+
+bool slurm_job_line_is_movable(const struct slurm_engine *engine, const struct slurm_job_line *line)
+{
+    const char *word = engine->config.move_word;
+    const char *partitions = engine->config.movable_partitions;
+
+    if (line->requeue != 1)
+        return false;
+    if (has_word(line->user_comment, " ,;", word, strlen(word)))
+        return true;
+    return line->partition != NULL && partitions != NULL &&
+           has_word(partitions, ",", line->partition, strlen(line->partition));
+}
+
+static uint64_t or_one(uint64_t number)
+{
+    return number == NUMBER_NONE || number == 0 ? 1 : number;
+}
+
+static uint64_t shared_out(uint64_t number, uint64_t nodes)
+{
+    return number / nodes + (number % nodes != 0);
+}
+
+/* Accelerators per node, however they were asked for. */
+static int sum_gres(const struct slurm_job_line *line, uint64_t nodes, struct slurm_gres *ret)
+{
+    struct slurm_gres of_job = { .gpus = 0 };
+
+    if (slurm_spell_gres(line->gres_node, 1, ret) < 0 ||
+        slurm_spell_gres(line->gres_task, shared_out(or_one(line->ntasks), nodes), ret) < 0 ||
+        slurm_spell_gres(line->gres_socket, or_one(line->sockets), ret) < 0 ||
+        slurm_spell_gres(line->gres_job, 1, &of_job) < 0)
+        return -1;
+    const uint64_t share = shared_out(of_job.gpus, nodes);
+
+    /* Slurm repeats what was asked for per job in other words; the most counts. */
+    if (share > ret->gpus)
+        ret->gpus = share;
+    if (of_job.type[0] != '\0')
+        memcpy(ret->type, of_job.type, sizeof(ret->type));
+    if (of_job.other[0] != '\0')
+        memcpy(ret->other, of_job.other, sizeof(ret->other));
+    return 0;
+}
+
+struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
+                                      const struct slurm_job_line *line, uint32_t *ret_tasks)
+{
+    const uint64_t nodes = or_one(line->node_count);
+    struct slurm_gres gres = { .gpus = 0 };
+
+    *ret_tasks = 1;
+    if (nodes > ID_RANKS_MAX)
+        return slurm_shapes_refuse(&engine->shapes, "it asks for more nodes than can be counted");
+    if (line->het != NUMBER_NONE)
+        return slurm_shapes_refuse(&engine->shapes, "heterogeneous jobs are not placed");
+    if (sum_gres(line, nodes, &gres) < 0)
+        return slurm_shapes_refuse(&engine->shapes, "its generic resources are not understood");
+    if (gres.other[0] != '\0')
+        return slurm_shapes_refuse(&engine->shapes, "it asks for generic resources other than gpu");
+    *ret_tasks = (uint32_t)nodes;
+    const struct slurm_want want = {
+        .cpus = shared_out(or_one(line->cpus), nodes),
+        .mem_mib = line->mem_mib == NUMBER_NONE ? 0 : line->mem_mib,
+        .gpus = gres.gpus,
+        .gpu_type = gres.type,
+        .features = line->features,
+        .workload = line->name == NULL ? "" : line->name,
+        .is_whole_machine = line->exclusive == 1 || line->mem_all == 1,
+    };
+
+    return slurm_shapes_of(&engine->shapes, &want);
+}
+
+uint32_t slurm_job_line_name(struct names *names, const char *name)
+{
+    if (name == NULL)
+        name = "";
+    return names_add(names, name, strnlen(name, LIMIT_NAME));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slurm_job_line.h - what a line 'job' says, and what it means for us.
+ *
+ * Promises:  any line may be given. One pass over its fields; those that we do not know are passed
+ *            over, for a later stint-slurm may tell more.
+ */
+#ifndef STINT_ENGINE_SLURM_JOB_LINE_H
+#define STINT_ENGINE_SLURM_JOB_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/line.h"
+#include "engine/slurm/slurm_engine_private.h"
+
+/* Numbers that are not there are NUMBER_NONE, texts NULL. */
+struct slurm_job_line {
+    enum slurm_phase_of phase;
+    uint64_t id, array, task, het, run, submit, begin, start, end, limit_s;
+    uint64_t node_count, cpus, mem_mib, mem_all, ntasks, sockets, exclusive;
+    uint64_t requeue, completing;
+    const char *tasks, *user, *name, *partition, *state, *hold, *reason, *depend, *nodes;
+    const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment;
+};
+
+/* Whether it could be read, and is within what our ids can hold. */
+bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret);
+
+/* Whether nothing but time keeps it from running. */
+bool slurm_job_line_is_open(const struct slurm_job_line *line);
+
+/* Whether its user, or the configuration, lets it be stopped and put elsewhere. */
+bool slurm_job_line_is_movable(const struct slurm_engine *engine,
+                               const struct slurm_job_line *line);
+
+/* The shape of one of its tasks, and how many there are. */
+struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
+                                      const struct slurm_job_line *line, uint32_t *ret_tasks);
+
+/* The number of a name, cut to what we keep; "" for NULL. */
+uint32_t slurm_job_line_name(struct names *names, const char *name);
+
+#endif

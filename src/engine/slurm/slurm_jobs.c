@@ -1,0 +1,862 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs as Slurm tells them. What a 'job' line says and what 'started', 'requeued' and 'ended' say is
+ * the same news, and whichever comes first counts: each is held against what is known, and a step
+ * that was taken already is not taken again.
+ *
+ *     waiting --start--> running --end--> ended          a line may show any later state: the steps
+ *        ^------------requeue--/                          in between are taken then
+ *
+ * A run is known by Slurm's count of restarts. Another run means that the one before was put back,
+ * whether we saw that or not. Slurm's clock has seconds: what is hardly older than the look that
+ * brought it to light counts as happening now.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "engine/slurm/slurm_engine_private.h"
+#include "engine/slurm/slurm_job_line.h"
+#include "engine/slurm/slurm_spell.h"
+
+enum {
+    NEWS_MS = 2000, /* an event of Slurm that is no older happens now */
+};
+
+#define GENERATION_SHIFT (ID_RANK_BITS + ID_INDEX_BITS + ID_JOB_BITS)
+#define GENERATION_MASK  ((uint64_t)15 << GENERATION_SHIFT)
+#define RANK_MASK        ((uint64_t)(ID_RANKS_MAX - 1))
+
+uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one)
+{
+    return (uint64_t)job << (ID_RANK_BITS + ID_INDEX_BITS) | (uint64_t)index_plus_one
+                                                                 << ID_RANK_BITS;
+}
+
+struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank)
+{
+    assert(rank < job->task_count);
+    return job->many == NULL ? &job->one : &job->many[rank];
+}
+
+struct slurm_job *slurm_job_of(struct slurm_engine *engine, uint64_t task)
+{
+    const uint32_t row = map_get(&engine->by_slot, task & ~GENERATION_MASK & ~RANK_MASK);
+
+    if (row == MAP_NONE || engine->jobs[row].id != (task & ~RANK_MASK) ||
+        (task & RANK_MASK) >= engine->jobs[row].task_count)
+        return NULL;
+    return &engine->jobs[row];
+}
+
+static msec_t at_of(const struct slurm_engine *engine, uint64_t seconds)
+{
+    const msec_t at = seconds > LIMIT_TIME_MS / 1000 ? engine->now : (msec_t)seconds * MSEC_PER_SEC;
+
+    return at <= 0 || at > engine->now - NEWS_MS ? engine->now : at;
+}
+
+/* ---- rows ---- */
+
+static void set_tasks(struct slurm_job *job, uint32_t count)
+{
+    mem_free(job->many);
+    job->one = (struct slurm_task){ .key = 0 };
+    job->many = count > 1 ? mem_alloc(count, sizeof(*job->many)) : NULL;
+    job->task_count = count;
+    job->asked = 0;
+    job->is_asked = false;
+}
+
+static uint32_t array_row(struct slurm_engine *engine, uint32_t id)
+{
+    uint32_t row = map_get(&engine->by_array, id);
+
+    if (row != MAP_NONE)
+        return row;
+    if (engine->array_free != INDEX_NONE) {
+        row = engine->array_free;
+        engine->array_free = engine->arrays[row].first_member;
+    } else {
+        row = engine->array_count++;
+        MEM_ROOM(engine->arrays, engine->arrays_room, engine->array_count);
+    }
+    engine->arrays[row] = (struct slurm_array){
+        .id = id,
+        .first_member = INDEX_NONE,
+        .last_member = INDEX_NONE,
+        .cursor = INDEX_NONE,
+    };
+    map_put(&engine->by_array, id, row);
+    return row;
+}
+
+static void join_array(struct slurm_engine *engine, uint32_t row, uint32_t array_id)
+{
+    const uint32_t at = array_row(engine, array_id);
+    struct slurm_array *array = &engine->arrays[at];
+    struct slurm_job *job = &engine->jobs[row];
+
+    job->array = at;
+    job->next_member = INDEX_NONE;
+    job->prev_member = array->last_member;
+    if (array->last_member != INDEX_NONE)
+        engine->jobs[array->last_member].next_member = row;
+    else
+        array->first_member = row;
+    array->last_member = row;
+    if (array->cursor == INDEX_NONE)
+        array->cursor = row;
+}
+
+static void leave_array(struct slurm_engine *engine, struct slurm_job *job)
+{
+    struct slurm_array *array = &engine->arrays[job->array];
+
+    if (array->cursor == (uint32_t)(job - engine->jobs))
+        array->cursor = job->next_member;
+    if (job->prev_member != INDEX_NONE)
+        engine->jobs[job->prev_member].next_member = job->next_member;
+    else
+        array->first_member = job->next_member;
+    if (job->next_member != INDEX_NONE)
+        engine->jobs[job->next_member].prev_member = job->prev_member;
+    else
+        array->last_member = job->prev_member;
+    if (array->first_member == INDEX_NONE) {
+        (void)map_remove(&engine->by_array, array->id);
+        array->first_member = engine->array_free;
+        engine->array_free = job->array;
+    }
+    job->array = INDEX_NONE;
+}
+
+/* The row of the slot, a new one if need be; INDEX_NONE: there are too many. */
+static uint32_t job_row(struct slurm_engine *engine, uint64_t slot, uint32_t array)
+{
+    uint32_t row = map_get(&engine->by_slot, slot);
+
+    if (row != MAP_NONE)
+        return row;
+    if (engine->stats.jobs >= engine->config.jobs_max)
+        return INDEX_NONE;
+    if (engine->job_free != INDEX_NONE) {
+        row = engine->job_free;
+        engine->job_free = engine->jobs[row].next_member;
+    } else {
+        row = engine->job_count++;
+        MEM_ROOM(engine->jobs, engine->jobs_room, engine->job_count);
+    }
+    engine->stats.jobs++;
+    engine->jobs[row] = (struct slurm_job){
+        .id = slot,
+        .retry_at = MSEC_NEVER,
+        .wish = { .shape = SHAPE_NONE, .reason = NAME_NONE },
+        .cost_type = NAME_NONE,
+        .array = INDEX_NONE,
+        .is_used = true,
+    };
+    map_put(&engine->by_slot, slot, row);
+    if (array != 0)
+        join_array(engine, row, array);
+    return row;
+}
+
+static void free_job(struct slurm_engine *engine, struct slurm_job *job)
+{
+    const uint32_t row = (uint32_t)(job - engine->jobs);
+
+    if (job->array != INDEX_NONE)
+        leave_array(engine, job);
+    (void)map_remove(&engine->by_slot, job->id & ~GENERATION_MASK);
+    if (map_get(&engine->by_record, job->record) == row)
+        (void)map_remove(&engine->by_record, job->record);
+    mem_free(job->many);
+    *job = (struct slurm_job){ .next_member = engine->job_free };
+    engine->job_free = row;
+    engine->stats.jobs--;
+}
+
+/* ---- announcing ---- */
+
+static void announce_next(struct slurm_engine *engine, uint32_t array);
+
+static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
+{
+    const msec_t eligible = at_of(engine, job->submit_s * 1000 > (uint64_t)job->begin_at
+                                              ? job->submit_s
+                                              : (uint64_t)(job->begin_at / MSEC_PER_SEC));
+
+    slurm_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                      .at = engine->now,
+                                                      .job = {
+                                                          .id = job->id,
+                                                          .first_task_id = job->id,
+                                                          .name = job->name,
+                                                          .user = job->user,
+                                                          .shape = job->wish.shape,
+                                                          .task_count = job->task_count,
+                                                          .gang = job->task_count > 1,
+                                                          .arrived_at = eligible,
+                                                          .estimate_ms = job->limit_ms,
+                                                      } });
+}
+
+static void announce(struct slurm_engine *engine, struct slurm_job *job)
+{
+    job->is_announced = true;
+    if (job->array != INDEX_NONE)
+        engine->arrays[job->array].active++;
+    tell_job(engine, job);
+}
+
+/* Of what ended or was withdrawn: room for the next task of its array, if those are limited. */
+static void unannounce(struct slurm_engine *engine, struct slurm_job *job)
+{
+    const uint32_t array = job->array;
+
+    job->is_announced = false;
+    if (array == INDEX_NONE)
+        return;
+    assert(engine->arrays[array].active > 0);
+    engine->arrays[array].active--;
+    if (engine->arrays[array].limit > 0)
+        announce_next(engine, array);
+}
+
+static void withdraw(struct slurm_engine *engine, struct slurm_job *job)
+{
+    if (!job->is_announced)
+        return;
+    slurm_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_JOB_WITHDRAWN,
+                                                      .at = engine->now,
+                                                      .job.id = job->id });
+    if (job->array != INDEX_NONE)
+        engine->arrays[job->array].cursor = engine->arrays[job->array].first_member;
+    set_tasks(job, job->task_count);
+    unannounce(engine, job);
+}
+
+/* Slurm makes what was put back wait for two minutes; a placement ends that. */
+static bool is_time(const struct slurm_engine *engine, const struct slurm_job *job)
+{
+    return job->begin_at <= engine->now || job->run > 0;
+}
+
+static bool may_announce(struct slurm_engine *engine, const struct slurm_job *job)
+{
+    if (job->phase != PHASE_WAITING || !job->is_open || job->wish.shape == SHAPE_NONE)
+        return false;
+    if (is_time(engine, job))
+        return true;
+    if (job->begin_at < engine->begin_wake)
+        engine->begin_wake = job->begin_at;
+    return false;
+}
+
+/* Announce or withdraw a job that waits, as it may run or not. */
+static void weigh(struct slurm_engine *engine, struct slurm_job *job)
+{
+    if (job->phase != PHASE_WAITING)
+        return;
+    if (!may_announce(engine, job)) {
+        withdraw(engine, job);
+        return;
+    }
+    if (job->is_announced)
+        return;
+    if (job->array != INDEX_NONE) {
+        const struct slurm_array *array = &engine->arrays[job->array];
+
+        if (array->limit > 0 && array->active >= array->limit)
+            return;
+    }
+    announce(engine, job);
+}
+
+static void announce_next(struct slurm_engine *engine, uint32_t at)
+{
+    struct slurm_array *array = &engine->arrays[at];
+
+    while (array->cursor != INDEX_NONE && array->active < array->limit) {
+        struct slurm_job *job = &engine->jobs[array->cursor];
+
+        if (!job->is_announced && job->phase == PHASE_WAITING && !may_announce(engine, job))
+            return; /* it will be weighed when it may */
+        array->cursor = job->next_member;
+        if (!job->is_announced && job->phase == PHASE_WAITING)
+            announce(engine, job);
+    }
+}
+
+/* ---- steps ---- */
+
+static void tell_task(struct slurm_engine *engine, const struct slurm_job *job, uint32_t rank,
+                      const struct engine_event *event)
+{
+    struct engine_event full = *event;
+
+    full.task = job->id + rank;
+    slurm_engine_emit(engine, &full);
+}
+
+static void leave_node(struct slurm_engine *engine, struct slurm_task *task)
+{
+    if (task->instance != 0)
+        slurm_node_get(engine, task->instance)->running--;
+    task->instance = 0;
+}
+
+/* The run is over, and the job waits again. What was placed for the next run already stays. */
+static void requeue(struct slurm_engine *engine, struct slurm_job *job)
+{
+    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+        struct slurm_task *task = slurm_job_task(job, rank);
+        const bool is_over = task->instance != 0 || (task->key != 0 && job->is_asked);
+        struct engine_event event = { .kind = ENGINE_TASK_LOST, .at = engine->now };
+
+        if (!is_over && task->stop_key == 0)
+            continue;
+        event.key = task->key;
+        if (task->stop_key != 0) {
+            event.kind = ENGINE_TASK_STOPPED;
+            event.key = task->stop_key;
+        }
+        leave_node(engine, task);
+        if (task->key != 0)
+            job->asked--;
+        *task = (struct slurm_task){ .key = 0 };
+        if (job->is_announced)
+            tell_task(engine, job, rank, &event);
+    }
+    job->phase = PHASE_WAITING;
+    job->is_foreign = false;
+    job->is_asked = false;
+    job->is_stopping = false;
+    job->tries = 0;
+    slurm_places_mark(engine, job);
+}
+
+static int take_node(void *context, const char *name, size_t length)
+{
+    struct slurm_engine *engine = context;
+    const uint64_t instance = slurm_node_instance(engine, name, length);
+
+    if (instance == 0)
+        engine->is_elsewhere = true;
+    MEM_ROOM(engine->instances, engine->instances_room, engine->instance_count + 1);
+    engine->instances[engine->instance_count++] = instance;
+    return 0;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Whether it runs on the machines that it was placed on; in any order. */
+static bool is_as_placed(struct slurm_engine *engine, struct slurm_job *job)
+{
+    if (engine->instance_count != job->task_count || job->asked != job->task_count)
+        return false;
+    if (job->task_count == 1)
+        return job->one.wanted == engine->instances[0];
+    MEM_ROOM(engine->instances, engine->instances_room, 2 * job->task_count);
+    uint64_t *wanted = engine->instances + job->task_count;
+
+    for (uint32_t rank = 0; rank < job->task_count; rank++)
+        wanted[rank] = job->many[rank].wanted;
+    qsort(engine->instances, job->task_count, sizeof(*wanted), compare_u64);
+    qsort(wanted, job->task_count, sizeof(*wanted), compare_u64);
+    return memcmp(engine->instances, wanted, job->task_count * sizeof(*wanted)) == 0;
+}
+
+/* One task runs. */
+static void start_task(struct slurm_engine *engine, struct slurm_job *job, uint32_t rank,
+                       bool is_placed)
+{
+    struct slurm_task *task = slurm_job_task(job, rank);
+    struct engine_event event = { .kind = ENGINE_TASK_STARTED, .at = job->started_at };
+
+    if (!is_placed) {
+        if (task->key == 0)
+            job->asked++;
+        if (task->key == 0 || task->wanted != 0)
+            task->key = (uint64_t)1 << 63 | ++engine->made_keys;
+        task->wanted = engine->instances[rank % engine->instance_count];
+        event.kind = ENGINE_TASK_FOUND;
+        event.instance = task->wanted;
+        event.started_at = job->started_at;
+    }
+    task->instance = task->wanted;
+    event.key = task->key;
+    slurm_node_get(engine, task->instance)->running++;
+    tell_task(engine, job, rank, &event);
+}
+
+static void start(struct slurm_engine *engine, struct slurm_job *job, const char *nodes,
+                  uint64_t start_s)
+{
+    engine->instance_count = 0;
+    engine->is_elsewhere = false;
+    if (nodes == NULL || slurm_spell_nodes(nodes, ID_RANKS_MAX, take_node, engine) < 0 ||
+        job->wish.shape == SHAPE_NONE)
+        engine->is_elsewhere = true;
+    job->is_asked = false;
+    job->retry_at = MSEC_NEVER;
+    job->tries = 0;
+    if (engine->is_elsewhere) {
+        withdraw(engine, job);
+        job->phase = PHASE_RUNNING;
+        job->is_foreign = true;
+        return;
+    }
+    job->started_at = at_of(engine, start_s);
+    job->phase = PHASE_RUNNING;
+    if (!job->is_announced)
+        announce(engine, job);
+    const bool is_placed = is_as_placed(engine, job);
+
+    for (uint32_t rank = 0; rank < job->task_count; rank++)
+        start_task(engine, job, rank, is_placed);
+}
+
+static void end(struct slurm_engine *engine, struct slurm_job *job, uint64_t end_s)
+{
+    const struct engine_event event = { .kind = ENGINE_TASK_FINISHED, .at = at_of(engine, end_s) };
+
+    job->phase = PHASE_ENDED;
+    job->is_stopping = false;
+    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+        leave_node(engine, slurm_job_task(job, rank));
+        if (job->is_announced)
+            tell_task(engine, job, rank, &event);
+    }
+    if (job->is_announced)
+        unannounce(engine, job);
+}
+
+/* What a line says about where the job is in its life. */
+struct life {
+    enum slurm_phase_of phase;
+    uint32_t run;
+    const char *nodes;
+    uint64_t start_s;
+    uint64_t end_s;
+};
+
+static void live(struct slurm_engine *engine, struct slurm_job *job, const struct life *life)
+{
+    const bool is_other_run = job->run != life->run;
+
+    if (job->phase == PHASE_RUNNING && (is_other_run || life->phase == PHASE_WAITING))
+        requeue(engine, job);
+    else if (job->phase == PHASE_WAITING && is_other_run)
+        requeue(engine, job); /* it ran unseen */
+    job->run = life->run;
+    if (job->phase == PHASE_RUNNING && life->phase == PHASE_RUNNING && job->asked == 0 &&
+        !job->is_foreign)
+        job->phase = PHASE_WAITING; /* it was given up, and runs on: it is found again */
+    if (job->phase == PHASE_WAITING &&
+        (life->phase == PHASE_RUNNING ||
+         (life->phase == PHASE_ENDED && life->nodes != NULL && job->is_announced)))
+        start(engine, job, life->nodes, life->start_s);
+    if (job->phase != PHASE_ENDED && life->phase == PHASE_ENDED)
+        end(engine, job, life->end_s);
+}
+
+/* ---- lines ---- */
+
+/* Slurm knows it no more, or gives its id to another. */
+static void vanish(struct slurm_engine *engine, struct slurm_job *job)
+{
+    if (job->phase != PHASE_ENDED)
+        end(engine, job, 0);
+}
+
+/* What one record says of each of its tasks. */
+struct record {
+    const struct slurm_job_line *line;
+    struct life life;
+    struct slurm_wish wish;
+    uint32_t task_count;
+    uint32_t name;
+    uint32_t user;
+    bool has_wish;
+};
+
+/* Slurm gave the id out again, or had it run again after its end, which was told. */
+static bool is_another(const struct slurm_job *job, const struct slurm_job_line *line)
+{
+    if (job->record == 0)
+        return false;
+    if (job->phase == PHASE_ENDED && line->phase != PHASE_ENDED)
+        return true;
+    return line->submit != NUMBER_NONE && line->submit > job->submit_s && line->run <= job->run;
+}
+
+/* The old job is gone, and the new one is of the next generation. */
+static void renew(struct slurm_engine *engine, struct slurm_job *job)
+{
+    const uint64_t slot = job->id & ~GENERATION_MASK;
+    const uint64_t generation = (job->id >> GENERATION_SHIFT) + 1;
+
+    vanish(engine, job);
+    if (map_get(&engine->by_record, job->record) == (uint32_t)(job - engine->jobs))
+        (void)map_remove(&engine->by_record, job->record);
+    mem_free(job->many);
+    *job = (struct slurm_job){
+        .id = slot | generation << GENERATION_SHIFT,
+        .retry_at = MSEC_NEVER,
+        .wish = { .shape = SHAPE_NONE, .reason = NAME_NONE },
+        .cost_type = NAME_NONE,
+        .array = job->array,
+        .next_member = job->next_member,
+        .prev_member = job->prev_member,
+        .is_used = true,
+        .is_dirty = job->is_dirty,
+        .is_late = job->is_late,
+    };
+}
+
+/* What it asks for; read only while it waits, for later the record tells what it was given. */
+static void take_wish(struct slurm_engine *engine, struct slurm_job *job, struct record *record)
+{
+    if (!record->has_wish) {
+        record->has_wish = true;
+        record->wish = slurm_job_line_wish(engine, record->line, &record->task_count);
+    }
+    if (job->task_count == record->task_count && job->wish.shape == record->wish.shape &&
+        job->wish.reason == record->wish.reason)
+        return;
+    withdraw(engine, job);
+    job->wish = record->wish;
+    set_tasks(job, record->task_count);
+}
+
+/* Slurm took the placement, and says now that it will not carry it out. */
+static bool is_hopeless(const char *reason)
+{
+    static const char *const reasons[] = { "BadConstraints", "Licenses", "Reservation",
+                                           "AccountNotAllowed", "InvalidAccount" };
+
+    if (reason == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (strcmp(reason, reasons[i]) == 0)
+            return true;
+    }
+    return strncmp(reason, "Assoc", 5) == 0 || strncmp(reason, "QOS", 3) == 0;
+}
+
+static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
+                       const struct record *record)
+{
+    const struct slurm_job_line *line = record->line;
+
+    job->name = record->name;
+    job->user = record->user;
+    if (line->submit != NUMBER_NONE && line->submit <= LIMIT_TIME_MS / 1000)
+        job->submit_s = line->submit;
+    job->begin_at = line->begin == NUMBER_NONE || line->begin > LIMIT_TIME_MS / 1000
+                        ? 0
+                        : (msec_t)line->begin * MSEC_PER_SEC;
+    job->limit_ms = line->limit_s == NUMBER_NONE || line->limit_s > LIMIT_TIME_MS / 1000
+                        ? -1
+                        : (msec_t)line->limit_s * MSEC_PER_SEC;
+    job->is_open = slurm_job_line_is_open(line);
+    job->is_movable = slurm_job_line_is_movable(engine, line);
+    job->is_completing = line->completing == 1;
+}
+
+static void take_record(struct slurm_engine *engine, struct slurm_job *job, struct record *record)
+{
+    const bool is_new = job->record == 0;
+
+    if (job->record != (uint32_t)record->line->id) {
+        const uint32_t row = (uint32_t)(job - engine->jobs);
+
+        if (!is_new && map_get(&engine->by_record, job->record) == row)
+            (void)map_remove(&engine->by_record, job->record);
+        job->record = (uint32_t)record->line->id;
+    }
+    job->seen = engine->round;
+    if (is_new)
+        job->run = (uint32_t)record->line->run;
+    take_facts(engine, job, record);
+    if (is_new || (record->life.phase == PHASE_WAITING && job->phase == PHASE_WAITING &&
+                   job->run == record->life.run))
+        take_wish(engine, job, record);
+    live(engine, job, &record->life);
+    if (job->phase != PHASE_WAITING)
+        return;
+    weigh(engine, job);
+    if (job->is_asked && is_hopeless(record->line->reason)) {
+        slurm_places_lose(engine, job, engine->now);
+        slurm_places_hold(engine, job);
+    }
+    if (!job->is_completing && job->asked > 0 && !job->is_asked)
+        slurm_places_mark(engine, job);
+}
+
+/* The job of a slot and a line about it; NULL: it is none of ours. */
+static struct slurm_job *job_for(struct slurm_engine *engine, uint64_t slot, uint32_t array,
+                                 const struct record *record)
+{
+    uint32_t row = map_get(&engine->by_slot, slot);
+
+    if (row == MAP_NONE && record->life.phase == PHASE_ENDED)
+        return NULL; /* nobody was told of it */
+    row = job_row(engine, slot, array);
+    if (row == INDEX_NONE)
+        return NULL;
+    if (is_another(&engine->jobs[row], record->line))
+        renew(engine, &engine->jobs[row]);
+    return &engine->jobs[row];
+}
+
+struct array_walk {
+    struct slurm_engine *engine;
+    struct record *record;
+    uint32_t array;
+};
+
+static int take_member(void *context, uint32_t index)
+{
+    struct array_walk *walk = context;
+    struct slurm_job *job =
+        job_for(walk->engine, slurm_slot(walk->array, index + 1), walk->array, walk->record);
+
+    if (job == NULL || job->is_split)
+        return 0;
+    take_record(walk->engine, job, walk->record);
+    return 0;
+}
+
+static int ignore_member(void *context, uint32_t index)
+{
+    (void)context;
+    (void)index;
+    return 0;
+}
+
+static void take_array(struct slurm_engine *engine, struct record *record)
+{
+    struct array_walk walk = { .engine = engine,
+                               .record = record,
+                               .array = (uint32_t)record->line->array };
+    uint32_t limit = 0;
+
+    /* The limit stands at the end, and must be known before the first is announced. */
+    if (slurm_spell_tasks(record->line->tasks, LIMIT_TASKS_PER_JOB, ignore_member, NULL, &limit) <
+        0) {
+        engine->stats.bad_lines++;
+        return;
+    }
+    if (record->life.phase == PHASE_ENDED && map_get(&engine->by_array, walk.array) == MAP_NONE)
+        return; /* nobody was told of it */
+    const uint32_t row = array_row(engine, walk.array);
+
+    engine->arrays[row].limit = limit;
+    (void)slurm_spell_tasks(record->line->tasks, LIMIT_TASKS_PER_JOB, take_member, &walk, &limit);
+}
+
+static void take_single(struct slurm_engine *engine, struct record *record)
+{
+    const struct slurm_job_line *line = record->line;
+    const bool is_member = line->array != NUMBER_NONE && line->task != NUMBER_NONE;
+    const uint32_t array = is_member ? (uint32_t)line->array : 0;
+    const uint64_t slot =
+        is_member ? slurm_slot(array, (uint32_t)line->task + 1) : slurm_slot((uint32_t)line->id, 0);
+    struct slurm_job *job = job_for(engine, slot, array, record);
+
+    if (job == NULL)
+        return;
+    job->is_split = is_member;
+    map_put(&engine->by_record, line->id, (uint32_t)(job - engine->jobs));
+    take_record(engine, job, record);
+}
+
+void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line)
+{
+    struct slurm_job_line job;
+    struct record record = { .line = &job };
+
+    if (!slurm_job_line_read(line, &job)) {
+        engine->stats.bad_lines++;
+        return;
+    }
+    record.life = (struct life){ .phase = job.phase,
+                                 .run = (uint32_t)job.run,
+                                 .nodes = job.nodes,
+                                 .start_s = job.start,
+                                 .end_s = job.end };
+    record.name = slurm_job_line_name(engine->config.job_names, job.name);
+    record.user = slurm_job_line_name(engine->config.users, job.user);
+    if (job.array != NUMBER_NONE && job.tasks != NULL && job.task == NUMBER_NONE)
+        take_array(engine, &record);
+    else
+        take_single(engine, &record);
+}
+
+/* The job that 'started' and the like speak of, with its run; NULL: none that we know. */
+static struct slurm_job *job_named(struct slurm_engine *engine, const struct line *line,
+                                   struct life *ret_life)
+{
+    const char *id = line_get(line, "job");
+    const char *run = line_get(line, "run");
+    const char *start_s = line_get(line, "start");
+    const char *end_s = line_get(line, "end");
+    uint64_t number = 0;
+    uint64_t count = 0;
+
+    if (id == NULL || line_number(id, ID_JOB_MAX, &number) < 0 ||
+        (run != NULL && line_number(run, UINT32_MAX - 1, &count) < 0)) {
+        engine->stats.bad_lines++;
+        return NULL;
+    }
+    const uint32_t row = map_get(&engine->by_record, number);
+
+    if (row == MAP_NONE)
+        return NULL;
+    *ret_life = (struct life){ .run = run == NULL ? engine->jobs[row].run : (uint32_t)count,
+                               .nodes = line_get(line, "nodes") };
+    if (start_s != NULL)
+        (void)line_number(start_s, UINT64_MAX, &ret_life->start_s);
+    if (end_s != NULL)
+        (void)line_number(end_s, UINT64_MAX, &ret_life->end_s);
+    return &engine->jobs[row];
+}
+
+/* The job line of the same look came before and may have told more: old news changes nothing. */
+static bool is_old(const struct slurm_job *job, const struct life *life)
+{
+    return life->run < job->run || (life->run == job->run && job->phase >= life->phase);
+}
+
+static void take_life(struct slurm_engine *engine, const struct line *line,
+                      enum slurm_phase_of phase)
+{
+    struct life life;
+    struct slurm_job *job = job_named(engine, line, &life);
+
+    if (job == NULL)
+        return;
+    life.phase = phase;
+    if (!is_old(job, &life))
+        live(engine, job, &life);
+}
+
+void slurm_jobs_on_started(struct slurm_engine *engine, const struct line *line)
+{
+    take_life(engine, line, PHASE_RUNNING);
+}
+
+void slurm_jobs_on_requeued(struct slurm_engine *engine, const struct line *line)
+{
+    take_life(engine, line, PHASE_WAITING);
+}
+
+void slurm_jobs_on_ended(struct slurm_engine *engine, const struct line *line)
+{
+    take_life(engine, line, PHASE_ENDED);
+}
+
+/* A record that held many tasks has none of its own in 'by_record'; a list tells what became of
+ * them. */
+void slurm_jobs_on_gone(struct slurm_engine *engine, const struct line *line)
+{
+    struct life life;
+    struct slurm_job *job = job_named(engine, line, &life);
+
+    if (job == NULL)
+        return;
+    vanish(engine, job);
+    free_job(engine, job);
+}
+
+/* ---- time and lists ---- */
+
+void slurm_jobs_tick(struct slurm_engine *engine)
+{
+    if (engine->now < engine->begin_wake)
+        return;
+    engine->begin_wake = MSEC_NEVER;
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        struct slurm_job *job = &engine->jobs[i];
+
+        if (job->is_used && !job->is_announced)
+            weigh(engine, job);
+    }
+}
+
+void slurm_jobs_end_list(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        struct slurm_job *job = &engine->jobs[i];
+
+        if (!job->is_used || job->seen == engine->round)
+            continue;
+        vanish(engine, job);
+        free_job(engine, job);
+    }
+}
+
+void slurm_jobs_tell(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        if (engine->jobs[i].is_used && engine->jobs[i].is_announced)
+            tell_job(engine, &engine->jobs[i]);
+    }
+}
+
+void slurm_jobs_tell_tasks(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        struct slurm_job *job = &engine->jobs[i];
+
+        if (!job->is_used || !job->is_announced || job->phase != PHASE_RUNNING)
+            continue;
+        for (uint32_t rank = 0; rank < job->task_count; rank++) {
+            const struct slurm_task *task = slurm_job_task(job, rank);
+
+            if (task->instance == 0)
+                continue;
+            tell_task(engine, job, rank,
+                      &(struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                              .at = engine->now,
+                                              .key = task->key,
+                                              .instance = task->instance,
+                                              .started_at = job->started_at });
+        }
+    }
+}
+
+void slurm_jobs_done(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->job_count; i++)
+        mem_free(engine->jobs[i].many);
+    mem_free(engine->jobs);
+    mem_free(engine->arrays);
+    map_done(&engine->by_slot);
+    map_done(&engine->by_record);
+    map_done(&engine->by_array);
+}
+
+void slurm_engine_each_unholdable(const struct slurm_engine *engine,
+                                  void (*each)(void *context, uint64_t task, const char *reason),
+                                  void *context)
+{
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        const struct slurm_job *job = &engine->jobs[i];
+
+        if (job->is_used && job->phase == PHASE_WAITING && job->is_open &&
+            job->wish.shape == SHAPE_NONE && job->wish.reason != NAME_NONE)
+            each(context, job->id, names_text(&engine->shapes.reasons, job->wish.reason));
+    }
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Machines as nodes of Slurm. One that takes no work for a while, though nobody gave it back, is
+ * lost; a while, because every node is silent for some seconds when slurmctld is restarted. One that
+ * was given back is set down, so that Slurm puts what ran there back at once, and deleted; that is
+ * tried until Slurm has forgotten it, and again if it comes back.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/slurm/slurm_engine_private.h"
+
+enum {
+    RETRY_MS = 1000,
+    RETRY_DOUBLINGS = 5,
+    NODE_NAME_SIZE = 96,
+    NODES_PER_LINE = 256,
+    CODE_INVALID_NODE = 2018, /* ESLURM_INVALID_NODE_NAME */
+};
+
+uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length)
+{
+    const size_t prefix = strlen(engine->config.node_prefix);
+    uint64_t id = 0;
+
+    if (length <= prefix || length - prefix > 19 || name[prefix] == '0' ||
+        strncmp(name, engine->config.node_prefix, prefix) != 0)
+        return 0;
+    for (size_t i = prefix; i < length; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return 0;
+        id = id * 10 + (uint64_t)(name[i] - '0');
+    }
+    return id;
+}
+
+int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance, char *buf,
+                           size_t size)
+{
+    return snprintf(buf, size, "%s%" PRIu64, engine->config.node_prefix, instance);
+}
+
+struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance)
+{
+    uint32_t row = map_get(&engine->by_instance, instance);
+
+    if (row == MAP_NONE) {
+        row = engine->node_count++;
+        MEM_ROOM(engine->nodes, engine->nodes_room, engine->node_count);
+        engine->nodes[row] = (struct slurm_node){
+            .instance = instance,
+            .idle_since = MSEC_NEVER,
+            .retry_at = MSEC_NEVER,
+        };
+        map_put(&engine->by_instance, instance, row);
+    }
+    return &engine->nodes[row];
+}
+
+static void wake_at(struct slurm_engine *engine, msec_t at)
+{
+    if (at < engine->nodes_wake)
+        engine->nodes_wake = at;
+}
+
+static bool takes_work(const struct slurm_node *node)
+{
+    return node->is_there && node->is_up && !node->is_drained && !node->is_retired;
+}
+
+static void tell_node(struct slurm_engine *engine, enum engine_event_kind kind, uint64_t instance)
+{
+    slurm_engine_emit(
+        engine, &(struct engine_event){ .kind = kind, .at = engine->now, .instance = instance });
+}
+
+static void mark_removal(struct slurm_engine *engine, struct slurm_node *node)
+{
+    node->retry_at = MSEC_NEVER;
+    if (node->is_dirty || !node->is_there)
+        return;
+    node->is_dirty = true;
+    slurm_rows_add(&engine->gone, (uint32_t)(node - engine->nodes));
+}
+
+/* After any change: tell it as ready, begin or end to count how long it takes no work. */
+static void weigh(struct slurm_engine *engine, struct slurm_node *node)
+{
+    if (takes_work(node)) {
+        node->idle_since = MSEC_NEVER;
+        if (!node->is_told) {
+            node->is_told = true;
+            tell_node(engine, ENGINE_NODE_READY, node->instance);
+        }
+        return;
+    }
+    if (node->is_retired) {
+        node->is_told = false;
+        return;
+    }
+    if (node->idle_since == MSEC_NEVER)
+        node->idle_since = engine->now;
+    if (node->is_told)
+        wake_at(engine, node->idle_since + engine->config.node_lost_ms);
+}
+
+void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
+{
+    const char *name = line_get(line, "name");
+    const char *state = line_get(line, "state");
+    const char *drain = line_get(line, "drain");
+    const uint64_t instance =
+        name == NULL || state == NULL ? 0 : slurm_node_instance(engine, name, strlen(name));
+
+    if (instance == 0)
+        return; /* not ours */
+    struct slurm_node *node = slurm_node_get(engine, instance);
+
+    if (!node->is_there)
+        engine->stats.nodes++;
+    node->is_there = true;
+    node->is_up = strcmp(state, "up") == 0;
+    node->is_drained = drain != NULL && strcmp(drain, "1") == 0;
+    node->seen = engine->round;
+    if (node->is_retired && !node->is_removing && node->retry_at == MSEC_NEVER)
+        mark_removal(engine, node); /* it came after it was given back */
+    weigh(engine, node);
+}
+
+static void forget_node(struct slurm_engine *engine, struct slurm_node *node)
+{
+    if (!node->is_there)
+        return;
+    engine->stats.nodes--;
+    node->is_there = false;
+    node->is_up = false;
+    node->is_removing = false;
+    node->tries = 0;
+    node->retry_at = MSEC_NEVER;
+    weigh(engine, node);
+}
+
+void slurm_nodes_on_gone(struct slurm_engine *engine, const struct line *line)
+{
+    const char *name = line_get(line, "name");
+    const uint64_t instance = name == NULL ? 0 : slurm_node_instance(engine, name, strlen(name));
+    const uint32_t row = instance == 0 ? MAP_NONE : map_get(&engine->by_instance, instance);
+
+    if (row != MAP_NONE)
+        forget_node(engine, &engine->nodes[row]);
+}
+
+static void later(struct slurm_engine *engine, enum engine_event_kind kind, uint64_t instance)
+{
+    MEM_ROOM(engine->later, engine->later_room, engine->later_count + 1);
+    engine->later[engine->later_count++] =
+        (struct engine_event){ .kind = kind, .instance = instance };
+}
+
+void slurm_nodes_on_admit(void *self, uint64_t instance)
+{
+    struct slurm_engine *engine = self;
+    struct slurm_node *node = slurm_node_get(engine, instance);
+
+    node->is_admitted = true;
+    node->is_retired = false;
+    if (takes_work(node))
+        later(engine, ENGINE_NODE_READY, instance);
+}
+
+void slurm_nodes_on_retire(void *self, uint64_t instance)
+{
+    struct slurm_engine *engine = self;
+    struct slurm_node *node = slurm_node_get(engine, instance);
+
+    node->is_admitted = false;
+    node->is_retired = true;
+    node->is_told = false;
+    node->idle_since = MSEC_NEVER;
+    mark_removal(engine, node);
+}
+
+/* All that go are set down in few requests, and deleted one by one: one that cannot be deleted yet
+ * would keep the others. */
+void slurm_nodes_send(struct slurm_engine *engine)
+{
+    struct slurm_rows *gone = &engine->gone;
+    char name[NODE_NAME_SIZE];
+
+    for (uint32_t first = 0; first < gone->count; first += NODES_PER_LINE) {
+        struct line_text list = { .text = NULL };
+
+        for (uint32_t i = first; i < gone->count && i < first + NODES_PER_LINE; i++) {
+            const int length = slurm_engine_node_name(engine, engine->nodes[gone->row[i]].instance,
+                                                      name, sizeof(name));
+
+            if (i > first)
+                line_text_append(&list, ",", 1);
+            line_text_append(&list, name, (uint32_t)length);
+        }
+        line_text_append(&list, "", 1);
+        (void)slurm_ask_begin(engine, "down");
+        line_text_string(&engine->out, "nodes", list.text);
+        line_text_string(&engine->out, "text", "stint: given back");
+        slurm_ask_end(engine, ASK_DOWN, 0);
+        line_text_done(&list);
+    }
+    for (uint32_t i = 0; i < gone->count; i++) {
+        struct slurm_node *node = &engine->nodes[gone->row[i]];
+
+        node->is_dirty = false;
+        node->is_removing = true;
+        (void)slurm_engine_node_name(engine, node->instance, name, sizeof(name));
+        (void)slurm_ask_begin(engine, "delete");
+        line_text_string(&engine->out, "nodes", name);
+        slurm_ask_end(engine, ASK_DELETE, node->instance);
+    }
+    gone->count = 0;
+}
+
+/* It is busy still, or not there at all. */
+void slurm_nodes_refused(struct slurm_engine *engine, const struct slurm_ask *ask, uint64_t code)
+{
+    const uint32_t row = map_get(&engine->by_instance, ask->subject);
+
+    if (ask->kind != ASK_DELETE || row == MAP_NONE)
+        return;
+    struct slurm_node *node = &engine->nodes[row];
+
+    if (code == CODE_INVALID_NODE) {
+        forget_node(engine, node);
+        return;
+    }
+    const uint32_t doublings = node->tries < RETRY_DOUBLINGS ? node->tries : RETRY_DOUBLINGS;
+
+    node->tries++;
+    node->is_removing = false;
+    node->retry_at = engine->now + ((msec_t)RETRY_MS << doublings);
+    wake_at(engine, node->retry_at);
+}
+
+void slurm_nodes_reset(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->node_count; i++) {
+        struct slurm_node *node = &engine->nodes[i];
+
+        if (node->idle_since == MSEC_NEVER)
+            continue;
+        node->idle_since = engine->now;
+        wake_at(engine, engine->now + engine->config.node_lost_ms);
+    }
+}
+
+/* What runs on a machine that was only drained runs on there. */
+static bool is_lost(const struct slurm_engine *engine, const struct slurm_node *node)
+{
+    return node->is_told && node->idle_since != MSEC_NEVER &&
+           engine->now >= node->idle_since + engine->config.node_lost_ms &&
+           (!node->is_up || node->running == 0);
+}
+
+static void tick_node(struct slurm_engine *engine, struct slurm_node *node)
+{
+    if (node->retry_at <= engine->now)
+        mark_removal(engine, node);
+    else
+        wake_at(engine, node->retry_at);
+    if (!node->is_told || node->idle_since == MSEC_NEVER || engine->is_lost)
+        return;
+    if (is_lost(engine, node)) {
+        node->is_told = false;
+        tell_node(engine, ENGINE_NODE_LOST, node->instance);
+    } else {
+        const msec_t due = node->idle_since + engine->config.node_lost_ms;
+
+        wake_at(engine, due > engine->now ? due : engine->now + RETRY_MS);
+    }
+}
+
+void slurm_nodes_tick(struct slurm_engine *engine)
+{
+    if (engine->now < engine->nodes_wake)
+        return;
+    engine->nodes_wake = MSEC_NEVER;
+    for (uint32_t i = 0; i < engine->node_count; i++)
+        tick_node(engine, &engine->nodes[i]);
+}
+
+void slurm_nodes_end_list(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->node_count; i++) {
+        if (engine->nodes[i].seen != engine->round)
+            forget_node(engine, &engine->nodes[i]);
+    }
+}
+
+void slurm_nodes_tell(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->node_count; i++) {
+        if (takes_work(&engine->nodes[i]))
+            tell_node(engine, ENGINE_NODE_READY, engine->nodes[i].instance);
+    }
+}
+
+void slurm_engine_each_stray(const struct slurm_engine *engine,
+                             void (*each)(void *context, uint64_t instance, bool is_up),
+                             void *context)
+{
+    for (uint32_t i = 0; i < engine->node_count; i++) {
+        const struct slurm_node *node = &engine->nodes[i];
+
+        if (node->is_there && !node->is_admitted && !node->is_retired)
+            each(context, node->instance, node->is_up);
+    }
+}
