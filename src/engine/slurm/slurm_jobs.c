@@ -199,6 +199,8 @@ static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
                                                           .shape = job->wish.shape,
                                                           .task_count = job->task_count,
                                                           .gang = job->task_count > 1,
+                                                          .fixed = !job->is_movable,
+                                                          .spread = job->task_count > 1,
                                                           .arrived_at = eligible,
                                                           .estimate_ms = job->limit_ms,
                                                       } });

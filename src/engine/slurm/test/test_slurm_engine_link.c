@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machines, lists, and links that break. */
+#include "engine/slurm/test/engine_world.h"
+
+TEST(a_machine_is_ready_when_its_node_takes_work)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->admit(world.port.self, 7);
+    line(&world, "node name=st-7 state=joining drain=0");
+    line(&world, "node name=st-7 state=up drain=1");
+    line(&world, "node name=big7 state=up drain=0");
+    line(&world, "node name=st-007 state=up drain=0");
+    heard(&world, "");
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "node name=st-7 state=up drain=0 cpus=4");
+    heard(&world, "ready on 7\n");
+
+    line(&world, "node name=st-8 state=up drain=0");
+    heard(&world, "ready on 8\n");
+    world.port.ops->admit(world.port.self, 8);
+    tick(&world);
+    heard(&world, "ready on 8\n");
+    finish(&world);
+}
+
+TEST(a_machine_that_is_down_for_long_is_lost)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "node name=st-7 state=down drain=0");
+    world.heard[0] = '\0';
+    world.now += 14999;
+    tick(&world);
+    heard(&world, "");
+    world.now += 1;
+    assert_int_equal(slurm_engine_next_wake(world.engine), world.now);
+    tick(&world);
+    heard(&world, "lost-node on 7\n");
+    line(&world, "node name=st-7 state=up drain=0");
+    heard(&world, "ready on 7\n");
+    finish(&world);
+}
+
+TEST(a_restart_of_slurmctld_loses_no_machine)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "node name=st-7 state=down drain=0");
+    world.heard[0] = '\0';
+    world.now += 10000;
+    line(&world, "controller state=lost text=x");
+    assert_false(slurm_engine_is_up(world.engine));
+    world.now += 60000;
+    tick(&world);
+    line(&world, "controller state=back");
+    world.now += 14000;
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-7 state=up drain=0");
+    world.now += 60000;
+    tick(&world);
+    heard(&world, "");
+    finish(&world);
+}
+
+TEST(a_drained_machine_is_lost_only_when_nothing_runs_there)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, runs);
+    line(&world, "node name=st-7 state=up drain=1");
+    world.heard[0] = '\0';
+    world.now += 30000;
+    tick(&world);
+    heard(&world, "");
+    line(&world, "ended job=12 state=completed run=0 nodes=st-7 end=1794717001");
+    world.now += 30000;
+    tick(&world);
+    heard(&world, "finished 12\nlost-node on 7\n");
+    finish(&world);
+}
+
+TEST(a_node_is_removed_until_it_is_gone)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\ndelete key=2 nodes=st-7\n");
+    line(&world, "done key=1");
+    line(&world, "node name=st-7 state=down drain=0");
+    line(&world, "refused key=2 code=2016 text=busy");
+    sent(&world, "");
+    world.now += 1000;
+    tick(&world);
+    sent(&world, "down key=3 nodes=st-7 text=stint:%20given%20back\ndelete key=4 nodes=st-7\n");
+    line(&world, "done key=3");
+    line(&world, "done key=4");
+    line(&world, "node-gone name=st-7");
+    assert_int_equal(slurm_engine_next_wake(world.engine), MSEC_NEVER);
+
+    line(&world, "node name=st-7 state=up drain=0"); /* it was booting still */
+    sent(&world, "down key=5 nodes=st-7 text=stint:%20given%20back\ndelete key=6 nodes=st-7\n");
+    finish(&world);
+}
+
+TEST(a_machine_that_never_joined_needs_no_removal)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "");
+    finish(&world);
+}
+
+static void count_stray(void *context, uint64_t instance, bool is_up)
+{
+    uint64_t *sum = context;
+
+    *sum += instance * (is_up ? 1 : 100);
+}
+
+TEST(nodes_that_nobody_admitted_are_strays)
+{
+    struct world world;
+    uint64_t sum = 0;
+
+    meet(&world);
+    world.port.ops->admit(world.port.self, 7);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "node name=st-8 state=up drain=0");
+    line(&world, "node name=st-9 state=down drain=0");
+    slurm_engine_each_stray(world.engine, count_stray, &sum);
+
+    assert_int_equal(sum, 908);
+    finish(&world);
+}
+
+TEST(a_list_tells_everything_and_drops_what_it_does_not_name)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    line(&world, "job id=13 name=a state=pending run=0 hold=gate " ASKS);
+    line(&world, "job id=14 name=a state=running run=0 nodes=st-7 start=1794717000 " ASKS);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "node name=st-8 state=up drain=0");
+    world.heard[0] = '\0';
+    world.port.ops->list(world.port.self, 40);
+    sent(&world, "list key=1 what=nodes\nlist key=2 what=jobs\n");
+    line(&world, "list key=1 what=nodes");
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "done key=1 count=1");
+    line(&world, "list key=2 what=jobs");
+    line(&world, waits);
+    line(&world, "job id=14 name=a state=running run=0 nodes=st-7 start=1794717000 " ASKS);
+    heard(&world, "");
+    line(&world, "done key=2 count=2");
+
+    heard(&world, "finished 13\narrived 12x1\narrived 14x1\nready on 7\n"
+                  "found 14 on 7 key own\nlisted key 40\n");
+    finish(&world);
+}
+
+TEST(a_list_waits_for_the_next_connection)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->list(world.port.self, 40);
+    sent(&world, "list key=1 what=nodes\nlist key=2 what=jobs\n");
+    line(&world, "list key=1 what=nodes");
+    slurm_engine_disconnected(world.engine, world.now);
+    world.port.ops->list(world.port.self, 41);
+    sent(&world, "");
+    connect_it(&world);
+    sent(&world, "hello protocol=1\nlist key=3 what=nodes\nlist key=4 what=jobs\n");
+    line(&world, "done key=3 count=0");
+    line(&world, "done key=4 count=0");
+    heard(&world, "listed key 40\nlisted key 41\n");
+    finish(&world);
+}
+
+TEST(what_was_not_answered_is_asked_again)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    line(&world, "job id=13 name=a state=pending run=0 hold=gate " ASKS);
+    place(&world, 5, "12", 7);
+    place(&world, 6, "13", 7);
+    sent(&world, "place key=1 job=12 run=0 nodes=st-7\nplace key=2 job=13 run=0 nodes=st-7\n");
+    line(&world, "done key=1");
+    slurm_engine_disconnected(world.engine, world.now);
+    world.heard[0] = '\0';
+    connect_it(&world);
+    sent(&world, "hello protocol=1\nplace key=2 job=13 run=0 nodes=st-7\n"
+                 "list key=3 what=nodes\nlist key=4 what=jobs\n");
+    line(&world, runs);
+    heard(&world, "started 12 key 5\n");
+    line(&world, "unsure key=2 code=1 text=x");
+    line(&world, "controller state=lost text=x");
+    line(&world, "controller state=back");
+    sent(&world, "place key=2 job=13 run=0 nodes=st-7\n");
+    finish(&world);
+}
+
+TEST(an_id_that_is_given_out_again_is_another_job)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    const uint64_t first = world.last.job.id;
+
+    line(&world,
+         "job id=12 name=b state=pending run=0 hold=gate node_count=1 cpus=1 submit=1794716500");
+    heard(&world, "arrived 12x1\nfinished 12\narrived 12x1\n");
+    assert_true(world.last.job.id != first);
+    assert_int_equal(slurm_engine_find(world.engine, "12"), world.last.job.id);
+    place(&world, 5, "12", 7);
+    sent(&world, "place key=1 job=12 run=0 nodes=st-7\n");
+    world.port.ops->place(world.port.self, 6, first, 7);
+    world.heard[0] = '\0';
+    tick(&world);
+    assert_int_equal(world.last.kind, ENGINE_TASK_LOST);
+    assert_int_equal(world.last.task, first);
+    finish(&world);
+}
+
+TEST(lines_that_make_no_sense_do_no_harm)
+{
+    static const char *const bad[] = {
+        "",
+        "job",
+        "job id=0 state=pending",
+        "job id=99999999999 state=pending",
+        "job id=12 state=pending run=-1",
+        "job id=12 array=12 tasks=5-2 state=pending",
+        "job id=12 array=12 tasks=0-4194303 state=pending",
+        "job id=12 array=12 tasks=, state=pending",
+        "job id=12 array=12 tasks=1%25x state=pending",
+        "job id=12 state=pending state=running",
+        "started job=x",
+        "started",
+        "ended job=12 run=99999999999",
+        "done key=77",
+        "done key=x",
+        "refused",
+        "failed key=1 job=0",
+        "failed key=1 job=12_[x",
+        "node",
+        "node-gone",
+        "unsure key=0",
+        "nonsense a=b",
+        "hello protocol=2",
+        "Hello",
+    };
+    struct world world;
+
+    meet(&world);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        line(&world, bad[i]);
+    slurm_engine_line(world.engine, world.now, NULL, SIZE_MAX);
+    heard(&world, "");
+    sent(&world, "");
+    assert_true(slurm_engine_stats(world.engine).bad_lines > 10);
+    line(&world, waits);
+    heard(&world, "arrived 12x1\n");
+    finish(&world);
+}
+
+TEST(nothing_is_read_before_the_hello)
+{
+    struct world world;
+
+    begin(&world);
+    slurm_engine_connected(world.engine, world.now);
+    line(&world, waits);
+    heard(&world, "");
+    sent(&world, "");
+    finish(&world);
+}
+
+CHECK_MAIN(RUN(a_machine_is_ready_when_its_node_takes_work),
+           RUN(a_machine_that_is_down_for_long_is_lost),
+           RUN(a_restart_of_slurmctld_loses_no_machine),
+           RUN(a_drained_machine_is_lost_only_when_nothing_runs_there),
+           RUN(a_node_is_removed_until_it_is_gone),
+           RUN(a_machine_that_never_joined_needs_no_removal),
+           RUN(nodes_that_nobody_admitted_are_strays),
+           RUN(a_list_tells_everything_and_drops_what_it_does_not_name),
+           RUN(a_list_waits_for_the_next_connection), RUN(what_was_not_answered_is_asked_again),
+           RUN(an_id_that_is_given_out_again_is_another_job),
+           RUN(lines_that_make_no_sense_do_no_harm), RUN(nothing_is_read_before_the_hello))

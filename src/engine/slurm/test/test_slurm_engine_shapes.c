@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What jobs ask for, what they cost, and many of them. */
+#include <time.h>
+
+#include "engine/slurm/test/engine_world.h"
+
+static void keep_reason(void *context, uint64_t task, const char *reason)
+{
+    assert_true(task != 0);
+    (void)snprintf(context, 256, "%s", reason);
+}
+
+static const char *reason_for(struct world *world, const char *asks, char *buf)
+{
+    char text[512];
+
+    (void)snprintf(text, sizeof(text), "job id=12 name=a state=pending run=0 hold=gate %s", asks);
+    buf[0] = '\0';
+    line(world, text);
+    slurm_engine_each_unholdable(world->engine, keep_reason, buf);
+    return buf;
+}
+
+TEST(what_no_machine_can_hold_is_not_announced_but_said)
+{
+    struct world world;
+    char buf[256];
+
+    meet(&world);
+    assert_string_equal(reason_for(&world, "node_count=1 cpus=64 mem_mib=100", buf),
+                        "no machine of the catalogue holds cpu64-mem100");
+    assert_string_equal(reason_for(&world, "node_count=1 cpus=1 gres_node=gres:gpu:v100:1", buf),
+                        "no machine of the catalogue holds cpu1-mem0-gpu1:v100");
+    assert_non_null(strstr(reason_for(&world, "cpus=1 features=slow", buf), "slow"));
+    assert_non_null(strstr(reason_for(&world, "cpus=1 features=a&(b", buf), "not understood"));
+    assert_non_null(
+        strstr(reason_for(&world, "cpus=1 gres_node=gres:nvme:1", buf), "other than gpu"));
+    assert_non_null(strstr(reason_for(&world, "cpus=1 het=11", buf), "heterogeneous"));
+    heard(&world, "");
+    assert_string_equal(reason_for(&world, "cpus=1", buf), "");
+    heard(&world, "arrived 12x1\n");
+    finish(&world);
+}
+
+/* The types that hold the job that was announced last: l, x and g. */
+static const char *types_of(struct world *world, const char *asks, char *buf)
+{
+    static int id = 100;
+    char text[512];
+    size_t used = 0;
+
+    (void)snprintf(text, sizeof(text), "job id=%d name=a state=pending run=0 hold=gate %s", id++,
+                   asks);
+    world->last.kind = ENGINE_LISTED;
+    line(world, text);
+    for (uint32_t i = 0; i < 3 && world->last.kind == ENGINE_JOB_ARRIVED; i++) {
+        if (shape_fits_type(&world->shapes, world->last.job.shape, &world->catalogue.types[i]))
+            buf[used++] = "lxg"[i];
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+TEST(constraints_and_accelerators_choose_the_machines)
+{
+    struct world world;
+    char buf[8];
+
+    meet(&world);
+    assert_string_equal(types_of(&world, "cpus=1", buf), "lxg");
+    assert_string_equal(types_of(&world, "cpus=4", buf), "xg");
+    assert_string_equal(types_of(&world, "cpus=1 mem_mib=9000", buf), "g");
+    assert_string_equal(types_of(&world, "cpus=1 features=m5", buf), "lx");
+    assert_string_equal(types_of(&world, "cpus=1 features=m5|g4dn", buf), "lxg");
+    assert_string_equal(types_of(&world, "cpus=1 features=m5&g4dn", buf), "");
+    assert_string_equal(types_of(&world, "cpus=1 features=g4dn|m5&fast", buf), "xg");
+    assert_string_equal(types_of(&world, "cpus=1 features=(g4dn|m5)&cloud&z1&on-demand", buf),
+                        "lxg");
+    assert_string_equal(types_of(&world, "cpus=1 features=spot", buf), "");
+    assert_string_equal(types_of(&world, "cpus=1 features=fast", buf), "x");
+    assert_string_equal(types_of(&world, "cpus=1 gres_node=gres:gpu:1", buf), "g");
+    assert_string_equal(types_of(&world, "cpus=1 gres_node=gres:gpu:t4:1", buf), "g");
+    assert_string_equal(types_of(&world, "node_count=2 cpus=2 gres_job=gres:gpu:2", buf), "g");
+    assert_string_equal(types_of(&world, "node_count=1 cpus=2 gres_job=gres:gpu:2", buf), "");
+    assert_string_equal(types_of(&world, "cpus=2 ntasks=2 gres_task=gres:gpu:1", buf), "");
+    assert_string_equal(types_of(&world, "cpus=1 gres_socket=gres:gpu:1", buf), "g");
+    finish(&world);
+}
+
+TEST(a_job_for_itself_takes_the_whole_machine)
+{
+    struct world world;
+    char buf[8];
+
+    meet(&world);
+    assert_string_equal(types_of(&world, "cpus=1 mem_mib=100 exclusive=1", buf), "lxg");
+    const struct res *demand = shape_demand_on(&world.shapes, world.last.job.shape, 0);
+
+    assert_int_equal(demand->amount[RES_CPU], 2000);
+    assert_int_equal(demand->amount[RES_MEM], 4000);
+    assert_string_equal(types_of(&world, "cpus=3 mem_mib=0 mem_all=1", buf), "xg");
+    demand = shape_demand_on(&world.shapes, world.last.job.shape, 0);
+    assert_int_equal(demand->amount[RES_CPU], 4000);
+    assert_int_equal(demand->amount[RES_MEM], 8000);
+    finish(&world);
+}
+
+TEST(the_cost_is_written_once_and_summed)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, runs);
+    line(&world, "ended job=12 state=completed run=0 nodes=st-7 end=1794717001");
+    slurm_engine_cost(world.engine, slurm_engine_find(world.engine, "12"), 1000, "m5.large");
+    slurm_engine_cost(world.engine, slurm_engine_find(world.engine, "12"), 1000234, "m5.large");
+    sent(&world, "");
+    world.now = slurm_engine_next_wake(world.engine);
+    tick(&world);
+    sent(&world, "comment key=1 job=12 text=stint:%20$1.001234%20on%20m5.large\n");
+    line(&world, "refused key=1 code=2021 text=ended,%20and%20there%20is%20no%20accounting");
+    slurm_engine_cost(world.engine, slurm_engine_find(world.engine, "12"), 5, "m5.large");
+    world.now += 60000;
+    tick(&world);
+    sent(&world, "");
+    finish(&world);
+}
+
+TEST(a_hundred_thousand_jobs_are_read_within_a_second)
+{
+    struct world world;
+    struct timespec from;
+    struct timespec to;
+    char text[512];
+
+    meet(&world);
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    for (int i = 1; i <= 100000; i++) {
+        const int length = snprintf(
+            text, sizeof(text),
+            "job id=%d uid=1000 user=u%d account=a name=job-%d partition=cloud state=pending run=0 "
+            "hold=gate reason=BeginTime begin=1794716000 node_count=1 cpus=%d mem_mib=%d "
+            "limit_s=600 requeue=1 submit=1794716000 ntasks=1 priority=4294901759",
+            i, i % 50, i, i % 4 + 1, i % 10 * 100 + 100);
+
+        slurm_engine_line(world.engine, world.now, text, (size_t)length);
+    }
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+
+    assert_int_equal(world.events, 100000);
+    assert_int_equal(slurm_engine_stats(world.engine).waiting, 100000);
+    const double took =
+        (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+
+    print_message("# 100,000 lines: %.3f s\n", took);
+    assert_true(took < 5); /* sanitizers included; 0.2 s without */
+    finish(&world);
+}
+
+TEST(an_array_of_a_hundred_thousand_is_released_in_one_request)
+{
+    struct world world;
+    char label[SLURM_LABEL_SIZE];
+
+    meet(&world);
+    line(&world, "job id=12 array=12 tasks=0-99999 name=a state=pending run=0 hold=gate " ASKS);
+    assert_int_equal(world.events, 100000);
+    for (uint64_t i = 0; i < 100000; i++) {
+        (void)snprintf(label, sizeof(label), "12_%" PRIu64, i);
+        queue(&world, i + 1, label);
+    }
+    sent(&world, "release key=1 jobs=12_[0-99999]\n");
+    finish(&world);
+}
+
+CHECK_MAIN(RUN(what_no_machine_can_hold_is_not_announced_but_said),
+           RUN(constraints_and_accelerators_choose_the_machines),
+           RUN(a_job_for_itself_takes_the_whole_machine), RUN(the_cost_is_written_once_and_summed),
+           RUN(a_hundred_thousand_jobs_are_read_within_a_second),
+           RUN(an_array_of_a_hundred_thousand_is_released_in_one_request))
