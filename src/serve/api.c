@@ -187,9 +187,9 @@ static void set_counts(json_t *object, const struct serve_world *world,
     json_t *tasks = json_object();
     json_t *instances = json_object();
 
-    for (int state = TASK_WAITING; state <= TASK_RUNNING; state++)
+    for (enum task_state state = TASK_WAITING; state <= TASK_RUNNING; state++)
         api_set_number(tasks, serve_task_word(state), sums->tasks[state]);
-    for (int state = INSTANCE_REQUESTED; state <= INSTANCE_RETURNED; state++)
+    for (enum instance_state state = INSTANCE_REQUESTED; state <= INSTANCE_RETURNED; state++)
         api_set_number(instances, serve_instance_word(state), sums->instances[state]);
     json_object_set_new(object, "jobs", json_pack("{s:I}", "living", (json_int_t)sums->jobs));
     json_object_set_new(object, "tasks", tasks);

@@ -145,7 +145,7 @@ static bool read_filter(struct api_call *call, struct job_filter *ret)
     *ret = (struct job_filter){ .user = api_argument(call, "user"), .by_state = word != NULL };
     if (word == NULL)
         return true;
-    for (int state = TASK_WAITING; state <= TASK_RUNNING; state++) {
+    for (enum task_state state = TASK_WAITING; state <= TASK_RUNNING; state++) {
         if (strcmp(word, serve_task_word(state)) == 0) {
             ret->state = state;
             return true;

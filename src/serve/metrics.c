@@ -178,11 +178,11 @@ static void write_states(const struct text *text, const struct serve_world *worl
                          const struct serve_sums *sums)
 {
     head(text, "stint_instances", "gauge", "Machines that are asked for or paid for, by state.");
-    for (int state = INSTANCE_REQUESTED; state <= INSTANCE_RETURNED; state++)
+    for (enum instance_state state = INSTANCE_REQUESTED; state <= INSTANCE_RETURNED; state++)
         labelled(text, "stint_instances", "state", serve_instance_word(state),
                  sums->instances[state]);
     head(text, "stint_tasks", "gauge", "Tasks that have not ended, by state.");
-    for (int state = TASK_WAITING; state <= TASK_RUNNING; state++)
+    for (enum task_state state = TASK_WAITING; state <= TASK_RUNNING; state++)
         labelled(text, "stint_tasks", "state", serve_task_word(state), sums->tasks[state]);
     whole(text, "stint_jobs", "gauge", "Jobs that have not ended.", sums->jobs);
     whole(text, "stint_open_intents", "gauge", "Acts that were begun and are not confirmed yet.",

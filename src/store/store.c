@@ -313,7 +313,7 @@ static int read_counters(struct store *store, struct error *reterr)
 
     int error = store_asked(&ask, reterr);
 
-    for (int i = 0; i < STORE_COUNTERS && error == 0; i++) {
+    for (enum store_counter i = 0; i < STORE_COUNTERS && error == 0; i++) {
         ask = STORE_ASK(store, SQL_COUNTER_READ, STORE_TEXT(counter_word(i)));
         if (store_row(&ask))
             store->counted[i] = (uint64_t)store_number(&ask, 0);
@@ -420,7 +420,7 @@ static void write_counters(struct store *store)
     if (store->next_key != store->kept_key)
         STORE_WRITE(store, SQL_COUNTER_WRITE, STORE_TEXT("next_key"),
                     STORE_NUMBER(store->next_key));
-    for (int i = 0; i < STORE_COUNTERS; i++) {
+    for (enum store_counter i = 0; i < STORE_COUNTERS; i++) {
         if (store->counted[i] != store->kept_counted[i])
             STORE_WRITE(store, SQL_COUNTER_WRITE, STORE_TEXT(counter_word(i)),
                         STORE_NUMBER(store->counted[i]));

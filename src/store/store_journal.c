@@ -57,7 +57,7 @@ void store_intent_close_of(struct store *store, enum store_intent_kind kind, uin
 /* The kind of a word; false: none of ours. */
 static bool intent_kind(const char *word, enum store_intent_kind *ret)
 {
-    for (int kind = 0; word != NULL && kind < STORE_INTENT_KINDS; kind++) {
+    for (enum store_intent_kind kind = 0; word != NULL && kind < STORE_INTENT_KINDS; kind++) {
         if (strcmp(word, store_intent_word(kind)) == 0) {
             *ret = kind;
             return true;

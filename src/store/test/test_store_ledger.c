@@ -251,7 +251,7 @@ TEST(random_books_add_up_in_every_view)
     }
     store_file_commit(&file);
     assert_int_equal(store_totals(file.store, &totals, NULL), 0);
-    for (int by = 0; by < STORE_BYS; by++) {
+    for (enum store_by by = 0; by < STORE_BYS; by++) {
         for (uint32_t most = 0; most < 60; most += 7) {
             ledger(file.store, by, most, &rows);
             assert_int_equal(rows.sum, totals.bill);

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each path of docs/format/api.md, and what hostile requests get.
+ */
+#include "serve/api.h"
+
+#include <jansson.h>
+
+#include "base/test/check.h"
+#include "serve/test/serve_stage.h"
+
+struct answer {
+    unsigned status;
+    json_t *json; /* NULL: the body is no JSON */
+    char allow[16];
+    char text[65536];
+};
+
+/* "GET /v1/jobs?limit=3", as who has all rights. */
+static struct api_request parse(char *line, char *room[2])
+{
+    struct api_request request = { .authorised = true };
+
+    room[0] = strdup(line);
+    request.method = strsep(&room[0], " ");
+    room[1] = (char *)(uintptr_t)request.method;
+    request.path = strsep(&room[0], "?");
+    while (room[0] != NULL) {
+        char *pair = strsep(&room[0], "&");
+        const char *key = strsep(&pair, "=");
+
+        if (request.argument_count < API_ARGUMENTS_MAX)
+            request.arguments[request.argument_count] =
+                (struct api_argument){ .key = key, .value = pair != NULL ? pair : "" };
+        request.argument_count++;
+    }
+    return request;
+}
+
+static void ask_as(struct serve_stage *stage, const char *line, bool authorised, bool near,
+                   struct answer *ret)
+{
+    char *copy = strdup(line);
+    char *room[2];
+    struct api_request request = parse(copy, room);
+    struct api_reply reply;
+
+    request.authorised = authorised;
+    request.near = near;
+    api_answer(&stage->world, &request, &reply);
+    assert_non_null(reply.body);
+    assert_non_null(reply.content_type);
+    assert_int_equal(strlen(reply.body), reply.size);
+    *ret = (struct answer){ .status = reply.status,
+                            .json = json_loads(reply.body, JSON_REJECT_DUPLICATES, NULL) };
+    snprintf(ret->text, sizeof(ret->text), "%s", reply.body);
+    snprintf(ret->allow, sizeof(ret->allow), "%s", reply.allow != NULL ? reply.allow : "");
+    if (strcmp(reply.content_type, "application/json") == 0)
+        assert_non_null(ret->json);
+    free(reply.body);
+    free(room[1]);
+    free(copy);
+}
+
+/* The value at "jobs.0.user", as text; numbers in digits. Only the last ten answers stay. */
+static const char *at(const struct answer *answer, const char *path)
+{
+    static char rooms[10][4096];
+    static int next;
+    char *room = rooms[next++ % 10];
+    char *copy = strdup(path);
+    char *rest = copy;
+    const json_t *value = answer->json;
+
+    while (rest != NULL && value != NULL) {
+        const char *word = strsep(&rest, ".");
+
+        if (json_is_array(value))
+            value = json_array_get(value, strtoul(word, NULL, 10));
+        else
+            value = json_object_get(value, word);
+    }
+    free(copy);
+    if (value == NULL)
+        return "(none)";
+    if (json_is_string(value))
+        return json_string_value(value);
+
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+    snprintf(room, 4096, "%s", text);
+    free(text);
+    return room;
+}
+
+static void ask(struct serve_stage *stage, const char *line, struct answer *ret)
+{
+    ask_as(stage, line, true, true, ret);
+}
+
+/* Ask and expect an error of that status; how it begins. */
+static void refuse(struct serve_stage *stage, const char *line, unsigned status, const char *text)
+{
+    struct answer answer;
+
+    ask(stage, line, &answer);
+    assert_int_equal(answer.status, status);
+    assert_memory_equal(at(&answer, "error"), text, strlen(text));
+    json_decref(answer.json);
+}
+
+TEST(status_tells_mode_links_counts_and_money)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/status", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "mode"), "act");
+    assert_string_equal(at(&answer, "links.0.name"), "slurm");
+    assert_string_equal(at(&answer, "links.1.up"), "true");
+    assert_string_equal(at(&answer, "jobs.living"), "4");
+    assert_string_equal(at(&answer, "tasks"), "{\"waiting\":2,\"bound\":2,\"running\":1}");
+    assert_string_equal(at(&answer, "instances.ready"), "1");
+    assert_string_equal(at(&answer, "instances.requested"), "2");
+    assert_string_equal(at(&answer, "cost_microdollars_per_hour"), "360000");
+    assert_string_equal(at(&answer, "bill_microdollars"), "60000");
+    assert_string_equal(at(&answer, "savings_microdollars"), "140000");
+    assert_string_equal(at(&answer, "launch_failures.refused"), "1");
+    assert_string_equal(at(&answer, "evictions.notice"), "2");
+    assert_string_equal(at(&answer, "decision_ms_last"), "1");
+    assert_string_equal(at(&answer, "open_intents"), "1");
+    assert_string_equal(at(&answer, "proposals"), "2");
+    assert_string_equal(at(&answer, "findings"), "1");
+    assert_string_equal(at(&answer, "audit.age_ms"), "102000");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(jobs_are_listed_with_state_place_and_cost)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/jobs", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "total"), "4");
+    assert_string_equal(at(&answer, "jobs.0.job"), "12_1");
+    assert_string_equal(at(&answer, "jobs.0.user"), "ada");
+    assert_string_equal(at(&answer, "jobs.0.name"), "fit");
+    assert_string_equal(at(&answer, "jobs.0.state"), "running");
+    assert_string_equal(at(&answer, "jobs.0.cpu_milli"), "2000");
+    assert_string_equal(at(&answer, "jobs.0.instances"), "[\"st-1\"]");
+    assert_string_equal(at(&answer, "jobs.1.job"), "20");
+    assert_string_equal(at(&answer, "jobs.1.gang"), "true");
+    assert_string_equal(at(&answer, "jobs.1.state"), "bound");
+    assert_string_equal(at(&answer, "jobs.2.state"), "waiting");
+    assert_string_equal(at(&answer, "jobs.2.cpu_milli"), "64000");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(jobs_can_be_chosen_by_user_and_state_and_cut)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/jobs?user=bob&state=waiting", &answer);
+    assert_string_equal(at(&answer, "total"), "1");
+    assert_string_equal(at(&answer, "jobs.0.job"), "30");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/jobs?limit=1", &answer);
+    assert_string_equal(at(&answer, "total"), "4");
+    assert_string_equal(at(&answer, "jobs.1"), "(none)");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/jobs?user=nobody", &answer);
+    assert_string_equal(at(&answer, "jobs"), "[]");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(instances_are_listed_with_price_tasks_and_bill)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/instances", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "total"), "3");
+    assert_string_equal(at(&answer, "instances.0.instance"), "st-1");
+    assert_string_equal(at(&answer, "instances.0.type"), "a.large");
+    assert_string_equal(at(&answer, "instances.0.zone"), "z1");
+    assert_string_equal(at(&answer, "instances.0.market"), "spot");
+    assert_string_equal(at(&answer, "instances.0.state"), "ready");
+    assert_string_equal(at(&answer, "instances.0.tasks"), "[\"12_1\"]");
+    assert_string_equal(at(&answer, "instances.0.used.cpu_milli"), "2000");
+    assert_string_equal(at(&answer, "instances.0.capacity.cpu_milli"), "4000");
+    /* 71 s at $0.36 an hour */
+    assert_string_equal(at(&answer, "instances.0.bill_microdollars"), "7100");
+    assert_string_equal(at(&answer, "instances.0.empty_since"), "null");
+    assert_string_equal(at(&answer, "instances.1.state"), "requested");
+    assert_string_equal(at(&answer, "instances.1.billed_since"), "null");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(the_last_plan_is_shown_in_words)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/plan", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "kind"), "plain");
+    assert_string_equal(at(&answer, "full"), "null");
+    assert_string_equal(at(&answer, "decision_us"), "1500");
+    assert_string_equal(at(&answer, "rent_count"), "2");
+    assert_string_equal(at(&answer, "rents.0.offer"), "a.large in z1, spot");
+    assert_string_equal(at(&answer, "rents.0.count"), "2");
+    assert_string_equal(at(&answer, "place_count"), "2");
+    assert_string_equal(at(&answer, "places.0.task"), "20.0");
+    assert_string_equal(at(&answer, "places.0.job"), "20");
+    assert_string_equal(at(&answer, "places.0.user"), "bob");
+    assert_string_equal(at(&answer, "places.0.fresh"), "true");
+    assert_string_equal(at(&answer, "places.0.where"), "a.large in z1, spot");
+    assert_string_equal(at(&answer, "places.0.why"), plan_reason_text(REASON_CHEAPEST_ALONE));
+    assert_string_equal(at(&answer, "releases"), "[]");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(a_running_job_is_explained_by_its_reason_and_price)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/explain?job=12_1", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "state"), "running");
+    assert_string_equal(at(&answer, "waits"), "[]");
+    assert_string_equal(at(&answer, "tasks.0.instance"), "st-1");
+    assert_string_equal(at(&answer, "reasons.0.where"), "st-1");
+    assert_string_equal(at(&answer, "reasons.0.passed_over"), "b.large, on-demand");
+    assert_string_equal(at(&answer, "reasons.0.passed_over_microdollars_per_hour"), "720000");
+    assert_string_equal(at(&answer, "cheapest.offer"), "a.large in z1, spot");
+    assert_string_equal(at(&answer, "alone_cost_microdollars"), "60000");
+    assert_string_equal(at(&answer, "text.1"),
+                        "It was put on st-1 because: the cheapest machine that holds it alone, "
+                        "$0.360000 per hour; b.large, on-demand for $0.720000 was passed over.");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(every_kind_of_waiting_has_its_word)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/explain?job=30", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "no-offer");
+    assert_string_equal(at(&answer, "cheapest"), "null");
+    assert_string_equal(at(&answer, "expected_cost_microdollars"), "null");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "undecided");
+    assert_string_equal(at(&answer, "expected_cost_microdollars"), "60000");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/explain?job=20", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "booting");
+    assert_string_not_equal(at(&answer, "waits.0.until"), "null");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/explain?job=20.1", &answer);
+    assert_string_equal(at(&answer, "waits.1.why"), "back-off");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/explain?job=50", &answer);
+    assert_string_equal(at(&answer, "state"), "held");
+    assert_string_equal(at(&answer, "waits.0.why"), "held");
+    json_decref(answer.json);
+    stage.world.draining = true;
+    stage.world.max_instances = 3;
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "limit");
+    assert_string_equal(at(&answer, "waits.1.why"), "draining");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(a_price_limit_is_a_reason_to_wait)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    stage.world.max_price_per_hour = 719999;
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "limit");
+    json_decref(answer.json);
+    stage.world.max_price_per_hour = 720000;
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "undecided");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(refused_offers_are_a_reason_to_wait)
+{
+    struct serve_stage stage;
+    struct answer answer;
+    struct cloud_event refused = { .kind = CLOUD_REFUSED };
+
+    stage_init(&stage);
+    refused.at = stage.now;
+    for (refused.instance = stage.rented - 1; refused.instance <= stage.rented; refused.instance++)
+        controller_on_cloud(stage.controller, &refused);
+    stage_decide(&stage);
+    refused.at = stage.now;
+    for (uint64_t id = 1; id <= stage.rented; id++) {
+        refused.instance = id;
+        if (id != 1)
+            controller_on_cloud(stage.controller, &refused);
+    }
+    ask(&stage, "GET /v1/explain?job=20", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "offer-blocked");
+    assert_string_not_equal(at(&answer, "waits.0.until"), "null");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(an_ended_job_is_explained_from_the_books)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/explain?job=9", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "state"), "ended");
+    assert_string_equal(at(&answer, "cost_microdollars"), "50000");
+    assert_string_equal(at(&answer, "text.0"),
+                        "Job 9 (done, of ada) has ended. It held machines for 69 s and cost "
+                        "$0.050000; alone on its cheapest machine it would have cost $0.200000.");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(instances_are_explained_living_and_gone)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/explain?instance=st-1", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "offer"), "a.large in z1, spot");
+    assert_string_equal(at(&answer, "kept"), "1 tasks are there");
+    assert_string_equal(at(&answer, "tasks.0.task"), "12_1");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/explain?instance=st-900", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "state"), "gone");
+    assert_string_equal(at(&answer, "bill_microdollars"), "60000");
+    assert_string_equal(at(&answer, "rented_because.0.why"), plan_reason_text(REASON_BEST_SCORE));
+    json_decref(answer.json);
+    refuse(&stage, "GET /v1/explain?instance=st-77", 404, "no instance 'st-77'");
+    refuse(&stage, "GET /v1/explain?instance=st-0", 404, "no instance");
+    refuse(&stage, "GET /v1/explain?instance=st-1x", 404, "no instance");
+    refuse(&stage, "GET /v1/explain?instance=st-99999999999999999999999", 404, "no instance");
+    refuse(&stage, "GET /v1/explain?job=nine", 404, "no job 'nine'");
+    refuse(&stage, "GET /v1/explain", 400, "one of job and instance");
+    refuse(&stage, "GET /v1/explain?job=1&instance=2", 400, "one of job and instance");
+    stage_done(&stage);
+}
+
+TEST(the_ledger_adds_up_in_every_view)
+{
+    static const char *const by[] = { "user", "job", "type", "day" };
+    struct serve_stage stage;
+    struct answer answer;
+    char line[64];
+
+    stage_init(&stage);
+    for (int i = 0; i < 4; i++) {
+        json_int_t sum = 0;
+        size_t index = 0;
+        const json_t *row = NULL;
+
+        snprintf(line, sizeof(line), "GET /v1/ledger?by=%s", by[i]);
+        ask(&stage, line, &answer);
+        assert_int_equal(answer.status, 200);
+        assert_string_equal(at(&answer, "by"), by[i]);
+        json_array_foreach(json_object_get(answer.json, "rows"), index, row)
+        {
+            sum += json_integer_value(json_object_get(row, "cost_microdollars"));
+        }
+        assert_int_equal(sum, 60000);
+        assert_string_equal(at(&answer, "total.bill_microdollars"), "60000");
+        assert_string_equal(at(&answer, "complete"), "true");
+        json_decref(answer.json);
+    }
+    ask(&stage, "GET /v1/ledger", &answer);
+    assert_string_equal(at(&answer, "rows.0.name"), "ada");
+    assert_string_equal(at(&answer, "rows.1.name"), "(idle and boot)");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(doctor_and_proposals_are_shown_whatever_their_bytes)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/doctor", &answer);
+    assert_string_equal(at(&answer, "findings.0.kind"), "unholdable");
+    assert_string_equal(at(&answer, "findings.0.text"), "nothing holds ? it");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/proposals", &answer);
+    assert_string_equal(at(&answer, "proposals.1.id"), "32");
+    assert_string_equal(at(&answer, "proposals.1.why"), "null");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(proposals_are_approved_one_by_one_or_all)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "POST /v1/proposals/32/approve", &answer);
+    assert_string_equal(answer.text, "{\"changed\":1}");
+    json_decref(answer.json);
+    assert_true(stage.proposed[0]);
+    assert_false(stage.proposed[1]);
+    refuse(&stage, "POST /v1/proposals/32/reject", 404, "there is no proposal 32");
+    ask(&stage, "POST /v1/proposals/all/reject", &answer);
+    assert_string_equal(answer.text, "{\"changed\":1}");
+    json_decref(answer.json);
+    ask(&stage, "POST /v1/proposals/all/reject", &answer);
+    assert_string_equal(answer.text, "{\"changed\":0}");
+    json_decref(answer.json);
+    refuse(&stage, "POST /v1/proposals/0/reject", 404, "no such path");
+    refuse(&stage, "POST /v1/proposals/x/reject", 404, "no such path");
+    refuse(&stage, "POST /v1/proposals//reject", 404, "no such path");
+    refuse(&stage, "POST /v1/proposals/99999999999999999999999/reject", 404, "no such path");
+    refuse(&stage, "POST /v1/proposals/1/rejectx", 404, "no such path");
+    stage.world.answer_proposal = NULL;
+    refuse(&stage, "POST /v1/proposals/all/reject", 409, "there are proposals only");
+    stage_done(&stage);
+}
+
+TEST(reload_and_drain_are_handed_on)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "POST /v1/reload", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "text"), "limits changed");
+    json_decref(answer.json);
+    assert_int_equal(stage.reloads, 1);
+    stage.bad_config = true;
+    refuse(&stage, "POST /v1/reload", 409, "line 3");
+    ask(&stage, "POST /v1/drain", &answer);
+    json_decref(answer.json);
+    assert_true(stage.drained);
+    ask(&stage, "POST /v1/drain?off=1", &answer);
+    json_decref(answer.json);
+    assert_false(stage.drained);
+    refuse(&stage, "POST /v1/drain?off=yes", 400, "off must be 1");
+    stage_done(&stage);
+}
+
+TEST(hostile_requests_get_an_error_in_words)
+{
+    struct serve_stage stage;
+
+    stage_init(&stage);
+    refuse(&stage, "GET /", 404, "no such path");
+    refuse(&stage, "GET /v1/status/", 404, "no such path");
+    refuse(&stage, "GET /v1/../v1/status", 404, "no such path");
+    refuse(&stage, "GET /v1/jobs?limit=0", 400, "limit must be");
+    refuse(&stage, "GET /v1/jobs?limit=-1", 400, "limit must be");
+    refuse(&stage, "GET /v1/jobs?limit=10001", 400, "limit must be");
+    refuse(&stage, "GET /v1/jobs?limit=99999999999999999999999999", 400, "limit must be");
+    refuse(&stage, "GET /v1/jobs?limit=", 400, "limit must be");
+    refuse(&stage, "GET /v1/jobs?state=dead", 400, "state must be");
+    refuse(&stage, "GET /v1/jobs?users=ada", 400, "unknown argument 'users'");
+    refuse(&stage, "GET /v1/jobs?user=a&user=b", 400, "'user' is given twice");
+    refuse(&stage, "GET /v1/ledger?by=password", 400, "by must be");
+    refuse(&stage, "GET /v1/ledger?by=user'; DROP TABLE due; --", 400, "by must be");
+    refuse(&stage, "GET /v1/explain?job=9' OR '1'='1", 404, "no job");
+    refuse(&stage, "GET /v1/status?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q", 400, "too many");
+    refuse(&stage, "GET /v1/status?\xff\xfe", 400, "unknown argument");
+    stage_done(&stage);
+}
+
+TEST(the_wrong_method_is_told_the_right_one)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "POST /v1/status", &answer);
+    assert_int_equal(answer.status, 405);
+    assert_string_equal(answer.allow, "GET");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/drain", &answer);
+    assert_int_equal(answer.status, 405);
+    assert_string_equal(answer.allow, "POST");
+    json_decref(answer.json);
+    assert_false(stage.drained);
+    ask(&stage, "HEAD /v1/status", &answer);
+    assert_int_equal(answer.status, 200);
+    json_decref(answer.json);
+    ask(&stage, "HEAD /v1/drain", &answer);
+    assert_int_equal(answer.status, 405);
+    json_decref(answer.json);
+    assert_false(stage.drained);
+    stage_done(&stage);
+}
+
+TEST(who_has_no_token_reads_metrics_and_health_from_near_only)
+{
+    static const char *const closed[] = {
+        "GET /v1/status",        "GET /v1/jobs",
+        "GET /v1/ledger",        "GET /nothing",
+        "POST /v1/drain",        "POST /v1/reload",
+        "GET /v1/explain?job=9", "POST /v1/proposals/all/approve",
+    };
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++) {
+        ask_as(&stage, closed[i], false, true, &answer);
+        assert_int_equal(answer.status, 401);
+        json_decref(answer.json);
+    }
+    assert_false(stage.drained);
+    assert_true(stage.proposed[0]);
+    ask_as(&stage, "GET /metrics", false, true, &answer);
+    assert_int_equal(answer.status, 200);
+    ask_as(&stage, "GET /healthz", false, true, &answer);
+    assert_int_equal(answer.status, 200);
+    ask_as(&stage, "GET /metrics", false, false, &answer);
+    assert_int_equal(answer.status, 401);
+    json_decref(answer.json);
+    ask_as(&stage, "GET /healthz", false, false, &answer);
+    assert_int_equal(answer.status, 401);
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(health_says_what_is_missing)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /healthz", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.text, "ok\n");
+    stage.now = STAGE_T0 + 3 * 60000 + 30001;
+    ask(&stage, "GET /healthz", &answer);
+    assert_int_equal(answer.status, 503);
+    assert_string_equal(answer.text, "audit late");
+    stage.world.links[1].up = false;
+    ask(&stage, "GET /healthz", &answer);
+    assert_string_equal(answer.text, "link down: local");
+    stage.world.ready = false;
+    ask(&stage, "GET /healthz", &answer);
+    assert_string_equal(answer.text, "starting");
+    stage_done(&stage);
+}
+
+CHECK_MAIN(RUN(status_tells_mode_links_counts_and_money),
+           RUN(jobs_are_listed_with_state_place_and_cost),
+           RUN(jobs_can_be_chosen_by_user_and_state_and_cut),
+           RUN(instances_are_listed_with_price_tasks_and_bill),
+           RUN(the_last_plan_is_shown_in_words),
+           RUN(a_running_job_is_explained_by_its_reason_and_price),
+           RUN(every_kind_of_waiting_has_its_word), RUN(a_price_limit_is_a_reason_to_wait),
+           RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),
+           RUN(instances_are_explained_living_and_gone), RUN(the_ledger_adds_up_in_every_view),
+           RUN(doctor_and_proposals_are_shown_whatever_their_bytes),
+           RUN(proposals_are_approved_one_by_one_or_all), RUN(reload_and_drain_are_handed_on),
+           RUN(hostile_requests_get_an_error_in_words), RUN(the_wrong_method_is_told_the_right_one),
+           RUN(who_has_no_token_reads_metrics_and_health_from_near_only),
+           RUN(health_says_what_is_missing))
