@@ -513,7 +513,7 @@ struct route {
     bool prefix;                               /* 'path' is only how it begins */
 };
 
-static const struct route ROUTES[] = {
+static const struct route routes[] = {
     { .path = "/metrics", .method = "GET", .answer = answer_metrics, .open = true },
     { .path = "/healthz", .method = "GET", .answer = answer_health, .open = true },
     { .path = "/v1/status", .method = "GET", .answer = answer_status },
@@ -540,8 +540,8 @@ static const struct route ROUTES[] = {
 
 static const struct route *find_route(const char *path)
 {
-    for (size_t i = 0; i < sizeof(ROUTES) / sizeof(ROUTES[0]); i++) {
-        const struct route *route = &ROUTES[i];
+    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+        const struct route *route = &routes[i];
 
         if (route->prefix ? strncmp(path, route->path, strlen(route->path)) == 0
                           : strcmp(path, route->path) == 0)

@@ -156,6 +156,7 @@ static bool announces_too_much(struct MHD_Connection *connection)
     return length != NULL && strtoull(length, NULL, 10) > BODY_MAX;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the library chose the parameters */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
                                   const char *path, const char *method, const char *version,
                                   const char *data, size_t *size, void **state)
@@ -236,6 +237,8 @@ static int read_token(struct serve_http *http, const char *path, struct error *r
 
     if (error < 0)
         return error;
+
+    assert(text != NULL);
 
     const size_t length = strcspn(text, "\r\n");
 

@@ -30,7 +30,7 @@ enum {
     PATH_ROOM = 4096,
 };
 
-static const char *const SCHEMA =
+static const char *const schema =
     "CREATE TABLE counter(name TEXT PRIMARY KEY,value INTEGER NOT NULL) STRICT,WITHOUT ROWID;"
     "CREATE TABLE intent(key INTEGER PRIMARY KEY,kind TEXT NOT NULL,instance INTEGER NOT NULL,"
     " task INTEGER NOT NULL,offer TEXT,opened_at INTEGER NOT NULL,closed_at INTEGER,"
@@ -90,7 +90,8 @@ static const char *counter_word(enum store_counter counter)
 
 #define STORE_STATEMENT_TEXT(name, text) [name] = (text),
 
-static const char *const TEXT[STORE_STATEMENT_COUNT] = { STORE_STATEMENTS(STORE_STATEMENT_TEXT) };
+static const char *const statement_text[STORE_STATEMENT_COUNT] = { STORE_STATEMENTS(
+    STORE_STATEMENT_TEXT) };
 
 /* The statement with its values; NULL if it cannot be prepared. */
 static sqlite3_stmt *prepare(struct store *store, enum store_statement statement,
@@ -98,7 +99,7 @@ static sqlite3_stmt *prepare(struct store *store, enum store_statement statement
 {
     sqlite3_stmt **slot = &store->statement[statement];
 
-    if (*slot == NULL && sqlite3_prepare_v3(store->db, TEXT[statement], -1,
+    if (*slot == NULL && sqlite3_prepare_v3(store->db, statement_text[statement], -1,
                                             SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK)
         return NULL;
     for (int i = 0; i < count; i++) {
@@ -298,7 +299,7 @@ static int make_schema(struct store *store, struct error *reterr)
         return 0;
     error = exec(store, "BEGIN EXCLUSIVE", reterr);
     if (error == 0)
-        error = exec(store, SCHEMA, reterr);
+        error = exec(store, schema, reterr);
     if (error == 0)
         error = exec(store, "COMMIT", reterr);
     return error;

@@ -132,7 +132,7 @@ static int show_rows(struct store *store, enum store_statement statement, struct
 /* By user or job: what nobody pays, in rows of its own. */
 static int show_rest(struct store *store, const struct sink *sink, struct error *reterr)
 {
-    struct store_totals totals;
+    struct store_totals totals = { .bill = 0 };
     const int error = store_totals(store, &totals, reterr);
 
     if (error < 0)

@@ -14,8 +14,10 @@ static char *text_of(const struct serve_stage *stage)
     size_t size = 0;
     char *text = metrics_text(&stage->world, &size, &error);
 
-    if (text == NULL)
+    if (text == NULL) {
         fail_msg("%s", error.text);
+        return NULL;
+    }
     assert_int_equal(strlen(text), size);
     return text;
 }
