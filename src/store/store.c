@@ -320,9 +320,15 @@ static int read_counters(struct store *store, struct error *reterr)
             store->counted[i] = (uint64_t)store_number(&ask, 0);
         error = store_asked(&ask, reterr);
     }
-    store->kept_key = store->next_key;
-    memcpy(store->kept_counted, store->counted, sizeof(store->counted));
     return error;
+}
+
+/* What is in memory is what is in the file. */
+static void keep(struct store *store)
+{
+    store->kept_key = store->next_key;
+    store->kept_sums = store->sums;
+    memcpy(store->kept_counted, store->counted, sizeof(store->counted));
 }
 
 static int open_database(struct store *store, const char *path, struct error *reterr)
@@ -344,6 +350,9 @@ static int open_database(struct store *store, const char *path, struct error *re
         error = make_schema(store, reterr);
     if (error == 0)
         error = read_counters(store, reterr);
+    if (error == 0)
+        error = store_read_sums(store, reterr);
+    keep(store);
     return error;
 }
 
@@ -412,6 +421,7 @@ void store_rollback(struct store *store)
     if (store->open && !sqlite3_get_autocommit(store->db))
         run(store, SQL_ROLLBACK, NULL, 0);
     store->next_key = store->kept_key;
+    store->sums = store->kept_sums;
     memcpy(store->counted, store->kept_counted, sizeof(store->counted));
     end_turn(store);
 }
@@ -440,8 +450,7 @@ int store_commit(struct store *store, struct error *reterr)
         store_rollback(store);
         return error;
     }
-    store->kept_key = store->next_key;
-    memcpy(store->kept_counted, store->counted, sizeof(store->counted));
+    keep(store);
     end_turn(store);
     return 0;
 }

@@ -20,7 +20,8 @@
  *             then undoes the rest. Writing the same again is harmless. Only one process at a time
  *             has the file open through this module; others may read it with sqlite3.
  * Money:      every answer of store_ledger adds up to store_totals.bill, to the micro-dollar.
- * Costs:      a write is one prepared statement, 5 to 10 us; a commit one fsync; a ledger O(rows).
+ * Costs:      a write is one prepared statement, 2 to 4 us; a commit one fsync; totals O(living
+ *             instances and tasks); a ledger O(rows), 1 s for a million dues by user, 3.5 s by job.
  * Memory:     texts are borrowed for the call, in both directions. Calls back must not use the store.
  */
 #ifndef STINT_STORE_STORE_H

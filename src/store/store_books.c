@@ -27,10 +27,27 @@ void store_instance_end(struct store *store, uint64_t id, msec_t at)
     store_account_remove(store, id);
 }
 
+static void add_sums(struct ledger_sums *to, const struct ledger_sums *more, int sign)
+{
+    to->boot += sign * more->boot;
+    to->idle += sign * more->idle;
+    to->work += sign * more->work;
+    to->boot_ms += sign * more->boot_ms;
+    to->idle_ms += sign * more->idle_ms;
+    to->work_ms += sign * more->work_ms;
+    to->bill = to->boot + to->idle + to->work;
+}
+
 void store_bill(struct store *store, uint64_t id, const struct ledger_bill *bill)
 {
     const struct ledger_sums *sums = &bill->sums;
+    struct ledger_bill old;
 
+    if (store_find_bill(store, id, &old))
+        add_sums(&store->sums.bills, &old.sums, -1);
+    else
+        store->sums.bill_count++;
+    add_sums(&store->sums.bills, sums, 1);
     STORE_WRITE(store, SQL_BILL_SET, STORE_NUMBER(id), STORE_NUMBER(bill->from),
                 STORE_NUMBER(bill->to), STORE_NUMBER(sums->boot), STORE_NUMBER(sums->idle),
                 STORE_NUMBER(sums->work), STORE_NUMBER(sums->boot_ms), STORE_NUMBER(sums->idle_ms),
@@ -177,7 +194,13 @@ int store_each_account(struct store *store,
 void store_due(struct store *store, const struct store_due *due)
 {
     const char *label = text_or(due->label, "");
+    struct store_question ask = STORE_ASK(store, SQL_DUE_KNOWN, STORE_NUMBER(due->task));
 
+    if (!store_row(&ask))
+        store->sums.due_count++;
+    (void)store_asked(&ask, NULL);
+    store->sums.dues += due->cost;
+    store->sums.alone += due->alone_cost;
     STORE_WRITE(store, SQL_DUE_ADD, STORE_NUMBER(due->task), STORE_TEXT(label),
                 STORE_TEXT(text_or(due->job, label)), STORE_TEXT(due->name),
                 STORE_TEXT(text_or(due->user, "(unknown)")), STORE_TEXT(due->type),

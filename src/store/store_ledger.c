@@ -30,42 +30,77 @@ struct sink {
     money_t sum;
 };
 
-int store_totals(struct store *store, struct store_totals *ret, struct error *reterr)
+static struct ledger_sums read_sums(const struct store_question *ask)
 {
-    struct store_totals totals = { .bill = 0 };
-    struct store_question ask = store_ask(store, SQL_TOTALS, NULL, 0);
+    struct ledger_sums sums = {
+        .boot = store_number(ask, 0),
+        .idle = store_number(ask, 1),
+        .work = store_number(ask, 2),
+        .boot_ms = store_number(ask, 3),
+        .idle_ms = store_number(ask, 4),
+        .work_ms = store_number(ask, 5),
+    };
+
+    sums.bill = sums.boot + sums.idle + sums.work;
+    return sums;
+}
+
+int store_read_sums(struct store *store, struct error *reterr)
+{
+    struct store_question ask = store_ask(store, SQL_TOTAL_BILLS, NULL, 0);
 
     if (store_row(&ask)) {
-        totals.boot = store_number(&ask, 0);
-        totals.idle = store_number(&ask, 1);
-        totals.work = store_number(&ask, 2);
-        totals.boot_ms = store_number(&ask, 3);
-        totals.idle_ms = store_number(&ask, 4);
-        totals.work_ms = store_number(&ask, 5);
-        totals.instances = (uint64_t)store_number(&ask, 6);
-        totals.bill = totals.boot + totals.idle + totals.work;
+        store->sums.bills = read_sums(&ask);
+        store->sums.bill_count = (uint64_t)store_number(&ask, 6);
+    }
+
+    const int error = store_asked(&ask, reterr);
+
+    if (error < 0)
+        return error;
+    ask = store_ask(store, SQL_TOTAL_DUES, NULL, 0);
+    if (store_row(&ask)) {
+        store->sums.dues = store_number(&ask, 0);
+        store->sums.alone = store_number(&ask, 1);
+        store->sums.due_count = (uint64_t)store_number(&ask, 2);
+    }
+    return store_asked(&ask, reterr);
+}
+
+int store_totals(struct store *store, struct store_totals *ret, struct error *reterr)
+{
+    const struct ledger_sums *bills = &store->sums.bills;
+    struct ledger_sums open = { .bill = 0 };
+    struct store_totals totals = { .instances = store->sums.bill_count };
+    struct store_question ask = store_ask(store, SQL_TOTAL_ACCOUNTS, NULL, 0);
+
+    if (store_row(&ask)) {
+        open = read_sums(&ask);
+        totals.instances += (uint64_t)store_number(&ask, 6);
     }
 
     int error = store_asked(&ask, reterr);
 
     if (error < 0)
         return error;
-    ask = store_ask(store, SQL_TOTAL_DUES, NULL, 0);
-    if (store_row(&ask)) {
-        totals.settled = store_number(&ask, 0);
-        totals.alone = store_number(&ask, 1);
-        totals.tasks = (uint64_t)store_number(&ask, 2);
-    }
-    error = store_asked(&ask, reterr);
-    if (error < 0)
-        return error;
     ask = store_ask(store, SQL_TOTAL_OWED, NULL, 0);
     if (store_row(&ask))
         totals.owed = store_number(&ask, 0);
     error = store_asked(&ask, reterr);
-    if (error == 0)
-        *ret = totals;
-    return error;
+    if (error < 0)
+        return error;
+    totals.boot = bills->boot + open.boot;
+    totals.idle = bills->idle + open.idle;
+    totals.work = bills->work + open.work;
+    totals.bill = bills->bill + open.bill;
+    totals.boot_ms = bills->boot_ms + open.boot_ms;
+    totals.idle_ms = bills->idle_ms + open.idle_ms;
+    totals.work_ms = bills->work_ms + open.work_ms;
+    totals.settled = store->sums.dues;
+    totals.alone = store->sums.alone;
+    totals.tasks = store->sums.due_count;
+    *ret = totals;
+    return 0;
 }
 
 money_t store_savings(const struct store_totals *totals)

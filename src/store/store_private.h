@@ -64,6 +64,7 @@
     X(SQL_DUE_FIND, "SELECT MIN(task),?1,job,name,user,MAX(type),SUM(cost),SUM(alone)," \
         "SUM(occupied_ms),MAX(ended_at) FROM due WHERE label=?1 OR job=?1" \
         " GROUP BY job,user,name ORDER BY 10 DESC LIMIT 1") \
+    X(SQL_DUE_KNOWN, "SELECT 1 FROM due WHERE task=?1") \
     X(SQL_OWED_SET, "INSERT OR REPLACE INTO owed(task,label,job,name,user,cost,occupied_ms)" \
         " VALUES(?1,?2,?3,?4,?5,?6,?7)") \
     X(SQL_OWED_REMOVE, "DELETE FROM owed WHERE task=?1") \
@@ -78,10 +79,12 @@
         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8)") \
     X(SQL_RUNTIME_EACH, "SELECT at,name,user,shape,tasks,hour,time_limit,runtime_ms FROM" \
         " (SELECT rowid AS row,* FROM runtime ORDER BY rowid DESC LIMIT ?1) ORDER BY row") \
-    X(SQL_TOTALS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \
+    X(SQL_TOTAL_BILLS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \
         "COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0),COALESCE(SUM(work_ms),0),COUNT(*)" \
-        " FROM (SELECT boot,idle,work,boot_ms,idle_ms,work_ms FROM bill UNION ALL" \
-        " SELECT boot,idle,work,boot_ms,idle_ms,work_ms FROM account)") \
+        " FROM bill") \
+    X(SQL_TOTAL_ACCOUNTS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0)," \
+        "COALESCE(SUM(work),0),COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0)," \
+        "COALESCE(SUM(work_ms),0),COUNT(*) FROM account") \
     X(SQL_TOTAL_DUES, "SELECT COALESCE(SUM(cost),0),COALESCE(SUM(alone),0),COUNT(*) FROM due") \
     X(SQL_TOTAL_OWED, "SELECT COALESCE(SUM(cost),0) FROM owed") \
     X(SQL_BY_USER, "SELECT user,NULL,NULL,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM" \
@@ -103,6 +106,15 @@
 
 enum store_statement { STORE_STATEMENTS(STORE_STATEMENT_NAME) STORE_STATEMENT_COUNT };
 
+/* What bills and dues add up to, kept in memory: they only grow, and are asked for all the time. */
+struct store_sums {
+    struct ledger_sums bills;
+    uint64_t bill_count;
+    money_t dues;
+    money_t alone;
+    uint64_t due_count;
+};
+
 struct store {
     sqlite3 *db;
     sqlite3_stmt *statement[STORE_STATEMENT_COUNT];
@@ -114,6 +126,7 @@ struct store {
     struct error failure_text;
     uint64_t next_key, kept_key; /* kept: as of the last commit */
     uint64_t counted[STORE_COUNTERS], kept_counted[STORE_COUNTERS];
+    struct store_sums sums, kept_sums;
 };
 
 /* A value for a statement: a whole number or a text (NULL: no value). */
@@ -154,6 +167,9 @@ int store_asked(struct store_question *question, struct error *reterr);
     store_ask(                                                             \
         (store), (statement), (const struct store_value[]){ __VA_ARGS__ }, \
         (int)(sizeof((const struct store_value[]){ __VA_ARGS__ }) / sizeof(struct store_value)))
+
+/* Add up bills and dues, as the store is opened. */
+int store_read_sums(struct store *store, struct error *reterr);
 
 int64_t store_number(const struct store_question *question, int column);
 

@@ -260,6 +260,47 @@ TEST(random_books_add_up_in_every_view)
     store_file_remove(&file);
 }
 
+static void check_same(const struct store_totals *a, const struct store_totals *b)
+{
+    assert_int_equal(a->bill, b->bill);
+    assert_int_equal(a->boot, b->boot);
+    assert_int_equal(a->idle, b->idle);
+    assert_int_equal(a->work, b->work);
+    assert_int_equal(a->boot_ms, b->boot_ms);
+    assert_int_equal(a->settled, b->settled);
+    assert_int_equal(a->owed, b->owed);
+    assert_int_equal(a->alone, b->alone);
+    assert_int_equal(a->instances, b->instances);
+    assert_int_equal(a->tasks, b->tasks);
+}
+
+/* The sums that are kept in memory are those of the file. */
+TEST(totals_are_the_same_after_a_restart_and_a_rollback)
+{
+    struct store_file file;
+    struct store_totals before;
+    struct store_totals after;
+
+    store_file_make(&file);
+    fill(file.store);
+    store_begin(file.store);
+    add_bill(file.store, 2, 5, 50, 77);
+    add_due(file.store, 11, "ada", 5);
+    store_file_commit(&file);
+    assert_int_equal(store_totals(file.store, &before, NULL), 0);
+    store_begin(file.store);
+    add_bill(file.store, 2, 5, 50, 1000);
+    add_bill(file.store, 8, 5, 50, 1000);
+    add_due(file.store, 99, "ada", 5);
+    store_rollback(file.store);
+    assert_int_equal(store_totals(file.store, &after, NULL), 0);
+    check_same(&before, &after);
+    store_file_again(&file);
+    assert_int_equal(store_totals(file.store, &after, NULL), 0);
+    check_same(&before, &after);
+    store_file_remove(&file);
+}
+
 static void take_due(void *context, const struct store_due *due)
 {
     *(money_t *)context = due->cost;
@@ -287,4 +328,6 @@ CHECK_MAIN(RUN(every_way_to_look_adds_up_to_the_same_total), RUN(rows_beyond_the
            RUN(a_bill_takes_the_place_of_its_account_and_a_due_of_what_was_owed),
            RUN(the_same_bill_twice_is_paid_once_and_a_second_due_is_added),
            RUN(a_bill_over_several_days_is_split_by_time), RUN(leap_days_have_their_names),
-           RUN(random_books_add_up_in_every_view), RUN(an_ended_task_or_job_is_found_by_its_label))
+           RUN(random_books_add_up_in_every_view),
+           RUN(totals_are_the_same_after_a_restart_and_a_rollback),
+           RUN(an_ended_task_or_job_is_found_by_its_label))
