@@ -191,6 +191,12 @@ uint32_t controller_queued(const struct controller *controller)
     return controller->queued;
 }
 
+void controller_teach(struct controller *controller, const struct runtime_traits *traits,
+                      msec_t runtime_ms)
+{
+    runtimes_learn(&controller->knowledge.runtimes, traits, runtime_ms, RUNTIME_SEEN_ALL);
+}
+
 bool controller_is_idle(const struct controller *controller)
 {
     return controller->view.task.living == 0 && controller->view.instance.living == 0;

@@ -157,6 +157,10 @@ void controller_drain(struct controller *controller);
  * MSEC_NEVER if never. */
 msec_t controller_next_wake(const struct controller *controller);
 
+/* A job ran so long, in an earlier life. */
+void controller_teach(struct controller *controller, const struct runtime_traits *traits,
+                      msec_t runtime_ms);
+
 /* No task and no instance is left. */
 bool controller_is_idle(const struct controller *controller);
 

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the HTTP API asks and orders. Orders change what the next turn does; they act on nothing
+ * themselves.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/daemon_private.h"
+#include "daemon/log.h"
+
+static msec_t now_of(void *context)
+{
+    return daemon_now(context);
+}
+
+static void label_of(void *context, uint64_t task, char *ret, size_t size)
+{
+    struct daemon *daemon = context;
+
+    (void)slurm_engine_label(daemon->engine, task, ret, size);
+}
+
+static uint64_t find(void *context, const char *label)
+{
+    struct daemon *daemon = context;
+
+    return slurm_engine_find(daemon->engine, label);
+}
+
+/*
+ * Proposals.
+ */
+
+static enum store_intent_kind intent_kind(enum gate_act_kind kind)
+{
+    switch (kind) {
+    case GATE_RENT:
+        return STORE_RENT;
+    case GATE_GIVE_BACK:
+        return STORE_GIVE_BACK;
+    case GATE_QUEUE:
+        return STORE_QUEUE;
+    case GATE_STOP:
+        return STORE_STOP;
+    case GATE_ADMIT:
+        return STORE_ADMIT;
+    case GATE_RETIRE:
+        return STORE_RETIRE;
+    case GATE_PLACE:
+    case GATE_LIST_ENGINE:
+    case GATE_LIST_CLOUD:
+        break;
+    }
+    return STORE_PLACE;
+}
+
+static void machine_name(const struct daemon *daemon, uint64_t instance, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%s%llu", daemon->conf.node_prefix, (unsigned long long)instance);
+}
+
+static void tell_proposal(struct daemon *daemon, const struct gate_proposal *proposal,
+                          void (*each)(void *to, const struct serve_proposal *proposal), void *to)
+{
+    const struct gate_act *act = &proposal->act;
+    char subject[SERVE_TEXT] = "";
+    char detail[SERVE_TEXT] = "";
+    struct serve_proposal told = {
+        .id = proposal->id,
+        .at = proposal->at,
+        .act = store_intent_word(intent_kind(act->kind)),
+        .subject = subject,
+        .per_hour = MONEY_UNKNOWN,
+    };
+
+    if (act->task != 0)
+        label_of(daemon, act->task, subject, sizeof(subject));
+    else
+        machine_name(daemon, act->instance, subject, sizeof(subject));
+    if (act->kind == GATE_RENT) {
+        const size_t used = (size_t)snprintf(detail, sizeof(detail), "%u x ", act->count);
+
+        (void)gate_offer_words(&daemon->catalogue, act->offer, detail + used,
+                               sizeof(detail) - used);
+        told.per_hour =
+            act->count * price_at(&daemon->catalogue.offers[act->offer].price, daemon->now);
+    } else if (act->kind == GATE_PLACE) {
+        machine_name(daemon, act->instance, detail, sizeof(detail));
+    }
+    told.detail = detail[0] != '\0' ? detail : NULL;
+    each(to, &told);
+}
+
+static void each_proposal(void *context,
+                          void (*each)(void *to, const struct serve_proposal *proposal), void *to)
+{
+    struct daemon *daemon = context;
+
+    for (uint32_t i = 0; i < gate_proposal_count(daemon->gate); i++)
+        tell_proposal(daemon, gate_proposal(daemon->gate, i), each, to);
+}
+
+static uint32_t answer_proposal(void *context, uint64_t id, bool approve)
+{
+    struct daemon *daemon = context;
+    const uint32_t count = approve ? gate_approve(daemon->gate, id)
+                                   : gate_reject(daemon->gate, id, daemon_now(daemon));
+
+    LOG_INFO("proposals %s id=%llu count=%u", approve ? "approved" : "rejected",
+             (unsigned long long)id, count);
+    return count;
+}
+
+/*
+ * Orders.
+ */
+
+static int reload(void *context, char *ret, size_t size, struct error *reterr)
+{
+    return daemon_reload(context, ret, size, reterr);
+}
+
+static void drain(void *context, bool on)
+{
+    struct daemon *daemon = context;
+
+    if (daemon->is_draining == on)
+        return;
+    daemon->is_draining = on;
+    daemon->world.draining = on;
+    daemon->control.rent_nothing = on;
+    controller_tune(daemon->controller, &daemon->control);
+    daemon->decide_at = daemon_now(daemon);
+    LOG_INFO("draining %s", on ? "on: no machine is rented, empty ones go back" : "off");
+}
+
+/*
+ * The world.
+ */
+
+void daemon_fill_world(struct daemon *daemon)
+{
+    struct serve_world *world = &daemon->world;
+    const struct conf *conf = &daemon->conf;
+
+    if (world->controller == NULL) {
+        world->started_at = daemon_now(daemon);
+        world->audited_at = -1;
+    }
+    world->controller = daemon->controller;
+    world->store = daemon->store;
+    world->catalogue = &daemon->catalogue;
+    world->users = &daemon->users;
+    world->job_names = &daemon->job_names;
+    world->cluster = conf->cluster;
+    world->mode = conf_mode_word(conf->mode);
+    world->policy = conf->policy->name;
+    world->node_prefix = conf->node_prefix;
+    world->draining = daemon->is_draining;
+    world->audit_every_ms = conf->timing.audit_ms;
+    world->max_instances = conf->max_instances;
+    world->max_price_per_hour = conf->max_price_per_hour;
+    world->context = daemon;
+    world->now = now_of;
+    world->task_label = label_of;
+    world->find = find;
+    if (conf->mode == CONF_ADVISE || gate_proposal_count(daemon->gate) > 0) {
+        world->each_proposal = each_proposal;
+        world->answer_proposal = answer_proposal;
+    } else {
+        world->each_proposal = NULL;
+        world->answer_proposal = NULL;
+    }
+    world->each_finding = doctor_each;
+    world->reload = reload;
+    world->drain = drain;
+    daemon_refresh_world(daemon);
+}
+
+static void set_link(struct serve_link *link, const char *name, bool up, const char *detail,
+                     msec_t now)
+{
+    if (link->name == NULL || link->up != up)
+        link->since = now;
+    link->name = name;
+    link->up = up;
+    link->detail = up ? "" : detail;
+}
+
+void daemon_refresh_world(struct daemon *daemon)
+{
+    struct serve_world *world = &daemon->world;
+    uint32_t count = 0;
+
+    world->ready = controller_is_audited(daemon->controller);
+    if (daemon->engine_link != NULL) {
+        const bool talks = link_is_up(daemon->engine_link);
+        const bool up = talks && slurm_engine_is_up(daemon->engine);
+
+        set_link(&world->links[count++], "slurm", up,
+                 talks ? "slurmctld does not answer" : link_fault(daemon->engine_link),
+                 daemon->now);
+    }
+    if (daemon->cloud_link != NULL) {
+        const bool talks = link_is_up(daemon->cloud_link);
+        const bool up = talks && local_cloud_is_ready(daemon->cloud);
+
+        set_link(&world->links[count++], "local", up,
+                 talks ? "it has not said hello" : link_fault(daemon->cloud_link), daemon->now);
+    }
+    set_link(&world->links[count++], "store", !daemon->store_failed, daemon->store_fault,
+             daemon->now);
+    world->link_count = count;
+}

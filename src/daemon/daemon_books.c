@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the controller reports on its way goes into the journal: reasons, dues, bills, runtimes,
+ * counts. Everything is put into words here, for rows and numbers do not outlive the process.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/daemon_private.h"
+#include "daemon/log.h"
+
+/* So much of the past is taught at the start. */
+enum { LESSONS_MAX = 10000 };
+
+/* A time limit that is not known. */
+static const uint32_t no_limit = UINT32_MAX - 1;
+
+static const char *offer_words(const struct daemon *daemon, uint32_t offer, char *buf, size_t size)
+{
+    if (offer >= daemon->catalogue.offer_count)
+        return NULL;
+    (void)gate_offer_words(&daemon->catalogue, offer, buf, size);
+    return buf;
+}
+
+/*
+ * Reasons.
+ */
+
+static struct store_reason reason_of(const struct daemon *daemon, const struct view *view,
+                                     const struct plan_reason *why, char *buf, size_t size)
+{
+    return (struct store_reason){
+        .at = view->now,
+        .decision = controller_stats(daemon->controller)->decisions,
+        .why = *why,
+        .passed_offer = offer_words(daemon, why->passed_offer, buf, size),
+    };
+}
+
+static void note_places(struct daemon *daemon, const struct view *view, const struct plan *plan)
+{
+    char passed[SERVE_TEXT];
+    char target[SERVE_TEXT];
+
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const struct plan_place *place = &plan->places[i];
+        struct store_reason reason = reason_of(daemon, view, &place->why, passed, sizeof(passed));
+
+        if (place->fresh)
+            (void)gate_offer_words(&daemon->catalogue, plan->rents[place->target].offer, target,
+                                   sizeof(target));
+        else
+            (void)snprintf(target, sizeof(target), "%s%llu", daemon->conf.node_prefix,
+                           (unsigned long long)view->instance.id[place->target]);
+        reason.subject = STORE_TASK;
+        reason.id = view->task.id[place->task];
+        reason.target = target;
+        journal_reason(&daemon->journal, &reason);
+    }
+}
+
+/* Machines of a plan have no number yet: they get the next ones, in the order of the plan. */
+static void note_rents(struct daemon *daemon, const struct view *view, const struct plan *plan)
+{
+    const uint64_t first = controller_next_key(daemon->controller);
+    char passed[SERVE_TEXT];
+    char target[SERVE_TEXT];
+
+    for (uint32_t i = 0; i < plan->rent_count; i++) {
+        struct store_reason reason =
+            reason_of(daemon, view, &plan->rents[i].why, passed, sizeof(passed));
+
+        (void)gate_offer_words(&daemon->catalogue, plan->rents[i].offer, target, sizeof(target));
+        reason.subject = STORE_RENTED;
+        reason.id = first + i;
+        reason.target = target;
+        journal_reason(&daemon->journal, &reason);
+    }
+}
+
+void daemon_on_plan(void *context, const struct view *view, const struct plan *plan)
+{
+    struct daemon *daemon = context;
+    char passed[SERVE_TEXT];
+
+    serve_note_plan(&daemon->world, view, plan);
+    note_rents(daemon, view, plan);
+    note_places(daemon, view, plan);
+    for (uint32_t i = 0; i < plan->release_count; i++) {
+        struct store_reason reason =
+            reason_of(daemon, view, &plan->releases[i].why, passed, sizeof(passed));
+
+        reason.subject = STORE_RELEASED;
+        reason.id = view->instance.id[plan->releases[i].instance];
+        journal_reason(&daemon->journal, &reason);
+    }
+}
+
+/*
+ * Dues and runtimes.
+ */
+
+/*
+ * What the task would have cost with a machine of its own: the cheapest that holds it, billed from
+ * its boot to its release. 0 if nothing is known to hold it.
+ */
+static money_t alone_cost(const struct daemon *daemon, const struct view *view, uint32_t task,
+                          msec_t executed)
+{
+    const uint32_t shape = view->task.shape[task];
+
+    if (shape >= view->shapes_priced || view->shape_offer[shape] >= daemon->catalogue.offer_count)
+        return 0;
+
+    const uint32_t row = view->shape_offer[shape];
+    const struct offer *offer = &daemon->catalogue.offers[row];
+    const struct machine_type *type = catalogue_type_of(&daemon->catalogue, row);
+    const msec_t span = type->setup_ms + executed + type->release_ms;
+    const msec_t from = view->now > span ? view->now - span : 0;
+
+    return billing_charge(&offer->billing, &offer->price, from, from + span);
+}
+
+static const char *text_of(const struct names *names, uint32_t name)
+{
+    return name < names->count ? names_text(names, name) : "";
+}
+
+static void note_runtime(struct daemon *daemon, const struct view *view, uint32_t task,
+                         msec_t executed)
+{
+    const uint32_t job = view->task.job[task];
+    const uint32_t limit = map_get(&daemon->limits, view->job.id[job]);
+
+    if (view->job.tasks_left[job] > 1)
+        return;
+    (void)map_remove(&daemon->limits, view->job.id[job]);
+    if (executed <= 0)
+        return;
+    journal_runtime(&daemon->journal,
+                    &(struct store_runtime){
+                        .at = view->now,
+                        .name = text_of(&daemon->job_names, view->job.name[job]),
+                        .user = text_of(&daemon->users, view->job.user[job]),
+                        .shape = text_of(&daemon->shapes.names,
+                                         daemon->shapes.rows[view->task.shape[task]].name),
+                        .tasks = view->job.task_count[job],
+                        .hour = (uint32_t)(view->job.arrived_at[job] / MSEC_PER_HOUR % 24),
+                        .limit = limit < no_limit ? limit : UINT32_MAX,
+                        .runtime_ms = executed,
+                    });
+}
+
+void daemon_on_settled(void *context, const struct view *view, uint32_t task, struct ledger_due due)
+{
+    struct daemon *daemon = context;
+    const uint32_t job = view->task.job[task];
+    const uint32_t instance = view->task.instance[task];
+    const msec_t executed = view_executed(view, task);
+    const char *type = NULL;
+    char label[SERVE_TEXT] = "";
+    char job_label[SERVE_TEXT] = "";
+
+    if (due.cost == 0 && executed <= 0) { /* it never ran */
+        note_runtime(daemon, view, task, 0);
+        return;
+    }
+    if (instance != ROW_NONE)
+        type = catalogue_offer_type_name(&daemon->catalogue, view->instance.offer[instance]);
+    (void)slurm_engine_label(daemon->engine, view->task.id[task], label, sizeof(label));
+    (void)slurm_engine_label(daemon->engine, view->job.id[job], job_label, sizeof(job_label));
+    journal_due(&daemon->journal, &(struct store_due){
+                                      .task = view->task.id[task],
+                                      .label = label,
+                                      .job = job_label,
+                                      .name = text_of(&daemon->job_names, view->job.name[job]),
+                                      .user = text_of(&daemon->users, view->job.user[job]),
+                                      .type = type,
+                                      .cost = due.cost,
+                                      .alone_cost = alone_cost(daemon, view, task, executed),
+                                      .occupied_ms = due.occupied_ms,
+                                      .ended_at = view->now,
+                                  });
+    journal_count(&daemon->journal, COUNT_TASKS_ENDED, 1);
+    note_runtime(daemon, view, task, executed);
+    if (daemon->shadow == NULL)
+        slurm_engine_cost(daemon->engine, view->task.id[task], due.cost, type);
+}
+
+void daemon_note_arrival(struct daemon *daemon, const struct job_spec *job)
+{
+    const msec_t limit = job->estimate_ms / MSEC_PER_SEC;
+
+    if (job->estimate_ms >= 0 && limit < no_limit)
+        map_put(&daemon->limits, job->id, (uint32_t)limit);
+}
+
+static uint32_t number_of(struct names *names, const char *text)
+{
+    return text != NULL && text[0] != '\0' ? names_add(names, text, strlen(text)) : RUNTIME_UNKNOWN;
+}
+
+static void teach(void *context, const struct store_runtime *runtime)
+{
+    struct daemon *daemon = context;
+    const struct runtime_traits traits = {
+        .name = number_of(&daemon->job_names, runtime->name),
+        .user = number_of(&daemon->users, runtime->user),
+        .shape = RUNTIME_UNKNOWN, /* shapes are numbered anew in each life */
+        .tasks = runtime->tasks,
+        .hour = runtime->hour,
+        .limit = runtime->limit,
+    };
+
+    controller_teach(daemon->controller, &traits, runtime->runtime_ms);
+}
+
+int daemon_teach(struct daemon *daemon, struct error *reterr)
+{
+    if (!daemon->conf.learn)
+        return 0;
+    return store_each_runtime(daemon->store, LESSONS_MAX, teach, daemon, reterr);
+}
+
+/*
+ * Bills.
+ */
+
+void daemon_on_bill(void *context, const struct view *view, uint32_t instance,
+                    const struct ledger_bill *bill)
+{
+    struct daemon *daemon = context;
+
+    journal_bill(&daemon->journal, view->instance.id[instance], bill);
+    LOG_DEBUG("machine billed name=%s%llu microdollars=%lld", daemon->conf.node_prefix,
+              (unsigned long long)view->instance.id[instance], (long long)bill->sums.bill);
+}
+
+bool daemon_is_settled(void *context, uint64_t instance)
+{
+    struct daemon *daemon = context;
+
+    return store_is_settled(daemon->store, instance);
+}
+
+void daemon_note_found(struct daemon *daemon, const struct cloud_event *event)
+{
+    const struct catalogue *catalogue = &daemon->catalogue;
+    char name[64];
+    char words[SERVE_TEXT];
+
+    if (event->offer >= catalogue->offer_count ||
+        view_find_instance(controller_view(daemon->controller), event->instance) != ROW_NONE)
+        return;
+
+    const struct offer *offer = &catalogue->offers[event->offer];
+
+    (void)snprintf(name, sizeof(name), "%s%llu", daemon->conf.node_prefix,
+                   (unsigned long long)event->instance);
+    (void)gate_offer_words(catalogue, event->offer, words, sizeof(words));
+    journal_instance(
+        &daemon->journal,
+        &(struct store_instance){
+            .id = event->instance,
+            .name = name,
+            .offer = words,
+            .type = catalogue_offer_type_name(catalogue, event->offer),
+            .zone = offer->zone != NAME_NONE ? names_text(&catalogue->names, offer->zone) : NULL,
+            .market = market_name(offer->market),
+            .per_hour = price_at(&offer->price, event->at),
+            .asked_at = event->billed_from >= 0 ? event->billed_from : event->at,
+        });
+}
+
+/*
+ * Counts. Launches and refusals are the gate's: it knows what really left.
+ */
+
+static void count_more(struct daemon *daemon, enum store_counter counter, uint64_t now,
+                       uint64_t *before)
+{
+    if (now != *before)
+        journal_count(&daemon->journal, counter, now - *before);
+    *before = now;
+}
+
+void daemon_note_counts(struct daemon *daemon)
+{
+    const struct controller_stats *now = controller_stats(daemon->controller);
+    struct controller_stats *before = &daemon->counted.stats;
+
+    if (now->limited != before->limited)
+        daemon->limited_at = daemon->now;
+    count_more(daemon, COUNT_DECISIONS, now->decisions, &before->decisions);
+    count_more(daemon, COUNT_BOOT_TIMEOUT, now->boot_timeouts, &before->boot_timeouts);
+    count_more(daemon, COUNT_VANISHED, now->vanished, &before->vanished);
+    count_more(daemon, COUNT_EVICTED_BY_NOTICE, now->noticed, &before->noticed);
+    count_more(daemon, COUNT_EVICTED_BY_LOSS, now->lost, &before->lost);
+    count_more(daemon, COUNT_EVICTED_BY_MOVE, now->migrations, &before->migrations);
+    count_more(daemon, COUNT_ADOPTED, now->adopted, &before->adopted);
+    count_more(daemon, COUNT_LATE_EVENTS, now->late_events, &before->late_events);
+    count_more(daemon, COUNT_LIMITED, now->limited, &before->limited);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon_private.h - the daemon's own state, shared by its parts:
+ *
+ *   daemon.c         creation, the loop, the turn
+ *   daemon_books.c   what the controller reports goes into the journal
+ *   daemon_api.c     what the HTTP API asks and orders
+ *   doctor.c         what is wrong with the world
+ */
+#ifndef STINT_DAEMON_DAEMON_PRIVATE_H
+#define STINT_DAEMON_DAEMON_PRIVATE_H
+
+#include <uv.h>
+
+#include "cloud/local/local_cloud.h"
+#include "control/controller.h"
+#include "daemon/conf.h"
+#include "daemon/daemon.h"
+#include "daemon/gate.h"
+#include "daemon/journal.h"
+#include "daemon/link.h"
+#include "daemon/shadow.h"
+#include "engine/slurm/slurm_engine.h"
+#include "serve/http.h"
+#include "serve/serve.h"
+#include "store/store.h"
+
+/* One piece of news. */
+struct daemon_event {
+    bool is_cloud;
+    struct engine_event engine;
+    struct cloud_event cloud;
+};
+
+/* What the metrics were told of the controller's own counts. */
+struct daemon_counted {
+    struct controller_stats stats;
+};
+
+struct daemon {
+    const char *path; /* of the configuration */
+    struct conf conf;
+    struct arena arena; /* texts that live as long as the daemon */
+    uv_loop_t loop;
+    uv_prepare_t prepare;
+    uv_timer_t timer;
+    uv_timer_t watchdog;
+    uv_signal_t signals[3];
+    uv_poll_t http_poll;
+    bool has_http_poll;
+
+    struct catalogue catalogue;
+    struct shapes shapes;
+    struct names users;
+    struct names job_names;
+    struct store *store;
+    struct journal journal;
+    struct gate *gate;
+    struct shadow *shadow; /* of mode shadow, else NULL */
+    struct slurm_engine *engine;
+    struct local_cloud *cloud; /* NULL in mode shadow */
+    struct link *engine_link;
+    struct link *cloud_link;
+    struct controller_config control;
+    struct controller *controller;
+    struct serve_world world;
+    struct serve_http *http;
+
+    struct daemon_event *events; /* that wait for the turn */
+    uint32_t event_count;
+    uint32_t events_room;
+
+    struct map limits; /* by job id: the time limit it came with, in seconds */
+    struct daemon_counted counted;
+    msec_t now;        /* never runs backwards */
+    msec_t decide_at;  /* MSEC_NEVER: nothing to decide */
+    msec_t audit_at;   /* the next one */
+    msec_t write_at;   /* the journal, at the latest; MSEC_NEVER: nothing is there */
+    msec_t limited_at; /* when a limit last stopped a rent; -1: never */
+    uint64_t noted_key;
+    msec_t prune_at;
+    msec_t store_retry_at;
+    bool store_failed;
+    char store_fault[ERROR_TEXT_SIZE];
+    bool is_draining;
+    bool is_stopping;
+    struct arena findings_arena;
+};
+
+msec_t daemon_now(struct daemon *daemon);
+
+/* News for the controller. */
+void daemon_on_engine(void *context, const struct engine_event *event);
+void daemon_on_cloud(void *context, const struct cloud_event *event);
+
+/* Whether both sides can be asked. */
+bool daemon_is_connected(const struct daemon *daemon);
+
+/* Read the configuration again; 'ret' is what changed, in words. */
+int daemon_reload(struct daemon *daemon, char *ret, size_t size, struct error *reterr);
+
+/* daemon_books.c: for struct controller_config. */
+void daemon_on_plan(void *context, const struct view *view, const struct plan *plan);
+void daemon_on_settled(void *context, const struct view *view, uint32_t task,
+                       struct ledger_due due);
+void daemon_on_bill(void *context, const struct view *view, uint32_t instance,
+                    const struct ledger_bill *bill);
+bool daemon_is_settled(void *context, uint64_t instance);
+
+/* A job came: keep what the view does not. */
+void daemon_note_arrival(struct daemon *daemon, const struct job_spec *job);
+
+/* A machine of an earlier life was found: the books must know it. */
+void daemon_note_found(struct daemon *daemon, const struct cloud_event *event);
+
+/* What the controller counted since the last call goes into the journal. */
+void daemon_note_counts(struct daemon *daemon);
+
+/* Teach the controller what is in the store. */
+int daemon_teach(struct daemon *daemon, struct error *reterr);
+
+/* daemon_api.c */
+void daemon_fill_world(struct daemon *daemon);
+void daemon_refresh_world(struct daemon *daemon);
+
+/* doctor.c: for struct serve_world. */
+void doctor_each(void *context, void (*each)(void *to, const struct serve_finding *finding),
+                 void *to);
+
+#endif

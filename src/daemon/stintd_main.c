@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stintd - the daemon. Reads its configuration and hands over.
+ */
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "daemon/daemon.h"
+
+#ifndef STINT_VERSION
+#define STINT_VERSION "unknown"
+#endif
+
+enum { STOPPED = 0, FAILED = 1, WRONG_USAGE = 2 };
+
+struct arguments {
+    const char *path;
+    bool check;
+};
+
+enum { OPTION_CHECK = 0x100 };
+
+static const struct argp_option options[] = {
+    { "config", 'c', "FILE", 0, "Configuration, instead of /etc/stint/stint.conf", 0 },
+    { "check", OPTION_CHECK, NULL, 0, "Say whether the configuration is good, and do no more", 0 },
+    { 0 },
+};
+
+static error_t take_option(int key, char *value, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'c':
+        arguments->path = value;
+        break;
+    case OPTION_CHECK:
+        arguments->check = true;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "there is nothing to do with '%s'", value);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp usage = {
+    .options = options,
+    .parser = take_option,
+    .doc = "stintd rents machines for the work that waits, places it there and gives them back.\v"
+           "Exit codes: 0 stopped as asked, or --check found nothing; 1 failed; 2 wrong usage or "
+           "configuration. See stintd(8) and stint.conf(5).",
+};
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = { .path = "/etc/stint/stint.conf" };
+    struct conf conf = { 0 };
+    struct error error = { "" };
+
+    argp_program_version = "stintd " STINT_VERSION;
+    argp_err_exit_status = WRONG_USAGE;
+    if (argp_parse(&usage, argc, argv, 0, NULL, &arguments) != 0)
+        return WRONG_USAGE;
+    if (conf_load(arguments.path, &conf, &error) < 0 || daemon_check(&conf, &error) < 0) {
+        fprintf(stderr, "stintd: %s\n", error.text);
+        conf_done(&conf);
+        return WRONG_USAGE;
+    }
+    if (arguments.check) {
+        printf("%s: good; mode %s, policy %s\n", arguments.path, conf_mode_word(conf.mode),
+               conf.policy->name);
+        conf_done(&conf);
+        return STOPPED;
+    }
+    if (daemon_run(arguments.path, &conf, &error) < 0) {
+        fprintf(stderr, "stintd: %s\n", error.text);
+        return FAILED;
+    }
+    return STOPPED;
+}
