@@ -193,7 +193,10 @@ static void quote(const char *text, char *ret, size_t size)
     for (; *text != '\0' && used + 4 < size; text++) {
         if (*text == '"')
             ret[used++] = '"';
-        ret[used++] = strchr("\n\r", *text) != NULL ? (char)' ' : *text;
+        ret[used] = *text;
+        if (*text == '\n' || *text == '\r')
+            ret[used] = ' ';
+        used++;
     }
     ret[used++] = '"';
     ret[used] = '\0';
@@ -257,12 +260,10 @@ static void leave(struct local_world *world, uint32_t row, msec_t now, msec_t un
 
     machine->state = LOCAL_LEAVING;
     machine->why = why;
-    if (machine->billed_from < 0)
-        until = now;
-    else if (until < machine->billed_from)
-        until = machine->billed_from;
+    machine->due = machine->billed_from < 0 ? now : until;
     machine->billed_to = machine->billed_from < 0 ? -1 : until;
-    machine->due = until;
+    if (machine->billed_to < machine->billed_from)
+        machine->billed_to = machine->billed_from; /* the clock was set back meanwhile */
     if (machine->is_hosted)
         world->config.kill(world->config.context, row);
     finish_if_over(world, row, now);

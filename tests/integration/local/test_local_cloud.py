@@ -576,6 +576,10 @@ def a_state_folder_serves_one_server(world):
     world.stop()
 
 
+def idle_nodes():
+    return set(run("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").split())
+
+
 @test
 def a_machine_joins_a_real_slurm_and_runs_a_job(world):
     world.lab = slurm_lab.Lab(f"{world.folder}/lab")
@@ -587,13 +591,33 @@ def a_machine_joins_a_real_slurm_and_runs_a_job(world):
     key = world.rent(SPOT)
     world.client.wait("running", id=key)
     began = time.monotonic()
-    until(lambda: "idle" in run("sinfo", "-h", "-N", "-n", f"st-{key}", "-o", "%T"), PATIENCE,
-          "the node")
+    until(lambda: f"st-{key}" in idle_nodes(), PATIENCE, "the node")
     print(f"# from running to idle: {time.monotonic() - began:.2f} s")
 
     said = run("srun", "-C", "t.large&spot", "--gres=gpu:2", "-c", "4", "--mem=4000", "hostname")
     assert said.strip() == f"st-{key}", said
     world.give_back(key)
+
+
+@test
+def gangs_run_across_machines(world):
+    first = world.rent(LARGE, 3)
+    for key in range(first, first + 3):
+        world.client.wait("running", id=key)
+    names = {f"st-{key}" for key in range(first, first + 3)}
+    until(lambda: names <= idle_nodes(), PATIENCE, "three idle nodes")
+
+    where = ",".join(names)
+    assert set(run("srun", "-w", where, "-N", "3", "hostname").split()) == names
+    out = f"{world.folder}/gang.out"
+    run("sbatch", "-w", where, "-N", "3", "-o", out, "--wrap",
+        "srun hostname; srun -N 2 hostname | wc -l; echo over")
+    until(lambda: os.path.exists(out) and "over" in open(out, encoding="utf-8").read(), PATIENCE,
+          "the gang")
+    with open(out, encoding="utf-8") as file:
+        said = file.read().split()
+    assert set(said[:3]) == names and said[3:] == ["2", "over"], said
+    world.give_back(*range(first, first + 3))
 
 
 @test
@@ -603,8 +627,8 @@ def fifty_slurm_nodes_are_idle_within_seconds(world):
     for key in range(first, first + 50):
         world.client.wait("running", id=key)
     took = time.monotonic() - began
-    until(lambda: run("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").count("st-") >= 50, 60,
-          "50 idle nodes")
+    names = {f"st-{key}" for key in range(first, first + 50)}
+    until(lambda: names <= idle_nodes(), 60, "50 idle nodes")
     print(f"# 50 Slurm nodes: all run after {took:.2f} s, all idle after "
           f"{time.monotonic() - began:.2f} s")
     world.stop()
