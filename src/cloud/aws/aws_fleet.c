@@ -269,7 +269,7 @@ void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t id,
     aws_fleet_tick(fleet, now);
 }
 
-void aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id)
+bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id)
 {
     for (uint32_t i = 0; i < fleet->machine_count; i++) {
         if (strcmp(fleet->machines[i].id, instance_id) != 0)
@@ -279,8 +279,9 @@ void aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_
                                                  .instance = fleet->machines[i].key,
                                                  .offer = fleet->machines[i].offer });
         fleet_look_soon(fleet, now);
-        return;
+        return true;
     }
+    return false;
 }
 
 struct aws_fleet_stats aws_fleet_stats(const struct aws_fleet *fleet)

@@ -475,9 +475,9 @@ TEST(a_notice_reaches_the_machine_it_is_about)
     port.ops->rent(port.self, 7, 1, 1);
     pass(100);
 
-    aws_fleet_notice(fleet, now, "i-00000000");
-    aws_fleet_notice(fleet, now, "i-00000000");
-    aws_fleet_notice(fleet, now, "i-unknown");
+    assert_true(aws_fleet_notice(fleet, now, "i-00000000"));
+    assert_true(aws_fleet_notice(fleet, now, "i-00000000"));
+    assert_false(aws_fleet_notice(fleet, now, "i-unknown"));
 
     assert_int_equal(event_count, 2);
     assert_int_equal(events[0].kind, CLOUD_NOTICE);

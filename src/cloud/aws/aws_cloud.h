@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * aws_cloud.h - EC2 behind the cloud port, in the daemon's loop.
+ *
+ *     struct aws_cloud *cloud;
+ *     rc = aws_cloud_create(&(struct aws_cloud_config){ .loop = loop, ... }, &cloud, &error);
+ *     controller_config.cloud = aws_cloud_port(cloud);
+ *
+ * What the machines do is in aws_fleet.h; this carries its requests, keeps its time and listens to
+ * the queue of notices.
+ *
+ * Promises:  acts never call back before they return; events come from the loop.
+ */
+#ifndef STINT_CLOUD_AWS_CLOUD_H
+#define STINT_CLOUD_AWS_CLOUD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cloud/aws/aws_fleet.h"
+#include "cloud/aws/aws_settings.h"
+#include "control/cloud_port.h"
+
+struct uv_loop_s;
+struct aws_cloud;
+
+struct aws_cloud_config {
+    struct uv_loop_s *loop;            /* outlives it */
+    const struct catalogue *catalogue; /* outlives it */
+    const char *cluster;
+    const char *node_prefix;
+    const struct aws_settings *settings; /* read while it is created */
+    uint64_t seed;                       /* of the jitter */
+    void (*on_event)(void *context, const struct cloud_event *event);
+    void (*on_note)(void *context, bool is_error, const char *text); /* for the log */
+    void *context;
+};
+
+int aws_cloud_create(const struct aws_cloud_config *config, struct aws_cloud **ret,
+                     struct error *reterr);
+
+/* Machines stay as they are. Requests under way are dropped; the loop must turn until its handles
+ * are closed. Not from within an event. Takes NULL. */
+void aws_cloud_destroy(struct aws_cloud *cloud);
+
+struct cloud_port aws_cloud_port(struct aws_cloud *cloud);
+
+struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * aws_credentials.h - where the keys come from, and when they are fetched again.
+ *
+ * The usual chain; the first source that is configured counts:
+ *   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
+ *   2. AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN, by STS AssumeRoleWithWebIdentity
+ *   3. the profile (AWS_PROFILE, else default) in ~/.aws/credentials, then in ~/.aws/config, with
+ *      AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE; there too a web identity may stand
+ *   4. a container's role: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI
+ *   5. the instance's role, by IMDSv2, unless AWS_EC2_METADATA_DISABLED is true
+ * Not read: credential_process, single sign-on, and roles through another profile.
+ *
+ * Promises:  keys that end are fetched again five minutes before; if that fails, the old ones serve
+ *            as long as they last. No text that we give to anybody holds a key.
+ */
+#ifndef STINT_CLOUD_AWS_CREDENTIALS_H
+#define STINT_CLOUD_AWS_CREDENTIALS_H
+
+#include "base/units.h"
+#include "cloud/aws/aws_secret.h"
+
+struct aws_http;
+struct aws_credentials;
+
+enum {
+    AWS_CREDENTIALS_EARLY_MS = 5 * 60 * 1000,
+    AWS_CREDENTIALS_LAST_MS = 10 * 1000, /* keys that end sooner than this are of no use */
+};
+
+struct aws_credentials_config {
+    struct aws_http *http;
+    const char *profile;                                     /* NULL: AWS_PROFILE, else "default" */
+    const char *region;                                      /* of STS */
+    const char *(*get_env)(void *context, const char *name); /* NULL: the environment */
+    msec_t (*get_now)(void *context);
+    void *context;
+};
+
+/* Texts are copied. */
+struct aws_credentials *aws_credentials_create(const struct aws_credentials_config *config);
+
+/* Those who wait are told nothing more. Destroy the requests (aws_http_destroy) before. */
+void aws_credentials_destroy(struct aws_credentials *credentials);
+
+/* Call back with keys, at once or later; NULL: there are none, and 'why' says why. The keys are good
+ * until the callback returns. */
+void aws_credentials_get(struct aws_credentials *credentials,
+                         void (*on_keys)(void *context, const struct aws_secret *secret,
+                                         const char *why),
+                         void *context);
+
+/* The keys were refused: fetch them again before they are used. */
+void aws_credentials_forget(struct aws_credentials *credentials);
+
+/* A setting of the profile, such as its region; NULL: none. */
+const char *aws_credentials_profile_region(struct aws_credentials *credentials);
+
+#endif

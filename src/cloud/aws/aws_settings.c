@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cloud/aws/aws_settings.h"
+
+#include "base/limits.h"
+#include "trace/doc.h"
+#include "trace/doc_value.h"
+
+static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
+
+static int read_timing(const struct doc_node *map, struct aws_timing *timing, struct error *reterr)
+{
+    const struct {
+        const char *key;
+        msec_t *place;
+    } times[] = {
+        { "look", &timing->look },
+        { "look_idle", &timing->look_idle },
+        { "retry", &timing->retry },
+        { "retry_most", &timing->retry_most },
+        { "refused", &timing->refused },
+        { "refused_most", &timing->refused_most },
+        { "settle", &timing->settle },
+        { "timeout", &timing->timeout },
+        { "launch_every", &timing->launch_every },
+    };
+    const struct doc_node *node = NULL;
+    int64_t burst = 0;
+    int rc = doc_get_map(map, "timing", &node, reterr);
+
+    if (rc < 0 || node == NULL)
+        return rc;
+    rc = doc_allow_keys(node,
+                        (const char *const[]){ "look", "look_idle", "retry", "retry_most",
+                                               "refused", "refused_most", "settle", "timeout",
+                                               "launch_every", "launch_burst", NULL },
+                        reterr);
+    for (size_t i = 0; rc == 0 && i < sizeof(times) / sizeof(*times); i++)
+        rc = doc_get_duration(node, times[i].key, some_time, times[i].place, reterr);
+    if (rc == 0)
+        rc = doc_get_int(node, "launch_burst", (struct doc_range){ 1, 100000 }, &burst, reterr);
+    timing->launch_burst = (uint32_t)burst;
+    return rc;
+}
+
+static int read_subnets(const struct doc_node *map, struct arena *arena, struct aws_settings *ret,
+                        struct error *reterr)
+{
+    const struct doc_node *node = NULL;
+    int rc = doc_get_map(map, "subnets", &node, reterr);
+
+    if (rc < 0 || node == NULL)
+        return rc;
+    ret->subnets = ARENA_ARRAY(arena, struct aws_subnet, node->count);
+    DOC_EACH(entry, node)
+    {
+        ret->subnets[ret->subnet_count].zone = entry->key;
+        rc = doc_as_name(entry, &ret->subnets[ret->subnet_count].subnet, reterr);
+        if (rc < 0)
+            return rc;
+        ret->subnet_count++;
+    }
+    return 0;
+}
+
+int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aws_settings *ret,
+                      struct error *reterr)
+{
+    struct aws_settings settings = { 0 };
+    const struct {
+        const char *key;
+        const char **place;
+    } names[] = {
+        { "region", &settings.region },
+        { "endpoint", &settings.endpoint },
+        { "profile", &settings.profile },
+        { "launch_template", &settings.launch_template },
+        { "launch_template_version", &settings.launch_template_version },
+        { "image", &settings.image },
+        { "queue", &settings.queue },
+    };
+    int rc = doc_expect(map, DOC_MAP, reterr);
+
+    if (rc == 0)
+        rc = doc_allow_keys(map,
+                            (const char *const[]){ "kind", "region", "endpoint", "profile",
+                                                   "launch_template", "launch_template_version",
+                                                   "image", "queue", "user_data", "subnets",
+                                                   "timing", NULL },
+                            reterr);
+    for (size_t i = 0; rc == 0 && i < sizeof(names) / sizeof(*names); i++)
+        rc = doc_get_name(map, names[i].key, names[i].place, reterr);
+    if (rc == 0)
+        rc = doc_get_text(map, "user_data", &settings.user_data, reterr);
+    if (rc == 0)
+        rc = read_subnets(map, arena, &settings, reterr);
+    if (rc == 0)
+        rc = read_timing(map, &settings.timing, reterr);
+    if (rc == 0)
+        *ret = settings;
+    return rc;
+}

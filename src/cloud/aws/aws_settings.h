@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * aws_settings.h - the map 'cloud' of a configuration whose kind is aws. docs/AWS.md has every key.
+ *
+ * Memory:  texts live as long as the document that they were read from; the subnets in its arena.
+ */
+#ifndef STINT_CLOUD_AWS_SETTINGS_H
+#define STINT_CLOUD_AWS_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "cloud/aws/aws_fleet.h"
+
+struct doc_node;
+
+struct aws_settings {
+    const char *region; /* NULL in any of these: not given */
+    const char *endpoint;
+    const char *profile;
+    const char *launch_template;
+    const char *launch_template_version;
+    const char *image;
+    const char *user_data;
+    const char *queue; /* URL of the queue of notices */
+    struct aws_subnet *subnets;
+    uint32_t subnet_count;
+    struct aws_timing timing;
+};
+
+int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aws_settings *ret,
+                      struct error *reterr);
+
+#endif
