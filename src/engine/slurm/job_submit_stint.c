@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_submit_stint.c - the gate: every new job is held until Stint says where it runs.
+ * job_submit_stint.c - the gate: every new job waits until Stint says where it runs.
  *
  * A plugin of slurmctld ("JobSubmitPlugins=stint"), written for the interface of Slurm 22.05, in
  * which job_modify has three arguments. It needs slurm.h and nothing of slurmctld's own headers.
  *
- * A job is held by a priority of 0. Only root and the user that slurmctld runs as may lift that;
- * anybody else who sets a priority is refused, and may still hold, change or cancel his job.
+ * A job waits because its begin time is put off by SLURM_GATE_S, a hundred years; the time that its
+ * user wanted can be read off it. So holds and dependencies stay what they are: Slurm looks after
+ * them meanwhile, and a user may hold and release his job as ever. Only root and the user that
+ * slurmctld runs as may bring the time forward; anybody else who sets one sets the one behind the
+ * gate, or is refused where not all partitions are gated.
+ *
+ * Jobs of scrontab (whose times are Slurm's own) and parts of heterogeneous jobs (which cannot be
+ * placed one by one) are let pass.
  *
  * The environment of slurmctld may name the partitions to gate: STINT_GATE=cloud,spot. Jobs that
  * name no partition at all count as "default". Without it every job is gated.
@@ -17,7 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "engine/slurm/slurm_protocol.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -57,6 +66,8 @@ static bool is_gated(const job_desc_msg_t *job)
 {
     const char *gated = getenv("STINT_GATE");
 
+    if ((job->bitflags & CRON_JOB) != 0 || job->het_job_offset != NO_VAL)
+        return false;
     return gated == NULL || lists_meet(gated, job->partition == NULL ? "default" : job->partition);
 }
 
@@ -74,19 +85,30 @@ EXPORTED void fini(void)
 {
 }
 
+static time_t put_off(time_t begin)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (begin > now.tv_sec ? begin : now.tv_sec) + SLURM_GATE_S;
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t uid, char **reterr)
 {
     (void)uid;
     (void)reterr;
-    if (is_gated(job))
-        job->priority = 0;
+    if (is_gated(job) && job->begin_time <= SLURM_GATE_S)
+        job->begin_time = put_off(job->begin_time);
     return SLURM_SUCCESS;
 }
 
 EXPORTED int job_modify(job_desc_msg_t *job, void *record, uint32_t uid)
 {
     (void)record;
-    if (job->priority != NO_VAL && job->priority != 0 && !may_open(uid))
-        return ESLURM_ACCESS_DENIED;
+    if (job->begin_time == 0 || job->begin_time > SLURM_GATE_S || may_open(uid))
+        return SLURM_SUCCESS;
+    if (getenv("STINT_GATE") != NULL)
+        return ESLURM_ACCESS_DENIED; /* its record, and so its partition, is closed to us */
+    job->begin_time = put_off(job->begin_time);
     return SLURM_SUCCESS;
 }

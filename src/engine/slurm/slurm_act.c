@@ -5,7 +5,8 @@
  * Before a job is touched it is looked at, so that a late request does no harm: setting the
  * required nodes of a job that runs would be taken by Slurm as a wish to shrink it. A task that was
  * not split off its array yet ("12_3") is only looked at if the request names a run, for that look
- * costs O(tasks of the array) and such a task can only wait.
+ * costs O(tasks of the array) and such a task can only wait. What the watch saw waiting behind the
+ * gate, and nobody has touched since, need not be looked at again: only we open the gate.
  */
 #include "engine/slurm/slurm_act.h"
 
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_record.h"
 
 static int refuse(int code, struct error *reterr)
@@ -113,6 +115,16 @@ static int check_look(const struct slurm_watch *watch, const struct look *look, 
     return 0;
 }
 
+/* Whether what the last look saw tells enough: it waits behind the gate, which only we open. */
+static bool is_calm(const struct slurm_watch *watch, const char *job, struct job_ref ref,
+                    uint32_t run)
+{
+    const struct slurm_watched_job *seen = slurm_watch_find(watch, job, ref.id, ref.task);
+
+    return seen != NULL && seen->phase == SLURM_WAITING && seen->is_gated &&
+           (run == SLURM_RUN_ANY || run == seen->run);
+}
+
 /* See the head of this file. On failure there is nothing to release. */
 static int take_look(const struct slurm_watch *watch, const char *job, uint32_t run,
                      struct look *ret, struct error *reterr)
@@ -122,7 +134,7 @@ static int take_look(const struct slurm_watch *watch, const char *job, uint32_t 
     const bool is_ours = !slurm_filter_has_rules(watch->filter) || slurm_watch_knows(watch, ref.id);
     struct look look = { .all = NULL };
 
-    if (is_task && run == SLURM_RUN_ANY && is_ours) {
+    if ((is_task && run == SLURM_RUN_ANY && is_ours) || is_calm(watch, job, ref, run)) {
         *ret = look;
         return 0;
     }
@@ -195,6 +207,8 @@ static int can_place(const slurm_job_info_t *job, const char *nodes, struct erro
 {
     switch (slurm_record_phase(job)) {
     case SLURM_WAITING:
+        if ((job->job_state & JOB_COMPLETING) != 0)
+            return REFUSE_OURS(reterr, "job %u is being cleared away", job->job_id);
         return 1;
     case SLURM_RUNNING:
         if (is_same_nodes(job->nodes, nodes))
@@ -214,19 +228,31 @@ static time_t now(void)
     return at.tv_sec;
 }
 
-static int set_free(const char *job, const char *nodes, const char *partition, struct error *reterr)
+/* 'nodes' of NULL are left as they are. A hold is its user's and stays. */
+static int set_free(struct slurm_watch *watch, const char *job, const char *nodes,
+                    const char *partition, struct error *reterr)
 {
     job_desc_msg_t wish;
 
     slurm_init_job_desc_msg(&wish);
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
-    wish.priority = INFINITE;
     wish.begin_time = now();
+    slurm_watch_touch(watch, job);
     return update(&wish, job, reterr);
 }
 
-int slurm_act_place(const struct slurm_watch *watch, const struct slurm_request *request,
+static int set_gated(struct slurm_watch *watch, const char *job, struct error *reterr)
+{
+    job_desc_msg_t wish;
+
+    slurm_init_job_desc_msg(&wish);
+    wish.begin_time = now() + SLURM_GATE_S;
+    slurm_watch_touch(watch, job);
+    return update(&wish, job, reterr);
+}
+
+int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *request,
                     struct error *reterr)
 {
     struct look look = { .all = NULL };
@@ -239,7 +265,7 @@ int slurm_act_place(const struct slurm_watch *watch, const struct slurm_request 
     look_done(&look);
     if (verdict != 1)
         return verdict;
-    return set_free(request->job, request->nodes, request->partition, reterr);
+    return set_free(watch, request->job, request->nodes, request->partition, reterr);
 }
 
 /* Whether the job may be touched at all. */
@@ -253,9 +279,12 @@ static int permit(const struct slurm_watch *watch, const char *job, uint32_t run
     return code;
 }
 
-int slurm_act_release(const struct slurm_watch *watch, const char *job, const char *partition,
+int slurm_act_release(struct slurm_watch *watch, const char *job, const char *partition,
                       struct error *reterr)
 {
+    const struct job_ref ref = job_ref_of(job);
+    const struct slurm_watched_job *seen = slurm_watch_find(watch, job, ref.id, ref.task);
+    const char *nodes = seen == NULL || seen->has_nodes ? "" : NULL;
     struct look look = { .all = NULL };
     int code = take_look(watch, job, SLURM_RUN_ANY, &look, reterr);
 
@@ -266,33 +295,39 @@ int slurm_act_release(const struct slurm_watch *watch, const char *job, const ch
     look_done(&look);
     if (!is_waiting)
         return refuse(ESLURM_JOB_NOT_PENDING, reterr);
-    return set_free(job, "", partition, reterr);
+    return set_free(watch, job, nodes, partition, reterr);
 }
 
-int slurm_act_hold(const struct slurm_watch *watch, const char *job, struct error *reterr)
+int slurm_act_hold(struct slurm_watch *watch, const char *job, struct error *reterr)
 {
-    job_desc_msg_t wish;
-    const int code = permit(watch, job, SLURM_RUN_ANY, reterr);
+    struct look look = { .all = NULL };
+    const int code = take_look(watch, job, SLURM_RUN_ANY, &look, reterr);
 
     if (code != 0)
         return code;
-    slurm_init_job_desc_msg(&wish);
-    wish.priority = 0;
-    return update(&wish, job, reterr);
+    const bool is_waiting = look.job == NULL || slurm_record_phase(look.job) == SLURM_WAITING;
+
+    look_done(&look);
+    if (!is_waiting)
+        return refuse(ESLURM_JOB_NOT_PENDING, reterr);
+    return set_gated(watch, job, reterr);
 }
 
-int slurm_act_signal(const struct slurm_watch *watch, const struct slurm_request *request,
-                     struct error *reterr)
+int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *request,
+                     bool *ret_waits, struct error *reterr)
 {
     struct look look = { .all = NULL };
     const int code = take_look(watch, request->job, request->run, &look, reterr);
 
     if (code != 0)
         return code;
-    const bool is_running = look.job == NULL || slurm_record_phase(look.job) == SLURM_RUNNING;
+    const enum slurm_phase phase = look.job == NULL ? SLURM_WAITING : slurm_record_phase(look.job);
 
     look_done(&look);
-    if (!is_running)
+    *ret_waits = phase == SLURM_WAITING;
+    if (phase == SLURM_WAITING)
+        return set_gated(watch, request->job, reterr);
+    if (phase != SLURM_RUNNING)
         return refuse(ESLURM_JOB_NOT_RUNNING, reterr);
     if (request->signal == 0)
         return 0;
@@ -306,7 +341,7 @@ int slurm_act_signal(const struct slurm_watch *watch, const struct slurm_request
 int slurm_act_requeue(const char *job, struct error *reterr)
 {
     job_array_resp_msg_t *answers = NULL;
-    const int code = slurm_requeue2(unconst(job), JOB_REQUEUE_HOLD | JOB_RUNNING, &answers);
+    const int code = slurm_requeue2(unconst(job), JOB_RUNNING, &answers);
 
     return take_answers(code, answers, reterr);
 }
@@ -324,7 +359,11 @@ int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_reques
         wish.comment = unconst(request->text);
     else
         wish.admin_comment = unconst(request->text);
-    return update(&wish, request->job, reterr);
+    const int answer = update(&wish, request->job, reterr);
+
+    if (answer == ESLURM_ALREADY_DONE || answer == ESLURM_JOB_FINISHED)
+        (void)error_set(reterr, -EIO, "the job has ended, and there is no accounting to write to");
+    return answer;
 }
 
 static uint32_t node_state_of(enum slurm_verb verb)

@@ -23,19 +23,20 @@ enum { SLURM_ACT_OURS = -1 };
 bool slurm_act_is_unsure(int code);
 
 /* Required nodes, release, begin now. One that already runs there is in order. */
-int slurm_act_place(const struct slurm_watch *watch, const struct slurm_request *request,
+int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *request,
                     struct error *reterr);
 
-/* Release without a node, or hold: one job of the request's list at a time. */
-int slurm_act_release(const struct slurm_watch *watch, const char *job, const char *partition,
+/* Open the gate without a node, or close it: one job of the request's list at a time. */
+int slurm_act_release(struct slurm_watch *watch, const char *job, const char *partition,
                       struct error *reterr);
-int slurm_act_hold(const struct slurm_watch *watch, const char *job, struct error *reterr);
+int slurm_act_hold(struct slurm_watch *watch, const char *job, struct error *reterr);
 
-/* The first half of a stop: send the signal, if there is one. */
-int slurm_act_signal(const struct slurm_watch *watch, const struct slurm_request *request,
-                     struct error *reterr);
+/* The first half of a stop: send the signal, if there is one. If it still waits ('ret_waits'), the
+ * gate is closed and that is all. */
+int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *request,
+                     bool *ret_waits, struct error *reterr);
 
-/* The second: back to the queue, held. Refused if it does not run any more. */
+/* The second: back to the queue. Refused if it does not run any more. */
 int slurm_act_requeue(const char *job, struct error *reterr);
 
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,

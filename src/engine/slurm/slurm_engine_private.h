@@ -69,7 +69,8 @@ struct slurm_job {
     bool is_dirty; /* in the list of what to send */
     bool is_asked; /* its placement was sent */
     bool is_stopping;
-    bool is_late; /* in the list of what to try again */
+    bool is_stopped; /* Slurm would start it again in two minutes, wherever it likes */
+    bool is_late;    /* in the list of what to try again */
 };
 
 struct slurm_array {

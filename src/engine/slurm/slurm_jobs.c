@@ -323,6 +323,7 @@ static void requeue(struct slurm_engine *engine, struct slurm_job *job)
             continue;
         event.key = task->key;
         if (task->stop_key != 0) {
+            job->is_stopped = true;
             event.kind = ENGINE_TASK_STOPPED;
             event.key = task->stop_key;
         }
@@ -602,8 +603,13 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
         slurm_places_lose(engine, job, engine->now);
         slurm_places_hold(engine, job);
     }
-    if (!job->is_completing && job->asked > 0 && !job->is_asked)
+    if (job->is_completing)
+        return;
+    if (job->asked > 0 && !job->is_asked)
         slurm_places_mark(engine, job);
+    if (job->asked == 0 && job->is_stopped)
+        slurm_places_hold(engine, job);
+    job->is_stopped = false;
 }
 
 /* The job of a slot and a line about it; NULL: it is none of ours. */

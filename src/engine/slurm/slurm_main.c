@@ -106,13 +106,16 @@ static void set_lost(struct bridge *bridge, int code)
     slurm_watch_distrust(&bridge->watch);
 }
 
-/*
- * Whether any slurmctld answers. libslurm's other calls would wait for one. How many there are stands
- * in libslurm's own configuration, which no header declares; one is always there.
- */
+/* libslurm's own configuration, which no header declares; NULL: there is none. */
+static const slurm_conf_t *configuration(void)
+{
+    return dlsym(RTLD_DEFAULT, "slurm_conf");
+}
+
+/* Whether any slurmctld answers. libslurm's other calls would wait for one. */
 static bool is_there(void)
 {
-    const slurm_conf_t *conf = dlsym(RTLD_DEFAULT, "slurm_conf");
+    const slurm_conf_t *conf = configuration();
     const int count = conf == NULL || conf->control_cnt == 0 ? 1 : (int)conf->control_cnt;
 
     for (int i = 0; i < count; i++) {
@@ -132,8 +135,10 @@ static void tell_failure(struct bridge *bridge, const char *word, uint64_t key, 
     line_text_end(&bridge->out);
 }
 
-/* Answer the act of 'key' and remember the answer, unless nobody knows what became of it. */
-static void answer(struct bridge *bridge, uint64_t key, int code, const struct error *error)
+/* Answer the act of 'key' and remember the answer, unless nobody knows what became of it. 'was', if
+ * not NULL, is what the job did before. */
+static void answer_was(struct bridge *bridge, uint64_t key, int code, const struct error *error,
+                       const char *was)
 {
     const uint32_t begin = bridge->out.size;
 
@@ -146,11 +151,17 @@ static void answer(struct bridge *bridge, uint64_t key, int code, const struct e
     if (code == 0) {
         line_text_begin(&bridge->out, "done");
         line_text_number(&bridge->out, "key", key);
+        line_text_string(&bridge->out, "was", was);
         line_text_end(&bridge->out);
     } else {
         tell_failure(bridge, "refused", key, code, error->text);
     }
     slurm_keys_answer(&bridge->keys, key, bridge->out.text + begin, bridge->out.size - begin);
+}
+
+static void answer(struct bridge *bridge, uint64_t key, int code, const struct error *error)
+{
+    answer_was(bridge, key, code, error, NULL);
 }
 
 /* Release or hold a list; what fails is told one by one, and what is left counted. */
@@ -197,10 +208,11 @@ static void act_on_list(struct bridge *bridge, const struct slurm_request *reque
 static void begin_stop(struct bridge *bridge, const struct slurm_request *request)
 {
     struct error error = { "" };
-    const int code = slurm_act_signal(&bridge->watch, request, &error);
+    bool is_waiting = false;
+    const int code = slurm_act_signal(&bridge->watch, request, &is_waiting, &error);
 
-    if (code != 0) {
-        answer(bridge, request->key, code, &error);
+    if (code != 0 || is_waiting) {
+        answer_was(bridge, request->key, code, &error, "waiting");
         return;
     }
     struct stop stop = { .key = request->key, .due_ms = monotonic_ms() + request->grace_ms };
@@ -224,7 +236,7 @@ static void finish_stops(struct bridge *bridge)
             continue;
         }
         bridge->stops[i] = bridge->stops[--bridge->stops_count];
-        answer(bridge, stop.key, slurm_act_requeue(stop.job, &error), &error);
+        answer_was(bridge, stop.key, slurm_act_requeue(stop.job, &error), &error, "running");
     }
 }
 
@@ -573,8 +585,13 @@ int main(int argc, char **argv)
 
     if (options != 0)
         return options < 0 ? 2 : 0;
+    /* libslurm cuts the tasks of an array to 64 letters unless it is told not to. */
+    (void)setenv("SLURM_BITSTR_LEN", "0", 1);
     slurm_init(NULL);
     slurm_watch_init(&bridge.watch, &bridge.filter);
+    const slurm_conf_t *conf = configuration();
+
+    bridge.watch.is_mem_counted = conf != NULL && (conf->select_type_param & CR_MEMORY) != 0;
     slurm_keys_init(&bridge.keys);
     line_input_init(&bridge.input);
 

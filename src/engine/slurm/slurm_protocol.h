@@ -6,6 +6,14 @@
 #ifndef STINT_ENGINE_SLURM_PROTOCOL_H
 #define STINT_ENGINE_SLURM_PROTOCOL_H
 
+#include <stdint.h>
+
 enum { SLURM_PROTOCOL = 1 }; /* what 'hello' carries */
+
+/*
+ * A job that waits for us has a begin time so many seconds (a hundred years) after the one that its
+ * user wanted: Slurm sees to its dependencies and holds meanwhile, and does not start it.
+ */
+#define SLURM_GATE_S ((int64_t)3155760000)
 
 #endif

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "engine/slurm/slurm_fields.h"
+#include "engine/slurm/slurm_protocol.h"
 
 /* In libslurm since long before 22.05, but in no header. */
 extern char *slurm_job_reason_string(enum job_state_reason reason);
@@ -37,11 +38,17 @@ enum slurm_phase slurm_record_phase(const slurm_job_info_t *job)
     }
 }
 
+bool slurm_record_is_gated(const slurm_job_info_t *job)
+{
+    return slurm_record_phase(job) == SLURM_WAITING && job->eligible_time > SLURM_GATE_S;
+}
+
+/* Who keeps it from running: a person before us. */
 static const char *hold_name(const slurm_job_info_t *job)
 {
-    if (job->priority != 0)
-        return "none";
-    return job->state_reason == WAIT_HELD_USER ? "user" : "admin";
+    if (job->priority == 0)
+        return job->state_reason == WAIT_HELD ? "admin" : "user";
+    return slurm_record_is_gated(job) ? "gate" : "none";
 }
 
 static void put_text(struct line_text *out, const char *key, const char *value)
@@ -75,7 +82,7 @@ static void put_identity(const slurm_job_info_t *job, const char *user, struct l
 }
 
 /* What it asks for. For a job that waits, num_nodes is a guess; tres_req_str is what was asked. */
-static void put_shape(const slurm_job_info_t *job, struct line_text *out)
+static void put_shape(const slurm_job_info_t *job, bool is_mem_counted, struct line_text *out)
 {
     const bool is_waiting = slurm_record_phase(job) == SLURM_WAITING;
     const char *tres = is_waiting ? job->tres_req_str : NULL;
@@ -85,6 +92,12 @@ static void put_shape(const slurm_job_info_t *job, struct line_text *out)
     line_text_number(out, "node_count", nodes);
     line_text_number(out, "cpus", cpus);
     line_text_number(out, "mem_mib", slurm_fields_mem_mib(job->pn_min_memory, cpus, nodes));
+    if (is_mem_counted && (job->pn_min_memory & ~MEM_PER_CPU) == 0)
+        line_text_number(out, "mem_all", 1);
+    if (job->num_tasks != 0 && job->num_tasks != NO_VAL)
+        line_text_number(out, "ntasks", job->num_tasks);
+    if (job->sockets_per_node != 0 && job->sockets_per_node < INFINITE16)
+        line_text_number(out, "sockets", job->sockets_per_node);
     put_text(out, "gres_node", job->tres_per_node);
     put_text(out, "gres_job", job->tres_per_job);
     put_text(out, "gres_task", job->tres_per_task);
@@ -103,13 +116,14 @@ static void put_run(const slurm_job_info_t *job, struct line_text *out)
     put_time(out, "start", job->start_time);
 }
 
-uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct line_text *out)
+uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record_extra *extra,
+                          struct line_text *out)
 {
     const uint32_t begin = out->size;
     const enum slurm_phase phase = slurm_record_phase(job);
 
     line_text_begin(out, "job");
-    put_identity(job, user, out);
+    put_identity(job, extra->user, out);
     line_text_string(out, "state", state_name(job));
     line_text_number(out, "run", job->restart_cnt);
     if ((job->job_state & JOB_COMPLETING) != 0)
@@ -119,17 +133,21 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct 
         put_text(out, "reason", slurm_job_reason_string(job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
-        put_time(out, "begin", job->eligible_time);
+        put_time(out, "begin",
+                 slurm_record_is_gated(job) ? job->eligible_time - SLURM_GATE_S
+                                            : job->eligible_time);
     } else {
         put_text(out, "nodes", job->nodes);
         put_time(out, "start", job->start_time);
     }
     if (phase == SLURM_ENDED)
         put_time(out, "end", job->end_time);
-    put_shape(job, out);
+    put_shape(job, extra->is_mem_counted, out);
     line_text_number(out, "requeue", job->requeue);
     put_time(out, "submit", job->submit_time);
     line_text_prose(out, "comment", job->admin_comment);
+    if (job->comment != NULL && *job->comment != '\0')
+        line_text_prose(out, "user_comment", job->comment);
 
     const uint64_t hash = slurm_fields_hash(out->text + begin, out->size - begin);
 

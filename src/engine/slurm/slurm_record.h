@@ -18,11 +18,18 @@ enum slurm_phase { SLURM_WAITING, SLURM_RUNNING, SLURM_ENDED };
 
 enum slurm_phase slurm_record_phase(const slurm_job_info_t *job);
 
-/*
- * Write the line 'job' for it; returns the hash of what is news. Slurm gives the number of the user
- * and leaves the name to whoever asks: 'user', or NULL.
- */
-uint64_t slurm_record_job(const slurm_job_info_t *job, const char *user, struct line_text *out);
+/* Whether it waits for us: see SLURM_GATE_S. */
+bool slurm_record_is_gated(const slurm_job_info_t *job);
+
+/* What the record does not say itself. */
+struct slurm_record_extra {
+    const char *user;    /* its name, or NULL */
+    bool is_mem_counted; /* Slurm shares memory out; who names no amount gets all of it */
+};
+
+/* Write the line 'job' for it; returns the hash of what is news. */
+uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record_extra *extra,
+                          struct line_text *out);
 
 /* Free what slurm_load_jobs gave; takes NULL. */
 void slurm_record_free_jobs(job_info_msg_t *all);

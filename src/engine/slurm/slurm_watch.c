@@ -59,6 +59,8 @@ void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filt
 {
     *watch = (struct slurm_watch){ .filter = filter };
     map_init(&watch->job_index);
+    map_init(&watch->member_index);
+    map_init(&watch->touched);
     map_init(&watch->node_index);
     map_init(&watch->user_index);
 }
@@ -75,6 +77,8 @@ void slurm_watch_done(struct slurm_watch *watch)
     map_done(&watch->user_index);
     map_done(&watch->node_index);
     map_done(&watch->job_index);
+    map_done(&watch->member_index);
+    map_done(&watch->touched);
 }
 
 void slurm_watch_distrust(struct slurm_watch *watch)
@@ -86,6 +90,42 @@ void slurm_watch_distrust(struct slurm_watch *watch)
 bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id)
 {
     return map_get(&watch->job_index, job_id) != MAP_NONE;
+}
+
+static uint64_t member_key(uint32_t array, uint32_t task)
+{
+    return (uint64_t)array << 32 | task;
+}
+
+/* The hash of "12_" stands for any of its tasks. */
+static uint64_t whole_array(const char *job)
+{
+    return slurm_fields_hash(job, strcspn(job, "_") + 1);
+}
+
+void slurm_watch_touch(struct slurm_watch *watch, const char *job)
+{
+    if (strchr(job, '[') != NULL)
+        map_put(&watch->touched, whole_array(job), 0);
+    else
+        map_put(&watch->touched, slurm_fields_hash(job, strlen(job)), 0);
+}
+
+const struct slurm_watched_job *slurm_watch_find(const struct slurm_watch *watch, const char *job,
+                                                 uint32_t job_id, uint32_t task)
+{
+    uint32_t index = MAP_NONE;
+
+    if (map_get(&watch->touched, slurm_fields_hash(job, strlen(job))) != MAP_NONE)
+        return NULL;
+    if (task != NO_VAL) {
+        if (map_get(&watch->touched, whole_array(job)) != MAP_NONE)
+            return NULL;
+        index = map_get(&watch->member_index, member_key(job_id, task));
+    }
+    if (index == MAP_NONE)
+        index = map_get(&watch->job_index, job_id);
+    return index == MAP_NONE ? NULL : &watch->jobs[index];
 }
 
 /* The job that we watch under this id; a new one waits in the run that it is first seen in. */
@@ -158,15 +198,23 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
 {
     struct slurm_watched_job *old = watched_job(watch, job);
     const uint32_t size = out->size;
-    const uint64_t hash = slurm_record_job(job, user_name(watch, job->user_id), out);
+    const struct slurm_record_extra extra = { .user = user_name(watch, job->user_id),
+                                              .is_mem_counted = watch->is_mem_counted };
+    const uint64_t hash = slurm_record_job(job, &extra, out);
 
     if (hash == old->hash && !is_full)
         out->size = size;
     tell_what_happened(old, job, out);
     old->hash = hash;
     old->run = job->restart_cnt;
-    old->phase = (uint32_t)slurm_record_phase(job);
+    old->phase = (uint8_t)slurm_record_phase(job);
     old->look = watch->look;
+    old->is_gated = slurm_record_is_gated(job);
+    old->has_nodes = job->req_nodes != NULL && *job->req_nodes != '\0';
+    if (old->member == 0 && job->array_job_id != 0 && job->array_task_id != NO_VAL) {
+        old->member = member_key(job->array_job_id, job->array_task_id);
+        map_put(&watch->member_index, old->member, (uint32_t)(old - watch->jobs));
+    }
 }
 
 /* Those that the last look did not see are gone. */
@@ -183,10 +231,35 @@ static void drop_jobs(struct slurm_watch *watch, struct line_text *out)
         line_text_number(out, "job", job->id);
         line_text_end(out);
         (void)map_remove(&watch->job_index, job->id);
+        if (job->member != 0)
+            (void)map_remove(&watch->member_index, job->member);
         *job = watch->jobs[--watch->jobs_count];
-        if (i < watch->jobs_count)
+        if (i < watch->jobs_count) {
             map_put(&watch->job_index, job->id, i);
+            if (job->member != 0)
+                map_put(&watch->member_index, job->member, i);
+        }
     }
+}
+
+/* What ended makes room for what started, so it is told first. */
+static void look_at_phase(struct slurm_watch *watch, const job_info_msg_t *all,
+                          enum slurm_phase phase, bool is_full, struct line_text *out)
+{
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        const slurm_job_info_t *job = &all->job_array[i];
+
+        if (slurm_record_phase(job) == phase && slurm_filter_is_ours(watch->filter, job))
+            look_at_job(watch, job, is_full, out);
+    }
+}
+
+static void forget_touches(struct slurm_watch *watch)
+{
+    if (watch->touched.count == 0)
+        return;
+    map_done(&watch->touched);
+    map_init(&watch->touched);
 }
 
 int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *out,
@@ -198,10 +271,10 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
         return errno == SLURM_NO_CHANGE_IN_DATA ? 0 : errno;
     watch->jobs_update = all->last_update;
     watch->look++;
-    for (uint32_t i = 0; i < all->record_count; i++) {
-        if (slurm_filter_is_ours(watch->filter, &all->job_array[i]))
-            look_at_job(watch, &all->job_array[i], is_full, out);
-    }
+    forget_touches(watch);
+    look_at_phase(watch, all, SLURM_ENDED, is_full, out);
+    look_at_phase(watch, all, SLURM_WAITING, is_full, out);
+    look_at_phase(watch, all, SLURM_RUNNING, is_full, out);
     drop_jobs(watch, out);
     slurm_record_free_jobs(all);
     if (ret_count != NULL)

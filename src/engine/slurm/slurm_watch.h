@@ -40,7 +40,10 @@ struct slurm_watched_job {
     uint32_t id;
     uint32_t run;
     uint32_t look; /* the last one that saw it */
-    uint32_t phase;
+    uint8_t phase;
+    bool is_gated;
+    bool has_nodes;  /* that it must run on */
+    uint64_t member; /* array and task, if it is one that was split off; else 0 */
 };
 
 struct slurm_watched_node {
@@ -58,7 +61,10 @@ struct slurm_watch {
     const struct slurm_filter *filter;
     struct slurm_watched_job *jobs;
     uint32_t jobs_count, jobs_room;
-    struct map job_index; /* by id */
+    struct map job_index;    /* by id */
+    struct map member_index; /* by array and task */
+    struct map touched;      /* hashes of jobs that were changed since the last look */
+    bool is_mem_counted;
     struct slurm_watched_node *nodes;
     uint32_t nodes_count, nodes_room;
     struct map node_index; /* by hash of the name */
@@ -88,5 +94,13 @@ int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct line_text 
 
 /* Whether this job was told of, and so is ours. */
 bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id);
+
+/* What the last look saw of "12" or of task 3 of it (NO_VAL: none); NULL: nothing, or it has been
+ * changed since. */
+const struct slurm_watched_job *slurm_watch_find(const struct slurm_watch *watch, const char *job,
+                                                 uint32_t job_id, uint32_t task);
+
+/* "12", "12_3" or "12_[3-9]" is being changed: what the last look saw is not true any more. */
+void slurm_watch_touch(struct slurm_watch *watch, const char *job);
 
 #endif

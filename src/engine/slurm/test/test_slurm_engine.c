@@ -351,6 +351,12 @@ TEST(a_stop_ends_with_the_requeue)
     line(&world, "requeued job=12 run=1");
 
     heard(&world, "stopped 12 key 9\n");
+    line(&world, "job id=12 name=a state=pending completing=1 run=1 hold=none " ASKS);
+    sent(&world, "");
+    line(&world, "job id=12 name=a state=pending run=1 hold=none begin=1794717121 " ASKS);
+    sent(&world, "hold key=3 jobs=12\n");
+    line(&world, "job id=12 name=a state=pending run=1 hold=gate " ASKS);
+    sent(&world, "");
     finish(&world);
 }
 
