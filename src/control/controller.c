@@ -186,6 +186,34 @@ uint64_t controller_next_key(const struct controller *controller)
     return controller->next_key;
 }
 
+bool controller_take_changed_account(struct controller *controller, uint64_t *ret_instance,
+                                     struct ledger_account *ret)
+{
+    uint32_t row = ledger_take_changed_account(controller->ledger);
+
+    while (row != LEDGER_NONE && !ledger_account(controller->ledger, row, ret))
+        row = ledger_take_changed_account(controller->ledger);
+    if (row == LEDGER_NONE)
+        return false;
+    *ret_instance = controller->view.instance.id[row];
+    return true;
+}
+
+bool controller_take_changed_due(struct controller *controller, uint64_t *ret_task,
+                                 struct ledger_due *ret)
+{
+    const struct task_table *table = &controller->view.task;
+    uint32_t row = ledger_take_changed_due(controller->ledger);
+
+    while (row != LEDGER_NONE && table->state[row] == TASK_FREE)
+        row = ledger_take_changed_due(controller->ledger);
+    if (row == LEDGER_NONE)
+        return false;
+    *ret_task = table->id[row];
+    *ret = ledger_due(controller->ledger, row);
+    return true;
+}
+
 uint32_t controller_queued(const struct controller *controller)
 {
     return controller->queued;

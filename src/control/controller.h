@@ -81,6 +81,10 @@ struct controller_config {
                     const struct ledger_bill *bill);
     /* Whether the instance's bill is in the books already, by an earlier process; may be NULL. */
     bool (*is_settled)(void *context, uint64_t instance);
+    /* The open account of an instance, and what a task owed, as an earlier process kept them last:
+     * see controller_take_changed_account. False: nothing was kept. May be NULL. */
+    bool (*resume_account)(void *context, uint64_t instance, struct ledger_account *ret);
+    bool (*resume_due)(void *context, uint64_t task, struct ledger_due *ret);
     void *context;
 };
 
@@ -142,6 +146,17 @@ bool controller_is_audited(const struct controller *controller);
 
 /* The next key that it will use; all below were used or never will be. */
 uint64_t controller_next_key(const struct controller *controller);
+
+/*
+ * Open accounts, and what living tasks owe, that have changed since they were handed out last; false:
+ * no more. Who keeps all of them together, with the bills and what was settled until then, can give
+ * them to the next process by 'resume_account' and 'resume_due': then over all processes the bills
+ * are boot and idle time and what tasks were charged. Tasks that ended in between are never asked for.
+ */
+bool controller_take_changed_account(struct controller *controller, uint64_t *ret_instance,
+                                     struct ledger_account *ret);
+bool controller_take_changed_due(struct controller *controller, uint64_t *ret_task,
+                                 struct ledger_due *ret);
 
 /* Take over what may change while it runs: policy and options, limits, times. */
 void controller_tune(struct controller *controller, const struct controller_config *config);

@@ -60,6 +60,18 @@ static void learn_runtime(struct controller *controller, uint32_t task, msec_t a
                        lesson->executed_ms / view->job.task_count[job], lesson->seen);
 }
 
+/* A task that nobody knew; maybe another process did. */
+static void welcome(struct controller *controller, uint32_t task)
+{
+    const struct controller_config *config = &controller->config;
+    struct ledger_due due;
+
+    controller->task_notes[task] = (struct task_note){ .since = -1 };
+    if (config->resume_due != NULL &&
+        config->resume_due(config->context, controller->view.task.id[task], &due))
+        ledger_resume_due(controller->ledger, task, due);
+}
+
 static void on_job(struct controller *controller, const struct engine_event *event)
 {
     struct job_spec spec = event->job;
@@ -84,7 +96,7 @@ static void on_job(struct controller *controller, const struct engine_event *eve
     controller->lessons[job] = lesson;
     for (uint32_t task = controller->view.job.first_task[job]; task != ROW_NONE;
          task = controller->view.task.sibling[task])
-        controller->task_notes[task] = (struct task_note){ .since = -1 };
+        welcome(controller, task);
     tempo_event(&controller->knowledge.tempo, event->at);
     controller->wants_decision = true;
 }
@@ -404,12 +416,28 @@ void controller_catch_up(struct controller *controller, uint32_t instance)
     }
 }
 
+/* False: it is open already. */
+static bool open_account(struct controller *controller, uint32_t instance, msec_t billed_from)
+{
+    const struct controller_config *config = &controller->config;
+    const struct view *view = &controller->view;
+    const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
+    struct ledger_account account;
+
+    if (ledger_is_open(controller->ledger, instance))
+        return false;
+    if (config->resume_account != NULL &&
+        config->resume_account(config->context, view->instance.id[instance], &account) &&
+        ledger_resume(controller->ledger, instance, offer, &account))
+        return true;
+    return ledger_open(controller->ledger, instance, offer, billed_from);
+}
+
 bool controller_billed(struct controller *controller, uint32_t instance, msec_t billed_from)
 {
     struct view *view = &controller->view;
 
-    if (!ledger_open(controller->ledger, instance,
-                     &view->catalogue->offers[view->instance.offer[instance]], billed_from))
+    if (!open_account(controller, instance, billed_from))
         return false;
     view->instance.billed_from[instance] = billed_from;
     if (view->instance.state[instance] == INSTANCE_READY)
@@ -499,8 +527,7 @@ static void close_account(struct controller *controller, uint32_t instance,
 
     if (event->billed_from < 0)
         return;
-    (void)ledger_open(controller->ledger, instance,
-                      &view->catalogue->offers[view->instance.offer[instance]], event->billed_from);
+    (void)open_account(controller, instance, event->billed_from);
 
     const struct ledger_bill bill = ledger_close(controller->ledger, instance, event->billed_to);
 

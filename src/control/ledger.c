@@ -43,11 +43,20 @@ struct account {
     uint32_t first_stay;
     uint32_t last_stay;
     bool ready;
+    bool is_noted; /* among the changed ones */
 };
 
 struct task_account {
     struct ledger_due due;
     uint32_t first_stay;
+    bool is_noted;
+};
+
+/* Rows that have changed since somebody asked. */
+struct changes {
+    uint32_t *rows;
+    uint32_t count;
+    uint32_t room;
 };
 
 struct ledger {
@@ -60,6 +69,8 @@ struct ledger {
     uint32_t stay_count, stays_room;
     uint32_t types_room;
     uint32_t free_stay;
+    struct changes changed_accounts;
+    struct changes changed_tasks;
     money_t closed; /* bills of closed accounts, for ledger_check */
     struct ledger_totals totals;
 };
@@ -79,6 +90,8 @@ void ledger_destroy(struct ledger *ledger)
     mem_free(ledger->accounts);
     mem_free(ledger->tasks);
     mem_free(ledger->stays);
+    mem_free(ledger->changed_accounts.rows);
+    mem_free(ledger->changed_tasks.rows);
     mem_free(ledger->of_type);
     mem_free(ledger);
 }
@@ -100,6 +113,49 @@ static void reach_account(struct ledger *ledger, uint32_t instance)
     MEM_ROOM(ledger->accounts, ledger->accounts_room, instance + 1);
     while (ledger->account_count <= instance)
         ledger->accounts[ledger->account_count++] = (struct account){ 0 };
+}
+
+static void note_change(struct changes *changes, uint32_t row, bool *is_noted)
+{
+    if (*is_noted)
+        return;
+    *is_noted = true;
+    MEM_ROOM(changes->rows, changes->room, changes->count + 1);
+    changes->rows[changes->count++] = row;
+}
+
+static void account_changed(struct ledger *ledger, const struct account *account)
+{
+    const uint32_t row = (uint32_t)(account - ledger->accounts);
+
+    note_change(&ledger->changed_accounts, row, &ledger->accounts[row].is_noted);
+}
+
+static void due_changed(struct ledger *ledger, uint32_t task)
+{
+    note_change(&ledger->changed_tasks, task, &ledger->tasks[task].is_noted);
+}
+
+uint32_t ledger_take_changed_account(struct ledger *ledger)
+{
+    if (ledger->changed_accounts.count == 0)
+        return LEDGER_NONE;
+
+    const uint32_t row = ledger->changed_accounts.rows[--ledger->changed_accounts.count];
+
+    ledger->accounts[row].is_noted = false;
+    return row;
+}
+
+uint32_t ledger_take_changed_due(struct ledger *ledger)
+{
+    if (ledger->changed_tasks.count == 0)
+        return LEDGER_NONE;
+
+    const uint32_t row = ledger->changed_tasks.rows[--ledger->changed_tasks.count];
+
+    ledger->tasks[row].is_noted = false;
+    return row;
 }
 
 static void reach_task(struct ledger *ledger, uint32_t task)
@@ -219,6 +275,7 @@ static void post(struct ledger *ledger, struct account *account, const struct le
     add_sums(&ledger->totals.sums, part);
     ledger->totals.of_market[account->offer->market] += part->bill;
     ledger->of_type[account->offer->type] += part->bill;
+    account_changed(ledger, account);
 }
 
 /* What the time from the last cut until 'at' costs; the rest below a micro-dollar is carried. */
@@ -260,6 +317,7 @@ static void charge_tasks(struct ledger *ledger, const struct account *account, m
 
         due->cost += next - border;
         due->occupied_ms += span;
+        due_changed(ledger, ledger->stays[stay].task);
         border = next;
     }
     assert(border == cost);
@@ -309,9 +367,62 @@ bool ledger_open(struct ledger *ledger, uint32_t instance, const struct offer *o
         .until = billed_from,
         .first_stay = NONE,
         .last_stay = NONE,
+        .is_noted = ledger->accounts[instance].is_noted,
     };
+    account_changed(ledger, &ledger->accounts[instance]);
     ledger->totals.open++;
     ledger->totals.opened++;
+    return true;
+}
+
+/* It may come from a file that somebody changed. */
+static bool is_sound(const struct ledger_account *account)
+{
+    const struct ledger_sums *sums = &account->sums;
+
+    return account->rest >= 0 && account->rest < MSEC_PER_HOUR && account->until >= account->from &&
+           sums->bill == sums->boot + sums->idle + sums->work &&
+           sums->boot_ms + sums->idle_ms + sums->work_ms == account->until - account->from;
+}
+
+bool ledger_resume(struct ledger *ledger, uint32_t instance, const struct offer *offer,
+                   const struct ledger_account *account)
+{
+    if (!is_sound(account) || !ledger_open(ledger, instance, offer, account->from))
+        return false;
+
+    struct account *mine = &ledger->accounts[instance];
+
+    mine->until = account->until;
+    mine->rest = account->rest;
+    mine->ready = account->is_ready;
+    post(ledger, mine, &account->sums);
+    ledger->totals.carried += account->sums.work;
+    return true;
+}
+
+void ledger_resume_due(struct ledger *ledger, uint32_t task, struct ledger_due due)
+{
+    reach_task(ledger, task);
+    ledger->tasks[task].due.cost += due.cost;
+    ledger->tasks[task].due.occupied_ms += due.occupied_ms;
+    ledger->totals.carried -= due.cost;
+    due_changed(ledger, task);
+}
+
+bool ledger_account(const struct ledger *ledger, uint32_t instance, struct ledger_account *ret)
+{
+    const struct account *account = open_account(ledger, instance);
+
+    if (account == NULL)
+        return false;
+    *ret = (struct ledger_account){
+        .from = account->from,
+        .until = account->until,
+        .rest = account->rest,
+        .sums = account->sums,
+        .is_ready = account->ready,
+    };
     return true;
 }
 
@@ -323,6 +434,7 @@ bool ledger_ready(struct ledger *ledger, uint32_t instance, msec_t at)
         return false;
     cut(ledger, account, at);
     account->ready = true;
+    account_changed(ledger, account);
     return true;
 }
 
@@ -412,6 +524,7 @@ struct ledger_due ledger_settle(struct ledger *ledger, uint32_t task)
     while (ledger->tasks[task].first_stay != NONE)
         remove_stay(ledger, ledger->tasks[task].first_stay);
     ledger->tasks[task].due = (struct ledger_due){ 0 };
+    due_changed(ledger, task);
     ledger->totals.settled += due.cost;
     return due;
 }
@@ -497,5 +610,5 @@ void ledger_check(const struct ledger *ledger)
     assert(totals->sums.bill == by_market);
     assert(totals->sums.bill == by_type);
     assert(totals->sums.bill == totals->sums.boot + totals->sums.idle + totals->sums.work);
-    assert(totals->sums.work == totals->settled + owed);
+    assert(totals->sums.work == totals->settled + owed + totals->carried);
 }

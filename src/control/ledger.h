@@ -25,7 +25,9 @@
  *             that is not there, changes nothing and returns false.
  * Costs:      a report is O(tasks on that instance + price changes since the last cut), a settlement
  *             O(instances that the task is still on), closing O(price changes of the whole bill).
- * Memory:     the ledger's own: 120 bytes an instance row, 24 a task row, 24 a task on an instance.
+ * Restarts:   open accounts and what tasks owe can be kept and taken up by another ledger; what all of
+ *             them charged to tasks, with boot and idle time, is still the sum of the bills.
+ * Memory:     the ledger's own: 128 bytes an instance row, 28 a task row, 24 a task on an instance.
  *             Offers are borrowed while an account is open; their prices of the past do not change.
  */
 #ifndef STINT_CONTROL_LEDGER_H
@@ -63,11 +65,23 @@ struct ledger_due {
     msec_t occupied_ms; /* for which it paid; time on two machines at once counts for each */
 };
 
+/* An open account, as it is kept and taken up again by another process. */
+struct ledger_account {
+    msec_t from;
+    msec_t until; /* the last cut: what is below is booked until then */
+    int64_t rest; /* of a micro-dollar that is not booked yet, times MSEC_PER_HOUR */
+    struct ledger_sums sums;
+    bool is_ready;
+};
+
 /* Everything ever booked. For an open account this is the time up to its last cut, without what
  * the billing rule will add. */
 struct ledger_totals {
     struct ledger_sums sums;
     money_t settled; /* of sums.work: what ledger_settle has handed out */
+    money_t
+        carried; /* of sums.work: what was taken up with accounts, less what with dues: tasks that
+                        had ended before have paid it */
     money_t of_market[MARKET_COUNT];
     const money_t *of_type; /* by type of the catalogue; valid until the next ledger_open */
     uint32_t type_count;    /* types above have no money yet */
@@ -81,6 +95,26 @@ void ledger_destroy(struct ledger *ledger);
 /* The instance is billed since 'billed_from'. False: it has an open account already. */
 bool ledger_open(struct ledger *ledger, uint32_t instance, const struct offer *offer,
                  msec_t billed_from);
+
+/* The same for an account that another process kept. What it had booked counts among the totals from
+ * now on. False: as above, or the account contradicts itself. */
+bool ledger_resume(struct ledger *ledger, uint32_t instance, const struct offer *offer,
+                   const struct ledger_account *account);
+
+/* What the task owed to another process is added to what it owes. */
+void ledger_resume_due(struct ledger *ledger, uint32_t task, struct ledger_due due);
+
+/* The open account, to be kept. False: there is none. */
+bool ledger_account(const struct ledger *ledger, uint32_t instance, struct ledger_account *ret);
+
+/*
+ * One account that was opened or changed since it was handed out last, and the same for what tasks
+ * owe; LEDGER_NONE: no more. Some may have been closed or settled since. All that is handed out until
+ * LEDGER_NONE comes, kept together, is a state to go on from.
+ */
+#define LEDGER_NONE UINT32_MAX
+uint32_t ledger_take_changed_account(struct ledger *ledger);
+uint32_t ledger_take_changed_due(struct ledger *ledger);
 
 /* The instance takes work from now on. False: no open account, or it did before. */
 bool ledger_ready(struct ledger *ledger, uint32_t instance, msec_t at);

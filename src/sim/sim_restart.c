@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Audits, and controllers that take over from each other. A new one is told the next key, as the
- * journal would, and which bills are in the books; the rest it must find out.
+ * journal would, which bills are in the books, and how far those of others are; the rest it must find
+ * out.
  */
 #include "base/mem.h"
 #include "sim/world.h"
@@ -16,8 +17,10 @@ static void on_plan(void *context, const struct view *view, const struct plan *p
 
 static void on_settled(void *context, const struct view *view, uint32_t task, struct ledger_due due)
 {
-    const struct world *world = context;
+    struct world *world = context;
 
+    world->settled += due.cost;
+    world->owed[view->task.id[task]] = (struct ledger_due){ 0 };
     if (world->config->on_settled != NULL)
         world->config->on_settled(world->config->context, view, task, due);
 }
@@ -32,6 +35,46 @@ static void on_bill(void *context, const struct view *view, uint32_t instance,
     world->books.idle += bill->sums.idle;
     world->books.work += bill->sums.work;
     map_put(&world->booked, view->instance.id[instance], 0);
+    (void)map_remove(&world->kept_by_id, view->instance.id[instance]);
+}
+
+static bool resume_account(void *context, uint64_t instance, struct ledger_account *ret)
+{
+    const struct world *world = context;
+    const uint32_t row = map_get(&world->kept_by_id, instance);
+
+    if (row != MAP_NONE)
+        *ret = world->kept[row];
+    return row != MAP_NONE;
+}
+
+static bool resume_due(void *context, uint64_t task, struct ledger_due *ret)
+{
+    const struct world *world = context;
+
+    *ret = world->owed[task];
+    return ret->cost != 0 || ret->occupied_ms != 0;
+}
+
+/* What a daemon would write down before it ends. */
+static void keep_books(struct world *world)
+{
+    struct ledger_account account;
+    struct ledger_due due;
+    uint64_t id;
+
+    while (controller_take_changed_account(world->controller, &id, &account)) {
+        uint32_t row = map_get(&world->kept_by_id, id);
+
+        if (row == MAP_NONE) {
+            row = world->kept_count++;
+            MEM_ROOM(world->kept, world->kept_room, world->kept_count);
+            map_put(&world->kept_by_id, id, row);
+        }
+        world->kept[row] = account;
+    }
+    while (controller_take_changed_due(world->controller, &id, &due))
+        world->owed[id] = due;
 }
 
 static bool is_settled(void *context, uint64_t instance)
@@ -46,11 +89,15 @@ void sim_restart_init(struct world *world)
     struct controller_config *control = &world->control;
 
     map_init(&world->booked);
+    map_init(&world->kept_by_id);
+    world->owed = mem_alloc(world->task_count, sizeof(*world->owed));
     rng_init(&world->rng_restarts, world->config->seed, 4);
     control->on_plan = on_plan;
     control->on_settled = on_settled;
     control->on_bill = on_bill;
     control->is_settled = is_settled;
+    control->resume_account = resume_account;
+    control->resume_due = resume_due;
     control->context = world;
     world->controller = controller_create(control);
     if (world->config->control.audit_ms > 0)
@@ -60,6 +107,9 @@ void sim_restart_init(struct world *world)
 void sim_restart_done(struct world *world)
 {
     map_done(&world->booked);
+    map_done(&world->kept_by_id);
+    mem_free(world->kept);
+    mem_free(world->owed);
     mem_free(world->bills);
     mem_free(world->queue);
 }
@@ -69,6 +119,7 @@ static void take_over(struct world *world)
     world->control.first_key = controller_next_key(world->controller);
     world->first_key = world->control.first_key;
     world->restarts++;
+    keep_books(world);
     controller_destroy(world->controller);
     world->controller = controller_create(&world->control);
     controller_audit(world->controller, world->now);

@@ -134,7 +134,13 @@ struct world {
     struct world_bill *bills; /* of machines that are gone, for lists */
     uint32_t bill_count;
     uint32_t bills_room;
-    struct map booked;        /* ids of machines whose bill the controller has booked */
+    struct map booked;           /* ids of machines whose bill the controller has booked */
+    money_t settled;             /* what tasks were charged by all controllers */
+    struct ledger_account *kept; /* open accounts, as the last controller left them */
+    uint32_t kept_count;
+    uint32_t kept_room;
+    struct map kept_by_id;
+    struct ledger_due *owed;  /* by each task, as the last controller left it */
     struct ledger_sums books; /* of them, by all controllers together */
     uint32_t *queue; /* tasks that were queued, in this order; void if their queue_key is 0 */
     uint32_t queue_count;

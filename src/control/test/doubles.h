@@ -70,6 +70,10 @@ struct stage {
     uint32_t more_times; /* each event is heard so often again */
     money_t billed;      /* by accounts that were closed */
     uint32_t bills;
+    struct ledger_account kept; /* the account of 'kept_instance', by an earlier process */
+    uint64_t kept_instance;
+    struct ledger_due owed; /* by the task 'owing_task', to an earlier process */
+    uint64_t owing_task;
     uint64_t settled_instance; /* whose bill an earlier process booked */
 };
 
@@ -190,6 +194,22 @@ static inline bool record_is_settled(void *self, uint64_t instance)
     return instance == stage->settled_instance;
 }
 
+static inline bool record_resume_account(void *self, uint64_t instance, struct ledger_account *ret)
+{
+    const struct stage *stage = self;
+
+    *ret = stage->kept;
+    return instance == stage->kept_instance;
+}
+
+static inline bool record_resume_due(void *self, uint64_t task, struct ledger_due *ret)
+{
+    const struct stage *stage = self;
+
+    *ret = stage->owed;
+    return stage->owing_task != 0 && task == stage->owing_task;
+}
+
 static const struct engine_ops recording_engine = {
     .admit = record_admit,
     .retire = record_retire,
@@ -253,6 +273,8 @@ static inline void stage_init(struct stage *stage)
         .on_settled = record_settled,
         .on_bill = record_bill,
         .is_settled = record_is_settled,
+        .resume_account = record_resume_account,
+        .resume_due = record_resume_due,
         .context = stage,
     };
     stage->controller = controller_create(&stage->config);

@@ -193,6 +193,48 @@ TEST(a_task_that_was_found_pays_from_when_it_started)
     stage_done(&stage);
 }
 
+TEST(the_books_go_on_where_the_last_process_left_them)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    const uint64_t key = stage_key(&stage, ACT_PLACE, 1);
+    const msec_t from = stage_view(&stage)->instance.billed_from[0];
+    const msec_t started = stage_view(&stage)->task.launched_at[0];
+
+    stage_job(&stage, 2, 1, false);
+    stage_put(&stage, 2, machine); /* a second task cuts the time of the first */
+    stage_started(&stage, 2);
+    assert_true(
+        controller_take_changed_account(stage.controller, &stage.kept_instance, &stage.kept));
+    assert_true(controller_take_changed_due(stage.controller, &stage.owing_task, &stage.owed));
+    assert_int_equal(stage.kept_instance, machine);
+    assert_int_equal(stage.owing_task, 1);
+    assert_int_equal(stage.owed.cost, stage.now - started);
+    assert_int_equal(stage.kept.sums.boot + stage.kept.sums.idle, started - from);
+    assert_false(
+        controller_take_changed_account(stage.controller, &stage.kept_instance, &stage.kept));
+
+    /* While nobody looks, the second task ends; what is open since the last cut is the first's. */
+    stage_restart(&stage);
+    stage_audit(&stage);
+    stage_machine_found(&stage, machine, from, 0);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    stage_job(&stage, 1, 1, false);
+    stage_ready(&stage, machine);
+    stage_found(&stage, 1, machine, started, key);
+    stage_listed(&stage, ACT_LIST_WORK);
+    stage_finished(&stage, 1);
+    assert_int_equal(stage.settled, stage.now - started);
+    stage_release(&stage, machine);
+    stage_gone_now(&stage, machine);
+    assert_int_equal(stage.billed, stage.now - from);
+    stage_done(&stage);
+}
+
 TEST(a_second_audit_of_the_same_world_changes_nothing)
 {
     struct stage stage;
@@ -573,6 +615,7 @@ CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(a_new_process_takes_over_the_world_of_the_last),
            RUN(events_about_a_task_that_was_found_carry_its_key),
            RUN(a_task_that_was_found_pays_from_when_it_started),
+           RUN(the_books_go_on_where_the_last_process_left_them),
            RUN(a_second_audit_of_the_same_world_changes_nothing),
            RUN(a_key_above_the_counter_is_never_used_again),
            RUN(a_machine_of_no_known_offer_or_outside_a_list_is_left_alone),
