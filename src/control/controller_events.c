@@ -134,12 +134,10 @@ static void on_node_ready(struct controller *controller, const struct engine_eve
 
     if (instance != ROW_NONE)
         controller->instance_notes[instance].engine_mention = controller->audit;
-    if (instance != ROW_NONE && view->instance.state[instance] == INSTANCE_READY &&
-        controller->engine_list.key != 0)
-        return; /* the list names all */
     if (instance == ROW_NONE || (view->instance.state[instance] != INSTANCE_REQUESTED &&
                                  view->instance.state[instance] != INSTANCE_BOOTING)) {
-        controller->stats.late_events++;
+        if (instance == ROW_NONE || controller->engine_list.key == 0) /* a list names all */
+            controller->stats.late_events++;
         return;
     }
     controller_ready(controller, instance, event->at);

@@ -112,7 +112,8 @@ void controller_on_unknown_gone(struct controller *controller, const struct clou
     if (event->billed_from < 0 || event->instance == 0 ||
         event->offer >= controller->view.catalogue->offer_count ||
         is_over(controller, event->instance)) {
-        controller->stats.late_events++;
+        controller->stats.late_events +=
+            controller->cloud_list.key == 0; /* a list tells it again */
         return;
     }
 

@@ -12,7 +12,10 @@
  *     receives them tells old ones by their key.
  *  3. A task's id is stable even where the engine gives it a new name after an eviction, and over a
  *     restart of the daemon.
- *  4. A list wins over events: what it names is there, what was there when it was asked for and is
+ *  4. A task may be placed though it runs, or waits elsewhere to be started: whoever asks may know
+ *     less than the engine. It starts at the new place if it has not started; if it runs,
+ *     ENGINE_TASK_FOUND says where.
+ *  5. A list wins over events: what it names is there, what was there when it was asked for and is
  *     not named is there no more.
  */
 #ifndef STINT_CONTROL_ENGINE_PORT_H
@@ -34,8 +37,8 @@ struct engine_ops {
     void (*place)(void *self, uint64_t key, uint64_t task, uint64_t instance);
 
     /* Start the task on any machine that was admitted, whenever there is room, and do not wait to
-     * be told where: ENGINE_TASK_FOUND. A later 'place' of the task takes it back. May be NULL: this
-     * engine cannot. */
+     * be told where: ENGINE_TASK_FOUND, or _LOST if it will not. A later 'place' of the task takes it
+     * back. May be NULL: this engine cannot. */
     void (*queue)(void *self, uint64_t key, uint64_t task);
 
     /* Stop the task, saving what it has done: ENGINE_TASK_STOPPED, or _FINISHED if it was faster. */
@@ -69,7 +72,8 @@ enum engine_event_kind {
 
 struct engine_event {
     enum engine_event_kind kind;
-    msec_t at;
+    msec_t at; /* when it was heard: what was heard of a task before it was last asked something, or
+                  left, is old news */
     uint64_t task;
     uint64_t instance;
     uint64_t key;

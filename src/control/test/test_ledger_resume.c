@@ -169,6 +169,7 @@ TEST(what_has_changed_is_handed_out_once)
 
     assert_int_equal(ledger_take_changed_account(ledger), LEDGER_NONE);
     (void)ledger_open(ledger, 3, &offer, 100);
+    assert_int_equal(ledger_take_changed_account(ledger), 3);
     (void)ledger_ready(ledger, 3, 100);
     assert_int_equal(ledger_take_changed_account(ledger), 3);
     assert_int_equal(ledger_take_changed_account(ledger), LEDGER_NONE);
