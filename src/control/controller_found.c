@@ -145,21 +145,46 @@ static uint32_t newest_idle(const struct view *view, uint32_t instance)
     return task;
 }
 
+/* Another task of the same job there, which is spread; ROW_NONE: none is. */
+static uint32_t too_near(const struct view *view, uint32_t task, uint32_t instance)
+{
+    const uint32_t job = view->task.job[task];
+
+    if (!view->job.spread[job])
+        return ROW_NONE;
+    TASK_EACH(other, view, view->instance.first_task[instance])
+    {
+        if (other != task && view->task.job[other] == job)
+            return other;
+    }
+    return ROW_NONE;
+}
+
+static void send_away(struct controller *controller, uint32_t task, msec_t at)
+{
+    controller_unbind(controller, task, at);
+    controller_stop(controller, task);
+}
+
 /* Who is only on the way there gives way to who runs there. */
 static bool make_room(struct controller *controller, uint32_t task, uint32_t instance, msec_t at)
 {
     const struct view *view = &controller->view;
+    const uint32_t near = too_near(view, task, instance);
 
     if (!view_is_open(view, instance) ||
         view_demand(view, task, view_family(view, instance)) == NULL)
         return false;
+    if (near != ROW_NONE && view->task.state[near] == TASK_RUNNING)
+        return false;
+    if (near != ROW_NONE)
+        send_away(controller, near, at);
     while (!fits(view, task, instance)) {
         const uint32_t other = newest_idle(view, instance);
 
         if (other == ROW_NONE)
             return false;
-        controller_unbind(controller, other, at);
-        controller_stop(controller, other);
+        send_away(controller, other, at);
     }
     return true;
 }

@@ -5,7 +5,8 @@
  *
  *   1. with a rent, all places on it;
  *   2. with one place of a gang, all its places;
- *   3. with a task that would have moved, whoever would have taken its room, the last first;
+ *   3. with a task that would have moved, whoever would have taken its room, the last first, and
+ *      whoever of its job must not be beside it;
  *   4. a rent of which no place is left; the room that it took below the limit is given to the next;
  *   5. the release of a machine on which somebody stays.
  *
@@ -133,6 +134,41 @@ static bool drop_overfull(struct trim *trim)
     return changed;
 }
 
+/* Whether a task of the same job, which is spread, stays where the place would put one. */
+static bool is_too_near(const struct view *view, const struct plan_place *place, const bool *moves)
+{
+    const uint32_t job = view->task.job[place->task];
+
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        if (!moves[task] && view->task.instance[task] == place->target)
+            return true;
+    }
+    return false;
+}
+
+/* Who would have come to where a task of the same job stays after all. */
+static bool drop_too_near(struct trim *trim)
+{
+    const struct view *view = &trim->controller->view;
+    bool *moves = ARENA_ARRAY(&trim->controller->arena, bool, view->task.count);
+    bool changed = false;
+
+    for (uint32_t i = 0; i < trim->plan->place_count; i++)
+        moves[trim->plan->places[i].task] = trim->places[i] == KEEP;
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        const struct plan_place *place = &trim->plan->places[i];
+
+        if (trim->places[i] != KEEP || place->fresh ||
+            !view->job.spread[view->task.job[place->task]] || !is_too_near(view, place, moves))
+            continue;
+        trim->places[i] = DROP;
+        moves[place->task] = false;
+        changed = true;
+    }
+    return changed;
+}
+
 /* All that hangs on what is dropped; true: a rent lost all its places for good. */
 static bool settle(struct trim *trim)
 {
@@ -142,6 +178,7 @@ static bool settle(struct trim *trim)
     while (changed) {
         changed = drop_gangs(trim);
         changed = drop_overfull(trim) || changed;
+        changed = drop_too_near(trim) || changed;
     }
     for (uint32_t i = 0; i < trim->plan->rent_count; i++)
         trim->left[i] = 0;

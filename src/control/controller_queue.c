@@ -132,7 +132,7 @@ static bool may_queue(const struct controller *controller, const struct room *ro
 
     return !note->is_queued && note->not_before <= view->now &&
            controller->steps[task].state == STEP_NONE &&
-           (!view->job.gang[job] || view->job.task_count[job] == 1) &&
+           (view->job.task_count[job] == 1 || (!view->job.gang[job] && !view->job.spread[job])) &&
            has_machine(view, room, view->task.shape[task]) &&
            expected_ms(controller, task) <= controller->config.queue_ahead_ms;
 }

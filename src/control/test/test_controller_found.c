@@ -129,6 +129,36 @@ TEST(who_is_on_the_way_gives_way_the_newest_first)
     stage_done(&stage);
 }
 
+static void spread_job(struct stage *stage, uint64_t first, uint32_t tasks)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                               .job = { .id = 1000 + first,
+                                                        .first_task_id = first,
+                                                        .task_count = tasks,
+                                                        .spread = true,
+                                                        .estimate_ms = -1 } });
+}
+
+TEST(a_task_that_is_found_beside_one_of_its_job_that_is_spread_does_not_stay)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 1);
+
+    spread_job(&stage, 1, 3);
+    stage_put(&stage, 1, machine);
+    stage.seen = stage.act_count;
+    stage_found(&stage, 2, machine, stage.now, FOUND_KEY);
+    stage_acts(&stage, "stop 1; "); /* it was only on the way */
+    assert_int_equal(stage_where(&stage, 2), machine);
+    stage_found(&stage, 3, machine, stage.now, FOUND_KEY + 1);
+    stage_acts(&stage, "stop 3; ");
+    assert_int_equal(stage_where(&stage, 3), 0);
+    stage_done(&stage);
+}
+
 TEST(a_task_that_cannot_be_where_it_runs_is_stopped)
 {
     struct stage stage;
@@ -250,6 +280,7 @@ CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(a_task_that_is_found_elsewhere_is_not_where_it_was_thought),
            RUN(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready),
            RUN(who_is_on_the_way_gives_way_the_newest_first),
+           RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_does_not_stay),
            RUN(a_task_that_cannot_be_where_it_runs_is_stopped),
            RUN(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped),
            RUN(what_was_said_of_a_task_before_it_left_is_old_news),

@@ -165,6 +165,32 @@ TEST(who_would_have_taken_the_room_of_a_move_is_dropped_with_it)
     stage_done(&stage);
 }
 
+TEST(who_would_come_to_where_one_of_its_job_stays_is_dropped)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                .job = { .id = 1001,
+                                                         .first_task_id = 1,
+                                                         .task_count = 2,
+                                                         .spread = true,
+                                                         .estimate_ms = -1 } });
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage.config.max_instances = 1;
+    tune(&stage);
+    stage_decide(&stage,
+                 (struct script){ .rents = { 1 },
+                                  .rent_count = 1,
+                                  .places = { { .task = 2, .instance = machine }, { .task = 1 } },
+                                  .place_count = 2 });
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    stage_done(&stage);
+}
+
 TEST(a_machine_is_not_released_when_its_task_stays)
 {
     struct stage stage;
@@ -416,6 +442,7 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room),
            RUN(a_gang_is_dropped_with_its_places_on_machines_that_there_are),
            RUN(who_would_have_taken_the_room_of_a_move_is_dropped_with_it),
+           RUN(who_would_come_to_where_one_of_its_job_stays_is_dropped),
            RUN(a_machine_is_not_released_when_its_task_stays),
            RUN(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time),
            RUN(no_machine_is_rented_for_a_task_that_is_held_back),
