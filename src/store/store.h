@@ -153,12 +153,14 @@ bool store_find_instance(struct store *store, uint64_t id,
 /* The bill of one; false: there is none. */
 bool store_find_bill(struct store *store, uint64_t id, struct ledger_bill *ret);
 
-/* The unfinished bill of an instance, as of its last cut. */
+/* The unfinished bill of an instance, as the ledger keeps and takes it up again. */
 struct store_account {
     uint64_t instance;
     msec_t from;
-    msec_t cut;
+    msec_t until; /* the last cut */
+    int64_t rest; /* of a micro-dollar that is not booked yet, times MSEC_PER_HOUR */
     struct ledger_sums sums;
+    bool is_ready;
 };
 
 void store_account_set(struct store *store, const struct store_account *account);

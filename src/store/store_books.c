@@ -144,9 +144,10 @@ void store_account_set(struct store *store, const struct store_account *account)
     const struct ledger_sums *sums = &account->sums;
 
     STORE_WRITE(store, SQL_ACCOUNT_SET, STORE_NUMBER(account->instance),
-                STORE_NUMBER(account->from), STORE_NUMBER(account->cut), STORE_NUMBER(sums->boot),
+                STORE_NUMBER(account->from), STORE_NUMBER(account->until), STORE_NUMBER(sums->boot),
                 STORE_NUMBER(sums->idle), STORE_NUMBER(sums->work), STORE_NUMBER(sums->boot_ms),
-                STORE_NUMBER(sums->idle_ms), STORE_NUMBER(sums->work_ms));
+                STORE_NUMBER(sums->idle_ms), STORE_NUMBER(sums->work_ms),
+                STORE_NUMBER(account->rest), STORE_NUMBER(account->is_ready));
 }
 
 void store_account_remove(struct store *store, uint64_t instance)
@@ -159,8 +160,10 @@ static struct store_account read_account(const struct store_question *ask)
     return (struct store_account){
         .instance = (uint64_t)store_number(ask, 0),
         .from = store_number(ask, 1),
-        .cut = store_number(ask, 2),
+        .until = store_number(ask, 2),
         .sums = read_sums(ask, 3),
+        .rest = store_number(ask, 9),
+        .is_ready = store_number(ask, 10) != 0,
     };
 }
 

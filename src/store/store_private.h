@@ -50,13 +50,13 @@
         "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
     X(SQL_BILL_FIND, "SELECT billed_from,billed_to,boot,idle,work,boot_ms,idle_ms,work_ms" \
         " FROM bill WHERE instance=?1") \
-    X(SQL_ACCOUNT_SET, "INSERT OR REPLACE INTO account(instance,billed_from,cut,boot,idle,work," \
-        "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
+    X(SQL_ACCOUNT_SET, "INSERT OR REPLACE INTO account(instance,billed_from,until,boot,idle,work," \
+        "boot_ms,idle_ms,work_ms,rest,is_ready) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)") \
     X(SQL_ACCOUNT_REMOVE, "DELETE FROM account WHERE instance=?1") \
-    X(SQL_ACCOUNT_FIND, "SELECT instance,billed_from,cut,boot,idle,work,boot_ms,idle_ms,work_ms" \
-        " FROM account WHERE instance=?1") \
-    X(SQL_ACCOUNT_EACH, "SELECT instance,billed_from,cut,boot,idle,work,boot_ms,idle_ms,work_ms" \
-        " FROM account ORDER BY instance") \
+    X(SQL_ACCOUNT_FIND, "SELECT instance,billed_from,until,boot,idle,work,boot_ms,idle_ms," \
+        "work_ms,rest,is_ready FROM account WHERE instance=?1") \
+    X(SQL_ACCOUNT_EACH, "SELECT instance,billed_from,until,boot,idle,work,boot_ms,idle_ms," \
+        "work_ms,rest,is_ready FROM account ORDER BY instance") \
     X(SQL_DUE_ADD, "INSERT INTO due(task,label,job,name,user,type,cost,alone,occupied_ms,ended_at)" \
         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10) ON CONFLICT(task) DO UPDATE SET" \
         " cost=cost+excluded.cost,alone=alone+excluded.alone," \
@@ -99,7 +99,7 @@
         " UNION ALL SELECT instance,boot+idle+work,boot_ms+idle_ms+work_ms FROM account)" \
         " LEFT JOIN instance USING(id) GROUP BY 1 ORDER BY 4 DESC,1") \
     X(SQL_SPANS, "SELECT billed_from,billed_to,boot+idle+work,boot_ms+idle_ms+work_ms FROM bill" \
-        " UNION ALL SELECT billed_from,cut,boot+idle+work,boot_ms+idle_ms+work_ms FROM account")
+        " UNION ALL SELECT billed_from,until,boot+idle+work,boot_ms+idle_ms+work_ms FROM account")
 /* clang-format on */
 
 #define STORE_STATEMENT_NAME(name, text) name,

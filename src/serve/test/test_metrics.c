@@ -76,7 +76,7 @@ TEST(money_agrees_with_the_ledger_to_the_micro_dollar)
     store_account_set(stage.store,
                       &(struct store_account){ .instance = 1,
                                                .from = STAGE_T0,
-                                               .cut = STAGE_T0 + 1,
+                                               .until = STAGE_T0 + 1,
                                                .sums = { .idle = -7, .work = 123456789 } });
     assert_int_equal(store_commit(stage.store, NULL), 0);
     assert_int_equal(store_totals(stage.store, &totals, NULL), 0);

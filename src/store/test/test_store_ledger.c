@@ -73,8 +73,10 @@ static void fill(struct store *store)
     add_bill(store, 2, 1000, 2000, 200);
     store_account_set(store, &(struct store_account){ .instance = 3,
                                                       .from = DAY,
-                                                      .cut = DAY + 10,
-                                                      .sums = { .boot = 1, .work = 50 } });
+                                                      .until = DAY + 10,
+                                                      .rest = 1234,
+                                                      .sums = { .boot = 1, .work = 50 },
+                                                      .is_ready = true });
     add_due(store, 11, "ada", 120);
     add_due(store, 12, "ada", 80);
     add_due(store, 21, "bob", 70);
@@ -159,6 +161,10 @@ TEST(a_bill_takes_the_place_of_its_account_and_a_due_of_what_was_owed)
     fill(file.store);
     assert_true(store_account_get(file.store, 3, &account));
     assert_int_equal(account.sums.bill, 51);
+    assert_int_equal(account.from, DAY);
+    assert_int_equal(account.until, DAY + 10);
+    assert_int_equal(account.rest, 1234);
+    assert_true(account.is_ready);
     assert_true(store_owed_get(file.store, 31, &owed));
     assert_int_equal(owed.cost, 80);
     store_begin(file.store);
