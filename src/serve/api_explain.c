@@ -533,16 +533,17 @@ static void explain_kept(struct explanation *to, uint32_t row)
     span_text(to->call->now - view->instance.empty_since[row], span, sizeof(span));
     switch ((enum instance_state)view->instance.state[row]) {
     case INSTANCE_REQUESTED:
-        snprintf(text, sizeof(text), "it was asked for, %u tasks wait for it",
+        snprintf(text, sizeof(text), "it was asked for; tasks that wait for it: %u",
                  view->instance.task_count[row]);
         break;
     case INSTANCE_BOOTING:
-        snprintf(text, sizeof(text), "it boots, %u tasks wait for it",
+        snprintf(text, sizeof(text), "it boots; tasks that wait for it: %u",
                  view->instance.task_count[row]);
         break;
     case INSTANCE_READY:
         if (view->instance.task_count[row] > 0)
-            snprintf(text, sizeof(text), "%u tasks are there", view->instance.task_count[row]);
+            snprintf(text, sizeof(text), "%u %s there", view->instance.task_count[row],
+                     view->instance.task_count[row] == 1 ? "task is" : "tasks are");
         else
             snprintf(text, sizeof(text),
                      "it is empty since %s; the policy lets it go when that pays", span);

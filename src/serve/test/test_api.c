@@ -354,7 +354,7 @@ TEST(instances_are_explained_living_and_gone)
     ask(&stage, "GET /v1/explain?instance=st-1", &answer);
     assert_int_equal(answer.status, 200);
     assert_string_equal(at(&answer, "offer"), "a.large in z1, spot");
-    assert_string_equal(at(&answer, "kept"), "1 tasks are there");
+    assert_string_equal(at(&answer, "kept"), "1 task is there");
     assert_string_equal(at(&answer, "tasks.0.task"), "12_1");
     json_decref(answer.json);
     ask(&stage, "GET /v1/explain?instance=st-900", &answer);
