@@ -11,6 +11,10 @@
  *
  * What answers a row: a rent, 'running', 'refused' or 'gone' of that id; a return, 'gone'; a
  * list, 'listed' of that key.
+ *
+ * Every connection but the first begins with a list under OWN_LIST, for what was missed in between:
+ * what it finds running is told as CLOUD_RUNNING and CLOUD_NOTICE. After the first, whoever starts
+ * a daemon asks for a list anyway.
  */
 #include "cloud/local/local_cloud.h"
 
@@ -24,6 +28,8 @@
 #include "base/mem.h"
 #include "cloud/local/local_offers.h"
 #include "cloud/local/local_protocol.h"
+
+#define OWN_LIST ((uint64_t)0) /* a key that nobody else uses */
 
 enum ask_kind {
     ASK_RENT,
@@ -51,11 +57,11 @@ struct local_cloud {
     uint32_t asks_room;
     uint32_t open_count;      /* of those that are not done */
     uint32_t sent_until;      /* all asks before this one were sent, or are done */
-    uint32_t lists;           /* open ones */
     struct map of[ASK_KINDS]; /* from an id to its row of 'asks', while it is open */
     struct line_text out;
     bool is_connected;
     bool is_greeted;
+    bool was_greeted; /* over this or an earlier connection */
     uint64_t bad_lines;
     struct error complaint;
 };
@@ -68,8 +74,6 @@ static void note(struct local_cloud *cloud, const struct ask *ask)
     map_put(&cloud->of[ask->kind], ask->id, cloud->ask_count);
     cloud->asks[cloud->ask_count++] = *ask;
     cloud->open_count++;
-    if (ask->kind == ASK_LIST)
-        cloud->lists++;
 }
 
 /* Drop the rows that are done, once they are the greater part. */
@@ -102,8 +106,6 @@ static bool settle(struct local_cloud *cloud, enum ask_kind kind, uint64_t id)
     map_remove(&cloud->of[kind], id);
     cloud->asks[row].is_done = true;
     cloud->open_count--;
-    if (kind == ASK_LIST)
-        cloud->lists--;
     compact(cloud);
     return true;
 }
@@ -301,18 +303,14 @@ static bool take_gone(struct local_cloud *cloud, struct cloud_event *event)
     return true;
 }
 
-static bool take_found(struct local_cloud *cloud, struct cloud_event *event)
-{
-    event->kind = CLOUD_FOUND;
-    return cloud->lists > 0;
-}
-
 static const struct {
     const char *word;
     bool (*take)(struct local_cloud *cloud, struct cloud_event *event);
 } machine_words[] = {
-    { "running", take_running }, { "refused", take_refused }, { "notice", take_notice },
-    { "gone", take_gone },       { "found", take_found },
+    { "running", take_running },
+    { "refused", take_refused },
+    { "notice", take_notice },
+    { "gone", take_gone },
 };
 
 static void complain(struct local_cloud *cloud, const char *what, const char *text)
@@ -330,7 +328,10 @@ static void greet(struct local_cloud *cloud, msec_t now, const struct line *line
         complain(cloud, "no common protocol", "");
         return;
     }
+    if (!cloud->is_greeted && cloud->was_greeted)
+        list(cloud, OWN_LIST);
     cloud->is_greeted = true;
+    cloud->was_greeted = true;
     local_cloud_flush(cloud, now);
 }
 
@@ -342,14 +343,44 @@ static void end_list(struct local_cloud *cloud, msec_t now, const struct line *l
         complain(cloud, "a list without a key", "");
         return;
     }
-    if (!settle(cloud, ASK_LIST, key))
-        return; /* told twice */
+    if (!settle(cloud, ASK_LIST, key) || key == OWN_LIST)
+        return; /* told twice, or nobody's but ours */
     cloud->config.on_event(cloud->config.context, &(struct cloud_event){ .kind = CLOUD_LISTED,
                                                                          .at = now,
                                                                          .key = key,
                                                                          .billed_from = -1,
                                                                          .billed_to = -1,
                                                                          .offer = OFFER_NONE });
+}
+
+/* One machine of our own list: what was missed about it. */
+static void catch_up(struct local_cloud *cloud, const struct line *line, struct cloud_event *event)
+{
+    const char *state = line_get(line, "state");
+    const bool is_noticed = state != NULL && strcmp(state, "noticed") == 0;
+
+    if (event->billed_from < 0 || (!is_noticed && (state == NULL || strcmp(state, "running") != 0)))
+        return;
+    event->kind = CLOUD_RUNNING;
+    (void)settle(cloud, ASK_RENT, event->instance);
+    cloud->config.on_event(cloud->config.context, event);
+    event->kind = CLOUD_NOTICE;
+    if (is_noticed)
+        cloud->config.on_event(cloud->config.context, event);
+}
+
+static void take_found(struct local_cloud *cloud, msec_t now, const struct line *line)
+{
+    struct cloud_event event = { .kind = CLOUD_FOUND, .at = now };
+    uint64_t key = 0;
+
+    if (!read_event(cloud, line, &event) || !read_id(line, "key", &key) ||
+        map_get(&cloud->of[ASK_LIST], key) == MAP_NONE)
+        complain(cloud, "found, but nobody asked", "");
+    else if (key == OWN_LIST)
+        catch_up(cloud, line, &event);
+    else
+        cloud->config.on_event(cloud->config.context, &event);
 }
 
 static void take_machine(struct local_cloud *cloud, msec_t now, const struct line *line)
@@ -387,6 +418,8 @@ void local_cloud_line(struct local_cloud *cloud, msec_t now, char *text, size_t 
         complain(cloud, "no hello came first", line.word);
     } else if (strcmp(line.word, "listed") == 0) {
         end_list(cloud, now, &line);
+    } else if (strcmp(line.word, "found") == 0) {
+        take_found(cloud, now, &line);
     } else {
         take_machine(cloud, now, &line);
     }

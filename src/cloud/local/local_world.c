@@ -381,6 +381,7 @@ static void list(const struct local_world *world, uint32_t cluster, uint64_t key
             continue;
         }
         line_text_begin(answer, "found");
+        line_text_number(answer, "key", key);
         line_text_number(answer, "id", machine->key);
         line_text_string(answer, "name", machine->name);
         line_text_string(answer, "offer", offer_text(world, machine->offer));
@@ -706,6 +707,11 @@ const struct local_machine *local_world_machine(const struct local_world *world,
 {
     assert(row < world->machine_count);
     return &world->machines[row];
+}
+
+uint32_t local_world_machine_count(const struct local_world *world)
+{
+    return world->machine_count;
 }
 
 uint32_t local_world_living(const struct local_world *world)

@@ -75,6 +75,7 @@ void local_world_destroy(struct local_world *world);
 
 /* Good until the next rent. */
 const struct local_machine *local_world_machine(const struct local_world *world, uint32_t row);
+uint32_t local_world_machine_count(const struct local_world *world);
 uint32_t local_world_living(const struct local_world *world);
 
 /* One line of an earlier journal; then, once, what was running there is gone. */

@@ -266,8 +266,8 @@ TEST(a_list_finds_offers_by_name_and_ends)
     connected_and_quiet();
     list(9);
     flush();
-    hear("found id=1 name=st-1 offer=" YARD_LARGE_NAME " state=running billed_from=3");
-    hear("found id=2 name=st-2 offer=elsewhere//spot state=asked");
+    hear("found key=9 id=1 name=st-1 offer=" YARD_LARGE_NAME " state=running billed_from=3");
+    hear("found key=9 id=2 name=st-2 offer=elsewhere//spot state=asked");
     hear("gone id=3 offer=" YARD_SMALL_NAME " billed_from=1 billed_to=2 why=died");
     hear("listed key=9 count=2");
     hear("listed key=9 count=2");
@@ -304,7 +304,8 @@ TEST(after_a_new_connection_only_what_is_open_is_asked_again)
                                 "rent key=7 count=1 offer=" YARD_SMALL_NAME " prefix=st-\n"
                                 "rent key=9 count=2 offer=" YARD_SMALL_NAME " prefix=st-\n"
                                 "give-back key=4\n"
-                                "list key=20\n");
+                                "list key=20\n"
+                                "list key=0\n");
 }
 
 TEST(a_lost_connection_tells_nothing)
@@ -364,8 +365,32 @@ TEST(many_acts_and_answers_leave_nothing_behind)
 
     for (; *text != '\0'; text++)
         lines += *text == '\n';
-    assert_int_equal(local_cloud_open_count(bench.cloud), 10);
-    assert_int_equal(lines, 11);
+    assert_int_equal(local_cloud_open_count(bench.cloud), 11);
+    assert_int_equal(lines, 12);
+}
+
+TEST(what_was_missed_without_a_connection_is_told_after_the_next)
+{
+    connected_and_quiet();
+    rent(7, 1, YARD_SMALL);
+    flush();
+    local_cloud_disconnected(bench.cloud, NOW);
+    connect();
+    hear("found key=0 id=3 offer=" YARD_SMALL_NAME " state=leaving billed_from=2");
+    hear("found key=0 id=4 offer=" YARD_SMALL_NAME " state=asked");
+    hear("gone id=5 billed_from=1 billed_to=9 why=revoked");
+    hear("found key=0 id=7 offer=" YARD_SMALL_NAME " state=noticed billed_from=8");
+    hear("listed key=0 count=3");
+
+    assert_int_equal(bench.heard_count, 3);
+    assert_int_equal(bench.heard[0].kind, CLOUD_GONE);
+    assert_int_equal(bench.heard[0].instance, 5);
+    assert_int_equal(bench.heard[1].kind, CLOUD_RUNNING);
+    assert_int_equal(bench.heard[1].instance, 7);
+    assert_int_equal(bench.heard[1].billed_from, 8);
+    assert_int_equal(bench.heard[2].kind, CLOUD_NOTICE);
+    assert_int_equal(local_cloud_open_count(bench.cloud), 0);
+    assert_int_equal(local_cloud_bad_lines(bench.cloud), 0);
 }
 
 TEST(hostile_lines_have_no_effect)
@@ -386,6 +411,8 @@ TEST(hostile_lines_have_no_effect)
         "refused reason=capacity",
         "notice id=",
         "found id=7 offer=" YARD_SMALL_NAME,
+        "found key=3 id=7 offer=" YARD_SMALL_NAME,
+        "found key=0 id=7 state=running billed_from=4",
         "listed",
         "listed key=x",
         "sing id=7",
@@ -432,5 +459,6 @@ CHECK_MAIN(CASE(it_says_hello_and_nothing_else_before_it_is_answered),
            CASE(after_a_new_connection_only_what_is_open_is_asked_again),
            CASE(a_lost_connection_tells_nothing), CASE(the_same_act_twice_is_sent_once),
            CASE(a_return_of_what_is_gone_may_be_asked_for_anew),
-           CASE(many_acts_and_answers_leave_nothing_behind), CASE(hostile_lines_have_no_effect),
-           CASE(news_before_the_hello_are_not_believed))
+           CASE(many_acts_and_answers_leave_nothing_behind),
+           CASE(what_was_missed_without_a_connection_is_told_after_the_next),
+           CASE(hostile_lines_have_no_effect), CASE(news_before_the_hello_are_not_believed))

@@ -293,11 +293,11 @@ TEST(a_list_is_of_one_cluster)
     start(5);
     (void)ask_as("other", 0, "rent key=5 offer=" YARD_SMALL_NAME " prefix=st-");
 
-    assert_string_equal(ask(2000, "list key=9"), "found id=5 name=st-5 offer=" YARD_SPOT_NAME
+    assert_string_equal(ask(2000, "list key=9"), "found key=9 id=5 name=st-5 offer=" YARD_SPOT_NAME
                                                  " state=running billed_from=1000\n"
                                                  "listed key=9 count=1\n");
     assert_string_equal(ask_as("other", 2000, "list key=9"),
-                        "found id=5 name=st-5 offer=" YARD_SMALL_NAME " state=asked\n"
+                        "found key=9 id=5 name=st-5 offer=" YARD_SMALL_NAME " state=asked\n"
                         "listed key=9 count=1\n");
 }
 
