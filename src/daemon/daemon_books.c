@@ -182,7 +182,6 @@ void daemon_on_settled(void *context, const struct view *view, uint32_t task, st
                                       .occupied_ms = due.occupied_ms,
                                       .ended_at = view->now,
                                   });
-    journal_count(&daemon->journal, COUNT_TASKS_ENDED, 1);
     note_runtime(daemon, view, task, executed);
     if (daemon->shadow == NULL)
         slurm_engine_cost(daemon->engine, view->task.id[task], due.cost, type);
