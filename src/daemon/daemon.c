@@ -598,6 +598,7 @@ static void create_adapters(struct daemon *daemon)
         .partition = conf->engine.partition,
         .stop_signal = conf->engine.stop_signal,
         .stop_grace_ms = conf->engine.stop_grace_ms,
+        .observes = is_shadow,
         .on_event = is_shadow ? heard_in_shadow : daemon_on_engine,
         .on_send = send_to_engine,
         .on_say = on_say,

@@ -73,6 +73,10 @@ struct slurm_engine_config {
 
     uint32_t jobs_max; /* more are left out; 0: two million */
 
+    /* Tell also of jobs that run on machines that are not ours, as found on the machine 0: for one
+     * who only watches. */
+    bool observes;
+
     void (*on_event)(void *context, const struct engine_event *event);
     void (*on_send)(void *context, const char *lines, size_t size);
     void (*on_say)(void *context, const char *text); /* for the log; may be NULL */

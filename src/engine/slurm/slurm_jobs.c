@@ -402,6 +402,18 @@ static void start_task(struct slurm_engine *engine, struct slurm_job *job, uint3
     tell_task(engine, job, rank, &event);
 }
 
+/* It runs where it is none of our business, but how long it runs is. */
+static void observe(struct slurm_engine *engine, struct slurm_job *job)
+{
+    job->is_foreign = true;
+    for (uint32_t rank = 0; rank < job->task_count; rank++)
+        tell_task(engine, job, rank,
+                  &(struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                          .at = job->started_at,
+                                          .key = (uint64_t)1 << 63 | ++engine->made_keys,
+                                          .started_at = job->started_at });
+}
+
 static void start(struct slurm_engine *engine, struct slurm_job *job, const char *nodes,
                   uint64_t start_s)
 {
@@ -413,7 +425,7 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const char
     job->is_asked = false;
     job->retry_at = MSEC_NEVER;
     job->tries = 0;
-    if (engine->is_elsewhere) {
+    if (engine->is_elsewhere && (!engine->config.observes || job->wish.shape == SHAPE_NONE)) {
         withdraw(engine, job);
         job->phase = PHASE_RUNNING;
         job->is_foreign = true;
@@ -423,6 +435,10 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const char
     job->phase = PHASE_RUNNING;
     if (!job->is_announced)
         announce(engine, job);
+    if (engine->is_elsewhere) {
+        observe(engine, job);
+        return;
+    }
     const bool is_placed = is_as_placed(engine, job);
 
     for (uint32_t rank = 0; rank < job->task_count; rank++)
