@@ -36,7 +36,7 @@ STANDS_ON = {
     "store": ["control"],
     "serve": ["store"],
     "daemon": ["engine", "cloud", "serve", "sim"],
-    "cli": ["sim", "engine", "cloud", "serve"],
+    "cli": ["daemon"],
 }
 LINES_MAX = 1000
 NOT_UNIQUE = {"meson.build", "README.md"}

@@ -11,9 +11,14 @@
 #define STINT_VERSION "unknown"
 #endif
 
-static const struct verb *const verbs[] = { &verb_sim, &verb_replay, &verb_commit, &verb_repro };
+/* Those that need no daemon, then those that ask it. */
+static const struct verb *const verbs[] = {
+    &verb_sim,     &verb_replay, &verb_commit,  &verb_repro,  &verb_status,
+    &verb_top,     &verb_plan,   &verb_explain, &verb_ledger, &verb_doctor,
+    &verb_approve, &verb_reject, &verb_drain,   &verb_reload,
+};
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 4 };
 
 static void print_help(FILE *out)
 {
@@ -23,15 +28,20 @@ static void print_help(FILE *out)
           "\n"
           "Verbs:\n",
           out);
-    for (int i = 0; i < VERB_COUNT; i++)
+    for (int i = 0; i < VERB_COUNT; i++) {
+        if (i == OFFLINE_COUNT)
+            fputs("\nVerbs that ask a running stintd:\n", out);
         fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
-    fputs("\n"
-          "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"
-          "else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 public data not\n"
-          "found (see STINT_DATA), 4 measured something else than expected (--check).\n"
-          "\n"
-          "First steps: stint sim examples/small.yaml\n",
-          out);
+    }
+    fputs(
+        "\n"
+        "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"
+        "else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 public data not\n"
+        "found (see STINT_DATA) or errors found (doctor), 4 measured something else than expected\n"
+        "(--check).\n"
+        "\n"
+        "First steps: stint sim examples/small.yaml\n",
+        out);
 }
 
 int verb_fail(const char *verb, const struct error *error)

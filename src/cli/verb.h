@@ -17,6 +17,8 @@ enum exit_code {
     EXIT_USAGE = 2,   /* the command line makes no sense */
     EXIT_NO_DATA = 3, /* the public data that this needs is not there; see STINT_DATA */
     EXIT_DIFFERS = 4, /* it ran, and what it measured is not what it should be (--check) */
+    EXIT_FINDINGS =
+        EXIT_NO_DATA, /* of `stint doctor`, which needs no such data: there are errors */
 };
 
 struct verb {
@@ -29,6 +31,18 @@ extern const struct verb verb_sim;
 extern const struct verb verb_replay;
 extern const struct verb verb_repro;
 extern const struct verb verb_commit;
+
+/* Those that ask the daemon. */
+extern const struct verb verb_status;
+extern const struct verb verb_top;
+extern const struct verb verb_plan;
+extern const struct verb verb_explain;
+extern const struct verb verb_ledger;
+extern const struct verb verb_doctor;
+extern const struct verb verb_approve;
+extern const struct verb verb_reject;
+extern const struct verb verb_drain;
+extern const struct verb verb_reload;
 
 /* Print "stint VERB: text" on standard error; returns EXIT_FAILED. */
 int verb_fail(const char *verb, const struct error *error);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conf_findings.h - what is wrong with a configuration, found without the daemon.
+ *
+ * The same reader as stintd's, then a look at the files that it names. A finding says how bad it is,
+ * what it is about, what is wrong and what to do.
+ *
+ * Memory:  texts are copied; owned by the list until findings_done.
+ */
+#ifndef STINT_CLI_CONF_FINDINGS_H
+#define STINT_CLI_CONF_FINDINGS_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "daemon/conf.h"
+
+struct finding {
+    const char *severity; /* "error", "warning", "note" */
+    const char *kind;
+    const char *subject;
+    const char *text;
+    const char *advice;
+};
+
+struct findings {
+    struct arena arena;
+    struct finding *rows;
+    uint32_t count;
+    uint32_t room;
+};
+
+void findings_init(struct findings *findings);
+void findings_done(struct findings *findings);
+void findings_add(struct findings *findings, const struct finding *finding);
+
+/* How many are of severity "error". */
+uint32_t findings_errors(const struct findings *findings);
+
+/* Look at the files that a good configuration names. */
+void conf_findings(const struct conf *conf, struct findings *ret);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint doctor - what is wrong, and what to do about it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/conf_findings.h"
+#include "cli/operator.h"
+#include "cli/verb.h"
+
+#define CONF_PATH "/etc/stint/stint.conf"
+
+enum { KEY_OFFLINE = 0x100 };
+
+static const char doc[] =
+    "Look for what is wrong and say what to do about it. The configuration is checked by the same "
+    "reader as the daemon's, with the files that it names; if the daemon answers, it tells of machines "
+    "that nobody needs, nodes that are stuck, jobs that nothing can hold.\v"
+    "Exit codes: 0 nothing is wrong, or only warnings and notes; 1 it could not look; 2 wrong usage; "
+    "3 there are errors.\n"
+    "\n"
+    "Examples:\n"
+    "  stint doctor\n"
+    "  stint doctor -c ./stint.conf --offline";
+
+static const struct argp_option options[] = {
+    { "config", 'c', "FILE", 0, "The configuration to check (default: " CONF_PATH ")", 0 },
+    { "offline", KEY_OFFLINE, NULL, 0, "Do not ask the daemon", 0 },
+    { 0 },
+};
+
+struct arguments {
+    struct daemon_options daemon;
+    const char *path;
+    bool offline;
+};
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp says what it is */
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->daemon;
+        return 0;
+    case 'c':
+        arguments->path = arg;
+        return 0;
+    case KEY_OFFLINE:
+        arguments->offline = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The configuration. 'conf' is filled if it is good. */
+static bool look_at_conf(const struct arguments *arguments, struct conf *conf,
+                         struct findings *findings)
+{
+    const char *path = arguments->path != NULL ? arguments->path : CONF_PATH;
+    struct error error = { "" };
+
+    if (arguments->path == NULL && access(path, F_OK) != 0) {
+        findings_add(findings,
+                     &(struct finding){ "note", "configuration", path,
+                                        "there is none in the usual place", "name yours with -c" });
+        return false;
+    }
+    if (conf_load(path, conf, &error) < 0) {
+        findings_add(findings,
+                     &(struct finding){ "error", "configuration", "configuration", error.text,
+                                        "correct it; stint.conf(5) has every key" });
+        return false;
+    }
+    conf_findings(conf, findings);
+    if (arguments->offline && conf->mode == CONF_SHADOW) /* else the daemon says so */
+        findings_add(findings,
+                     &(struct finding){ "note", "mode", "mode",
+                                        "shadow: it decides and records, and touches nothing",
+                                        "set mode: advise or act when you trust it" });
+    return true;
+}
+
+static void look_at_daemon(const struct arguments *arguments, struct findings *findings)
+{
+    struct error error = { "" };
+    json_t *answer = NULL;
+    const json_t *item;
+    size_t i;
+    const int rc = daemon_get(&arguments->daemon, "/v1/doctor", &answer, &error);
+
+    if (rc < 0) {
+        findings_add(findings, &(struct finding){ rc == -ECONNREFUSED ? "warning" : "error",
+                                                  "daemon", daemon_place(&arguments->daemon),
+                                                  error.text, "start it, or use --offline" });
+        return;
+    }
+    json_array_foreach(json_object_get(answer, "findings"), i, item)
+        findings_add(findings, &(struct finding){
+                                   .severity = field_word(item, "severity"),
+                                   .kind = field_word(item, "kind"),
+                                   .subject = field_word(item, "subject"),
+                                   .text = field_word(item, "text"),
+                                   .advice = field_word(item, "advice"),
+                               });
+    json_decref(answer);
+}
+
+static const struct report_column columns[] = {
+    { .key = "severity", .heading = "severity", .kind = REPORT_TEXT },
+    { .key = "kind", .heading = "kind", .kind = REPORT_TEXT },
+    { .key = "subject", .heading = "subject", .kind = REPORT_TEXT },
+    { .key = "text", .heading = "what is wrong", .kind = REPORT_TEXT },
+    { .key = "advice", .heading = "what to do", .kind = REPORT_TEXT },
+};
+
+static int print_rows(const struct findings *findings, enum output_format format)
+{
+    struct report_table *table =
+        report_table_create("findings", columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->rows[i];
+
+        report_table_add_text(table, finding->severity);
+        report_table_add_text(table, finding->kind);
+        report_table_add_text(table, finding->subject);
+        report_table_add_text(table, finding->text);
+        report_table_add_text(table, finding->advice);
+    }
+    return print_table("doctor", table, format);
+}
+
+/* For people: sentences do not fit into columns. */
+static void print_words(const struct findings *findings)
+{
+    const uint32_t errors = findings_errors(findings);
+
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->rows[i];
+
+        (void)printf("%-8s ", finding->severity);
+        print_clean(stdout, finding->subject);
+        (void)fputs(": ", stdout);
+        print_clean(stdout, finding->text);
+        (void)fputs("\n         -> ", stdout);
+        print_clean(stdout, finding->advice);
+        (void)putchar('\n');
+    }
+    if (findings->count == 0)
+        (void)puts("Nothing is wrong.");
+    else
+        (void)printf("%u error%s, %u other finding%s.\n", errors, errors == 1 ? "" : "s",
+                     findings->count - errors, findings->count - errors == 1 ? "" : "s");
+}
+
+static int examine(struct arguments *arguments)
+{
+    struct findings findings;
+    struct conf conf = { 0 };
+    int code = EXIT_DONE;
+
+    findings_init(&findings);
+
+    const bool good = look_at_conf(arguments, &conf, &findings);
+    const char *named = getenv("STINT_SOCKET");
+
+    if (good && arguments->daemon.socket == NULL && (named == NULL || named[0] == 0))
+        arguments->daemon.socket = conf.http.socket;
+    if (!arguments->offline)
+        look_at_daemon(arguments, &findings);
+    if (arguments->daemon.format == OUTPUT_TABLE)
+        print_words(&findings);
+    else
+        code = print_rows(&findings, arguments->daemon.format);
+    if (code == EXIT_DONE && findings_errors(&findings) > 0)
+        code = EXIT_FINDINGS;
+    if (good)
+        conf_done(&conf);
+    findings_done(&findings);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    static char name[] = "stint doctor";
+    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp argp = {
+        .options = options, .parser = parse, .doc = doc, .children = children
+    };
+    struct arguments arguments = { 0 };
+
+    if (!operator_parse(&argp, name, argc, argv, &arguments))
+        return EXIT_USAGE;
+    return examine(&arguments);
+}
+
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .summary = "what is wrong with the configuration and the world, and what to do",
+    .run = run,
+};

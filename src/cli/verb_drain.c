@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint drain, stint reload - a word to the daemon.
+ */
+#include <stdio.h>
+
+#include "cli/operator.h"
+#include "cli/verb.h"
+
+enum { KEY_OFF = 0x100 };
+
+static const char drain_doc[] =
+    "Let the daemon rent nothing more and give back what is empty; what runs goes on to its end. "
+    "Until `stint drain --off`, or until the daemon is started again.\v"
+    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.";
+
+static const char reload_doc[] =
+    "Let the daemon read its configuration again, as SIGHUP does. If it has an error the old one "
+    "stays, and the error is told.\v"
+    "Exit codes: 0 done, 1 the configuration has an error, or the daemon cannot be asked, 2 wrong "
+    "usage.";
+
+static const struct argp_option drain_options[] = {
+    { "off", KEY_OFF, NULL, 0, "Rent again", 0 },
+    { 0 },
+};
+
+struct arguments {
+    struct daemon_options daemon;
+    bool off;
+};
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp says what it is */
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->daemon;
+        return 0;
+    case KEY_OFF:
+        arguments->off = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Say it, and print the answer as JSON if that was asked for; else the caller has words. */
+static int tell(const struct daemon_options *options, const char *verb, const char *path,
+                json_t **ret)
+{
+    struct error error = { "" };
+
+    if (daemon_post(options, path, ret, &error) < 0)
+        return verb_fail(verb, &error);
+    return options->format == OUTPUT_JSON ? print_json(verb, *ret) : EXIT_DONE;
+}
+
+static int run_drain(int argc, char **argv)
+{
+    static char name[] = "stint drain";
+    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp argp = {
+        .options = drain_options, .parser = parse, .doc = drain_doc, .children = children
+    };
+    struct arguments arguments = { .daemon = { .no_csv = true } };
+    json_t *answer = NULL;
+
+    if (!operator_parse(&argp, name, argc, argv, &arguments))
+        return EXIT_USAGE;
+
+    const int code =
+        tell(&arguments.daemon, "drain", arguments.off ? "/v1/drain?off=1" : "/v1/drain", &answer);
+
+    if (code == EXIT_DONE && arguments.daemon.format == OUTPUT_TABLE)
+        (void)puts(json_is_true(json_object_get(answer, "draining"))
+                       ? "Nothing more is rented; what is empty goes back."
+                       : "Machines are rented again.");
+    json_decref(answer);
+    return code;
+}
+
+static int run_reload(int argc, char **argv)
+{
+    static char name[] = "stint reload";
+    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp argp = { .parser = parse, .doc = reload_doc, .children = children };
+    struct arguments arguments = { .daemon = { .no_csv = true } };
+    json_t *answer = NULL;
+
+    if (!operator_parse(&argp, name, argc, argv, &arguments))
+        return EXIT_USAGE;
+
+    const int code = tell(&arguments.daemon, "reload", "/v1/reload", &answer);
+
+    if (code == EXIT_DONE && arguments.daemon.format == OUTPUT_TABLE) {
+        (void)fputs("The configuration was read again: ", stdout);
+        print_clean(stdout, field_word(answer, "text"));
+        (void)fputs(".\n", stdout);
+    }
+    json_decref(answer);
+    return code;
+}
+
+const struct verb verb_drain = {
+    .name = "drain",
+    .summary = "rent nothing more, give back what is empty",
+    .run = run_drain,
+};
+
+const struct verb verb_reload = {
+    .name = "reload",
+    .summary = "let the daemon read its configuration again",
+    .run = run_reload,
+};

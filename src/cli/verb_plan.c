@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint plan - the last decision that changed something, with its reasons.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/operator.h"
+#include "cli/verb.h"
+
+static const char doc[] =
+    "Show the last decision that changed something: what to rent, what to put where, what to give "
+    "back, and for each why, at what price, and what was passed over at what price.\v"
+    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  stint plan\n"
+    "  stint plan -o csv | grep ^rent";
+
+static const struct report_column columns[] = {
+    { .key = "act", .heading = "act", .kind = REPORT_TEXT },
+    { .key = "what", .heading = "what", .kind = REPORT_TEXT },
+    { .key = "user", .heading = "user", .kind = REPORT_TEXT },
+    { .key = "where", .heading = "where", .kind = REPORT_TEXT },
+    { .key = "why", .heading = "why", .kind = REPORT_TEXT },
+    { .key = "price_usd_per_hour", .heading = "$/h", .kind = REPORT_MONEY, .digits = 3 },
+    { .key = "passed_over", .heading = "passed over", .kind = REPORT_TEXT },
+    { .key = "passed_over_usd_per_hour", .heading = "its $/h", .kind = REPORT_MONEY, .digits = 3 },
+};
+
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static void add_why(struct report_table *table, const json_t *item)
+{
+    report_table_add_text(table, field_word(item, "why"));
+    report_table_add_money(table, field_money(item, "chosen_microdollars_per_hour"));
+    report_table_add_text(table, field_text(item, "passed_over"));
+    report_table_add_money(table, field_money(item, "passed_over_microdollars_per_hour"));
+}
+
+static void add_rents(struct report_table *table, const json_t *rents)
+{
+    const json_t *rent;
+    size_t i;
+
+    json_array_foreach(rents, i, rent)
+    {
+        char count[32];
+
+        (void)snprintf(count, sizeof(count), "%" PRId64, field_integer(rent, "count", 1));
+        report_table_add_text(table, "rent");
+        report_table_add_text(table, count);
+        report_table_add_missing(table);
+        report_table_add_text(table, field_word(rent, "offer"));
+        add_why(table, rent);
+    }
+}
+
+static void add_places(struct report_table *table, const json_t *places)
+{
+    const json_t *place;
+    size_t i;
+
+    json_array_foreach(places, i, place)
+    {
+        const bool fresh = json_is_true(json_object_get(place, "fresh"));
+        char where[256];
+
+        (void)snprintf(where, sizeof(where), "%s%.200s", fresh ? "new " : "",
+                       field_word(place, "where"));
+        report_table_add_text(table, "place");
+        report_table_add_text(table, field_word(place, "task"));
+        report_table_add_text(table, field_text(place, "user"));
+        report_table_add_text(table, where);
+        add_why(table, place);
+    }
+}
+
+static void add_releases(struct report_table *table, const json_t *releases)
+{
+    const json_t *release;
+    size_t i;
+
+    json_array_foreach(releases, i, release)
+    {
+        report_table_add_text(table, "give back");
+        report_table_add_text(table, field_word(release, "instance"));
+        report_table_add_missing(table);
+        report_table_add_missing(table);
+        add_why(table, release);
+    }
+}
+
+static void print_candidate(const char *name, const json_t *candidate)
+{
+    (void)printf("  %-8s saves %s per hour, moving costs %s: %s in all\n", name,
+                 money_words(field_money(candidate, "saving_microdollars_per_hour"), 3).text,
+                 money_words(field_money(candidate, "migration_microdollars"), 3).text,
+                 money_words(field_money(candidate, "total_microdollars"), 3).text);
+}
+
+static void print_head(const json_t *plan)
+{
+    if (field_integer(plan, "at", 0) <= 0) {
+        (void)puts("No decision has changed anything yet.\n");
+        return;
+    }
+    (void)printf("Decision %" PRId64 " of %s UTC: %" PRId64 " to rent, %" PRId64
+                 " to place, %" PRId64 " to give back.\n",
+                 field_integer(plan, "decision", 0), time_words(field_integer(plan, "at", -1)).text,
+                 field_integer(plan, "rent_count", 0), field_integer(plan, "place_count", 0),
+                 field_integer(plan, "release_count", 0));
+    if (json_is_object(json_object_get(plan, "full"))) {
+        (void)printf("It weighed two ways for the next %s, and took the %s one:\n",
+                     span_words(field_integer(plan, "expected_ms", -1)).text,
+                     field_word(plan, "kind"));
+        print_candidate("full", json_object_get(plan, "full"));
+        print_candidate("partial", json_object_get(plan, "partial"));
+    }
+    (void)putchar('\n');
+}
+
+static int run(int argc, char **argv)
+{
+    static char name[] = "stint plan";
+    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp argp = { .doc = doc, .children = children };
+    struct daemon_options options = { 0 };
+    struct error error = { "" };
+    json_t *plan = NULL;
+    int code;
+
+    if (!operator_parse(&argp, name, argc, argv, &options))
+        return EXIT_USAGE;
+    if (daemon_get(&options, "/v1/plan", &plan, &error) < 0)
+        return verb_fail("plan", &error);
+    if (options.format == OUTPUT_JSON) {
+        code = print_json("plan", plan);
+    } else {
+        struct report_table *table = report_table_create("plan", columns, COLUMNS);
+
+        if (options.format == OUTPUT_TABLE)
+            print_head(plan);
+        add_rents(table, json_object_get(plan, "rents"));
+        add_places(table, json_object_get(plan, "places"));
+        add_releases(table, json_object_get(plan, "releases"));
+        code = print_table("plan", table, options.format);
+    }
+    json_decref(plan);
+    return code;
+}
+
+const struct verb verb_plan = {
+    .name = "plan",
+    .summary = "the last decision: what, where, why, and what was passed over",
+    .run = run,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint status - how the daemon is, in one screen.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/operator.h"
+#include "cli/status_lines.h"
+#include "cli/verb.h"
+
+static const char doc[] =
+    "Tell how the daemon is: its links, what runs and what waits, what it costs and saves.\v"
+    "In the mode shadow all money is a forecast: nothing was rented.\n"
+    "\n"
+    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  stint status\n"
+    "  stint status -o json | jq .cost_microdollars_per_hour\n"
+    "  stint status --url https://head:9178 --token-file ~/.stint-token";
+
+static void print_links(const json_t *links)
+{
+    const json_t *link;
+    size_t i;
+
+    json_array_foreach(links, i, link)
+    {
+        const char *detail = field_text(link, "detail");
+
+        (void)fputs(i > 0 ? ", " : "", stdout);
+        print_clean(stdout, field_word(link, "name"));
+        (void)fputs(json_is_true(json_object_get(link, "up")) ? " up" : " DOWN", stdout);
+        if (detail != NULL && detail[0] != 0) {
+            (void)fputs(" (", stdout);
+            print_clean(stdout, detail);
+            (void)fputc(')', stdout);
+        }
+    }
+    (void)fputs(json_array_size(links) == 0 ? "none\n" : "\n", stdout);
+}
+
+static void print_counts(const json_t *status)
+{
+    const json_t *failures = json_object_get(status, "launch_failures");
+    const json_t *evictions = json_object_get(status, "evictions");
+    const json_t *audit = json_object_get(status, "audit");
+    const int64_t findings = field_integer(status, "findings", 0);
+    const int64_t proposals = field_integer(status, "proposals", 0);
+
+    (void)printf("rented     %" PRId64 " machines so far; %" PRId64 " refused, %" PRId64
+                 " never booted, %" PRId64 " vanished\n",
+                 field_integer(status, "launches", 0), field_integer(failures, "refused", 0),
+                 field_integer(failures, "boot_timeout", 0),
+                 field_integer(failures, "vanished", 0));
+    (void)printf("evictions  %" PRId64 " with notice, %" PRId64 " without; %" PRId64
+                 " tasks moved\n",
+                 field_integer(evictions, "notice", 0), field_integer(evictions, "lost", 0),
+                 field_integer(evictions, "moved", 0));
+    (void)printf("decisions  %" PRId64 "; the last took %s, the longest %s\n",
+                 field_integer(status, "decisions", 0),
+                 span_words(field_integer(status, "decision_ms_last", -1)).text,
+                 span_words(field_integer(status, "decision_ms_max", -1)).text);
+    if (field_integer(audit, "age_ms", -1) < 0)
+        (void)fputs("audit      none yet", stdout);
+    else
+        (void)printf("audit      %s ago", span_words(field_integer(audit, "age_ms", -1)).text);
+    (void)printf("; machines adopted: %" PRId64 ", acts under way: %" PRId64 "\n",
+                 field_integer(audit, "adopted", 0), field_integer(status, "open_intents", 0));
+    if (proposals > 0)
+        (void)printf("proposals  %" PRId64 " wait for a word: stint approve\n", proposals);
+    if (findings > 0)
+        (void)printf("findings   %" PRId64 ": stint doctor\n", findings);
+}
+
+static int run(int argc, char **argv)
+{
+    static char name[] = "stint status";
+    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp argp = { .doc = doc, .children = children };
+    struct daemon_options options = { .no_csv = true };
+    struct error error = { "" };
+    json_t *status = NULL;
+    int code = EXIT_DONE;
+
+    if (!operator_parse(&argp, name, argc, argv, &options))
+        return EXIT_USAGE;
+    if (daemon_get(&options, "/v1/status", &status, &error) < 0)
+        return verb_fail("status", &error);
+    if (options.format == OUTPUT_JSON) {
+        code = print_json("status", status);
+    } else {
+        status_line_who(stdout, status);
+        (void)fputs("links      ", stdout);
+        print_links(json_object_get(status, "links"));
+        (void)fputs("work       ", stdout);
+        status_line_work(stdout, status);
+        (void)fputs("machines   ", stdout);
+        status_line_machines(stdout, status);
+        (void)fputs("bill       ", stdout);
+        status_line_money(stdout, status);
+        print_counts(status);
+    }
+    json_decref(status);
+    return code;
+}
+
+const struct verb verb_status = {
+    .name = "status",
+    .summary = "how the daemon is: what runs, what waits, what it costs",
+    .run = run,
+};

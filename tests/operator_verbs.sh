@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# operator_verbs.sh STINT            what the verbs say that ask the daemon, against a mock that answers
+#                                    with the examples of docs/format/api.md; in TAP
+# operator_verbs.sh --update STINT   write tests/golden/operator.txt anew; review it as a diff
+set -u
+update=false
+if [ "${1-}" = --update ]; then
+    update=true
+    shift
+fi
+if [ $# -ne 1 ]; then
+    sed -n '4,6s/^# //p' "$0"
+    exit 2
+fi
+stint=$(realpath "$1")
+cd "$(dirname "$0")" || exit 1
+room=$(mktemp -d) || exit 1
+golden=$PWD/golden/operator.txt
+mock=$PWD/mock_stintd.py
+unset STINT_SOCKET
+
+python3 "$mock" "$room/sock" >"$room/asked" 2>"$room/mock-errors" &
+mock_pid=$!
+trap 'kill "$mock_pid" 2>/dev/null; rm -rf "$room"' EXIT
+for _ in $(seq 100); do
+    [ -S "$room/sock" ] && break
+    sleep 0.05
+done
+
+number=0
+failed=0
+code=0
+
+# ask ARGUMENT...: leaves code, $room/out and $room/err.
+ask() {
+    "$stint" "$@" >"$room/out" 2>"$room/err" </dev/null
+    code=$?
+}
+
+# judge SENTENCE CONDITION...
+judge() {
+    local sentence=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $sentence"
+        return
+    fi
+    failed=1
+    echo "not ok $number - $sentence"
+    echo "# exit code $code"
+    head -n 20 "$room/out" "$room/err" | sed 's/^/# /'
+}
+
+is() {
+    [ "$1" = "$2" ]
+}
+
+# exits CODE TEXT: with that code, and the text somewhere in what it said on standard error.
+exits() {
+    is "$code" "$1" && grep -qF -- "$2" "$room/err"
+}
+
+# What every verb says.
+cat >"$room/good.conf" <<'CONF'
+cluster: lab
+state: ROOM/stint.db
+catalogue: ROOM/catalogue.yaml
+policy: { name: stint }
+engine: { kind: slurm, program: /bin/true }
+cloud: { kind: local, socket: ROOM/cloud.sock }
+http: { socket: ROOM/nobody.sock }
+CONF
+sed -i "s|ROOM|$room|" "$room/good.conf"
+cp ../examples/machines.yaml "$room/catalogue.yaml"
+sed 's|/catalogue.yaml|/none.yaml|' "$room/good.conf" >"$room/no-catalogue.conf"
+sed 's|^cluster|clutser|' "$room/good.conf" >"$room/misspelt.conf"
+
+while read -r -a words; do
+    ask "${words[@]}" --socket "$room/sock"
+    {
+        echo "\$ stint ${words[*]}"
+        cat "$room/out" "$room/err"
+        echo "=> $code"
+        echo
+    } | sed "s|$room|ROOM|g"
+done >"$room/said" <<LIST
+status
+status -o json
+top
+plan
+plan -o csv
+plan -o json
+explain 12_3
+explain 12_3 -o csv
+explain st-17
+explain st-17 -o json
+explain 99
+explain st-99
+ledger
+ledger --by job
+ledger --by type -o csv
+ledger --by day -o json
+doctor -c $room/good.conf
+doctor -c $room/good.conf --offline
+doctor -c $room/misspelt.conf --offline
+doctor -c $room/no-catalogue.conf --offline -o csv
+doctor -c $room/none.conf --offline -o json
+approve
+approve -o csv
+approve 31
+approve 31 99
+reject all
+drain
+drain --off
+drain -o json
+reload
+LIST
+if $update; then
+    cp "$room/said" "$golden"
+fi
+judge "every verb says what it said before" diff -u "$golden" "$room/said"
+
+judge "a list is asked for with what it is to be cut by" \
+    grep -qxF "GET /v1/instances?limit=20" "$room/asked"
+judge "an act is a POST to its own path" grep -qxF "POST /v1/proposals/31/approve" "$room/asked"
+judge "the ledger is asked for by what was said" \
+    grep -qxF "GET /v1/ledger?by=day&limit=10000" "$room/asked"
+judge "nothing but what was asked for is done" \
+    is "$(grep -c ^POST "$room/asked")" 8
+
+ask explain "a b&job=1" --socket "$room/sock"
+judge "what is asked for cannot smuggle in another argument" \
+    grep -qxF "GET /v1/explain?instance=a%20b%26job%3D1" "$room/asked"
+
+STINT_SOCKET=$room/sock ask status
+judge "the socket may stand in the environment" is "$code" 0
+ask status --socket "$room/nobody.sock"
+judge "where nobody listens that is said, with what to do" exits 1 \
+    "no stintd listens on $room/nobody.sock: is it running? systemctl status stintd"
+ask doctor -c "$room/good.conf"
+judge "the doctor looks for the daemon where the configuration says" \
+    grep -qF "no stintd listens on $room/nobody.sock" "$room/out"
+judge "a daemon that does not run is no error of the configuration" is "$code" 0
+
+ask status --url http://example.com:9178
+judge "nothing is sent in the clear to another machine" exits 1 "others could read along"
+ask status --token-file /dev/null
+judge "a token without an address is no sense" exits 2 "--token-file and --ca-file go with --url"
+ask status --url http://127.0.0.1:9 --token-file /dev/null
+judge "an empty token is an error" exits 1 "has no token in its first line"
+ask status -o csv --socket "$room/sock"
+judge "a format that does not fit is wrong usage" exits 2 "no rows for a CSV"
+ask ledger --by colour
+judge "a ledger by something else is wrong usage" exits 2 "--by is user, job, type or day"
+ask approve some
+judge "what is no proposal is wrong usage" exits 2 "neither the number of a proposal nor 'all'"
+ask explain
+judge "to explain nothing is wrong usage" exits 2 "which job or machine?"
+ask status surplus
+judge "a surplus argument is wrong usage" is "$code" 2
+
+# A daemon that says nonsense.
+cat >"$room/nonsense.py" <<'PYTHON'
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen()
+for body in (b"not json", b"[1]", b'{"now": "x", "links": {}, "tasks": [1], "cluster": "\\u001b[31m"}'):
+    peer, _ = server.accept()
+    peer.recv(65536)
+    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    peer.close()
+PYTHON
+python3 "$room/nonsense.py" "$room/nonsense.sock" &
+nonsense_pid=$!
+for _ in $(seq 100); do
+    [ -S "$room/nonsense.sock" ] && break
+    sleep 0.05
+done
+ask status --socket "$room/nonsense.sock"
+judge "what is no JSON is not believed" exits 1 "answers, but not as stintd would"
+ask status --socket "$room/nonsense.sock"
+judge "what is no object is not believed" exits 1 "answers, but not as stintd would"
+ask status --socket "$room/nonsense.sock"
+judge "fields of another kind are not known" is "$code" 0
+judge "no control character reaches the terminal" is "$(grep -c $'\033' "$room/out")" 0
+wait "$nonsense_pid"
+
+# A daemon on a port, which tells who asked it.
+cat >"$room/port.py" <<'PYTHON'
+import os, socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+with open(sys.argv[1] + ".new", "w") as out:
+    out.write(str(server.getsockname()[1]))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+peer, _ = server.accept()
+print(peer.recv(65536).decode())
+peer.sendall(b'HTTP/1.1 401 Unauthorized\r\nContent-Length: 32\r\n\r\n{"error": "the token is wrong!"} ')
+peer.close()
+PYTHON
+python3 "$room/port.py" "$room/port" >"$room/heard" &
+port_pid=$!
+for _ in $(seq 100); do
+    [ -f "$room/port" ] && break
+    sleep 0.05
+done
+echo "0123456789abcdef" >"$room/token"
+ask status --url "http://127.0.0.1:$(cat "$room/port")/" --token-file "$room/token"
+wait "$port_pid"
+judge "a daemon that says no is quoted" exits 1 "the token is wrong!"
+judge "the token is sent as the specification says" \
+    grep -q $'^Authorization: Bearer 0123456789abcdef\r$' "$room/heard"
+judge "the path is the same as on the socket" grep -q "^GET /v1/status HTTP/1.1" "$room/heard"
+
+judge "the mock had no trouble" is "$(cat "$room/mock-errors")" ""
+echo "1..$number"
+exit $failed
