@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cloud/aws/aws_catalogue_fetch.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "base/rng.h"
+#include "cloud/aws/aws_catalogue.h"
+#include "cloud/aws/aws_client.h"
+#include "cloud/aws/aws_clock.h"
+#include "cloud/aws/aws_fault.h"
+#include "cloud/aws/aws_form.h"
+#include "cloud/aws/aws_http.h"
+#include "cloud/aws/ec2_answer.h"
+
+enum { PAGE_TIMEOUT_MS = 60000, RETRY_MS = 500, RETRY_MOST_MS = 20000, PAGES_MAX = 10000 };
+
+enum stage { STAGE_TYPES, STAGE_OFFERINGS, STAGE_SPOT, STAGE_PRICES, STAGE_DONE };
+
+struct fetching {
+    struct aws_catalogue_fetch config;
+    enum stage stage;
+    uv_timer_t timer;
+    struct rng rng;
+    uint32_t attempts;
+    uint32_t pages;
+    int rc;
+    struct error error;
+    struct aws_form form;
+    char token[EC2_TOKEN_SIZE];
+};
+
+static void ask(struct fetching *f);
+
+static void on_timer(uv_timer_t *timer)
+{
+    ask(timer->data);
+}
+
+static void stop(struct fetching *f, int rc)
+{
+    f->stage = STAGE_DONE;
+    f->rc = rc;
+}
+
+static void next_stage(struct fetching *f)
+{
+    f->token[0] = '\0';
+    f->attempts = 0;
+    f->stage = f->stage + 1;
+    if (f->stage == STAGE_SPOT && f->config.without_spot)
+        f->stage = STAGE_PRICES;
+    if (f->stage == STAGE_PRICES && f->config.without_prices)
+        f->stage = STAGE_DONE;
+}
+
+/* The page was not to be had. */
+static void try_again(struct fetching *f, enum aws_verdict verdict, const char *why)
+{
+    const bool is_final =
+        verdict != AWS_LOST && verdict != AWS_THROTTLED && verdict != AWS_STALE_KEYS;
+
+    if (verdict == AWS_STALE_KEYS)
+        aws_client_forget_keys(f->config.client);
+    if (!is_final && f->attempts < FETCH_ATTEMPTS_MAX) {
+        const msec_t wait = aws_fault_wait(&f->rng, RETRY_MS, RETRY_MOST_MS, f->attempts++);
+
+        (void)uv_timer_start(&f->timer, on_timer, (uint64_t)wait, 0);
+        return;
+    }
+    if (f->stage == STAGE_PRICES) {
+        char text[ERROR_TEXT_SIZE];
+
+        (void)snprintf(text, sizeof(text), "no prices on demand from the Pricing API: %.400s", why);
+        f->config.on_note(f->config.context, text);
+        stop(f, 0);
+        return;
+    }
+    stop(f, error_set(&f->error, -EIO, "EC2 does not tell what it offers: %.400s", why));
+}
+
+static void page_done(struct fetching *f)
+{
+    f->attempts = 0;
+    if (f->token[0] == '\0')
+        next_stage(f);
+    if (++f->pages > PAGES_MAX)
+        stop(f, error_set(&f->error, -E2BIG, "EC2 has more pages than it could need"));
+    ask(f);
+}
+
+/* ---- answers ---- */
+
+static void on_type(void *context, const struct ec2_type *row)
+{
+    aws_catalogue_add_type(context, row);
+}
+
+static void on_offering(void *context, const struct ec2_offering *row)
+{
+    aws_catalogue_add_offering(context, row);
+}
+
+static void on_spot_price(void *context, const struct ec2_spot_price *row)
+{
+    aws_catalogue_add_spot(context, row);
+}
+
+static void on_page(void *context, const struct aws_http_answer *http)
+{
+    struct fetching *f = context;
+    const struct ec2_sink sink = { .on_type = on_type,
+                                   .on_offering = on_offering,
+                                   .on_spot_price = on_spot_price,
+                                   .context = f->config.catalogue };
+    struct ec2_answer answer = { 0 };
+    struct error error = { "" };
+    int rc = 0;
+
+    if (http->fault == 0)
+        rc = ec2_answer_read(http->body, http->size, &sink, &answer, &error);
+
+    const enum aws_verdict verdict = aws_fault_judge(http, answer.code);
+
+    if (verdict == AWS_DONE && rc == 0) {
+        memcpy(f->token, answer.next_token, sizeof(f->token));
+        page_done(f);
+        return;
+    }
+    if (answer.code[0] != '\0')
+        (void)error_set(&error, -EIO, "%s: %s", answer.code, answer.message);
+    try_again(f, verdict == AWS_DONE ? AWS_LOST : verdict,
+              http->fault < 0 ? http->reason : error.text);
+}
+
+static void on_prices(void *context, const struct aws_http_answer *http)
+{
+    struct fetching *f = context;
+    struct error error = { "" };
+    int rc = 0;
+
+    if (http->fault == 0 && http->status == 200) {
+        rc = aws_catalogue_read_products(f->config.catalogue, http->body, http->size, f->token,
+                                         &error);
+        if (rc == 0) {
+            page_done(f);
+            return;
+        }
+    } else if (http->fault == 0) {
+        (void)error_set(&error, -EIO, "HTTP status %d", http->status);
+    }
+    try_again(f, aws_fault_judge(http, rc < 0 ? "Unreadable" : ""),
+              http->fault < 0 ? http->reason : error.text);
+}
+
+/* ---- requests ---- */
+
+static void put_stage(struct fetching *f)
+{
+    char at[32];
+
+    switch (f->stage) {
+    case STAGE_TYPES:
+        aws_form_begin(&f->form, "DescribeInstanceTypes", "2016-11-15");
+        aws_form_number(&f->form, "MaxResults", 100);
+        break;
+    case STAGE_OFFERINGS:
+        aws_form_begin(&f->form, "DescribeInstanceTypeOfferings", "2016-11-15");
+        aws_form_add(&f->form, "LocationType", "availability-zone");
+        aws_form_number(&f->form, "MaxResults", 1000);
+        break;
+    case STAGE_SPOT:
+        aws_clock_print(aws_client_now(), at);
+        aws_form_begin(&f->form, "DescribeSpotPriceHistory", "2016-11-15");
+        aws_form_add(&f->form, "ProductDescription.1", "Linux/UNIX");
+        aws_form_add(&f->form, "StartTime", at);
+        aws_form_add(&f->form, "EndTime", at);
+        aws_form_number(&f->form, "MaxResults", 1000);
+        break;
+    case STAGE_PRICES:
+    case STAGE_DONE:
+        assert(false);
+    }
+    if (f->token[0] != '\0')
+        aws_form_add(&f->form, "NextToken", f->token);
+}
+
+/* Linux, shared, without software to pay for, as it is rented and not reserved. */
+static void ask_prices(struct fetching *f)
+{
+    static const char *const FILTERS[][2] = {
+        { "operatingSystem", "Linux" }, { "tenancy", "Shared" },        { "preInstalledSw", "NA" },
+        { "capacitystatus", "Used" },   { "marketoption", "OnDemand" },
+    };
+    json_t *filters = json_array();
+    json_t *body = json_pack("{s:s,s:s,s:i,s:o}", "ServiceCode", "AmazonEC2", "FormatVersion",
+                             "aws_v1", "MaxResults", 100, "Filters", filters);
+    char *text;
+
+    for (size_t i = 0; i < sizeof(FILTERS) / sizeof(*FILTERS); i++)
+        (void)json_array_append_new(filters,
+                                    json_pack("{s:s,s:s,s:s}", "Type", "TERM_MATCH", "Field",
+                                              FILTERS[i][0], "Value", FILTERS[i][1]));
+    (void)json_array_append_new(filters, json_pack("{s:s,s:s,s:s}", "Type", "TERM_MATCH", "Field",
+                                                   "regionCode", "Value",
+                                                   aws_client_region(f->config.client)));
+    if (f->token[0] != '\0')
+        (void)json_object_set_new(body, "NextToken", json_string(f->token));
+    text = json_dumps(body, JSON_COMPACT);
+    assert(text != NULL);
+    aws_client_call(f->config.client,
+                    &(struct aws_call){ .service = "pricing",
+                                        .region = "us-east-1",
+                                        .body = text,
+                                        .size = strlen(text),
+                                        .target = "AWSPriceListService.GetProducts",
+                                        .timeout_ms = PAGE_TIMEOUT_MS },
+                    on_prices, f);
+    free(text);
+    json_decref(body);
+}
+
+static void ask(struct fetching *f)
+{
+    if (f->stage == STAGE_DONE)
+        return;
+    if (f->stage == STAGE_PRICES) {
+        ask_prices(f);
+        return;
+    }
+    put_stage(f);
+    aws_client_call(f->config.client,
+                    &(struct aws_call){ .service = "ec2",
+                                        .body = f->form.text,
+                                        .size = f->form.size,
+                                        .timeout_ms = PAGE_TIMEOUT_MS },
+                    on_page, f);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    handle->data = NULL;
+}
+
+int aws_catalogue_fetch_all(const struct aws_catalogue_fetch *fetch, struct error *reterr)
+{
+    struct fetching f = { .config = *fetch };
+
+    rng_init(&f.rng, fetch->seed, 2);
+    (void)uv_timer_init(fetch->loop, &f.timer);
+    f.timer.data = &f;
+    ask(&f);
+    while (f.stage != STAGE_DONE)
+        (void)uv_run(fetch->loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&f.timer, on_closed);
+    while (f.timer.data != NULL)
+        (void)uv_run(fetch->loop, UV_RUN_NOWAIT);
+    aws_form_done(&f.form);
+    if (f.rc < 0 && reterr != NULL)
+        *reterr = f.error;
+    return f.rc;
+}
