@@ -13,12 +13,12 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,     &verb_replay, &verb_commit,  &verb_repro,  &verb_status,
-    &verb_top,     &verb_plan,   &verb_explain, &verb_ledger, &verb_doctor,
-    &verb_approve, &verb_reject, &verb_drain,   &verb_reload,
+    &verb_sim,     &verb_replay, &verb_commit, &verb_catalogue, &verb_demo,   &verb_repro,
+    &verb_status,  &verb_top,    &verb_plan,   &verb_explain,   &verb_ledger, &verb_doctor,
+    &verb_approve, &verb_reject, &verb_drain,  &verb_reload,
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 4 };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 6 };
 
 static void print_help(FILE *out)
 {
@@ -31,7 +31,7 @@ static void print_help(FILE *out)
     for (int i = 0; i < VERB_COUNT; i++) {
         if (i == OFFLINE_COUNT)
             fputs("\nVerbs that ask a running stintd:\n", out);
-        fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+        fprintf(out, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     }
     fputs(
         "\n"
@@ -40,7 +40,7 @@ static void print_help(FILE *out)
         "found (see STINT_DATA) or errors found (doctor), 4 measured something else than expected\n"
         "(--check).\n"
         "\n"
-        "First steps: stint sim examples/small.yaml\n",
+        "First steps: stint sim examples/small.yaml, or as root stint demo\n",
         out);
 }
 

@@ -30,7 +30,9 @@ struct verb {
 extern const struct verb verb_sim;
 extern const struct verb verb_replay;
 extern const struct verb verb_repro;
+extern const struct verb verb_catalogue;
 extern const struct verb verb_commit;
+extern const struct verb verb_demo;
 
 /* Those that ask the daemon. */
 extern const struct verb verb_status;

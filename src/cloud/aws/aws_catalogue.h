@@ -57,7 +57,7 @@ struct aws_catalogue_choice {
     const char *arch;   /* NULL: any */
     const char *types;  /* patterns with '*', commas between; NULL: all */
     bool with_metal;
-    bool with_old; /* earlier generations too */
+    bool with_old; /* earlier generations too; patterns choose among all */
     bool without_spot;
 };
 

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# demo.sh - a small Slurm cluster on rented "machines" of this computer; 'stint demo' runs it.
+#
+# Everything lives in namespaces of its own: network, mounts, processes, host name. Nothing outside is
+# changed, nothing can be reached from outside, and when it ends, however it ends, the kernel takes all
+# of it away. STINT_BIN (a folder with all programs and the plugin) and STINT_SHARE come from 'stint demo'.
+set -u
+
+say() { printf '%s\n' "$*"; }
+
+if [ -z "${STINT_DEMO_FOLDER-}" ]; then
+    STINT_DEMO_FOLDER=$(mktemp -d /tmp/stint-demo.XXXXXX) || exit 1
+    export STINT_DEMO_FOLDER
+    chmod 755 "$STINT_DEMO_FOLDER"
+    trap 'rm -rf "$STINT_DEMO_FOLDER"' EXIT
+    trap 'exit 130' INT TERM
+    unshare --net --mount --uts --ipc --pid --fork --kill-child=KILL --propagation private \
+        --mount-proc bash "$0" "$@"
+    exit $?
+fi
+
+D=$STINT_DEMO_FOLDER
+JOBS=${1:-40}
+trap '' INT # 'stint top' ends by it; what comes behind shall run
+
+fail() {
+    say "stint demo: $*" >&2
+    tail -n 5 "$D"/*.log >&2
+    exit 1
+}
+
+wait_for() { # wait_for SECONDS COMMAND...
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.1
+    done
+}
+
+start() { # start NAME COMMAND...
+    local name=$1
+    shift
+    setsid "$@" >>"$D/$name.log" 2>&1 </dev/null &
+}
+
+prepare() {
+    local plugins
+    mount -t tmpfs tmpfs /run && mkdir -p /run/munge /run/stint "$D/munge" "$D/slurm" "$D/state" "$D/out" \
+        /var/spool/slurmd || fail "no mounts can be made here"
+    chmod 777 "$D/out"
+    head -c 128 /dev/urandom >"$D/munge/munge.key" && chmod 600 "$D/munge/munge.key"
+    printf '127.0.0.1 localhost\n10.77.0.1 ctl\n' >"$D/hosts"
+    : >"$D/resolv.conf"
+    plugins=$(dirname "$(find /usr/lib -name select_cons_tres.so | head -n 1)")
+    sed -e "s|@D@|$D|g" -e "s|@PLUGINS@|$plugins:$STINT_PLUGINS|" "$STINT_SHARE/demo/slurm.conf" \
+        >"$D/slurm/slurm.conf"
+    sed -e "s|@D@|$D|g" -e "s|@SLURM@|$STINT_SLURM|" -e "s|@SHARE@|$STINT_SHARE|" \
+        "$STINT_SHARE/demo/stint.conf" >"$D/stint.conf"
+    mount --bind "$D/hosts" /etc/hosts && mount --bind "$D/resolv.conf" /etc/resolv.conf &&
+        mount --bind "$D/slurm" /etc/slurm && mount --bind "$D/munge" /etc/munge || fail "mounts"
+    hostname ctl
+    ip link set lo up && ip link add slbr0 type bridge && ip addr add 10.77.0.1/16 dev slbr0 &&
+        ip link set slbr0 up || fail "no bridge can be made"
+}
+
+bring_up() {
+    start munged munged --foreground --key-file=/etc/munge/munge.key --pid-file=/run/munged.pid \
+        --seed-file=/run/munged.seed --log-file="$D/munge.log"
+    wait_for 10 test -S /run/munge/munge.socket.2 || fail "munged does not start"
+    start slurmctld slurmctld -D
+    wait_for 15 sh -c 'scontrol ping | grep -q " UP"' || fail "slurmctld does not start"
+    start cloud "$STINT_CLOUD" --socket "$D/cloud.sock" --catalogue "$STINT_SHARE/demo/catalogue.yaml" \
+        --boot "$STINT_SHARE/local/boot-slurm.sh" --state "$D/cloud" --log "$D/cloud.csv" \
+        --bridge slbr0 --network 10.77
+    wait_for 10 test -S "$D/cloud.sock" || fail "stint-cloud-local does not start"
+    start stintd "$STINT_DAEMON" -c "$D/stint.conf"
+    wait_for 20 "$STINT" status || fail "stintd does not start"
+}
+
+submit() {
+    local i cpus
+    for ((i = 0; i < JOBS; i++)); do
+        cpus=$((1 << (i % 4)))
+        sbatch -Q -o /dev/null -D / -t 5 -J "demo$((i % 3))" --mem=$((cpus * 800)) \
+            --cpus-per-task="$cpus" --wrap "sleep $((3 + i % 9)); echo >$D/out/\$SLURM_JOB_ID"
+    done
+    sbatch -Q -o /dev/null -D / -t 5 -J gang --nodes=3 --ntasks-per-node=1 --mem=1000 \
+        --wrap "sleep 5; echo >$D/out/\$SLURM_JOB_ID"
+    sbatch -Q -o /dev/null -D / -t 5 -J train --gres=gpu:1 --mem=2000 \
+        --wrap "sleep 6; echo >$D/out/\$SLURM_JOB_ID"
+}
+
+all_done() { [ "$(find "$D/out" -type f | wc -l)" -eq $((JOBS + 2)) ]; }
+all_returned() { "$STINT" status -o json | grep -q '"ready": 0' && ! ip netns list | grep -q st-; }
+
+# Until all is done: the live view on a terminal, a line now and then elsewhere.
+watch() {
+    local end=$((SECONDS + 300)) top=
+    if [ -t 1 ]; then
+        "$STINT" top &
+        top=$!
+    fi
+    until all_done; do
+        [ "$SECONDS" -lt "$end" ] || fail "the jobs do not end"
+        sleep 1
+        [ -n "$top" ] || say "$(squeue -h -t R | wc -l) jobs run, $(squeue -h -t PD | wc -l) wait," \
+            "on $(ip netns list | grep -c st-) machines"
+    done
+    [ -z "$top" ] || kill -INT "$top" 2>/dev/null
+    [ -z "$top" ] || wait "$top" 2>/dev/null
+}
+
+export STINT_SOCKET=$D/stintd.sock
+say "A Slurm cluster without machines is being brought up in namespaces of this computer."
+prepare
+bring_up
+say "Submitting $((JOBS + 2)) jobs with plain sbatch; Stint rents what they need."
+submit
+watch
+say "All jobs are done. What it cost, by machine type and by user of the cluster:"
+"$STINT" ledger --by type
+"$STINT" ledger --by user
+say "Waiting until the machines have been given back (each was paid for a minute)."
+wait_for 120 all_returned || fail "machines are left"
+say "All machines are back. Nothing is left."

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint catalogue refresh|show|diff - what can be rented, asked of EC2 and kept in a file.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "cli/report_table.h"
+#include "cli/verb.h"
+#include "cloud/aws/aws_catalogue.h"
+#include "cloud/aws/aws_catalogue_fetch.h"
+#include "cloud/aws/aws_client.h"
+#include "cloud/aws/aws_clock.h"
+#include "trace/catalogue_file.h"
+#include "trace/doc.h"
+#include "trace/input_file.h"
+
+enum option_key {
+    KEY_OUTPUT = 'o',
+    KEY_FILE = 'f',
+    KEY_REGION = 0x100,
+    KEY_ENDPOINT,
+    KEY_PROFILE,
+    KEY_PRICES,
+    KEY_ARCH,
+    KEY_TYPES,
+    KEY_METAL,
+    KEY_OLD,
+    KEY_NO_SPOT,
+};
+
+static const struct argp_option options[] = {
+    { "file", KEY_FILE, "FILE", 0, "refresh: write the catalogue here (default: standard output)",
+      0 },
+    { "region", KEY_REGION, "REGION", 0,
+      "refresh: of this region (default: AWS_REGION, the profile's)", 0 },
+    { "profile", KEY_PROFILE, "NAME", 0, "refresh: with the keys of this profile", 0 },
+    { "endpoint", KEY_ENDPOINT, "URL", 0, "refresh: ask there instead of AWS", 0 },
+    { "prices", KEY_PRICES, "FILE", 0,
+      "refresh: prices on demand from this map of type to dollars per hour (YAML), not from the "
+      "Pricing API",
+      0 },
+    { "arch", KEY_ARCH, "NAME", 0, "refresh: x86_64 (default), arm64, or any", 0 },
+    { "types", KEY_TYPES, "PATTERNS", 0, "Only these types, such as 'c7i.*,*.large'", 0 },
+    { "metal", KEY_METAL, NULL, 0, "refresh: machines without a hypervisor too", 0 },
+    { "old", KEY_OLD, NULL, 0, "refresh: earlier generations too (as with --types)", 0 },
+    { "no-spot", KEY_NO_SPOT, NULL, 0, "refresh: leave out the spot market", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), json or csv", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static const char doc[] =
+    "Ask EC2 what it offers and write it down as a catalogue with its date, show a catalogue, or "
+    "tell how two differ.\v"
+    "refresh needs AWS credentials (the usual chain: environment, files, roles) with the rights of "
+    "share/aws/iam-catalogue.json. A price that is not known is not guessed: the type has no such "
+    "offer and is named in a comment at the end.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  stint catalogue refresh --region us-east-1 --types 'c7i.*,m7i.*' -f catalogue.yaml\n"
+    "  stint catalogue show catalogue.yaml\n"
+    "  stint catalogue diff old.yaml catalogue.yaml -o csv";
+
+enum act { ACT_NONE, ACT_REFRESH, ACT_SHOW, ACT_DIFF };
+
+struct arguments {
+    enum act act;
+    const char *paths[2];
+    uint32_t path_count;
+    const char *file;
+    const char *region;
+    const char *endpoint;
+    const char *profile;
+    const char *prices;
+    const char *arch;
+    const char *types;
+    bool with_metal;
+    bool with_old;
+    bool without_spot;
+    enum output_format format;
+};
+
+/* ---- the command line ---- */
+
+static void take_word(const struct argp_state *state, const char *word, struct arguments *arguments)
+{
+    static const char *const ACTS[] = { "", "refresh", "show", "diff" };
+
+    if (arguments->act != ACT_NONE) {
+        if (arguments->path_count == 2)
+            argp_error(state, "two files at most, not '%s' too", word);
+        else
+            arguments->paths[arguments->path_count++] = word;
+        return;
+    }
+    for (int i = 1; i < 4; i++) {
+        if (strcmp(word, ACTS[i]) == 0)
+            arguments->act = (enum act)i;
+    }
+    if (arguments->act == ACT_NONE)
+        argp_error(state, "refresh, show or diff, not '%s'", word);
+}
+
+static void check_words(const struct argp_state *state, const struct arguments *arguments)
+{
+    static const uint32_t WANTED[] = { 0, 0, 1, 2 };
+
+    if (arguments->act == ACT_NONE)
+        argp_error(state, "what to do: refresh, show or diff?");
+    else if (arguments->path_count != WANTED[arguments->act])
+        argp_error(state, "refresh takes no file, show takes one, diff takes two");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct error error = { "" };
+
+    switch (key) {
+    case KEY_FILE:
+        arguments->file = arg;
+        return 0;
+    case KEY_REGION:
+        arguments->region = arg;
+        return 0;
+    case KEY_ENDPOINT:
+        arguments->endpoint = arg;
+        return 0;
+    case KEY_PROFILE:
+        arguments->profile = arg;
+        return 0;
+    case KEY_PRICES:
+        arguments->prices = arg;
+        return 0;
+    case KEY_ARCH:
+        arguments->arch = strcmp(arg, "any") == 0 ? NULL : arg;
+        return 0;
+    case KEY_TYPES:
+        arguments->types = arg;
+        return 0;
+    case KEY_METAL:
+        arguments->with_metal = true;
+        return 0;
+    case KEY_OLD:
+        arguments->with_old = true;
+        return 0;
+    case KEY_NO_SPOT:
+        arguments->without_spot = true;
+        return 0;
+    case KEY_OUTPUT:
+        if (output_format_parse(arg, &arguments->format, &error) < 0)
+            argp_error(state, "%s", error.text);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_word(state, arg, arguments);
+        return 0;
+    case ARGP_KEY_END:
+        check_words(state, arguments);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- refresh ---- */
+
+static void on_note(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "stint catalogue: %s\n", text);
+}
+
+static int add_price_file(const char *path, struct aws_catalogue *gathered, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = aws_catalogue_read_prices(gathered, file.text, file.length, reterr);
+    if (rc < 0)
+        (void)error_prefix(reterr, rc, path);
+    input_file_done(&file);
+    return rc;
+}
+
+static int fetch(const struct arguments *arguments, uv_loop_t *loop, struct aws_catalogue *gathered,
+                 char *ret_region, struct error *reterr)
+{
+    struct aws_client *client = NULL;
+    int rc = aws_client_create(&(struct aws_client_config){ .loop = loop,
+                                                            .region = arguments->region,
+                                                            .endpoint = arguments->endpoint,
+                                                            .profile = arguments->profile },
+                               &client, reterr);
+
+    if (rc < 0)
+        return rc;
+    (void)snprintf(ret_region, EC2_NAME_SIZE, "%s", aws_client_region(client));
+    rc = aws_catalogue_fetch_all(
+        &(struct aws_catalogue_fetch){ .loop = loop,
+                                       .client = client,
+                                       .catalogue = gathered,
+                                       .seed = uv_hrtime(),
+                                       .without_spot = arguments->without_spot,
+                                       .without_prices = arguments->prices != NULL,
+                                       .on_note = on_note },
+        reterr);
+    aws_client_destroy(client);
+    return rc;
+}
+
+/* A new file takes the place of the old one only when it is whole. */
+static int write_file(const struct arguments *arguments, const struct aws_catalogue *gathered,
+                      const struct aws_catalogue_choice *choice, struct error *reterr)
+{
+    char path[4096];
+    FILE *out = stdout;
+    uint32_t offers;
+    bool has_failed;
+
+    if (arguments->file != NULL) {
+        (void)snprintf(path, sizeof(path), "%s.new", arguments->file);
+        out = fopen(path, "we");
+        if (out == NULL)
+            return error_set(reterr, -errno, "cannot write %s: %s", path, strerror(errno));
+    }
+    offers = aws_catalogue_write(gathered, choice, out);
+    has_failed = fflush(out) != 0 || ferror(out) != 0;
+    if (arguments->file != NULL) {
+        has_failed = (has_failed || fsync(fileno(out)) != 0);
+        has_failed = (fclose(out) != 0 || has_failed);
+        if (offers > 0 && !has_failed)
+            has_failed = rename(path, arguments->file) != 0;
+        else
+            (void)unlink(path);
+    }
+    if (has_failed)
+        return error_set(reterr, -EIO, "cannot write %s",
+                         arguments->file != NULL ? arguments->file : "the catalogue");
+    if (offers == 0)
+        return error_set(reterr, -ENOENT,
+                         "no type of these has a known price; see --types, --arch");
+    fprintf(stderr, "stint catalogue: %" PRIu32 " offers of %s\n", offers, choice->region);
+    return 0;
+}
+
+static int refresh(const struct arguments *arguments, struct error *reterr)
+{
+    struct aws_catalogue gathered;
+    char region[EC2_NAME_SIZE] = "";
+    char date[32];
+    uv_loop_t loop;
+    int rc;
+
+    (void)uv_loop_init(&loop);
+    aws_catalogue_init(&gathered);
+    rc = fetch(arguments, &loop, &gathered, region, reterr);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&loop);
+    if (rc == 0 && arguments->prices != NULL)
+        rc = add_price_file(arguments->prices, &gathered, reterr);
+    if (rc == 0) {
+        aws_clock_print(aws_client_now(), date);
+        date[10] = '\0';
+        rc = write_file(arguments, &gathered,
+                        &(struct aws_catalogue_choice){
+                            .region = region,
+                            .date = date,
+                            .source = arguments->prices != NULL ? "EC2, and a file of prices"
+                                                                : "EC2 and its Pricing API",
+                            .arch = arguments->arch,
+                            .types = arguments->types,
+                            .with_metal = arguments->with_metal,
+                            .with_old = arguments->with_old,
+                            .without_spot = arguments->without_spot,
+                        },
+                        reterr);
+    }
+    aws_catalogue_done(&gathered);
+    return rc;
+}
+
+/* ---- show and diff ---- */
+
+struct loaded {
+    struct catalogue catalogue;
+    char words[3][96]; /* date, region, source; empty: not said */
+};
+
+static const char *const WORDS[] = { "date", "region", "source" };
+
+static void load_words(const struct input_file *file, struct loaded *ret)
+{
+    const struct doc_node *root = NULL;
+    struct arena arena;
+
+    arena_init(&arena);
+    if (doc_parse(file->text, file->length, &arena, &root, NULL) == 0) {
+        for (int i = 0; i < 3; i++) {
+            const struct doc_node *node = doc_find(root, WORDS[i]);
+
+            (void)snprintf(ret->words[i], sizeof(ret->words[i]), "%s",
+                           node != NULL && node->kind == DOC_SCALAR ? node->text : "");
+        }
+    }
+    arena_done(&arena);
+}
+
+static int load(const char *path, struct loaded *ret, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = catalogue_file_read(file.text, file.length, &ret->catalogue, reterr);
+    if (rc < 0)
+        (void)error_prefix(reterr, rc, path);
+    else
+        load_words(&file, ret);
+    input_file_done(&file);
+    return rc;
+}
+
+static const char *zone_of(const struct catalogue *catalogue, const struct offer *offer)
+{
+    return offer->zone != NAME_NONE ? names_text(&catalogue->names, offer->zone) : "";
+}
+
+static int show(const struct arguments *arguments, struct error *reterr)
+{
+    static const struct report_column COLUMNS[] = {
+        { .key = "type", .heading = "type", .kind = REPORT_TEXT },
+        { .key = "cpu", .heading = "CPUs", .kind = REPORT_DECIMAL, .digits = 0 },
+        { .key = "mem_gib", .heading = "GiB", .kind = REPORT_DECIMAL, .digits = 1 },
+        { .key = "accel", .heading = "accel.", .kind = REPORT_DECIMAL, .digits = 0 },
+        { .key = "market", .heading = "market", .kind = REPORT_TEXT },
+        { .key = "zone", .heading = "zone", .kind = REPORT_TEXT },
+        { .key = "price", .heading = "$ per hour", .kind = REPORT_MONEY, .digits = 4 },
+    };
+    struct loaded loaded = { 0 };
+    int rc = load(arguments->paths[0], &loaded, reterr);
+
+    if (rc < 0)
+        return rc;
+
+    struct report_table *table =
+        report_table_create("catalogue", COLUMNS, sizeof(COLUMNS) / sizeof(*COLUMNS));
+    const struct catalogue *catalogue = &loaded.catalogue;
+
+    for (int i = 0; i < 3; i++) {
+        report_table_note_text(table, WORDS[i], loaded.words[i]);
+        if (arguments->format == OUTPUT_TABLE && loaded.words[i][0] != '\0')
+            printf("%s: %s\n", WORDS[i], loaded.words[i]);
+    }
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const struct offer *offer = &catalogue->offers[i];
+        const struct machine_type *type = &catalogue->types[offer->type];
+
+        if (!aws_catalogue_matches(arguments->types, catalogue_offer_type_name(catalogue, i)))
+            continue;
+        report_table_add_text(table, catalogue_offer_type_name(catalogue, i));
+        report_table_add_real(table, (double)type->capacity.amount[RES_CPU] / 1000);
+        report_table_add_real(table, (double)type->capacity.amount[RES_MEM] / 1024);
+        report_table_add_real(table, (double)type->capacity.amount[RES_ACCEL] / 1000);
+        report_table_add_text(table, market_name(offer->market));
+        report_table_add_text(table, zone_of(catalogue, offer));
+        report_table_add_money(table, offer->price.changes[offer->price.count - 1].per_hour);
+    }
+    rc = report_table_write(table, arguments->format, stdout);
+    report_table_destroy(table);
+    catalogue_done(&loaded.catalogue);
+    return rc < 0 ? error_set(reterr, rc, "cannot write the table") : 0;
+}
+
+/* Offers by type, zone and market, each as one name. */
+static void index_offers(const struct catalogue *catalogue, struct names *names, money_t *prices)
+{
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const struct offer *offer = &catalogue->offers[i];
+        char name[1024];
+        const int length =
+            snprintf(name, sizeof(name), "%s\t%s\t%s", catalogue_offer_type_name(catalogue, i),
+                     market_name(offer->market), zone_of(catalogue, offer));
+
+        prices[names_add(names, name, (size_t)length)] =
+            offer->price.changes[offer->price.count - 1].per_hour;
+    }
+}
+
+static void add_change(struct report_table *table, const char *name, money_t old, money_t fresh)
+{
+    char parts[3][LIMIT_NAME + 1];
+
+    for (int i = 0; i < 3; i++) {
+        const size_t length = strcspn(name, "\t");
+
+        (void)snprintf(parts[i], sizeof(parts[i]), "%.*s", (int)length, name);
+        name += length + (name[length] == '\t' ? 1 : 0);
+    }
+    report_table_add_text(table, old == MONEY_UNKNOWN     ? "new"
+                                 : fresh == MONEY_UNKNOWN ? "gone"
+                                 : fresh > old            ? "dearer"
+                                                          : "cheaper");
+    for (int i = 0; i < 3; i++)
+        report_table_add_text(table, parts[i]);
+    report_table_add_money(table, old);
+    report_table_add_money(table, fresh);
+}
+
+static int print_diff(const struct arguments *arguments, const struct loaded *files,
+                      struct error *reterr)
+{
+    static const struct report_column COLUMNS[] = {
+        { .key = "change", .heading = "change", .kind = REPORT_TEXT },
+        { .key = "type", .heading = "type", .kind = REPORT_TEXT },
+        { .key = "market", .heading = "market", .kind = REPORT_TEXT },
+        { .key = "zone", .heading = "zone", .kind = REPORT_TEXT },
+        { .key = "old_price", .heading = "old $", .kind = REPORT_MONEY, .digits = 4 },
+        { .key = "new_price", .heading = "new $", .kind = REPORT_MONEY, .digits = 4 },
+    };
+    struct report_table *table =
+        report_table_create("changes", COLUMNS, sizeof(COLUMNS) / sizeof(*COLUMNS));
+    const uint32_t most = files[0].catalogue.offer_count + files[1].catalogue.offer_count;
+    money_t *old = mem_alloc(most, sizeof(*old));
+    money_t *fresh = mem_alloc(most, sizeof(*fresh));
+    struct names names;
+
+    names_init(&names);
+    for (uint32_t i = 0; i < most; i++)
+        old[i] = fresh[i] = MONEY_UNKNOWN;
+    index_offers(&files[0].catalogue, &names, old);
+    index_offers(&files[1].catalogue, &names, fresh);
+    report_table_note_text(table, "old_date", files[0].words[0]);
+    report_table_note_text(table, "new_date", files[1].words[0]);
+    for (uint32_t i = 0; i < names.count; i++) {
+        if (old[i] != fresh[i])
+            add_change(table, names_text(&names, i), old[i], fresh[i]);
+    }
+    const int rc = report_table_write(table, arguments->format, stdout);
+
+    names_done(&names);
+    mem_free(old);
+    mem_free(fresh);
+    report_table_destroy(table);
+    return rc < 0 ? error_set(reterr, rc, "cannot write the table") : 0;
+}
+
+static int diff(const struct arguments *arguments, struct error *reterr)
+{
+    struct loaded files[2] = { 0 };
+    int rc = load(arguments->paths[0], &files[0], reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = load(arguments->paths[1], &files[1], reterr);
+    if (rc == 0) {
+        rc = print_diff(arguments, files, reterr);
+        catalogue_done(&files[1].catalogue);
+    }
+    catalogue_done(&files[0].catalogue);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    static char name[] = "stint catalogue";
+    struct arguments arguments = { .arch = "x86_64" };
+    struct error error = { "" };
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "refresh\nshow FILE\ndiff OLD NEW",
+        .doc = doc,
+    };
+    int rc = 0;
+
+    argv[0] = name;
+    argp_err_exit_status = EXIT_USAGE;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+        return EXIT_USAGE;
+    switch (arguments.act) {
+    case ACT_REFRESH:
+        rc = refresh(&arguments, &error);
+        break;
+    case ACT_SHOW:
+        rc = show(&arguments, &error);
+        break;
+    case ACT_DIFF:
+        rc = diff(&arguments, &error);
+        break;
+    case ACT_NONE:
+        break;
+    }
+    return rc < 0 ? verb_fail("catalogue", &error) : EXIT_DONE;
+}
+
+const struct verb verb_catalogue = {
+    .name = "catalogue",
+    .summary = "ask EC2 what can be rented, show it, or tell what has changed",
+    .run = run,
+};
