@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_aws_cloud - the cloud aws against the stand-in of EC2, through aws_drive.
+
+'test_aws_cloud.py MOTO_SERVER AWS_DRIVE [KILLS]': all of it runs in a network namespace of its own. Each
+sentence is one TAP point. aws_drive is the cloud port on a pipe; this test is its controller, which
+rents, gives back, dies and comes again.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+
+import ec2_lab
+from ec2_lab import until
+
+ACCESS = "AKIASTANDIN000000000"
+SECRET = "stand-in/secret+of/no+worth0000000000000"
+TESTS = []
+SAID = []  # all that any aws_drive has said, to be searched for secrets
+
+CATALOGUE = """
+types:
+  - { name: c5.large, cpu: 2, mem_gib: 4, offers: [ { zone: us-east-1a, price: 0.085 },
+      { zone: us-east-1a, market: spot, price: 0.04 }, { zone: us-east-1b, price: 0.085 } ] }
+  - { name: m5.large, cpu: 2, mem_gib: 8, offers: [ { zone: us-east-1a, price: 0.096 },
+      { zone: us-east-1b, market: spot, price: 0.05 } ] }
+"""
+OFFERS = {("c5.large", "us-east-1a", "on-demand"): 0, ("c5.large", "us-east-1a", "spot"): 1,
+          ("c5.large", "us-east-1b", "on-demand"): 2, ("m5.large", "us-east-1a", "on-demand"): 3,
+          ("m5.large", "us-east-1b", "spot"): 4}
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def equal(found, wanted):
+    assert found == wanted, f"found {found}, wanted {wanted}"
+
+
+class Drive:
+    """One life of the cloud's side of a daemon."""
+
+    def __init__(self, world, cluster, refused="30s", queue=None):
+        config = f"{world.folder.name}/cloud.yaml"
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(f"kind: aws\nregion: us-east-1\nendpoint: {world.ec2.url}\nimage: ami-12c6146b\n"
+                       f"timing: {{ look: 100ms, look_idle: 500ms, retry: 50ms, retry_most: 1s, settle: 2s,"
+                       f" refused: {refused}, launch_burst: 1000, launch_every: 1ms }}\n")
+            file.write(f"queue: {queue}\n" if queue else "")
+        self.process = subprocess.Popen(
+            [world.drive, f"{world.folder.name}/catalogue.yaml", config, cluster],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={"AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET, "HOME": "/nonexistent",
+                 **({"ASAN_OPTIONS": os.environ["ASAN_OPTIONS"]} if "ASAN_OPTIONS" in os.environ else {})})
+        self.events = []
+        self.errors = []
+        self.stats = {}
+        self.readers = [threading.Thread(target=self.read, daemon=True),
+                        threading.Thread(target=self.read_errors, daemon=True)]
+        for reader in self.readers:
+            reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            SAID.append(line)
+            words = line.split()
+            if words[0] == "stats":
+                self.stats = dict((k, int(v)) for k, v in (word.split("=") for word in words[1:]))
+            else:
+                self.events.append((words[0], *map(int, words[1:])))
+
+    def read_errors(self):
+        for line in self.process.stderr:
+            SAID.append(line)
+            self.errors.append(line)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+
+    def told(self, kind, key=None):
+        return [event for event in self.events if event[0] == kind and key in (None, event[1])]
+
+    def keys(self, *kinds):
+        return {event[1] for event in self.events if event[0] in kinds}
+
+    def list(self, key=1):
+        before = len(self.events)
+        self.ask("list", key)
+        until(lambda: any(event[:2] == ("listed", key) for event in self.events[before:]), 20, "a list")
+        return self.events[before:]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        for reader in self.readers:
+            reader.join()
+
+    def quit(self):
+        self.ask("quit")
+        status = self.process.wait(20)
+        for reader in self.readers:
+            reader.join()
+        equal(status, 0)
+
+
+class World:
+    def __init__(self, moto, drive):
+        self.folder = tempfile.TemporaryDirectory(prefix="stint-aws-")
+        self.drive = drive
+        self.clusters = 0
+        with open(f"{self.folder.name}/catalogue.yaml", "w", encoding="utf-8") as file:
+            file.write(CATALOGUE)
+        self.ec2 = ec2_lab.StandIn(moto, f"{self.folder.name}/record")
+        self.defaults = self.ec2.control("/config")
+
+    def cluster(self):
+        """A name that no test has used: keys begin with 1 again."""
+        self.clusters += 1
+        self.ec2.set(**self.defaults)
+        return f"lab{self.clusters}"
+
+    def record(self, event, cluster):
+        return [line for line in self.ec2.record(event)
+                if line.get("tags", {}).get("stint:cluster", cluster) == cluster]
+
+    def alive(self, cluster):
+        ended = {line["id"] for line in self.ec2.record("terminate")}
+        return [line for line in self.record("launch", cluster) if line["id"] not in ended]
+
+    def launches(self, cluster):
+        counts = {}
+        for line in self.record("launch", cluster):
+            key = int(line["tags"]["stint:key"])
+            counts[key] = counts.get(key, 0) + 1
+        return counts
+
+
+@test
+def a_machine_is_rented_and_given_back_and_the_bill_is_that_of_the_api(world):
+    cluster = world.cluster()
+    drive = Drive(world, cluster)
+    drive.ask("rent", 1, 5, 1)
+    until(lambda: len(drive.told("running")) == 5, 30, "five machines")
+    drive.ask("give_back", 3)
+    until(lambda: drive.told("gone", 3), 20, "its end")
+    drive.quit()
+    launch, = [line for line in world.record("launch", cluster) if line["tags"]["stint:key"] == "3"]
+    end, = [line for line in world.ec2.record("terminate") if line["id"] == launch["id"]]
+    _, _, billed_from, billed_to, offer, _ = drive.told("gone", 3)[0]
+    equal(offer, 1)
+    equal(launch["tags"]["Name"], "st-3")
+    assert abs(billed_from - launch["at"]) < 2000, (billed_from, launch["at"])
+    assert abs(billed_to - end["at"]) < 2000, (billed_to, end["at"])
+
+
+def after_death(world, cluster, keys):
+    """A new daemon looks, gives all back, and nothing is left."""
+    drive = Drive(world, cluster)
+    found = {event[1] for event in drive.list() if event[0] == "found"}
+    for key in found | set(keys):
+        drive.ask("give_back", key)
+    until(lambda: not (found | set(keys)) - drive.keys("gone", "refused"), 30, "all ends")
+    drive.quit()
+
+
+def kills(world, action, when, count):
+    """Die 'count' times between a request and its answer; one machine for one key, none is left."""
+    cluster = world.cluster()
+    key = 0
+    for _ in range(count):
+        key += 1
+        drive = Drive(world, cluster)
+        if action == "TerminateInstances":
+            drive.ask("rent", key, 1, key % 5)
+            until(lambda: drive.told("running", key), 20, "a machine")
+        world.ec2.order(action=action, when=when, do="hold")
+        drive.ask(*(("rent", key, 1, key % 5) if action == "RunInstances" else ("give_back", key)))
+        world.ec2.control("/held?count=1&ms=10000")
+        drive.kill()
+        world.ec2.control("/release", {})
+        if action == "RunInstances" and when == "before":
+            until(lambda: key in world.launches(cluster), 10, "the act")
+        after_death(world, cluster, [key])
+    equal(world.alive(cluster), [])
+    assert all(number == 1 for number in world.launches(cluster).values()), world.launches(cluster)
+    equal(sorted(world.launches(cluster)), list(range(1, key + 1)))
+
+
+@test
+def killed_before_a_launch_is_done_nothing_is_left(world):
+    kills(world, "RunInstances", "before", world.kills)
+
+
+@test
+def killed_after_a_launch_is_done_nothing_is_left(world):
+    kills(world, "RunInstances", "after", world.kills)
+
+
+@test
+def killed_before_a_return_is_done_nothing_is_left(world):
+    kills(world, "TerminateInstances", "before", world.kills)
+
+
+@test
+def killed_after_a_return_is_done_nothing_is_left(world):
+    kills(world, "TerminateInstances", "after", world.kills)
+
+
+def cut_launches(world, cluster, count):
+    """Cut each launch after the act, and hide what was launched, so that it must be asked for again."""
+    world.ec2.set(visible_after_ms=1500)
+    world.ec2.order(action="RunInstances", when="after", do="cut", count=count)
+    drive = Drive(world, cluster)
+    drive.ask("rent", 1, count, 0)
+    until(lambda: len(drive.told("running")) == count, 30, "the machines")
+    time.sleep(2)
+    drive.ask("stats")
+    until(lambda: drive.stats, 5, "stats")
+    drive.quit()
+    return drive
+
+
+@test
+def a_lost_answer_is_asked_for_again_and_costs_no_second_machine(world):
+    cluster = world.cluster()
+    drive = cut_launches(world, cluster, 20)
+    equal(world.launches(cluster), {key: 1 for key in range(1, 21)})
+    assert drive.stats["repeated"] >= 20, drive.stats
+    equal(drive.stats["doubles"], 0)
+
+
+@test
+def without_client_tokens_the_same_rents_twice_so_the_test_bites(world):
+    cluster = world.cluster()
+    world.ec2.set(tokens=False)
+    drive = cut_launches(world, cluster, 5)
+    assert any(number > 1 for number in world.launches(cluster).values()), world.launches(cluster)
+    assert drive.stats["doubles"] > 0, drive.stats
+    assert any("two instances for one key" in line for line in drive.errors), drive.errors
+    equal(len(world.alive(cluster)), 5)
+
+
+def stormy(world, seed):
+    cluster = world.cluster()
+    world.ec2.set(seed=seed, refuse_share=0.2, throttle_share=0.1, cut_before_share=0.007,
+                  cut_after_share=0.007, cut_middle_share=0.006)
+    begun = len(world.ec2.record())
+    drive = Drive(world, cluster, refused="1s")
+    key = 0
+    end = time.monotonic() + 40
+    while len(drive.keys("running")) < 40:
+        assert time.monotonic() < end, (drive.stats, drive.errors[-3:])
+        open_keys = key - len(drive.keys("running", "refused"))
+        if open_keys < 10:
+            key += 1
+            drive.ask("rent", key, 1, key % 5)
+        time.sleep(0.02)
+    for number in range(6):
+        world.ec2.control("/interrupt", {"any": True, "notice_ms": 0, "notice": number % 2 == 0})
+    for number in range(1, key + 1):
+        drive.ask("give_back", number)
+    until(lambda: not set(range(1, key + 1)) - drive.keys("gone", "refused"), 60, "all ends")
+    drive.ask("stats")
+    until(lambda: drive.stats, 5, "stats")
+    drive.quit()
+    equal(world.alive(cluster), [])
+    assert all(number == 1 for number in world.launches(cluster).values())
+    equal(drive.stats["doubles"], 0)
+    check_back_off(world.ec2.record()[begun:], 1000)
+    return drive.stats
+
+
+def check_back_off(record, least_ms):
+    """No offer is asked for within 'least_ms' of a refusal, but for requests that were under way."""
+    refused = {}
+    for line in record:
+        if line["event"] not in ("refuse", "launch", "throttle") or "market" not in line:
+            continue
+        offer = (line["type"], line["zone"], line["market"])
+        if line["event"] == "refuse":
+            refused[offer] = line["at"]
+        elif offer in refused:
+            gap = line["at"] - refused[offer]
+            # Sent before the refusal was heard: at the same time, within a few hundred milliseconds.
+            assert gap >= least_ms or gap < 500, (offer, gap)
+
+
+@test
+def in_a_storm_of_five_seeds_nothing_is_lost_and_nothing_left(world):
+    for seed in range(1, 6):
+        stats = stormy(world, seed)
+        print(f"# seed {seed}: {stats}", flush=True)
+        assert stats["refused"] > 0 and stats["throttled"] > 0, stats
+
+
+@test
+def ten_thousand_instances_are_listed_in_pages_within_two_seconds_of_our_own(world):
+    cluster = world.cluster()
+    world.ec2.control("/plant", {"count": 10000, "tags": {
+        "stint:cluster": cluster, "stint:key": "1%d", "stint:offer": "c5.large/us-east-1a/spot"}})
+    drive = Drive(world, cluster)
+    begun = time.monotonic()
+    found = [event for event in drive.list(7) if event[0] == "found"]
+    took = time.monotonic() - begun
+    with open(f"/proc/{drive.process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    with open(f"/proc/{drive.process.pid}/status", encoding="ascii") as file:
+        memory = int(re.search(r"VmHWM:\s+(\d+)", file.read())[1])
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    drive.quit()
+    world.ec2.control("/plant", {"count": 0, "tags": {}, "clear": True})
+    print(f"# 10,000 instances: {took:.2f} s, of these {own:.2f} s our own; {memory / 1024:.0f} MiB", flush=True)
+    equal(len(found), 10000)
+    equal(len({event[1] for event in found}), 10000)
+    assert own < 2 and memory < 200 * 1024, (own, memory)
+
+
+@test
+def a_notice_from_the_queue_reaches_its_machine(world):
+    import botocore.session
+    cluster = world.cluster()
+    queue = botocore.session.get_session().create_client(
+        "sqs", "us-east-1", endpoint_url=world.ec2.url, aws_access_key_id=ACCESS,
+        aws_secret_access_key=SECRET)
+    url = queue.create_queue(QueueName="notices")["QueueUrl"]
+    world.ec2.set(queue_url=url)
+    drive = Drive(world, cluster, queue=url)
+    drive.ask("rent", 1, 2, 1)
+    until(lambda: len(drive.told("running")) == 2, 20, "machines")
+    launch, = [line for line in world.record("launch", cluster) if line["tags"]["stint:key"] == "2"]
+    world.ec2.control("/interrupt", {"instance": launch["id"], "notice_ms": 1500, "copies": 2})
+    until(lambda: drive.told("notice", 2), 15, "a notice")
+    until(lambda: drive.told("gone", 2), 15, "its end")
+    equal(drive.told("notice", 1), [])
+    drive.ask("give_back", 1)
+    until(lambda: drive.told("gone", 1), 15, "the other's end")
+    drive.quit()
+
+
+@test
+def no_secret_was_said_by_anybody(world):
+    assert len(SAID) > 100, len(SAID)
+    assert not [line for line in SAID if SECRET in line or SECRET[:12] in line]
+
+
+def main():
+    if sys.argv[1:] == ["--why-not"]:
+        reason = ec2_lab.why_not()
+        print(reason or "")
+        return 0 if reason else 1
+    moto, drive = sys.argv[1:3]
+    ec2_lab.enclose()
+    world = World(moto, drive)
+    world.kills = int(sys.argv[3]) if len(sys.argv) > 3 else 25
+    failed = 0
+    print(f"1..{len(TESTS)}", flush=True)
+    for number, function in enumerate(TESTS, 1):
+        begun = time.monotonic()
+        try:
+            function(world)
+            verdict = "ok"
+        except Exception as error:  # pylint: disable=broad-except
+            verdict = "not ok"
+            failed += 1
+            print("# " + f"{type(error).__name__}: {error}".replace("\n", "\n# "), flush=True)
+        print(f"{verdict} {number} - {function.__name__} # {time.monotonic() - begun:.1f} s", flush=True)
+    world.ec2.stop()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
