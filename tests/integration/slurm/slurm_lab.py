@@ -188,7 +188,8 @@ class Lab:
         self.start_ctld()
 
     def spawn(self, *command, env=None):
-        with open(f"{self.folder}/said.log", "ab") as log:
+        name = os.path.basename(command[0])
+        with open(f"{self.folder}/{name}.said.log", "ab") as log:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                     env={**os.environ, **(env or {})}, cwd=self.folder,
                                     start_new_session=True)
@@ -238,7 +239,9 @@ class Lab:
     def complaints(self):
         """The end of the logs, for a test that failed."""
         lines = []
-        for name in ("slurmctld.log", "said.log"):
+        for name in sorted(os.listdir(self.folder)):
+            if not name.endswith(".log") or name.startswith("slurmd-"):
+                continue
             try:
                 with open(f"{self.folder}/{name}", encoding="utf-8", errors="replace") as log:
                     lines += [f"{name}: {line.rstrip()}" for line in log.readlines()[-25:]]

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test_stintd_faults - the same load while everything breaks: 'test_stintd_faults.py BUILD SEED'.
+
+While 300 jobs run, machines are revoked without a word, stintd and stint-slurm are killed, slurmctld is
+restarted, the cloud refuses launches and answers late or twice. The seed chooses the moments. stintd is
+started again at once, as systemd would. In the end every job is done, every machine was rented once and
+is gone, and the books agree with the cloud's.
+"""
+import collections
+import csv
+import random
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import books
+import lab_tap
+import load
+import stint_lab
+from stint_lab import run, until
+
+REVOKED = 30
+DAEMON_KILLED = 20
+BRIDGE_KILLED = 5
+CTLD_RESTARTED = 3
+FAULT_SECONDS = 110
+
+
+class World:
+    def __init__(self, build, folder, seed="1"):
+        self.lab = stint_lab.StintLab(folder, build)
+        self.seed = int(seed)
+        self.rng = random.Random(self.seed)
+        self.work = load.make(self.seed)
+        self.done = collections.Counter()
+        self.due = []
+
+    def start(self):
+        self.lab.start()
+        self.lab.start_cloud("--seed", str(self.seed), "--faults",
+                             "refuse=200,delay_ms=400,duplicate=200")
+        self.lab.start_stintd()
+        until(self.lab.healthy, 20, "stintd")
+
+    def plan_faults(self):
+        for kind, count in ((self.revoke, REVOKED), (self.kill_daemon, DAEMON_KILLED),
+                            (self.kill_bridge, BRIDGE_KILLED), (self.restart_ctld, CTLD_RESTARTED)):
+            self.due += [(self.rng.uniform(2, FAULT_SECONDS), kind) for _ in range(count)]
+        self.due.sort(key=lambda fault: fault[0])
+
+    def revoke(self):
+        """Any machine that runs; if there is none now, a little later."""
+        running = [one for one in self.lab.living()]
+        if not running:
+            return False
+        one = self.rng.choice(running)
+        return self.lab.tell_cloud(f"revoke key=1 id={one['id']}").startswith("done")
+
+    def kill_daemon(self):
+        self.lab.stintd.kill()
+        self.lab.stintd.wait()
+        self.lab.start_stintd()
+        return True
+
+    def kill_bridge(self):
+        """The child of the daemon, whichever runs now."""
+        children = run("ps", "-o", "pid=,comm=", "--ppid", str(self.lab.stintd.pid)) \
+            if self.lab.stintd.poll() is None else ""
+        for line in children.splitlines():
+            pid, name = line.split(None, 1)
+            if name.startswith("stint-slurm"):
+                run("kill", "-9", pid)
+                return True
+        return False
+
+    def restart_ctld(self):
+        """As an admin does it: it saves its state first."""
+        self.lab.stop_ctld(signal.SIGTERM)
+        self.lab.start_ctld()
+        return True
+
+    def strike(self):
+        """What is due by now; what could not be done is due again in a second."""
+        now = time.monotonic() - self.began
+        while self.due and self.due[0][0] <= now:
+            _, kind = self.due.pop(0)
+            try:
+                good = kind()
+            except (RuntimeError, OSError):
+                good = False
+            if good:
+                self.done[kind.__name__] += 1
+            else:
+                self.due.append((now + 1, kind))
+                self.due.sort(key=lambda fault: fault[0])
+                break
+
+    def run(self):
+        self.plan_faults()
+        self.began = time.monotonic()
+        self.lab.submit_all(self.work, self.strike)
+        end = time.monotonic() + 300
+        while self.lab.missing(self.work):
+            self.strike()
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(self.lab.missing(self.work))} jobs are missing: "
+                                   f"{self.lab.missing(self.work)[:5]}")
+            time.sleep(0.1)
+        print(f"# {time.monotonic() - self.began:.0f} s; faults: {dict(self.done)}", flush=True)
+
+    def check_faults(self):
+        """All that was to happen did; what was still due when the last job ended is too late."""
+        assert self.done["kill_daemon"] >= DAEMON_KILLED * 0.9, self.done
+        assert self.done["revoke"] >= REVOKED * 0.9, self.done
+        assert self.done["kill_bridge"] >= 4 and self.done["restart_ctld"] >= 3, self.done
+
+    def check_complete(self):
+        assert not self.lab.missing(self.work)
+        until(lambda: not run("squeue", "-h").strip(), 30, "the queue to be empty")
+
+    def check_rented_once(self):
+        launched = collections.Counter()
+        names = collections.Counter()
+        refused = 0
+        with open(self.lab.log, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["event"] == "running":
+                    launched[row["id"]] += 1
+                    names[row["name"]] += 1
+                refused += row["event"] == "refused"
+        print(f"# {len(launched)} machines, {refused} launches refused", flush=True)
+        assert launched and max(launched.values()) == 1, launched.most_common(3)
+        assert max(names.values()) == 1, names.most_common(3)
+        assert refused > 0
+
+    def check_nothing_left(self):
+        until(lambda: not self.lab.living(), 90, "every machine to be returned")
+        until(lambda: not self.lab.namespaces(), 10, "the namespaces to go")
+        until(lambda: "st-" not in run("sinfo", "-h", "-N", "-o", "%N"), 30, "the nodes to go")
+
+    def check_books(self):
+        truth = sum(books.bill(one) for one in self.lab.machines().values())
+
+        def closed():
+            return self.lab.instances() == 0 and self.lab.ask("/v1/status")["open_intents"] == 0
+
+        until(closed, 90, "the books to be closed")
+        ledger = self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
+        print(f"# bill by the cloud's log ${truth / 1e6:.6f}, ledger ${ledger / 1e6:.6f}", flush=True)
+        assert ledger == truth, (ledger, truth)
+
+    def stop(self):
+        assert self.lab.stop_stintd() == 0
+
+
+POINTS = (
+    ("the cluster stands", World.start),
+    ("all jobs complete", World.run),
+    ("the faults happened", World.check_faults),
+    ("no job is lost and none is left", World.check_complete),
+    ("no intent rented twice", World.check_rented_once),
+    ("nothing is left running", World.check_nothing_left),
+    ("the ledger equals the cloud's log", World.check_books),
+    ("stintd stops cleanly", World.stop),
+)
+
+if __name__ == "__main__":
+    sys.exit(lab_tap.main(POINTS, World))

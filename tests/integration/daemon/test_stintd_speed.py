@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test_stintd_speed - how much of Slurm's own speed is left: 'test_stintd_speed.py BUILD'.
+
+1,000 short jobs on 8 nodes, first by bare Slurm, then through stintd on the same kind of nodes, from
+the moment that the last was submitted (held back by a late begin) ... see measure(). Then 50,000 jobs
+are queued and the daemon's decisions are timed.
+"""
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import lab_tap
+import stint_lab
+from stint_lab import run, until
+
+JOBS = 1000
+NODES = 8
+QUEUED = 50000
+
+
+class World:
+    def __init__(self, build, folder):
+        self.lab = stint_lab.StintLab(folder, build, gate=False)
+        self.bare = None
+        self.through = None
+
+    def submit(self, jobs):
+        """An array of 'jobs' short jobs."""
+        script = f"#!/bin/bash\necho $SLURM_ARRAY_TASK_ID >>{self.lab.out}/ran\n"
+        return run("sbatch", "--parsable", "-o", "/dev/null", "-D", "/", "-t", "1",
+                   "--cpus-per-task=1", "--mem=100", "-J", "short", f"--array=0-{jobs - 1}",
+                   input=script).strip()
+
+    def ran(self):
+        try:
+            with open(f"{self.lab.out}/ran", encoding="utf-8") as file:
+                return file.read().split()
+        except OSError:
+            return []
+
+    def measure(self):
+        """Seconds from submission to the end of the last of 1,000 jobs."""
+        if os.path.exists(f"{self.lab.out}/ran"):
+            os.unlink(f"{self.lab.out}/ran")
+        began = time.monotonic()
+        self.submit(JOBS)
+        until(lambda: len(self.ran()) >= JOBS, 180, "1,000 short jobs")
+        took = time.monotonic() - began
+        assert len(set(self.ran())) == JOBS
+        return took
+
+    def start_bare(self):
+        self.lab.start()
+        for number in range(NODES):
+            self.lab.add_node(f"f{number}", "CPUs=8 RealMemory=16000")
+        until(lambda: run("sinfo", "-h", "-o", "%D %t").split() == [str(NODES), "idle"], 20, "nodes")
+
+    def run_bare(self):
+        self.measure()  # the first round warms up
+        self.bare = self.measure()
+        print(f"# bare Slurm: {JOBS} jobs in {self.bare:.1f} s, {60 * JOBS / self.bare:.0f} a minute",
+              flush=True)
+
+    def start_through(self):
+        self.lab.begin_anew(self.lab.plugin)
+        self.lab.start_cloud(spot=False)
+        self.lab.start_stintd(instances=NODES)
+        until(lambda: self.lab.healthy(), 20, "stintd")
+
+    def run_through(self):
+        self.measure()  # machines boot, and the daemon learns how short the jobs are
+        self.through = self.measure()
+        print(f"# through stintd: {self.through:.1f} s, {60 * JOBS / self.through:.0f} a minute",
+              flush=True)
+
+    def check_speed(self):
+        share = self.bare / self.through
+        print(f"# {share:.3f} of bare Slurm's jobs per minute", flush=True)
+        assert share >= 0.9, share
+
+    def run_queue(self):
+        """50,000 jobs that need more than there is, and for five seconds nothing but decisions."""
+        self.submit(QUEUED)
+        until(lambda: self.lab.tasks() > QUEUED * 0.9, 120,
+              "the daemon to see the queue")
+
+    def check_round(self):
+        time.sleep(15)
+        status = self.lab.ask("/v1/status")
+        slowest = status["decision_ms_max"]
+        print(f"# {self.lab.tasks()} tasks queued; slowest decision {slowest} ms", flush=True)
+        assert slowest < 1000, slowest
+
+
+POINTS = (
+    ("bare Slurm has 8 nodes", World.start_bare),
+    ("bare Slurm runs 1,000 short jobs", World.run_bare),
+    ("stintd has 8 machines", World.start_through),
+    ("stintd has 1,000 short jobs run", World.run_through),
+    ("at least 0.9 of bare Slurm's speed", World.check_speed),
+    ("50,000 jobs are queued", World.run_queue),
+    ("a round of the daemon stays under a second", World.check_round),
+)
+
+if __name__ == "__main__":
+    sys.exit(lab_tap.main(POINTS, World))
