@@ -11,8 +11,11 @@
 #include "engine/slurm/slurm_act.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +23,8 @@
 #include "base/mem.h"
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_record.h"
+
+enum { RELEASE_THREADS = 4 };
 
 static int refuse(int code, struct error *reterr)
 {
@@ -228,9 +233,8 @@ static time_t now(void)
     return at.tv_sec;
 }
 
-/* 'nodes' of NULL are left as they are. A hold is its user's and stays. */
-static int set_free(struct slurm_watch *watch, const char *job, const char *nodes,
-                    const char *partition, struct error *reterr)
+/* 'nodes' of NULL are left as they are. A hold is its user's and stays. Safe in any thread. */
+static int set_free(const char *job, const char *nodes, const char *partition, struct error *reterr)
 {
     job_desc_msg_t wish;
 
@@ -238,7 +242,6 @@ static int set_free(struct slurm_watch *watch, const char *job, const char *node
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
     wish.begin_time = now();
-    slurm_watch_touch(watch, job);
     return update(&wish, job, reterr);
 }
 
@@ -265,7 +268,8 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
     look_done(&look);
     if (verdict != 1)
         return verdict;
-    return set_free(watch, request->job, request->nodes, request->partition, reterr);
+    slurm_watch_touch(watch, request->job);
+    return set_free(request->job, request->nodes, request->partition, reterr);
 }
 
 /* Whether the job may be touched at all. */
@@ -279,26 +283,8 @@ static int permit(const struct slurm_watch *watch, const char *job, uint32_t run
     return code;
 }
 
-int slurm_act_release(struct slurm_watch *watch, const char *job, const char *partition,
-                      struct error *reterr)
-{
-    const struct job_ref ref = job_ref_of(job);
-    const struct slurm_watched_job *seen = slurm_watch_find(watch, job, ref.id, ref.task);
-    const char *nodes = seen == NULL || seen->has_nodes ? "" : NULL;
-    struct look look = { .all = NULL };
-    int code = take_look(watch, job, SLURM_RUN_ANY, &look, reterr);
-
-    if (code != 0)
-        return code;
-    const bool is_waiting = look.job == NULL || slurm_record_phase(look.job) == SLURM_WAITING;
-
-    look_done(&look);
-    if (!is_waiting)
-        return refuse(ESLURM_JOB_NOT_PENDING, reterr);
-    return set_free(watch, job, nodes, partition, reterr);
-}
-
-int slurm_act_hold(struct slurm_watch *watch, const char *job, struct error *reterr)
+/* Whether it waits, so that its gate can be opened or closed. */
+static int check_waiting(const struct slurm_watch *watch, const char *job, struct error *reterr)
 {
     struct look look = { .all = NULL };
     const int code = take_look(watch, job, SLURM_RUN_ANY, &look, reterr);
@@ -308,9 +294,86 @@ int slurm_act_hold(struct slurm_watch *watch, const char *job, struct error *ret
     const bool is_waiting = look.job == NULL || slurm_record_phase(look.job) == SLURM_WAITING;
 
     look_done(&look);
-    if (!is_waiting)
-        return refuse(ESLURM_JOB_NOT_PENDING, reterr);
-    return set_gated(watch, job, reterr);
+    return is_waiting ? 0 : refuse(ESLURM_JOB_NOT_PENDING, reterr);
+}
+
+/* Everything about a release that needs the watch; the call itself is made elsewhere. */
+static void prepare_release(struct slurm_watch *watch, struct slurm_act_item *item)
+{
+    const struct job_ref ref = job_ref_of(item->job);
+    const struct slurm_watched_job *seen = slurm_watch_find(watch, item->job, ref.id, ref.task);
+
+    item->nodes = seen == NULL || seen->has_nodes ? "" : NULL;
+    item->code = check_waiting(watch, item->job, &item->error);
+    if (item->code == 0)
+        slurm_watch_touch(watch, item->job);
+}
+
+/* What the threads of one release share. */
+struct release_work {
+    struct slurm_act_item *items;
+    uint32_t count;
+    const char *partition;
+    atomic_uint next;
+    atomic_int lost; /* the code that says that slurmctld is gone, or 0 */
+};
+
+static void *release_some(void *context)
+{
+    struct release_work *work = context;
+
+    for (;;) {
+        const uint32_t i = atomic_fetch_add(&work->next, 1);
+
+        if (i >= work->count)
+            return NULL;
+        struct slurm_act_item *item = &work->items[i];
+        const int lost = atomic_load(&work->lost);
+
+        if (lost != 0 && item->code == 0)
+            item->code = refuse(lost, &item->error);
+        if (item->code != 0)
+            continue;
+        item->code = set_free(item->job, item->nodes, work->partition, &item->error);
+        if (slurm_act_is_unsure(item->code))
+            atomic_store(&work->lost, item->code);
+    }
+}
+
+void slurm_act_release(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count,
+                       const char *partition)
+{
+    struct release_work work = { .items = items, .count = count, .partition = partition };
+    pthread_t threads[RELEASE_THREADS];
+    uint32_t started = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        prepare_release(watch, &items[i]);
+        if (slurm_act_is_unsure(items[i].code))
+            atomic_store(&work.lost, items[i].code);
+    }
+    while (started < RELEASE_THREADS - 1 && started + 1 < count &&
+           pthread_create(&threads[started], NULL, release_some, &work) == 0)
+        started++;
+    (void)release_some(&work);
+    for (uint32_t i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+}
+
+void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count)
+{
+    int lost = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct slurm_act_item *item = &items[i];
+
+        item->code =
+            lost != 0 ? refuse(lost, &item->error) : check_waiting(watch, item->job, &item->error);
+        if (item->code == 0)
+            item->code = set_gated(watch, item->job, &item->error);
+        if (slurm_act_is_unsure(item->code))
+            lost = item->code;
+    }
 }
 
 int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *request,

@@ -26,10 +26,21 @@ bool slurm_act_is_unsure(int code);
 int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *request,
                     struct error *reterr);
 
-/* Open the gate without a node, or close it: one job of the request's list at a time. */
-int slurm_act_release(struct slurm_watch *watch, const char *job, const char *partition,
-                      struct error *reterr);
-int slurm_act_hold(struct slurm_watch *watch, const char *job, struct error *reterr);
+/* One job of a list, and what became of it: 0, or an error as above. */
+struct slurm_act_item {
+    char job[SLURM_JOB_ID_SIZE];
+    const char *nodes; /* inside: what is required of it from now on, or NULL */
+    int code;
+    struct error error;
+};
+
+/*
+ * Open the gate of each of 'count' jobs without a node, or close it. Opening takes one call a job,
+ * several at a time. When slurmctld goes away the rest have the code of the call that noticed.
+ */
+void slurm_act_release(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count,
+                       const char *partition);
+void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count);
 
 /* The first half of a stop: send the signal, if there is one. If it still waits ('ret_waits'), the
  * gate is closed and that is all. */

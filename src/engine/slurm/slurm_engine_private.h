@@ -212,7 +212,7 @@ void slurm_places_mark(struct slurm_engine *engine, struct slurm_job *job);
 void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at);
 void slurm_places_on_place(void *self, uint64_t key, uint64_t task, uint64_t instance);
 void slurm_places_on_queue(void *self, uint64_t key, uint64_t task);
-void slurm_places_on_stop(void *self, uint64_t key, uint64_t task);
+void slurm_places_on_stop(void *self, uint64_t key, uint64_t id);
 void slurm_places_send(struct slurm_engine *engine);
 void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job);
 void slurm_places_done(struct slurm_engine *engine, const struct slurm_ask *ask,

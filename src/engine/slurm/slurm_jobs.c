@@ -181,7 +181,7 @@ static void free_job(struct slurm_engine *engine, struct slurm_job *job)
 
 /* ---- announcing ---- */
 
-static void announce_next(struct slurm_engine *engine, uint32_t array);
+static void announce_next(struct slurm_engine *engine, uint32_t at);
 
 static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
 {
@@ -473,10 +473,10 @@ static void live(struct slurm_engine *engine, struct slurm_job *job, const struc
 {
     const bool is_other_run = job->run != life->run;
 
-    if (job->phase == PHASE_RUNNING && (is_other_run || life->phase == PHASE_WAITING))
+    /* Another run of one that waited: it ran unseen. */
+    if ((is_other_run && job->phase != PHASE_ENDED) ||
+        (job->phase == PHASE_RUNNING && life->phase == PHASE_WAITING))
         requeue(engine, job);
-    else if (job->phase == PHASE_WAITING && is_other_run)
-        requeue(engine, job); /* it ran unseen */
     job->run = life->run;
     if (job->phase == PHASE_RUNNING && life->phase == PHASE_RUNNING && job->asked == 0 &&
         !job->is_foreign)

@@ -38,6 +38,7 @@ enum {
     POLL_MS_MAX = 3600000,
     REST_FACTOR = 4, /* a look that took long is followed by a rest of this many times as long */
     OUTPUT_MAX = 1 << 20,
+    BATCH = 256, /* jobs of a list that are acted on together */
 };
 
 /* A stop whose signal was sent and whose grace is not over. */
@@ -56,6 +57,7 @@ struct bridge {
     struct line_text out;
     struct stop *stops;
     uint32_t stops_count, stops_room;
+    struct slurm_act_item *items; /* BATCH of them */
     msec_t next_look_ms;
     bool is_greeted;  /* the daemon has said hello */
     bool is_lost;     /* slurmctld does not answer */
@@ -164,36 +166,66 @@ static void answer(struct bridge *bridge, uint64_t key, int code, const struct e
     answer_was(bridge, key, code, error, NULL);
 }
 
+static void tell_failed(struct bridge *bridge, uint64_t key, const struct slurm_act_item *item)
+{
+    line_text_begin(&bridge->out, "failed");
+    line_text_number(&bridge->out, "key", key);
+    line_text_string(&bridge->out, "job", item->job);
+    line_text_number(&bridge->out, "code", item->code > 0 ? (uint64_t)item->code : 0);
+    line_text_prose(&bridge->out, "text", item->error.text);
+    line_text_end(&bridge->out);
+}
+
+/* Act on the first jobs of 'list', as many as one batch takes; what is left of it. */
+static const char *act_on_some(struct bridge *bridge, const struct slurm_request *request,
+                               const char *list, uint32_t *ret_count)
+{
+    const char *rest = list;
+    uint32_t count = 0;
+
+    while (count < BATCH) {
+        struct slurm_act_item *item = &bridge->items[count];
+
+        *item = (struct slurm_act_item){ .code = 0 };
+        rest = slurm_request_next_job(list, item->job);
+        if (rest == NULL)
+            break;
+        list = rest;
+        count++;
+    }
+    if (request->verb == SLURM_HOLD)
+        slurm_act_hold(&bridge->watch, bridge->items, count);
+    else
+        slurm_act_release(&bridge->watch, bridge->items, count, request->partition);
+    *ret_count = count;
+    return list;
+}
+
 /* Release or hold a list; what fails is told one by one, and what is left counted. */
 static void act_on_list(struct bridge *bridge, const struct slurm_request *request)
 {
-    char job[SLURM_JOB_ID_SIZE];
     const char *rest = request->jobs;
     uint32_t good = 0;
     uint32_t bad = 0;
+    uint32_t count = 0;
 
-    while ((rest = slurm_request_next_job(rest, job)) != NULL) {
-        struct error error = { "" };
-        const int code = request->verb == SLURM_HOLD
-                             ? slurm_act_hold(&bridge->watch, job, &error)
-                             : slurm_act_release(&bridge->watch, job, request->partition, &error);
+    if (bridge->items == NULL)
+        bridge->items = mem_alloc(BATCH, sizeof(*bridge->items));
+    do {
+        rest = act_on_some(bridge, request, rest, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct slurm_act_item *item = &bridge->items[i];
 
-        if (slurm_act_is_unsure(code)) {
-            answer(bridge, request->key, code, &error);
-            return;
+            if (slurm_act_is_unsure(item->code)) {
+                answer(bridge, request->key, item->code, &item->error);
+                return;
+            }
+            good += item->code == 0;
+            bad += item->code != 0;
+            if (item->code != 0)
+                tell_failed(bridge, request->key, item);
         }
-        if (code == 0) {
-            good++;
-            continue;
-        }
-        bad++;
-        line_text_begin(&bridge->out, "failed");
-        line_text_number(&bridge->out, "key", request->key);
-        line_text_string(&bridge->out, "job", job);
-        line_text_number(&bridge->out, "code", code > 0 ? (uint64_t)code : 0);
-        line_text_prose(&bridge->out, "text", error.text);
-        line_text_end(&bridge->out);
-    }
+    } while (count == BATCH);
     const uint32_t begin = bridge->out.size;
 
     line_text_begin(&bridge->out, "done");
@@ -598,6 +630,7 @@ int main(int argc, char **argv)
     run(&bridge);
 
     mem_free(bridge.stops);
+    mem_free(bridge.items);
     line_text_done(&bridge.out);
     line_input_done(&bridge.input);
     slurm_keys_done(&bridge.keys);
