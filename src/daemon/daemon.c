@@ -24,7 +24,7 @@ static const msec_t store_retry_ms = 1 * MSEC_PER_SEC;
 
 /* Reasons and closed intents are kept for a month. */
 static const msec_t prune_every_ms = 1 * MSEC_PER_HOUR;
-static const msec_t keep_ms = 30 * 24 * MSEC_PER_HOUR;
+static const msec_t keep_ms = 720 * MSEC_PER_HOUR;
 
 msec_t daemon_now(struct daemon *daemon)
 {
@@ -270,8 +270,6 @@ static void prune(struct daemon *daemon, msec_t now)
     if (store_commit(daemon->store, &error) < 0)
         store_is_bad(daemon, &error, now);
 }
-
-static void set_timer(struct daemon *daemon, msec_t now);
 
 static void on_timer(uv_timer_t *timer)
 {

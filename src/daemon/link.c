@@ -327,8 +327,11 @@ void link_send(struct link *link, const char *lines, size_t size)
     size_t done = 0;
 
     if (uv_stream_get_write_queue_size(stream) == 0) {
-        /* The copy of the pointer loses a const that libuv does not know of. */
-        const uv_buf_t now = { .base = (char *)(uintptr_t)lines, .len = size };
+        uv_buf_t now = { .len = size };
+
+        memcpy(&now.base, &lines,
+               sizeof(lines)); /* libuv does not write there, and cannot say so */
+
         const int taken = uv_try_write(stream, &now, 1);
 
         done = taken > 0 ? (size_t)taken : 0;

@@ -28,7 +28,7 @@ enum what {
 };
 
 struct virtual_task {
-    uint64_t id; /* 0: the row is free */
+    uint64_t id;
     uint32_t job;
     uint32_t epoch;
     uint64_t key;       /* of the last act */
@@ -41,13 +41,13 @@ struct virtual_task {
 };
 
 struct virtual_job {
-    struct job_spec spec; /* id 0: the row is free */
+    struct job_spec spec;
     uint32_t tasks_left;
     uint32_t mention; /* the list in which the real engine spoke of it last */
 };
 
 struct virtual_machine {
-    uint64_t id; /* 0: the row is free */
+    uint64_t id;
     uint32_t offer;
     uint32_t epoch;
     msec_t billed_from; /* -1: not yet */
@@ -94,8 +94,7 @@ static void plan_event(struct shadow *shadow, msec_t at, enum what what, uint32_
             .at = at > shadow->now ? at : shadow->now, .kind = what, .epoch = epoch, .id = id });
 }
 
-/* A row for a new thing: one that is free, or the next. Rows are few; ids tell whether one is used. */
-static uint32_t free_task(struct shadow *shadow)
+static uint32_t add_task(struct shadow *shadow)
 {
     MEM_ROOM(shadow->tasks, shadow->tasks_room, shadow->task_count + 1);
     shadow->tasks[shadow->task_count] = (struct virtual_task){ 0 };
@@ -221,7 +220,7 @@ static void arrived(struct shadow *shadow, const struct engine_event *event)
                                               .mention = shadow->list };
     map_put(&shadow->job_by_id, event->job.id, row);
     for (uint32_t i = 0; i < event->job.task_count; i++) {
-        const uint32_t task = free_task(shadow);
+        const uint32_t task = add_task(shadow);
 
         shadow->tasks[task].id = event->job.first_task_id + i;
         shadow->tasks[task].job = row;
@@ -275,6 +274,7 @@ static void end_unnamed(struct shadow *shadow, msec_t at)
 
         struct virtual_task *task = &shadow->tasks[row - 1];
 
+        assert(shadow->tasks != NULL);
         if (task->real_ms < 0 && shadow->jobs[task->job].mention < shadow->list)
             real_end(shadow, task, at);
     }
