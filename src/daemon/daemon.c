@@ -249,6 +249,7 @@ static bool write_journal(struct daemon *daemon, msec_t now)
         return false;
     if (!has_acts && !daemon->store_failed && now < daemon->write_at && !daemon->is_stopping)
         return false;
+    daemon_note_books(daemon);
     if (journal_write(&daemon->journal, daemon->store, &error) < 0) {
         store_is_bad(daemon, &error, now);
         return false;
@@ -655,6 +656,8 @@ static void create_controller(struct daemon *daemon)
         .on_settled = daemon_on_settled,
         .on_bill = daemon_on_bill,
         .is_settled = daemon_is_settled,
+        .resume_account = daemon_resume_account,
+        .resume_due = daemon_resume_due,
         .context = daemon,
     };
     fill_control(daemon);

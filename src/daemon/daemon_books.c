@@ -152,39 +152,109 @@ static void note_runtime(struct daemon *daemon, const struct view *view, uint32_
                     });
 }
 
+/* Who owes, in words; what, is for the caller to say. The texts live until the next call. */
+static struct store_due due_of(struct daemon *daemon, const struct view *view, uint32_t task)
+{
+    static char label[SERVE_TEXT];
+    static char job_label[SERVE_TEXT];
+    const uint32_t job = view->task.job[task];
+    const uint32_t instance = view->task.instance[task];
+
+    label[0] = '\0';
+    job_label[0] = '\0';
+    (void)slurm_engine_label(daemon->engine, view->task.id[task], label, sizeof(label));
+    (void)slurm_engine_label(daemon->engine, view->job.id[job], job_label, sizeof(job_label));
+    return (struct store_due){
+        .task = view->task.id[task],
+        .label = label,
+        .job = job_label,
+        .name = text_of(&daemon->job_names, view->job.name[job]),
+        .user = text_of(&daemon->users, view->job.user[job]),
+        .type = instance == ROW_NONE
+                    ? NULL
+                    : catalogue_offer_type_name(&daemon->catalogue, view->instance.offer[instance]),
+        .ended_at = view->now,
+    };
+}
+
 void daemon_on_settled(void *context, const struct view *view, uint32_t task, struct ledger_due due)
 {
     struct daemon *daemon = context;
-    const uint32_t job = view->task.job[task];
-    const uint32_t instance = view->task.instance[task];
     const msec_t executed = view_executed(view, task);
-    const char *type = NULL;
-    char label[SERVE_TEXT] = "";
-    char job_label[SERVE_TEXT] = "";
 
     if (due.cost == 0 && executed <= 0) { /* it never ran */
         note_runtime(daemon, view, task, 0);
         return;
     }
-    if (instance != ROW_NONE)
-        type = catalogue_offer_type_name(&daemon->catalogue, view->instance.offer[instance]);
-    (void)slurm_engine_label(daemon->engine, view->task.id[task], label, sizeof(label));
-    (void)slurm_engine_label(daemon->engine, view->job.id[job], job_label, sizeof(job_label));
-    journal_due(&daemon->journal, &(struct store_due){
-                                      .task = view->task.id[task],
-                                      .label = label,
-                                      .job = job_label,
-                                      .name = text_of(&daemon->job_names, view->job.name[job]),
-                                      .user = text_of(&daemon->users, view->job.user[job]),
-                                      .type = type,
-                                      .cost = due.cost,
-                                      .alone_cost = alone_cost(daemon, view, task, executed),
-                                      .occupied_ms = due.occupied_ms,
-                                      .ended_at = view->now,
-                                  });
+
+    struct store_due told = due_of(daemon, view, task);
+
+    told.cost = due.cost;
+    told.alone_cost = alone_cost(daemon, view, task, executed);
+    told.occupied_ms = due.occupied_ms;
+    journal_due(&daemon->journal, &told);
     note_runtime(daemon, view, task, executed);
     if (daemon->shadow == NULL)
-        slurm_engine_cost(daemon->engine, view->task.id[task], due.cost, type);
+        slurm_engine_cost(daemon->engine, view->task.id[task], due.cost, told.type);
+}
+
+/*
+ * Accounts that are open, and what living tasks owe: kept with every write, so that the books go on
+ * where they stood.
+ */
+
+void daemon_note_books(struct daemon *daemon)
+{
+    const struct view *view = controller_view(daemon->controller);
+    struct ledger_account account;
+    struct ledger_due due;
+    uint64_t id = 0;
+
+    while (controller_take_changed_account(daemon->controller, &id, &account))
+        journal_account(&daemon->journal, &(struct store_account){
+                                              .instance = id,
+                                              .from = account.from,
+                                              .until = account.until,
+                                              .rest = account.rest,
+                                              .sums = account.sums,
+                                              .is_ready = account.is_ready,
+                                          });
+    while (controller_take_changed_due(daemon->controller, &id, &due)) {
+        const uint32_t task = view_find_task(view, id);
+
+        if (task == ROW_NONE)
+            continue;
+
+        struct store_due owed = due_of(daemon, view, task);
+
+        owed.cost = due.cost;
+        owed.occupied_ms = due.occupied_ms;
+        journal_owed(&daemon->journal, &owed);
+    }
+}
+
+bool daemon_resume_account(void *context, uint64_t instance, struct ledger_account *ret)
+{
+    struct daemon *daemon = context;
+    struct store_account account;
+
+    if (!store_account_get(daemon->store, instance, &account))
+        return false;
+    *ret = (struct ledger_account){
+        .from = account.from,
+        .until = account.until,
+        .rest = account.rest,
+        .sums = account.sums,
+        .is_ready = account.is_ready,
+    };
+    return true;
+}
+
+bool daemon_resume_due(void *context, uint64_t task, struct ledger_due *ret)
+{
+    struct daemon *daemon = context;
+
+    return store_owed_get(daemon->store, task, ret);
 }
 
 void daemon_note_arrival(struct daemon *daemon, const struct job_spec *job)

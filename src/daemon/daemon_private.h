@@ -106,6 +106,11 @@ void daemon_on_settled(void *context, const struct view *view, uint32_t task,
 void daemon_on_bill(void *context, const struct view *view, uint32_t instance,
                     const struct ledger_bill *bill);
 bool daemon_is_settled(void *context, uint64_t instance);
+bool daemon_resume_account(void *context, uint64_t instance, struct ledger_account *ret);
+bool daemon_resume_due(void *context, uint64_t task, struct ledger_due *ret);
+
+/* Before the journal is written: the books as they stand. */
+void daemon_note_books(struct daemon *daemon);
 
 /* A job came: keep what the view does not. */
 void daemon_note_arrival(struct daemon *daemon, const struct job_spec *job);

@@ -11,7 +11,9 @@ enum record_kind {
     RECORD_INSTANCE,
     RECORD_INSTANCE_END,
     RECORD_BILL,
+    RECORD_ACCOUNT,
     RECORD_DUE,
+    RECORD_OWED,
     RECORD_REASON,
     RECORD_RUNTIME,
     RECORD_COUNT,
@@ -23,6 +25,7 @@ struct journal_record {
     union {
         struct store_intent intent;
         struct store_instance instance;
+        struct store_account account;
         struct store_due due;
         struct store_reason reason;
         struct store_runtime runtime;
@@ -123,9 +126,14 @@ void journal_bill(struct journal *journal, uint64_t id, const struct ledger_bill
     record->bill.bill = *bill;
 }
 
-void journal_due(struct journal *journal, const struct store_due *due)
+void journal_account(struct journal *journal, const struct store_account *account)
 {
-    struct journal_record *record = add(journal, RECORD_DUE);
+    add(journal, RECORD_ACCOUNT)->account = *account;
+}
+
+static void add_due(struct journal *journal, enum record_kind kind, const struct store_due *due)
+{
+    struct journal_record *record = add(journal, kind);
 
     record->due = *due;
     record->due.label = copy(journal, due->label);
@@ -133,6 +141,16 @@ void journal_due(struct journal *journal, const struct store_due *due)
     record->due.name = copy(journal, due->name);
     record->due.user = copy(journal, due->user);
     record->due.type = copy(journal, due->type);
+}
+
+void journal_due(struct journal *journal, const struct store_due *due)
+{
+    add_due(journal, RECORD_DUE, due);
+}
+
+void journal_owed(struct journal *journal, const struct store_due *owed)
+{
+    add_due(journal, RECORD_OWED, owed);
 }
 
 void journal_reason(struct journal *journal, const struct store_reason *reason)
@@ -191,8 +209,14 @@ static void write_record(struct store *store, const struct journal_record *recor
     case RECORD_BILL:
         store_bill(store, record->bill.id, &record->bill.bill);
         break;
+    case RECORD_ACCOUNT:
+        store_account_set(store, &record->account);
+        break;
     case RECORD_DUE:
         store_due(store, &record->due);
+        break;
+    case RECORD_OWED:
+        store_owed_set(store, &record->due);
         break;
     case RECORD_REASON:
         store_reason(store, &record->reason);

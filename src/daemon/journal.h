@@ -40,7 +40,9 @@ void journal_intent_close(struct journal *journal, uint64_t key, msec_t at,
 void journal_instance(struct journal *journal, const struct store_instance *instance);
 void journal_instance_end(struct journal *journal, uint64_t id, msec_t at);
 void journal_bill(struct journal *journal, uint64_t id, const struct ledger_bill *bill);
+void journal_account(struct journal *journal, const struct store_account *account);
 void journal_due(struct journal *journal, const struct store_due *due);
+void journal_owed(struct journal *journal, const struct store_due *owed);
 void journal_reason(struct journal *journal, const struct store_reason *reason);
 void journal_runtime(struct journal *journal, const struct store_runtime *runtime);
 void journal_count(struct journal *journal, enum store_counter counter, uint64_t more);
