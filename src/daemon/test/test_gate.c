@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "base/test/check.h"
 #include "daemon/gate.h"
 
@@ -16,6 +18,7 @@ struct stage {
     struct catalogue catalogue;
     struct journal journal;
     struct store *store;
+    sqlite3 *other; /* another user of the store's file */
     struct gate *gate;
     char path[64];
     char said[SAID_SIZE];  /* what reached the mock ports */
@@ -217,6 +220,28 @@ TEST(nothing_passes_before_it_is_written)
 
     assert_string_equal(stage->said, "rent 7 x2 of 0;");
     assert_false(gate_has_acts(stage->gate));
+    end(stage);
+}
+
+TEST(what_cannot_be_written_waits_and_is_not_lost)
+{
+    struct stage *stage = begin(false);
+    struct error error = { "" };
+
+    rent(stage, 1, 1);
+    gate_note(stage->gate, 1000);
+    assert_int_equal(sqlite3_open(stage->path, &stage->other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(stage->other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_true(journal_write(&stage->journal, stage->store, &error) < 0);
+    assert_true(strlen(error.text) > 0);
+    assert_int_equal(store_open_intents(stage->store), 0);
+    assert_string_equal(stage->said, "");
+
+    assert_int_equal(sqlite3_exec(stage->other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    turn(stage);
+    assert_int_equal(store_open_intents(stage->store), 1);
+    assert_string_equal(stage->said, "rent 1 x1 of 0;");
+    (void)sqlite3_close(stage->other);
     end(stage);
 }
 
@@ -474,9 +499,10 @@ TEST(asking_no_more_approves_what_waits)
     end(stage);
 }
 
-CHECK_MAIN(RUN(nothing_passes_before_it_is_written), RUN(acts_pass_once_and_in_the_order_of_asking),
-           RUN(what_happens_closes_what_was_meant), RUN(an_old_key_closes_nothing),
-           RUN(a_task_that_is_found_running_is_still_to_be_stopped),
+CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
+           RUN(what_cannot_be_written_waits_and_is_not_lost),
+           RUN(acts_pass_once_and_in_the_order_of_asking), RUN(what_happens_closes_what_was_meant),
+           RUN(an_old_key_closes_nothing), RUN(a_task_that_is_found_running_is_still_to_be_stopped),
            RUN(a_machine_and_its_return_are_two_intents),
            RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
            RUN(what_this_life_asks_for_is_not_closed_by_a_list),
