@@ -505,7 +505,7 @@ static int read_log(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = { "level", NULL };
     const struct doc_node *map = NULL;
-    int level = in->conf->log_level;
+    int level = (int)in->conf->log_level;
     int rc = get_section(in, root, "log", allowed, &map);
 
     if (rc < 0 || map == NULL)
@@ -522,7 +522,7 @@ static int read_log(const struct reading *in, const struct doc_node *root)
 static int read_names(const struct reading *in, const struct doc_node *root)
 {
     struct conf *conf = in->conf;
-    int mode = conf->mode;
+    int mode = (int)conf->mode;
     int rc = get_label(root, "cluster", CLUSTER_MAX, &conf->cluster, in->reterr);
 
     if (rc == 0)

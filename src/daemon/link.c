@@ -109,6 +109,8 @@ static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_n
         (void)snprintf(why, sizeof(why), "it ended with status %d", (int)status);
     if (link->state == LINK_UP)
         fall(link, why);
+    else if (link->state == LINK_FALLING) /* this says more than that its output ended */
+        (void)snprintf(link->fault, sizeof(link->fault), "%s", why);
     close_handle(process);
 }
 
