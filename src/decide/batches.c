@@ -6,8 +6,11 @@
 
 #include "decide/runtime_bins.h"
 
+enum { RUNTIME_BITS = 5 }; /* of a runtime that are compared: 16 steps between powers of two */
+
 struct draft {
     msec_t runtime;
+    msec_t about; /* the same, the bits that matter */
     uint64_t order;
     uint32_t shape;
     uint32_t apart;
@@ -15,12 +18,21 @@ struct draft {
     bool together;
 };
 
+static msec_t about(msec_t runtime)
+{
+    const uint64_t value = runtime > 0 ? (uint64_t)runtime : 1;
+    const int bits = 64 - __builtin_clzll(value);
+    const int dropped = bits > RUNTIME_BITS ? bits - RUNTIME_BITS : 0;
+
+    return (msec_t)(value >> dropped << dropped);
+}
+
 /* Whether both are of one batch; 'ret' has the order of the two batches. */
 static bool same_batch(const struct draft *a, const struct draft *b, int *ret)
 {
     *ret = 0;
-    if (a->runtime != b->runtime)
-        *ret = a->runtime > b->runtime ? -1 : 1;
+    if (a->about != b->about)
+        *ret = a->about > b->about ? -1 : 1;
     else if (a->shape != b->shape)
         *ret = a->shape < b->shape ? -1 : 1;
     else if (a->apart != b->apart)
@@ -54,11 +66,13 @@ static uint32_t list_drafts(const struct view *view, struct draft *drafts)
     TASK_EACH(task, view, view->task.waiting_first)
     {
         const uint32_t job = view->task.job[task];
+        const msec_t runtime = runtime_of_task(view, task, RUNTIME_REMAINING);
 
         if (batches_is_stuck_gang(view, task))
             continue;
         drafts[count++] = (struct draft){
-            .runtime = runtime_of_task(view, task, RUNTIME_REMAINING),
+            .runtime = runtime,
+            .about = about(runtime),
             .order = view->task.order[task],
             .shape = view->task.shape[task],
             .apart = view->job.spread[job] ? job : ROW_NONE,
@@ -89,10 +103,14 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
                 .shape = draft->shape,
                 .apart = draft->apart,
                 .together = draft->together,
-                .runtime = draft->runtime,
                 .tasks = &tasks[i],
             };
-        batches->rows[batches->count - 1].left++;
+
+        struct batch *batch = &batches->rows[batches->count - 1];
+
+        batch->left++;
+        if (draft->runtime > batch->runtime)
+            batch->runtime = draft->runtime;
     }
 }
 

@@ -2,8 +2,9 @@
 /*
  * batches.h - the tasks that wait, equal ones together.
  *
- * Tasks of one batch ask for the same, are expected to run equally long and may be put side by side,
- * or not; so a decision is made once for all of them. The longest come first.
+ * Tasks of one batch ask for the same, are expected to run about equally long and may be put side by
+ * side, or not; so a decision is made once for all of them. The longest come first. No estimate is so
+ * good that a sixteenth matters: so far two tasks of a batch may be apart.
  *
  * Promises:  within a batch tasks are in the order of arrival; batches of equal length in the order of
  *            their shapes.
@@ -24,7 +25,7 @@ struct batch {
     uint32_t
         apart;     /* the job, if it is spread: no two of its tasks on one machine; else ROW_NONE */
     bool together; /* of gangs: they start now or rent, they never queue behind each other */
-    msec_t runtime; /* expected of each task */
+    msec_t runtime; /* expected of each task, at the most */
     uint32_t *tasks;
     uint32_t left; /* tasks[0] to tasks[left - 1] have no place yet */
 };

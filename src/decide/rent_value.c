@@ -43,7 +43,54 @@ struct renter {
     uint32_t first;        /* batch that may have tasks left */
     uint32_t rows[WINDOW]; /* batches that are looked at */
     uint32_t row_count;
+    uint64_t left; /* tasks in them */
 };
+
+/* Whether some shape asks for other amounts in some family. */
+static bool is_choosy(const struct shapes *shapes)
+{
+    for (uint32_t i = 0; i < shapes->demand_count; i++) {
+        if (shapes->demands[i].family != FAMILY_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether what can be done on a machine of offer 'a' can be done on one of 'b', as soon and for no
+ * more. Of two that are alike the first is kept. */
+static bool is_beaten(const struct view *view, uint32_t a, uint32_t b, bool choosy)
+{
+    const struct machine_type *of_a = catalogue_type_of(view->catalogue, a);
+    const struct machine_type *of_b = catalogue_type_of(view->catalogue, b);
+    const struct billing_rule *bill_a = &view->catalogue->offers[a].billing;
+    const struct billing_rule *bill_b = &view->catalogue->offers[b].billing;
+
+    return view->offer_price[b] <= view->offer_price[a] &&
+           res_fits(&of_a->capacity, &of_b->capacity) && of_b->acquire_ms == of_a->acquire_ms &&
+           of_b->setup_ms <= of_a->setup_ms && bill_b->step_ms == bill_a->step_ms &&
+           bill_b->minimum_ms == bill_a->minimum_ms && (!choosy || of_a->family == of_b->family) &&
+           (b < a || view->offer_price[b] < view->offer_price[a] ||
+            !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
+}
+
+/* Only the offers that no other one beats. */
+static void drop_beaten(struct renter *renter)
+{
+    const bool choosy = is_choosy(renter->view->shapes);
+    const uint32_t count = renter->offer_count;
+    bool *beaten = ARENA_ARRAY(renter->plan->arena, bool, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < count && !beaten[i]; j++)
+            beaten[i] =
+                i != j && is_beaten(renter->view, renter->offers[i], renter->offers[j], choosy);
+    }
+    renter->offer_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!beaten[i])
+            renter->offers[renter->offer_count++] = renter->offers[i];
+    }
+}
 
 static void list_offers(struct renter *renter)
 {
@@ -64,6 +111,7 @@ static void list_offers(struct renter *renter)
         if (cheapest[type] != 0)
             renter->offers[renter->offer_count++] = cheapest[type] - 1;
     }
+    drop_beaten(renter);
 }
 
 static void list_idle(struct renter *renter)
@@ -90,9 +138,12 @@ static void look(struct renter *renter)
     while (renter->first < batches->count && batches->rows[renter->first].left == 0)
         renter->first++;
     renter->row_count = 0;
+    renter->left = 0;
     for (uint32_t i = renter->first; i < batches->count && renter->row_count < WINDOW; i++) {
-        if (batches->rows[i].left > 0)
-            renter->rows[renter->row_count++] = i;
+        if (batches->rows[i].left == 0)
+            continue;
+        renter->rows[renter->row_count++] = i;
+        renter->left += batches->rows[i].left;
     }
 }
 
@@ -132,17 +183,27 @@ static bool has_sibling(const struct renter *renter, const struct trial *trial, 
     return false;
 }
 
+/* Tasks side by side. At first each batch gets a share of the machine as large as its share of all that
+ * wait, so that different tasks complement each other; then what is left is filled from the longest on. */
 static void fill_at_once(const struct renter *renter, struct trial *trial, uint32_t family)
 {
-    for (uint32_t row = 0; row < renter->row_count; row++) {
-        if (has_sibling(renter, trial, row))
-            continue;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t row = 0; row < renter->row_count; row++) {
+            struct batch batch = *batch_of(renter, row);
 
-        const uint32_t fit = batch_fit(renter->view, batch_of(renter, row), family, &trial->free);
+            batch.left -= trial->at_once[row];
+            if (batch.left == 0 || (batch.apart != ROW_NONE && trial->at_once[row] > 0) ||
+                has_sibling(renter, trial, row))
+                continue;
 
-        trial->at_once[row] = fit;
-        if (fit > 0)
-            put(renter, trial, row, fit, trial->ready);
+            uint64_t fit = batch_fit(renter->view, &batch, family, &trial->free);
+
+            if (pass == 0)
+                fit = (fit * batch.left + renter->left - 1) / renter->left;
+            trial->at_once[row] += (uint32_t)fit;
+            if (fit > 0)
+                put(renter, trial, row, (uint32_t)fit, trial->ready);
+        }
     }
 }
 
@@ -372,6 +433,9 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
     };
 
+    look(&renter);
+    if (renter.row_count == 0)
+        return;
     list_offers(&renter);
     list_idle(&renter);
     for (;;) {

@@ -12,8 +12,9 @@
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.
  *
- * Costs:   O(r x t x k x w) for r different machines, t types, the first k = 64 batches that have tasks
- *          left, and w = 64 moments at which tasks end.
+ * Costs:   O(t^2 + r x t x k x w) for t types, of which those count that no other type beats in every
+ *          respect, r different machines, the first k = 64 batches that have tasks left, and w = 64
+ *          moments at which tasks end.
  * Memory:  the arena's.
  */
 #ifndef STINT_DECIDE_RENT_VALUE_H

@@ -23,6 +23,24 @@ TEST(equal_tasks_are_one_batch_and_the_longest_come_first)
     yard_done(&yard);
 }
 
+TEST(tasks_that_differ_by_less_than_a_sixteenth_are_one_batch_as_long_as_the_longest)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 16384);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 16384 + 1023);
+    minute_yard_tasks(&yard, ONE_CPU, 1, 16384 + 1024);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batches.count, 2);
+    assert_int_equal(batches.rows[0].runtime, 16384 + 1024);
+    assert_int_equal(batches.rows[1].runtime, 16384 + 1023);
+    assert_int_equal(batches.rows[1].left, 2);
+    yard_done(&yard);
+}
+
 TEST(tasks_are_taken_from_both_ends)
 {
     struct yard yard;
@@ -93,6 +111,7 @@ TEST(alone_a_short_task_pays_the_minimum_and_a_long_one_its_setup)
 }
 
 CHECK_MAIN(RUN(equal_tasks_are_one_batch_and_the_longest_come_first),
+           RUN(tasks_that_differ_by_less_than_a_sixteenth_are_one_batch_as_long_as_the_longest),
            RUN(tasks_are_taken_from_both_ends),
            RUN(jobs_that_are_spread_are_batches_of_their_own_and_fit_once),
            RUN(a_gang_that_nothing_can_be_rented_for_is_left_out),

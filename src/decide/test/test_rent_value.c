@@ -98,6 +98,39 @@ TEST(no_machine_gets_two_tasks_of_a_spread_job_that_were_stopped_at_different_ti
     yard_done(&yard);
 }
 
+TEST(different_tasks_complement_each_other_on_one_machine)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t hungry = yard_shape(&yard, 1, 7, 0);
+    minute_yard_tasks(&yard, hungry, 8, YARD_HOUR);
+    minute_yard_tasks(&yard, ONE_CPU, 8, YARD_HOUR);
+    rent(&yard, 0);
+
+    /* One of each fills 2 CPUs and 8 GiB; of a kind, the hungry ones would leave CPUs idle. */
+    assert_int_equal(yard.plan.place_count, 16);
+    assert_int_equal(yard_rent_price(&yard), YARD_USD(8.0));
+    yard_done(&yard);
+}
+
+/* The type that is beaten has less, for more. */
+TEST(an_offer_that_another_beats_is_not_rented)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    yard.view.offer_price[TWO] = yard.view.offer_price[EIGHT];
+    reservation_forget(&yard.view);
+    minute_yard_tasks(&yard, ONE_CPU, 1, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, EIGHT);
+    assert_int_equal(yard.plan.rents[0].why.passed_offer, OFFER_NONE);
+    yard_done(&yard);
+}
+
 TEST(an_empty_machine_that_is_paid_for_is_used_before_a_new_one)
 {
     struct yard yard;
@@ -135,5 +168,7 @@ CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(a_gang_starts_at_once_whatever_could_follow),
            RUN(the_tasks_of_a_spread_job_get_a_machine_each_and_share_it_with_others),
            RUN(no_machine_gets_two_tasks_of_a_spread_job_that_were_stopped_at_different_times),
+           RUN(different_tasks_complement_each_other_on_one_machine),
+           RUN(an_offer_that_another_beats_is_not_rented),
            RUN(an_empty_machine_that_is_paid_for_is_used_before_a_new_one),
            RUN(a_task_that_nothing_holds_is_left_and_stops_nobody))
