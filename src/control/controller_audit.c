@@ -5,9 +5,9 @@
  * asked for, and was not heard of until it ended, is no more.
  *
  * Audits are numbered. Whatever is heard of, by the list or by any event, is stamped with the number
- * of the audit that began last; at the end of its list, what has an older stamp was not named. Acts
- * have keys from one counter, and so has the list: an act with a higher key than the list's was asked
- * for later, and is not judged by it.
+ * of the audit that began last; at the end of its list, what has an older stamp was not named. A
+ * machine whose key is above the list's, and a task that was asked for something since the list was,
+ * are not judged by it.
  *
  * A request may still be on its way when the list is made. So what was only asked for is judged when
  * two lists in a row did not name it, and an act is repeated only when it is old.
@@ -30,6 +30,7 @@ static void ask_engine(struct controller *controller)
     controller->engine_list_is_due = false;
     controller->engine_list.key = controller_key(controller);
     controller->engine_list.number = controller->audit;
+    controller->engine_list.asked_at = controller->view.now;
     controller->config.engine.ops->list(controller->config.engine.self,
                                         controller->engine_list.key);
 }
@@ -47,6 +48,7 @@ void controller_audit(struct controller *controller, msec_t now)
     }
     controller->cloud_list.key = controller_key(controller);
     controller->cloud_list.number = controller->audit;
+    controller->cloud_list.asked_at = controller->view.now;
     controller->config.cloud.ops->list(controller->config.cloud.self, controller->cloud_list.key);
     if (controller->cloud_list.has_ended)
         ask_engine(controller);
@@ -150,38 +152,24 @@ static void judge_named(struct controller *controller, uint32_t task, bool is_ol
 }
 
 /* It may wait at the engine for long; only now and then it is asked again. */
-static void judge_queued(struct controller *controller, uint32_t task, uint64_t list_key,
-                         bool is_old)
+static void judge_queued(struct controller *controller, uint32_t task, bool is_old)
 {
     struct task_note *note = &controller->task_notes[task];
 
-    if (!note->is_queued || note->queue_key > list_key)
-        return;
     if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX)
         return;
     if (is_old)
         controller_queue_again(controller, task);
 }
 
-static void judge_task(struct controller *controller, uint32_t task, uint64_t list_key, msec_t at)
+/* It is asked to start or to stop, and the list does not show it. */
+static void judge_unnamed(struct controller *controller, uint32_t task, bool is_old, msec_t at)
 {
-    const struct view *view = &controller->view;
-    const struct task_step *step = &controller->steps[task];
     struct task_note *note = &controller->task_notes[task];
-    const bool is_old = at - note->since > patience_ms;
 
-    if (step->state == STEP_NONE)
-        judge_queued(controller, task, list_key, is_old);
-    if (step->state == STEP_NONE || step->key > list_key)
+    if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX)
         return;
-    if (was_named(note->mention, &controller->engine_list)) {
-        judge_named(controller, task, is_old);
-    } else if (view->task.state[task] == TASK_RUNNING) {
-        controller->stats.tasks_missed++;
-        controller_lost(controller, task, at);
-    } else if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX) {
-        return;
-    } else if (is_old && step->state == STEP_PLACED) {
+    if (is_old && controller->steps[task].state == STEP_PLACED) {
         place_again(controller, task);
     } else if (is_old) {
         controller->stats.tasks_missed++; /* it has stopped, and nobody said so */
@@ -189,7 +177,28 @@ static void judge_task(struct controller *controller, uint32_t task, uint64_t li
     }
 }
 
-static void judge_job(struct controller *controller, uint32_t job, uint64_t list_key, msec_t at)
+static void judge_task(struct controller *controller, uint32_t task, msec_t at)
+{
+    const struct view *view = &controller->view;
+    const struct task_note *note = &controller->task_notes[task];
+    const bool is_old = at - note->since > patience_ms;
+
+    if (note->since >= controller->engine_list.asked_at)
+        return;
+    if (controller->steps[task].state == STEP_NONE) {
+        if (note->is_queued)
+            judge_queued(controller, task, is_old);
+    } else if (was_named(note->mention, &controller->engine_list)) {
+        judge_named(controller, task, is_old);
+    } else if (view->task.state[task] == TASK_RUNNING) {
+        controller->stats.tasks_missed++;
+        controller_lost(controller, task, at);
+    } else {
+        judge_unnamed(controller, task, is_old, at);
+    }
+}
+
+static void judge_job(struct controller *controller, uint32_t job, msec_t at)
 {
     const struct view *view = &controller->view;
     const uint64_t id = view->job.id[job];
@@ -202,7 +211,7 @@ static void judge_job(struct controller *controller, uint32_t job, uint64_t list
     }
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task])
-        judge_task(controller, task, list_key, at);
+        judge_task(controller, task, at);
 }
 
 /* A machine that the engine does not know any more takes no work. */
@@ -245,7 +254,7 @@ void controller_on_engine_listed(struct controller *controller, const struct eng
         return;
     for (uint32_t job = 0; job < view->job.count; job++) {
         if (view->job.used[job])
-            judge_job(controller, job, event->key, event->at);
+            judge_job(controller, job, event->at);
     }
     judge_nodes(controller, event->key, event->at);
     controller->stats.audits++;

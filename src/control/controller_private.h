@@ -62,7 +62,8 @@ struct instance_note {
 struct audit_list {
     uint64_t key;    /* 0: none is under way */
     uint32_t number; /* of its audit */
-    bool has_ended;  /* one of its kind, at least once */
+    msec_t asked_at;
+    bool has_ended; /* one of its kind, at least once */
 };
 
 /* One per row of the view's jobs: what its runtime teaches when it has ended. */

@@ -135,15 +135,15 @@ static msec_t estimate_for(struct world *world, const struct trace_job *job)
     return -1;
 }
 
-struct engine_event world_arrival(struct world *world, uint32_t index)
+struct engine_event world_arrival(struct world *world, uint32_t row)
 {
-    const struct trace_job *job = &world->config->trace->jobs[index];
+    const struct trace_job *job = &world->config->trace->jobs[row];
 
     return (struct engine_event){
         .kind = ENGINE_JOB_ARRIVED,
         .at = world->now,
-        .job = { .id = index,
-                 .first_task_id = world->first_task[index],
+        .job = { .id = row,
+                 .first_task_id = world->first_task[row],
                  .name = job->name,
                  .user = job->user,
                  .shape = job->shape,
@@ -324,6 +324,22 @@ static bool drain(struct world *world, msec_t arrival)
     return true;
 }
 
+static void decide(struct world *world, msec_t arrival)
+{
+    if (may_decide(world))
+        controller_decide(world->controller, world->now);
+    if (world->config->round_ms > 0)
+        (void)drain(world, arrival);
+}
+
+static void forget_void(struct world *world)
+{
+    if (!is_quiet(world) || !may_decide(world))
+        return;
+    timeline_reset(&world->timeline);
+    sim_restart_disarm(world);
+}
+
 static bool is_late(const struct world *world)
 {
     const struct trace *trace = world->config->trace;
@@ -353,10 +369,7 @@ static bool run(struct world *world)
         const msec_t arrival =
             arrived < trace->job_count ? trace->jobs[arrived].arrival_ms : MSEC_NEVER;
 
-        if (is_quiet(world) && may_decide(world)) {
-            timeline_reset(&world->timeline);
-            sim_restart_disarm(world);
-        }
+        forget_void(world);
         sweep(world);
         if (arrival != MSEC_NEVER)
             skip_empty_rounds(world, &rhythm, arrival);
@@ -372,10 +385,7 @@ static bool run(struct world *world)
         } else if (decision_first) {
             world->now = rhythm.next;
             rhythm.next = MSEC_NEVER;
-            if (may_decide(world))
-                controller_decide(world->controller, world->now);
-            if (world->config->round_ms > 0)
-                (void)drain(world, arrival);
+            decide(world, arrival);
         } else if (world->timeline.count > 0) {
             const struct timeline_event event = timeline_take(&world->timeline);
 

@@ -198,7 +198,7 @@ const struct shape *world_shape(const struct world *world, uint32_t task);
 void world_at(struct world *world, msec_t at, enum world_event kind, uint32_t who, uint32_t epoch);
 
 /* The job as the engine tells it. */
-struct engine_event world_arrival(struct world *world, uint32_t job);
+struct engine_event world_arrival(struct world *world, uint32_t row);
 
 /* sim_restart.c */
 void sim_restart_init(struct world *world);

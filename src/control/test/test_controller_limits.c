@@ -69,7 +69,7 @@ TEST(rents_above_the_price_of_all_are_dropped)
     struct stage stage;
 
     stage_init(&stage);
-    stage.config.max_price_per_hour = 2 * STAGE_PRICE;
+    stage.config.max_price_per_hour = (money_t)2 * STAGE_PRICE;
     tune(&stage);
     stage_job(&stage, 1, 3, false);
     stage_decide(&stage, three);
@@ -229,7 +229,7 @@ TEST(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time)
 
     const uint64_t machine = stage_launch(&stage, 5, 1);
 
-    for (msec_t wait = RETRY_MS; wait <= 2 * RETRY_MS; wait *= 2) {
+    for (msec_t wait = RETRY_MS; wait <= (msec_t)2 * RETRY_MS; wait *= 2) {
         stage_put(&stage, 1, machine);
         stage_lost(&stage, 1);
 
