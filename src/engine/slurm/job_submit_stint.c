@@ -6,10 +6,14 @@
  * which job_modify has three arguments. It needs slurm.h and nothing of slurmctld's own headers.
  *
  * A job waits because its begin time is put off by SLURM_GATE_S, a hundred years; the time that its
- * user wanted can be read off it. So holds and dependencies stay what they are: Slurm looks after
- * them meanwhile, and a user may hold and release his job as ever. Only root and the user that
- * slurmctld runs as may bring the time forward; anybody else who sets one sets the one behind the
- * gate, or is refused where not all partitions are gated.
+ * user wanted can be read off it, and Slurm looks after its dependencies meanwhile. It is held as
+ * well, for Slurm refuses a new job at once if no node that is there now could ever run it, unless it
+ * is held; the node that can is still to be rented.
+ *
+ * A user may hold and release his job as ever: a hold of his puts it off by twice as much, so that the
+ * two are told apart. Only root and the user that slurmctld runs as may bring
+ * the time forward; anybody else who sets one sets the one behind the gate, or is refused where not
+ * all partitions are gated.
  *
  * Jobs of scrontab (whose times are Slurm's own) and parts of heterogeneous jobs (which cannot be
  * placed one by one) are let pass.
@@ -97,15 +101,29 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t uid, char **reterr)
 {
     (void)uid;
     (void)reterr;
-    if (is_gated(job) && job->begin_time <= SLURM_GATE_S)
-        job->begin_time = put_off(job->begin_time);
+    if (!is_gated(job) || job->begin_time > SLURM_GATE_S)
+        return SLURM_SUCCESS;
+    job->begin_time = put_off(job->begin_time);
+    if (job->priority == 0) /* sbatch -H */
+        job->begin_time += SLURM_GATE_S;
+    job->priority = 0;
     return SLURM_SUCCESS;
+}
+
+/* A user's own hold. Where not all partitions are gated we cannot know whether this job is, and take the
+ * mark off: when it is released it is free, and Stint places it as it does all that waits. */
+static bool follow_hold(job_desc_msg_t *job)
+{
+    if (job->priority != 0)
+        return false;
+    job->begin_time = put_off(0) + (getenv("STINT_GATE") == NULL ? SLURM_GATE_S : -SLURM_GATE_S);
+    return true;
 }
 
 EXPORTED int job_modify(job_desc_msg_t *job, void *record, uint32_t uid)
 {
     (void)record;
-    if (job->begin_time == 0 || job->begin_time > SLURM_GATE_S || may_open(uid))
+    if (may_open(uid) || follow_hold(job) || job->begin_time == 0 || job->begin_time > SLURM_GATE_S)
         return SLURM_SUCCESS;
     if (getenv("STINT_GATE") != NULL)
         return ESLURM_ACCESS_DENIED; /* its record, and so its partition, is closed to us */

@@ -214,6 +214,8 @@ static int can_place(const slurm_job_info_t *job, const char *nodes, struct erro
     case SLURM_WAITING:
         if ((job->job_state & JOB_COMPLETING) != 0)
             return REFUSE_OURS(reterr, "job %u is being cleared away", job->job_id);
+        if (slurm_record_is_held(job))
+            return REFUSE_OURS(reterr, "job %u is held", job->job_id);
         return 1;
     case SLURM_RUNNING:
         if (is_same_nodes(job->nodes, nodes))
@@ -233,7 +235,8 @@ static time_t now(void)
     return at.tv_sec;
 }
 
-/* 'nodes' of NULL are left as they are. A hold is its user's and stays. Safe in any thread. */
+/* 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the plugin's hold is
+ * taken back here. Safe in any thread. */
 static int set_free(const char *job, const char *nodes, const char *partition, struct error *reterr)
 {
     job_desc_msg_t wish;
@@ -242,6 +245,7 @@ static int set_free(const char *job, const char *nodes, const char *partition, s
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
     wish.begin_time = now();
+    wish.priority = INFINITE;
     return update(&wish, job, reterr);
 }
 
@@ -251,6 +255,7 @@ static int set_gated(struct slurm_watch *watch, const char *job, struct error *r
 
     slurm_init_job_desc_msg(&wish);
     wish.begin_time = now() + SLURM_GATE_S;
+    wish.priority = INFINITE; /* of a held job Slurm does not watch the dependencies */
     slurm_watch_touch(watch, job);
     return update(&wish, job, reterr);
 }
@@ -292,8 +297,11 @@ static int check_waiting(const struct slurm_watch *watch, const char *job, struc
     if (code != 0)
         return code;
     const bool is_waiting = look.job == NULL || slurm_record_phase(look.job) == SLURM_WAITING;
+    const bool is_held = look.job != NULL && slurm_record_is_held(look.job);
 
     look_done(&look);
+    if (is_held)
+        return REFUSE_OURS(reterr, "job %s is held", job);
     return is_waiting ? 0 : refuse(ESLURM_JOB_NOT_PENDING, reterr);
 }
 

@@ -69,8 +69,9 @@ struct slurm_job {
     bool is_dirty; /* in the list of what to send */
     bool is_asked; /* its placement was sent */
     bool is_stopping;
-    bool is_stopped; /* Slurm would start it again in two minutes, wherever it likes */
-    bool is_late;    /* in the list of what to try again */
+    bool is_loosened; /* its hold was taken off, so that Slurm sees to its dependencies */
+    bool is_stopped;  /* Slurm would start it again in two minutes, wherever it likes */
+    bool is_late;     /* in the list of what to try again */
 };
 
 struct slurm_array {

@@ -121,8 +121,14 @@ bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret)
 
 bool slurm_job_line_is_open(const struct slurm_job_line *line)
 {
-    return line->depend == NULL && (line->hold == NULL || strcmp(line->hold, "none") == 0 ||
-                                    strcmp(line->hold, "gate") == 0);
+    return line->depend == NULL &&
+           (line->hold == NULL || strcmp(line->hold, "none") == 0 ||
+            strcmp(line->hold, "gate") == 0 || strcmp(line->hold, "held-gate") == 0);
+}
+
+bool slurm_job_line_is_stuck(const struct slurm_job_line *line)
+{
+    return line->depend != NULL && line->hold != NULL && strcmp(line->hold, "held-gate") == 0;
 }
 
 /* Whether 'word' is one of those in 'text', which have one of 'separators' between them. */

@@ -30,6 +30,9 @@ bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret);
 /* Whether nothing but time keeps it from running. */
 bool slurm_job_line_is_open(const struct slurm_job_line *line);
 
+/* Whether it waits for another job while it is held, so that Slurm would never see that one's end. */
+bool slurm_job_line_is_stuck(const struct slurm_job_line *line);
+
 /* Whether its user, or the configuration, lets it be stopped and put elsewhere. */
 bool slurm_job_line_is_movable(const struct slurm_engine *engine,
                                const struct slurm_job_line *line);

@@ -615,6 +615,10 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
     if (job->phase != PHASE_WAITING)
         return;
     weigh(engine, job);
+    if (slurm_job_line_is_stuck(record->line) && !job->is_loosened && !engine->config.observes) {
+        job->is_loosened = true;
+        slurm_places_hold(engine, job); /* the gate alone, without the hold */
+    }
     if (job->is_asked && is_hopeless(record->line->reason)) {
         slurm_places_lose(engine, job, engine->now);
         slurm_places_hold(engine, job);

@@ -43,12 +43,38 @@ bool slurm_record_is_gated(const slurm_job_info_t *job)
     return slurm_record_phase(job) == SLURM_WAITING && job->eligible_time > SLURM_GATE_S;
 }
 
-/* Who keeps it from running: a person before us. */
+/* Its user held it behind the gate, and may have released it since. */
+static bool is_held_behind_gate(const slurm_job_info_t *job)
+{
+    return slurm_record_is_gated(job) && job->eligible_time > 2 * SLURM_GATE_S;
+}
+
+/* When its user wants it to begin. */
+static time_t wanted_begin(const slurm_job_info_t *job)
+{
+    if (is_held_behind_gate(job))
+        return job->eligible_time - 2 * SLURM_GATE_S;
+    return slurm_record_is_gated(job) ? job->eligible_time - SLURM_GATE_S : job->eligible_time;
+}
+
+/* Who keeps it from running. */
 static const char *hold_name(const slurm_job_info_t *job)
 {
-    if (job->priority == 0)
-        return job->state_reason == WAIT_HELD ? "admin" : "user";
-    return slurm_record_is_gated(job) ? "gate" : "none";
+    if (job->priority == 0 && job->state_reason == WAIT_HELD)
+        return "admin";
+    if (job->priority == 0 && is_held_behind_gate(job))
+        return "user";
+    if (slurm_record_is_gated(job)) /* our plugin holds new jobs as well, see there */
+        return job->priority == 0 ? "held-gate" : "gate";
+    /* Slurm holds by itself what the required nodes cannot run; another placement heals that. */
+    return job->priority == 0 && job->state_reason != FAIL_BAD_CONSTRAINTS ? "user" : "none";
+}
+
+bool slurm_record_is_held(const slurm_job_info_t *job)
+{
+    const char *who = hold_name(job);
+
+    return strcmp(who, "user") == 0 || strcmp(who, "admin") == 0;
 }
 
 static void put_text(struct line_text *out, const char *key, const char *value)
@@ -133,9 +159,7 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record
         put_text(out, "reason", slurm_job_reason_string(job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
-        put_time(out, "begin",
-                 slurm_record_is_gated(job) ? job->eligible_time - SLURM_GATE_S
-                                            : job->eligible_time);
+        put_time(out, "begin", wanted_begin(job));
     } else {
         put_text(out, "nodes", job->nodes);
         put_time(out, "start", job->start_time);

@@ -18,6 +18,9 @@ enum slurm_phase { SLURM_WAITING, SLURM_RUNNING, SLURM_ENDED };
 
 enum slurm_phase slurm_record_phase(const slurm_job_info_t *job);
 
+/* Whether a person holds it. */
+bool slurm_record_is_held(const slurm_job_info_t *job);
+
 /* Whether it waits for us: see SLURM_GATE_S. */
 bool slurm_record_is_gated(const slurm_job_info_t *job);
 
