@@ -95,7 +95,7 @@ struct arguments {
 
 static void take_word(const struct argp_state *state, const char *word, struct arguments *arguments)
 {
-    static const char *const ACTS[] = { "", "refresh", "show", "diff" };
+    static const char *const acts[] = { "", "refresh", "show", "diff" };
 
     if (arguments->act != ACT_NONE) {
         if (arguments->path_count == 2)
@@ -105,7 +105,7 @@ static void take_word(const struct argp_state *state, const char *word, struct a
         return;
     }
     for (int i = 1; i < 4; i++) {
-        if (strcmp(word, ACTS[i]) == 0)
+        if (strcmp(word, acts[i]) == 0)
             arguments->act = (enum act)i;
     }
     if (arguments->act == ACT_NONE)
@@ -114,11 +114,11 @@ static void take_word(const struct argp_state *state, const char *word, struct a
 
 static void check_words(const struct argp_state *state, const struct arguments *arguments)
 {
-    static const uint32_t WANTED[] = { 0, 0, 1, 2 };
+    static const uint32_t wanted[] = { 0, 0, 1, 2 };
 
     if (arguments->act == ACT_NONE)
         argp_error(state, "what to do: refresh, show or diff?");
-    else if (arguments->path_count != WANTED[arguments->act])
+    else if (arguments->path_count != wanted[arguments->act])
         argp_error(state, "refresh takes no file, show takes one, diff takes two");
 }
 
@@ -299,7 +299,7 @@ struct loaded {
     char words[3][96]; /* date, region, source; empty: not said */
 };
 
-static const char *const WORDS[] = { "date", "region", "source" };
+static const char *const words[] = { "date", "region", "source" };
 
 static void load_words(const struct input_file *file, struct loaded *ret)
 {
@@ -309,7 +309,7 @@ static void load_words(const struct input_file *file, struct loaded *ret)
     arena_init(&arena);
     if (doc_parse(file->text, file->length, &arena, &root, NULL) == 0) {
         for (int i = 0; i < 3; i++) {
-            const struct doc_node *node = doc_find(root, WORDS[i]);
+            const struct doc_node *node = doc_find(root, words[i]);
 
             (void)snprintf(ret->words[i], sizeof(ret->words[i]), "%s",
                            node != NULL && node->kind == DOC_SCALAR ? node->text : "");
@@ -341,7 +341,7 @@ static const char *zone_of(const struct catalogue *catalogue, const struct offer
 
 static int show(const struct arguments *arguments, struct error *reterr)
 {
-    static const struct report_column COLUMNS[] = {
+    static const struct report_column columns[] = {
         { .key = "type", .heading = "type", .kind = REPORT_TEXT },
         { .key = "cpu", .heading = "CPUs", .kind = REPORT_DECIMAL, .digits = 0 },
         { .key = "mem_gib", .heading = "GiB", .kind = REPORT_DECIMAL, .digits = 1 },
@@ -357,13 +357,13 @@ static int show(const struct arguments *arguments, struct error *reterr)
         return rc;
 
     struct report_table *table =
-        report_table_create("catalogue", COLUMNS, sizeof(COLUMNS) / sizeof(*COLUMNS));
+        report_table_create("catalogue", columns, sizeof(columns) / sizeof(*columns));
     const struct catalogue *catalogue = &loaded.catalogue;
 
     for (int i = 0; i < 3; i++) {
-        report_table_note_text(table, WORDS[i], loaded.words[i]);
+        report_table_note_text(table, words[i], loaded.words[i]);
         if (arguments->format == OUTPUT_TABLE && loaded.words[i][0] != '\0')
-            printf("%s: %s\n", WORDS[i], loaded.words[i]);
+            printf("%s: %s\n", words[i], loaded.words[i]);
     }
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
         const struct offer *offer = &catalogue->offers[i];
@@ -423,7 +423,7 @@ static void add_change(struct report_table *table, const char *name, money_t old
 static int print_diff(const struct arguments *arguments, const struct loaded *files,
                       struct error *reterr)
 {
-    static const struct report_column COLUMNS[] = {
+    static const struct report_column columns[] = {
         { .key = "change", .heading = "change", .kind = REPORT_TEXT },
         { .key = "type", .heading = "type", .kind = REPORT_TEXT },
         { .key = "market", .heading = "market", .kind = REPORT_TEXT },
@@ -432,7 +432,7 @@ static int print_diff(const struct arguments *arguments, const struct loaded *fi
         { .key = "new_price", .heading = "new $", .kind = REPORT_MONEY, .digits = 4 },
     };
     struct report_table *table =
-        report_table_create("changes", COLUMNS, sizeof(COLUMNS) / sizeof(*COLUMNS));
+        report_table_create("changes", columns, sizeof(columns) / sizeof(*columns));
     const uint32_t most = files[0].catalogue.offer_count + files[1].catalogue.offer_count;
     money_t *old = mem_alloc(most, sizeof(*old));
     money_t *fresh = mem_alloc(most, sizeof(*fresh));

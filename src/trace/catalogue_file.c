@@ -295,15 +295,15 @@ static int read_type(struct reader *r, const struct doc_node *map, struct error 
 
 static int read_own(struct reader *r, const struct doc_node *root, struct error *reterr)
 {
-    static const char *const WORDS[] = { "date", "region", "source" };
+    static const char *const words[] = { "date", "region", "source" };
     const struct doc_node *types = NULL;
     const char *word = NULL; /* for people, and for `stint catalogue` */
     int rc = doc_allow_keys(
         root, (const char *const[]){ "types", "billing", "boot", "date", "region", "source", NULL },
         reterr);
 
-    for (size_t i = 0; rc == 0 && i < sizeof(WORDS) / sizeof(*WORDS); i++)
-        rc = doc_get_name(root, WORDS[i], &word, reterr);
+    for (size_t i = 0; rc == 0 && i < sizeof(words) / sizeof(*words); i++)
+        rc = doc_get_name(root, words[i], &word, reterr);
     if (rc == 0)
         rc = read_billing(root, &r->billing, reterr);
     if (rc == 0)

@@ -193,7 +193,7 @@ static void put_stage(struct fetching *f)
 /* Linux, shared, without software to pay for, as it is rented and not reserved. */
 static void ask_prices(struct fetching *f)
 {
-    static const char *const FILTERS[][2] = {
+    static const char *const wanted[][2] = {
         { "operatingSystem", "Linux" }, { "tenancy", "Shared" },        { "preInstalledSw", "NA" },
         { "capacitystatus", "Used" },   { "marketoption", "OnDemand" },
     };
@@ -202,10 +202,10 @@ static void ask_prices(struct fetching *f)
                              "aws_v1", "MaxResults", 100, "Filters", filters);
     char *text;
 
-    for (size_t i = 0; i < sizeof(FILTERS) / sizeof(*FILTERS); i++)
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
         (void)json_array_append_new(filters,
                                     json_pack("{s:s,s:s,s:s}", "Type", "TERM_MATCH", "Field",
-                                              FILTERS[i][0], "Value", FILTERS[i][1]));
+                                              wanted[i][0], "Value", wanted[i][1]));
     (void)json_array_append_new(filters, json_pack("{s:s,s:s,s:s}", "Type", "TERM_MATCH", "Field",
                                                    "regionCode", "Value",
                                                    aws_client_region(f->config.client)));

@@ -218,7 +218,7 @@ const char *aws_client_region(const struct aws_client *client)
 
 static int find_region(struct aws_client *client, struct error *reterr)
 {
-    static const char *const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
     const char *region = client->config.region;
 
     if (region == NULL)
@@ -231,7 +231,7 @@ static int find_region(struct aws_client *client, struct error *reterr)
         return error_set(reterr, -EINVAL,
                          "no AWS region: set 'region' in the configuration, or AWS_REGION");
     /* It becomes part of a host's name. */
-    if (strlen(region) >= REGION_SIZE || region[strspn(region, LETTERS)] != '\0')
+    if (strlen(region) >= REGION_SIZE || region[strspn(region, letters)] != '\0')
         return error_set(reterr, -EINVAL, "the AWS region is none");
     (void)snprintf(client->region, sizeof(client->region), "%s", region);
     return 0;

@@ -140,9 +140,9 @@ static void port_list(void *self, uint64_t key)
 
 struct cloud_port aws_cloud_port(struct aws_cloud *cloud)
 {
-    static const struct cloud_ops OPS = { port_rent, port_give_back, port_list };
+    static const struct cloud_ops ops = { port_rent, port_give_back, port_list };
 
-    return (struct cloud_port){ &OPS, cloud };
+    return (struct cloud_port){ &ops, cloud };
 }
 
 struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud)

@@ -31,6 +31,8 @@ struct profile {
 
 struct aws_credentials {
     struct aws_credentials_config config;
+    char *profile_copy;
+    char *region_copy;
     struct aws_secret *secret; /* in use */
     struct aws_secret *fresh;  /* being filled */
     struct waiter *waiters;
@@ -485,7 +487,7 @@ void aws_credentials_forget(struct aws_credentials *c)
         c->is_loaded = false;
 }
 
-static const char *copy_text(const char *text)
+static char *copy_text(const char *text)
 {
     if (text == NULL)
         return NULL;
@@ -502,8 +504,10 @@ struct aws_credentials *aws_credentials_create(const struct aws_credentials_conf
 
     assert(config->get_now != NULL);
     c->config = *config;
-    c->config.profile = copy_text(config->profile);
-    c->config.region = copy_text(config->region);
+    c->profile_copy = copy_text(config->profile);
+    c->region_copy = copy_text(config->region);
+    c->config.profile = c->profile_copy;
+    c->config.region = c->region_copy;
     c->secret = aws_secret_create();
     c->fresh = aws_secret_create();
     return c;
@@ -513,8 +517,8 @@ void aws_credentials_destroy(struct aws_credentials *c)
 {
     if (c == NULL)
         return;
-    mem_free((void *)(uintptr_t)c->config.profile);
-    mem_free((void *)(uintptr_t)c->config.region);
+    mem_free(c->profile_copy);
+    mem_free(c->region_copy);
     aws_secret_destroy(c->secret);
     aws_secret_destroy(c->fresh);
     mem_free(c->waiters);

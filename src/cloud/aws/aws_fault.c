@@ -10,7 +10,7 @@
 static const struct {
     const char *code;
     enum aws_verdict verdict;
-} CODES[] = {
+} codes[] = {
     { "InsufficientInstanceCapacity", AWS_NO_CAPACITY },
     { "InsufficientHostCapacity", AWS_NO_CAPACITY },
     { "InsufficientReservedInstanceCapacity", AWS_NO_CAPACITY },
@@ -61,9 +61,9 @@ enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const cha
         return AWS_NOT_SENT;
     if (answer->fault < 0)
         return AWS_LOST;
-    for (size_t i = 0; i < sizeof(CODES) / sizeof(*CODES); i++) {
-        if (strcmp(CODES[i].code, code) == 0)
-            return CODES[i].verdict;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        if (strcmp(codes[i].code, code) == 0)
+            return codes[i].verdict;
     }
     if (answer->status == 200 && code[0] == '\0')
         return AWS_DONE;

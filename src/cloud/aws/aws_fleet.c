@@ -199,9 +199,9 @@ static void port_list(void *self, uint64_t key)
 
 struct cloud_port aws_fleet_port(struct aws_fleet *fleet)
 {
-    static const struct cloud_ops OPS = { port_rent, port_give_back, port_list };
+    static const struct cloud_ops ops = { port_rent, port_give_back, port_list };
 
-    return (struct cloud_port){ &OPS, fleet };
+    return (struct cloud_port){ &ops, fleet };
 }
 
 /* ---- time and answers ---- */
@@ -240,13 +240,13 @@ msec_t aws_fleet_next_wake(const struct aws_fleet *fleet)
     return queue < look ? queue : look;
 }
 
-void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t id,
+void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call_id,
                       const struct aws_http_answer *answer)
 {
     struct call call = { 0 };
 
     for (int i = 0; i < AWS_FLEET_CALLS; i++) {
-        if (fleet->calls[i].kind != CALL_FREE && fleet->calls[i].id == id) {
+        if (fleet->calls[i].kind != CALL_FREE && fleet->calls[i].id == call_id) {
             call = fleet->calls[i];
             fleet->calls[i].kind = CALL_FREE;
             fleet->call_count--;
@@ -306,26 +306,32 @@ static const char *copy_text(const char *text)
     return copy;
 }
 
-static void free_text(const char *text)
+/* The texts of our configuration are copies of our own; only the type says that they are not. */
+static void free_const(const void *copy)
 {
-    mem_free((void *)(uintptr_t)text);
+    const union {
+        const void *theirs;
+        void *ours;
+    } pointer = { copy };
+
+    mem_free(pointer.ours);
 }
 
 static void set_defaults(struct aws_timing *timing)
 {
-    static const struct aws_timing DEFAULT = {
+    static const struct aws_timing standard = {
         .look = 2000,
         .look_idle = 15000,
         .retry = 500,
         .retry_most = 20000,
         .refused = 30000,
-        .refused_most = 16 * 60 * 1000,
+        .refused_most = 960000,
         .settle = 60000,
         .timeout = 30000,
         .launch_burst = 5,
         .launch_every = 500,
     };
-#define OR_DEFAULT(member) timing->member = timing->member > 0 ? timing->member : DEFAULT.member
+#define OR_DEFAULT(member) timing->member = timing->member > 0 ? timing->member : standard.member
     OR_DEFAULT(look);
     OR_DEFAULT(look_idle);
     OR_DEFAULT(retry);
@@ -343,12 +349,12 @@ static void set_defaults(struct aws_timing *timing)
 
 static int check_config(const struct aws_fleet_config *config, struct error *reterr)
 {
-    static const char *const LETTERS =
+    static const char *const letters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     const char *cluster = config->cluster;
 
     if (cluster == NULL || cluster[0] == '\0' || strlen(cluster) > AWS_FLEET_CLUSTER_MAX ||
-        cluster[strspn(cluster, LETTERS)] != '\0')
+        cluster[strspn(cluster, letters)] != '\0')
         return error_set(
             reterr, -EINVAL,
             "with EC2 the name of a cluster must have 1 to %d letters, digits, '-', '_' "
@@ -404,17 +410,17 @@ void aws_fleet_destroy(struct aws_fleet *fleet)
 {
     if (fleet == NULL)
         return;
-    free_text(fleet->config.cluster);
-    free_text(fleet->config.node_prefix);
-    free_text(fleet->config.launch_template);
-    free_text(fleet->config.launch_template_version);
-    free_text(fleet->config.image);
-    free_text(fleet->config.user_data);
+    free_const(fleet->config.cluster);
+    free_const(fleet->config.node_prefix);
+    free_const(fleet->config.launch_template);
+    free_const(fleet->config.launch_template_version);
+    free_const(fleet->config.image);
+    free_const(fleet->config.user_data);
     for (uint32_t i = 0; i < fleet->config.subnet_count; i++) {
-        free_text(fleet->config.subnets[i].zone);
-        free_text(fleet->config.subnets[i].subnet);
+        free_const(fleet->config.subnets[i].zone);
+        free_const(fleet->config.subnets[i].subnet);
     }
-    mem_free((void *)(uintptr_t)fleet->config.subnets);
+    free_const(fleet->config.subnets);
     aws_form_done(&fleet->form);
     map_done(&fleet->by_key);
     map_done(&fleet->ended_by_key);

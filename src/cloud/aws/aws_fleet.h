@@ -105,7 +105,7 @@ struct cloud_port aws_fleet_port(struct aws_fleet *fleet);
 msec_t aws_fleet_next_wake(const struct aws_fleet *fleet);
 void aws_fleet_tick(struct aws_fleet *fleet, msec_t now);
 
-void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call,
+void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call_id,
                       const struct aws_http_answer *answer);
 
 /* A notice from elsewhere (a queue): the instance of this EC2 id will be taken away. Whether it is

@@ -52,9 +52,9 @@ enum { FILLINGS = 5 };
 
 static void put_user_data(struct aws_fleet *fleet, const struct filling *fillings)
 {
-    static const char DEFAULT[] = "STINT_CLUSTER={cluster}\nSTINT_NODE={node}\nSTINT_TYPE={type}\n"
-                                  "STINT_ZONE={zone}\nSTINT_MARKET={market}\n";
-    const char *from = fleet->config.user_data != NULL ? fleet->config.user_data : DEFAULT;
+    static const char standard[] = "STINT_CLUSTER={cluster}\nSTINT_NODE={node}\nSTINT_TYPE={type}\n"
+                                   "STINT_ZONE={zone}\nSTINT_MARKET={market}\n";
+    const char *from = fleet->config.user_data != NULL ? fleet->config.user_data : standard;
     char *text = mem_alloc(AWS_FLEET_USER_DATA_MAX, 1);
     size_t size = 0;
 

@@ -62,14 +62,14 @@ const char *fleet_quota_of(const char *type)
     static const struct {
         const char *start;
         const char *quota;
-    } QUOTAS[] = {
+    } quotas[] = {
         { "inf", "inf" }, { "trn", "trn" }, { "dl", "dl" }, { "hpc", "hpc" }, { "u-", "u" },
         { "vt", "g" },    { "g", "g" },     { "p", "p" },   { "f", "f" },     { "x", "x" },
     };
 
-    for (size_t i = 0; i < sizeof(QUOTAS) / sizeof(*QUOTAS); i++) {
-        if (strncmp(type, QUOTAS[i].start, strlen(QUOTAS[i].start)) == 0)
-            return QUOTAS[i].quota;
+    for (size_t i = 0; i < sizeof(quotas) / sizeof(*quotas); i++) {
+        if (strncmp(type, quotas[i].start, strlen(quotas[i].start)) == 0)
+            return quotas[i].quota;
     }
     return "standard";
 }

@@ -147,9 +147,9 @@ void fleet_pump(struct aws_fleet *fleet, msec_t now);
 msec_t fleet_queue_wake(const struct aws_fleet *fleet);
 void fleet_terminate_stray(struct aws_fleet *fleet, msec_t now, const char *id);
 void fleet_run_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
-                      const struct aws_http_answer *answer);
+                      const struct aws_http_answer *http);
 void fleet_terminate_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
-                            const struct aws_http_answer *answer);
+                            const struct aws_http_answer *http);
 
 /* ---- aws_fleet_look.c ---- */
 
@@ -158,7 +158,7 @@ void fleet_look(struct aws_fleet *fleet, msec_t now);
 /* Something has changed: look again soon. */
 void fleet_look_soon(struct aws_fleet *fleet, msec_t now);
 msec_t fleet_look_wake(const struct aws_fleet *fleet);
-void fleet_look_answer(struct aws_fleet *fleet, msec_t now, const struct aws_http_answer *answer);
+void fleet_look_answer(struct aws_fleet *fleet, msec_t now, const struct aws_http_answer *http);
 
 /* EC2 shows this instance under this key. */
 void fleet_show(struct aws_fleet *fleet, msec_t now, uint64_t key, const struct ec2_instance *row);

@@ -25,7 +25,7 @@ static void put(struct aws_form *form, const char *text, size_t length)
 
 static void put_escaped(struct aws_form *form, const char *text, size_t length)
 {
-    static const char HEX[] = "0123456789ABCDEF";
+    static const char hex[] = "0123456789ABCDEF";
 
     for (size_t i = 0; i < length; i++) {
         const unsigned char byte = (unsigned char)text[i];
@@ -34,7 +34,7 @@ static void put_escaped(struct aws_form *form, const char *text, size_t length)
             (byte >= '0' && byte <= '9') || (byte != 0 && strchr("-_.~", byte) != NULL))
             put(form, text + i, 1);
         else
-            put(form, (const char[]){ '%', HEX[byte >> 4], HEX[byte & 15] }, 3);
+            put(form, (const char[]){ '%', hex[byte >> 4], hex[byte & 15] }, 3);
     }
 }
 
@@ -82,7 +82,10 @@ void aws_form_item(struct aws_form *form, const char *name, uint32_t index, cons
 
 void aws_form_base64(struct aws_form *form, const char *name, const char *data, size_t size)
 {
-    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+
+    enum { PAD = 64 };
 
     put_name(form, name);
     for (size_t i = 0; i < size; i += 3) {
@@ -90,9 +93,9 @@ void aws_form_base64(struct aws_form *form, const char *name, const char *data, 
         const uint32_t bits = (uint32_t)(unsigned char)data[i] << 16 |
                               (left > 1 ? (uint32_t)(unsigned char)data[i + 1] << 8 : 0) |
                               (left > 2 ? (uint32_t)(unsigned char)data[i + 2] : 0);
-        const char four[4] = { DIGITS[bits >> 18], DIGITS[bits >> 12 & 63],
-                               left > 1 ? DIGITS[bits >> 6 & 63] : '=',
-                               left > 2 ? DIGITS[bits & 63] : '=' };
+        const char four[4] = { digits[bits >> 18], digits[bits >> 12 & 63],
+                               digits[left > 1 ? bits >> 6 & 63 : PAD],
+                               digits[left > 2 ? bits & 63 : PAD] };
 
         put_escaped(form, four, sizeof(four));
     }

@@ -292,14 +292,14 @@ static bool has_host(const char *url, const char *host)
 
 static bool is_near(const char *url)
 {
-    static const char *const NEAR[] = {
+    static const char *const near_hosts[] = {
         "http://127.0.0.1",       "http://[::1]",          "http://localhost",
         "http://169.254.169.254", "http://169.254.170.2",  "http://169.254.170.23",
         "http://[fd00:ec2::254]", "http://[fd00:ec2::23]",
     };
 
-    for (size_t i = 0; i < sizeof(NEAR) / sizeof(*NEAR); i++) {
-        if (has_host(url, NEAR[i]))
+    for (size_t i = 0; i < sizeof(near_hosts) / sizeof(*near_hosts); i++) {
+        if (has_host(url, near_hosts[i]))
             return true;
     }
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cloud/aws/aws_secret_read.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -16,7 +17,7 @@ void aws_secret_set(char *part, size_t size, const char *text)
 
     explicit_bzero(part, size);
     if (length < size)
-        memcpy(part, text, length);
+        memcpy(part, text, length + 1);
 }
 
 static int finish(struct aws_secret *ret, msec_t expires_at, struct error *reterr)
@@ -35,10 +36,17 @@ static void take_json(const json_t *object, const char *name, char *part, size_t
     const json_t *value = json_object_get(object, name);
     const char *text = json_string_value(value);
 
-    if (text == NULL)
+    if (text == NULL || text[0] == '\0')
         return;
     aws_secret_set(part, size, text);
-    explicit_bzero((void *)(uintptr_t)text, json_string_length(value));
+
+    const union {
+        const char *theirs;
+        void *to_wipe;
+    } pointer = { text };
+
+    assert(pointer.to_wipe != NULL);
+    explicit_bzero(pointer.to_wipe, json_string_length(value));
 }
 
 int aws_secret_read_json(const char *text, size_t size, struct aws_secret *ret,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A row opens where one of ROWS stands and closes with the same element; in between, the path from
+ * A row opens where one of row_places stands and closes with the same element; in between, the path from
  * the row on is looked up among the fields of that kind of row. Fields are described by where they
  * go in the struct, so that a further one is one line here.
  */
@@ -18,7 +18,7 @@ enum row_kind { ROW_NONE, ROW_INSTANCE, ROW_TYPE, ROW_OFFERING, ROW_PRICE, ROW_F
 static const struct {
     const char *tail;
     enum row_kind kind;
-} ROWS[] = {
+} row_places[] = {
     { "instancesSet/item", ROW_INSTANCE },
     { "instanceTypeSet/item", ROW_TYPE },
     { "instanceTypeOfferingSet/item", ROW_OFFERING },
@@ -52,7 +52,7 @@ struct field {
         row, FORM_TRUE, path, offsetof(struct type, member), 0, word \
     }
 
-static const struct field FIELDS[] = {
+static const struct field fields[] = {
     TEXT(ROW_INSTANCE, ec2_instance, "instanceId", id),
     TEXT(ROW_INSTANCE, ec2_instance, "instanceType", type),
     TEXT(ROW_INSTANCE, ec2_instance, "placement/availabilityZone", zone),
@@ -111,18 +111,21 @@ static void copy_text(char *ret, size_t size, const char *text)
 {
     size_t i = 0;
 
-    for (; i + 1 < size && text[i] != '\0'; i++)
-        ret[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
+    for (; i + 1 < size && text[i] != '\0'; i++) {
+        ret[i] = text[i];
+        if (text[i] < 0x20 || text[i] >= 0x7f)
+            ret[i] = '?';
+    }
     ret[i] = '\0';
 }
 
 static enum ec2_state state_of(const char *text)
 {
-    static const char *const NAME[] = { "",           "pending",  "running", "shutting-down",
-                                        "terminated", "stopping", "stopped" };
+    static const char *const names[] = { "",           "pending",  "running", "shutting-down",
+                                         "terminated", "stopping", "stopped" };
 
-    for (size_t i = 1; i < sizeof(NAME) / sizeof(*NAME); i++) {
-        if (strcmp(text, NAME[i]) == 0)
+    for (size_t i = 1; i < sizeof(names) / sizeof(*names); i++) {
+        if (strcmp(text, names[i]) == 0)
             return (enum ec2_state)i;
     }
     return EC2_UNKNOWN;
@@ -202,9 +205,9 @@ static void close_in_row(struct reading *reading, const char *path, const char *
             set_tag(reading);
         return;
     }
-    for (size_t i = 0; i < sizeof(FIELDS) / sizeof(*FIELDS); i++) {
-        if (FIELDS[i].row == reading->kind && strcmp(FIELDS[i].path, path) == 0)
-            set_field(reading, &FIELDS[i], text);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        if (fields[i].row == reading->kind && strcmp(fields[i].path, path) == 0)
+            set_field(reading, &fields[i], text);
     }
 }
 
@@ -259,9 +262,9 @@ static void on_open(void *context, const char *path, uint32_t depth)
 
     if (reading->kind != ROW_NONE || !aws_xml_ends_in(path, "item"))
         return;
-    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
-        if (aws_xml_ends_in(path, ROWS[i].tail)) {
-            open_row(reading, ROWS[i].kind, path, depth);
+    for (size_t i = 0; i < sizeof(row_places) / sizeof(*row_places); i++) {
+        if (aws_xml_ends_in(path, row_places[i].tail)) {
+            open_row(reading, row_places[i].kind, path, depth);
             return;
         }
     }
