@@ -423,15 +423,21 @@ static int read_engine(const struct reading *in, const struct doc_node *root)
 static int read_cloud(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = { "kind", "socket", NULL };
-    static const char *const kinds[] = { "local", NULL };
+    static const char *const kinds[] = { "local", "aws", NULL };
     const struct doc_node *map = NULL;
     int kind = 0;
-    int rc = get_section(in, root, "cloud", allowed, &map);
+    int rc = doc_get_map(root, "cloud", &map, in->reterr);
 
     if (rc == 0)
         rc = doc_need_keys(map, (const char *const[]){ "kind", NULL }, in->reterr);
     if (rc == 0)
         rc = get_choice(map, "kind", kinds, &kind, in->reterr);
+    if (rc < 0)
+        return rc;
+    in->conf->cloud.is_aws = kind == 1;
+    if (kind == 1)
+        return aws_settings_read(map, &in->conf->arena, &in->conf->cloud.aws, in->reterr);
+    rc = doc_allow_keys(map, allowed, in->reterr);
     return rc < 0 ? rc : get_socket(in, map, "socket", &in->conf->cloud.socket);
 }
 
@@ -640,6 +646,25 @@ static bool same_http(const struct conf_http *a, const struct conf_http *b)
            same_text(a->tls_key, b->tls_key) && same_text(a->token_file, b->token_file);
 }
 
+static bool same_cloud(const struct conf_cloud *a, const struct conf_cloud *b)
+{
+    const struct aws_settings *x = &a->aws;
+    const struct aws_settings *y = &b->aws;
+    bool is_same = a->is_aws == b->is_aws && same_text(a->socket, b->socket) &&
+                   same_text(x->region, y->region) && same_text(x->endpoint, y->endpoint) &&
+                   same_text(x->profile, y->profile) && same_text(x->image, y->image) &&
+                   same_text(x->launch_template, y->launch_template) &&
+                   same_text(x->launch_template_version, y->launch_template_version) &&
+                   same_text(x->user_data, y->user_data) && same_text(x->queue, y->queue) &&
+                   x->subnet_count == y->subnet_count &&
+                   memcmp(&x->timing, &y->timing, sizeof(x->timing)) == 0;
+
+    for (uint32_t i = 0; is_same && i < x->subnet_count; i++)
+        is_same = same_text(x->subnets[i].zone, y->subnets[i].zone) &&
+                  same_text(x->subnets[i].subnet, y->subnets[i].subnet);
+    return is_same;
+}
+
 const char *conf_fixed_difference(const struct conf *old, const struct conf *new)
 {
     if (!same_text(old->cluster, new->cluster))
@@ -656,7 +681,7 @@ const char *conf_fixed_difference(const struct conf *old, const struct conf *new
         return "estimates";
     if (!same_engine(&old->engine, &new->engine))
         return "engine";
-    if (!same_text(old->cloud.socket, new->cloud.socket))
+    if (!same_cloud(&old->cloud, &new->cloud))
         return "cloud";
     return same_http(&old->http, &new->http) ? NULL : "http";
 }

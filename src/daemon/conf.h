@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cloud/aws/aws_settings.h"
 #include "policy/policy.h"
 
 enum conf_mode {
@@ -61,7 +62,9 @@ struct conf_engine {
 };
 
 struct conf_cloud {
-    const char *socket;
+    bool is_aws;        /* else local */
+    const char *socket; /* of the local one */
+    struct aws_settings aws;
 };
 
 struct conf_http {

@@ -133,6 +133,24 @@ static void cloud_line(void *context, char *text, size_t length)
     local_cloud_line(daemon->cloud, daemon_now(daemon), text, length);
 }
 
+/* The loop's order is ours: an event is of the turn that hears it. */
+static void on_aws_event(void *context, const struct cloud_event *event)
+{
+    struct cloud_event heard = *event;
+
+    heard.at = daemon_now(context);
+    daemon_on_cloud(context, &heard);
+}
+
+static void on_aws_note(void *context, bool is_error, const char *text)
+{
+    (void)context;
+    if (is_error)
+        LOG_WARNING("aws: %s", text);
+    else
+        LOG_INFO("aws: %s", text);
+}
+
 bool daemon_is_connected(const struct daemon *daemon)
 {
     return link_is_up(daemon->engine_link) && slurm_engine_is_up(daemon->engine) &&
@@ -450,6 +468,8 @@ static void stop(struct daemon *daemon)
     link_close(daemon->engine_link);
     if (daemon->cloud_link != NULL)
         link_close(daemon->cloud_link);
+    aws_cloud_destroy(daemon->aws);
+    daemon->aws = NULL;
     close_any(&daemon->prepare);
     close_any(&daemon->timer);
     close_any(&daemon->watchdog);
@@ -584,7 +604,21 @@ static const char *state_file(struct daemon *daemon)
     return path;
 }
 
-static void create_adapters(struct daemon *daemon)
+static int create_aws(struct daemon *daemon, struct error *reterr)
+{
+    return aws_cloud_create(&(struct aws_cloud_config){ .loop = &daemon->loop,
+                                                        .catalogue = &daemon->catalogue,
+                                                        .cluster = daemon->conf.cluster,
+                                                        .node_prefix = daemon->conf.node_prefix,
+                                                        .settings = &daemon->conf.cloud.aws,
+                                                        .seed = uv_hrtime(),
+                                                        .on_event = on_aws_event,
+                                                        .on_note = on_aws_note,
+                                                        .context = daemon },
+                            &daemon->aws, reterr);
+}
+
+static int create_adapters(struct daemon *daemon, struct error *reterr)
 {
     const struct conf *conf = &daemon->conf;
     const bool is_shadow = conf->mode == CONF_SHADOW;
@@ -613,9 +647,11 @@ static void create_adapters(struct daemon *daemon)
     };
 
     daemon->engine = slurm_engine_create(&engine);
+    if (!is_shadow && conf->cloud.is_aws)
+        return create_aws(daemon, reterr);
     if (!is_shadow) {
         daemon->cloud = local_cloud_create(&cloud);
-        return;
+        return 0;
     }
     daemon->shadow = shadow_create(&(struct shadow_config){
         .engine = slurm_engine_port(daemon->engine),
@@ -624,6 +660,14 @@ static void create_adapters(struct daemon *daemon)
         .on_cloud = daemon_on_cloud,
         .context = daemon,
     });
+    return 0;
+}
+
+static struct cloud_port cloud_port_of(struct daemon *daemon)
+{
+    if (daemon->shadow != NULL)
+        return shadow_cloud_port(daemon->shadow);
+    return daemon->aws != NULL ? aws_cloud_port(daemon->aws) : local_cloud_port(daemon->cloud);
 }
 
 static void create_gate(struct daemon *daemon)
@@ -633,7 +677,7 @@ static void create_gate(struct daemon *daemon)
     daemon->gate = gate_create(&(struct gate_config){
         .engine =
             is_shadow ? shadow_engine_port(daemon->shadow) : slurm_engine_port(daemon->engine),
-        .cloud = is_shadow ? shadow_cloud_port(daemon->shadow) : local_cloud_port(daemon->cloud),
+        .cloud = cloud_port_of(daemon),
         .journal = &daemon->journal,
         .catalogue = &daemon->catalogue,
         .node_prefix = daemon->conf.node_prefix,
@@ -764,7 +808,9 @@ static int start(struct daemon *daemon, struct error *reterr)
     rc = store_open(state_file(daemon), &daemon->store, reterr);
     if (rc < 0)
         return rc;
-    create_adapters(daemon);
+    rc = create_adapters(daemon, reterr);
+    if (rc < 0)
+        return rc;
     create_gate(daemon);
     create_controller(daemon);
     rc = restore(daemon, reterr);
@@ -838,8 +884,10 @@ int daemon_run(const char *path, struct conf *conf, struct error *reterr)
         LOG_INFO("started cluster=%s mode=%s policy=%s", daemon->conf.cluster,
                  conf_mode_word(daemon->conf.mode), daemon->conf.policy->name);
         (void)sd_notify(0, "READY=1");
-    } else if (daemon->has_http_poll) {
-        close_any(&daemon->http_poll);
+    } else {
+        aws_cloud_destroy(daemon->aws);
+        if (daemon->has_http_poll)
+            close_any(&daemon->http_poll);
     }
     (void)uv_run(&daemon->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&daemon->loop);

@@ -209,6 +209,9 @@ void daemon_refresh_world(struct daemon *daemon)
         set_link(&world->links[count++], "local", up,
                  talks ? "it has not said hello" : link_fault(daemon->cloud_link), daemon->now);
     }
+    if (daemon->aws != NULL)
+        set_link(&world->links[count++], "aws", aws_cloud_fault(daemon->aws) == NULL,
+                 aws_cloud_fault(daemon->aws), daemon->now);
     set_link(&world->links[count++], "store", !daemon->store_failed, daemon->store_fault,
              daemon->now);
     world->link_count = count;

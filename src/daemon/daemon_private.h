@@ -12,6 +12,7 @@
 
 #include <uv.h>
 
+#include "cloud/aws/aws_cloud.h"
 #include "cloud/local/local_cloud.h"
 #include "control/controller.h"
 #include "daemon/conf.h"
@@ -58,7 +59,8 @@ struct daemon {
     struct gate *gate;
     struct shadow *shadow; /* of mode shadow, else NULL */
     struct slurm_engine *engine;
-    struct local_cloud *cloud; /* NULL in mode shadow */
+    struct local_cloud *cloud; /* NULL in mode shadow, and if the cloud is another */
+    struct aws_cloud *aws;     /* likewise */
     struct link *engine_link;
     struct link *cloud_link;
     struct controller_config control;

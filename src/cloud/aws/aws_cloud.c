@@ -24,7 +24,7 @@ struct aws_cloud {
     struct aws_notices *notices; /* NULL: no queue */
     struct cloud_port fleet_port;
     uv_timer_t timer;
-    bool has_said_why; /* that there are no keys; once is enough */
+    char fault[ERROR_TEXT_SIZE]; /* of the last answer; empty: none */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -55,14 +55,15 @@ static void on_answer(void *context, const struct aws_http_answer *answer)
     struct carried *carried = context;
     struct aws_cloud *cloud = carried->cloud;
     const uint64_t call = carried->call;
-    char text[600];
+    const bool was_well = cloud->fault[0] == '\0';
 
     carried->call = 0;
-    if (answer->fault < 0 && !cloud->has_said_why) {
-        (void)snprintf(text, sizeof(text), "EC2 does not answer: %s", answer->reason);
-        cloud->config.on_note(cloud->config.context, true, text);
-    }
-    cloud->has_said_why = answer->fault < 0;
+    cloud->fault[0] = '\0';
+    if (answer->fault < 0)
+        (void)snprintf(cloud->fault, sizeof(cloud->fault), "EC2 does not answer: %s",
+                       answer->reason);
+    if (answer->fault < 0 && was_well) /* once is enough */
+        cloud->config.on_note(cloud->config.context, true, cloud->fault);
     aws_fleet_answer(cloud->fleet, aws_client_now(), call, answer);
     arm(cloud);
 }
@@ -143,6 +144,11 @@ struct cloud_port aws_cloud_port(struct aws_cloud *cloud)
     static const struct cloud_ops ops = { port_rent, port_give_back, port_list };
 
     return (struct cloud_port){ &ops, cloud };
+}
+
+const char *aws_cloud_fault(const struct aws_cloud *cloud)
+{
+    return cloud->fault[0] != '\0' ? cloud->fault : NULL;
 }
 
 struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud)

@@ -46,6 +46,9 @@ void aws_cloud_destroy(struct aws_cloud *cloud);
 
 struct cloud_port aws_cloud_port(struct aws_cloud *cloud);
 
+/* Why the last request had no answer; NULL: it had one, or there was none yet. */
+const char *aws_cloud_fault(const struct aws_cloud *cloud);
+
 struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud);
 
 #endif

@@ -42,16 +42,16 @@ struct aws_subnet {
 
 /* How long things take; 0 stands for the default in brackets. */
 struct aws_timing {
-    msec_t look;           /* between two rounds while something is changing (2 s) */
-    msec_t look_idle;      /* and while nothing is (15 s) */
-    msec_t retry;          /* first wait before asking again, doubling, with jitter (500 ms) */
-    msec_t retry_most;     /* its end (20 s) */
-    msec_t refused;        /* first back-off of an offer that was refused, doubling (30 s) */
-    msec_t refused_most;   /* its end (16 min) */
-    msec_t settle;         /* after so long, what no round has shown is not there (60 s) */
-    msec_t timeout;        /* of one request (30 s) */
-    uint32_t launch_burst; /* launches at once (5) */
-    msec_t launch_every;   /* and then one every so often (500 ms): EC2's own rule */
+    msec_t look;          /* between two rounds while something is changing (2 s) */
+    msec_t look_idle;     /* and while nothing is (15 s) */
+    msec_t retry;         /* first wait before asking again, doubling, with jitter (500 ms) */
+    msec_t retry_most;    /* its end (20 s) */
+    msec_t refused;       /* first back-off of an offer that was refused, doubling (30 s) */
+    msec_t refused_most;  /* its end (16 min) */
+    msec_t settle;        /* after so long, what no round has shown is not there (60 s) */
+    msec_t timeout;       /* of one request (30 s) */
+    int64_t launch_burst; /* launches at once (5) */
+    msec_t launch_every;  /* and then one every so often (500 ms): EC2's own rule */
 };
 
 struct aws_fleet_config {

@@ -156,6 +156,7 @@ static void put_launch(struct aws_fleet *fleet, const struct machine *machine)
 static void send_launch(struct aws_fleet *fleet, msec_t now, struct machine *machine)
 {
     struct call *call = fleet_begin_call(fleet, now, CALL_RUN);
+    char name[160];
 
     assert(call != NULL);
     call->count = 1;
@@ -164,6 +165,9 @@ static void send_launch(struct aws_fleet *fleet, msec_t now, struct machine *mac
     fleet->stats.repeated += machine->is_maybe_there ? 1 : 0;
     machine->is_in_flight = true;
     machine->asked_at = now;
+    fleet_offer_name(fleet->config.catalogue, machine->offer, name);
+    fleet_note(fleet, false, "asks for instance=%" PRIu64 " offer=%s%s", machine->key, name,
+               machine->is_maybe_there ? " again" : "");
     put_launch(fleet, machine);
     fleet_send(fleet, call);
 }
@@ -321,15 +325,15 @@ static void keep_first(void *context, const struct ec2_instance *row)
         rows->first = *row;
 }
 
-static void complain(struct aws_fleet *fleet, const struct machine *machine,
+static void complain(struct aws_fleet *fleet, bool is_error, const struct machine *machine,
                      const struct ec2_answer *answer)
 {
     char name[160] = "an unknown offer";
 
     if (machine->offer != OFFER_NONE)
         fleet_offer_name(fleet->config.catalogue, machine->offer, name);
-    fleet_note(fleet, true, "EC2 refuses instance=%" PRIu64 " offer=%s code=%s: %s", machine->key,
-               name, answer->code, answer->message);
+    fleet_note(fleet, is_error, "EC2 refuses instance=%" PRIu64 " offer=%s code=%s: %s",
+               machine->key, name, answer->code, answer->message);
 }
 
 /* The launch was surely not done, and EC2 means it. */
@@ -395,7 +399,7 @@ void fleet_run_answer(struct aws_fleet *fleet, msec_t now, const struct call *ca
         ask_again(fleet, now, machine);
         return;
     case AWS_MISMATCH:
-        complain(fleet, machine, &answer);
+        complain(fleet, true, machine, &answer);
         machine->is_maybe_there = true;
         machine->state = MACHINE_SOUGHT;
         fleet_look_soon(fleet, now);
@@ -415,13 +419,14 @@ void fleet_run_answer(struct aws_fleet *fleet, msec_t now, const struct call *ca
         return;
     case AWS_NO_CAPACITY:
     case AWS_NO_QUOTA:
+        complain(fleet, false, machine, &answer);
         refused(fleet, now, machine, verdict, call->sent_at);
         return;
     case AWS_NOT_ALLOWED:
     case AWS_BAD_OFFER:
     case AWS_NOT_FOUND:
     case AWS_WRONG:
-        complain(fleet, machine, &answer);
+        complain(fleet, true, machine, &answer);
         refused(fleet, now, machine, verdict, call->sent_at);
         return;
     }

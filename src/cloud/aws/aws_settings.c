@@ -24,7 +24,6 @@ static int read_timing(const struct doc_node *map, struct aws_timing *timing, st
         { "launch_every", &timing->launch_every },
     };
     const struct doc_node *node = NULL;
-    int64_t burst = 0;
     int rc = doc_get_map(map, "timing", &node, reterr);
 
     if (rc < 0 || node == NULL)
@@ -37,8 +36,8 @@ static int read_timing(const struct doc_node *map, struct aws_timing *timing, st
     for (size_t i = 0; rc == 0 && i < sizeof(times) / sizeof(*times); i++)
         rc = doc_get_duration(node, times[i].key, some_time, times[i].place, reterr);
     if (rc == 0)
-        rc = doc_get_int(node, "launch_burst", (struct doc_range){ 1, 100000 }, &burst, reterr);
-    timing->launch_burst = (uint32_t)burst;
+        rc = doc_get_int(node, "launch_burst", (struct doc_range){ 1, 100000 },
+                         &timing->launch_burst, reterr);
     return rc;
 }
 

@@ -210,6 +210,30 @@ TEST(what_may_not_change_under_way_is_named)
     conf_done(&old);
 }
 
+TEST(a_cloud_may_be_ec2)
+{
+    static const char text[] = "cluster: lab\n"
+                               "catalogue: machines.yaml\n"
+                               "policy: stratus\n"
+                               "engine: { kind: slurm }\n"
+                               "cloud: { kind: aws, region: us-east-1, launch_template: lt-1, "
+                               "subnets: { us-east-1a: subnet-1 }, timing: { look: 3s } }\n";
+    struct conf conf = parse(text);
+    struct conf other = parse(NEEDED);
+
+    assert_true(conf.cloud.is_aws);
+    assert_string_equal(conf.cloud.aws.region, "us-east-1");
+    assert_string_equal(conf.cloud.aws.launch_template, "lt-1");
+    assert_int_equal(conf.cloud.aws.subnet_count, 1);
+    assert_string_equal(conf.cloud.aws.subnets[0].subnet, "subnet-1");
+    assert_int_equal(conf.cloud.aws.timing.look, 3000);
+    assert_false(other.cloud.is_aws);
+    assert_string_equal(conf_fixed_difference(&conf, &other), "cloud");
+    assert_null(conf_fixed_difference(&conf, &conf));
+    conf_done(&conf);
+    conf_done(&other);
+}
+
 TEST(a_file_that_is_not_there_is_named)
 {
     struct conf conf = { 0 };
@@ -224,4 +248,5 @@ CHECK_MAIN(RUN(a_short_configuration_has_the_documented_defaults), RUN(every_key
            RUN(what_is_wrong_is_named_with_its_line_and_what_would_be_right),
            RUN(a_socket_whose_path_the_kernel_would_cut_is_refused),
            RUN(what_may_change_under_way_is_no_difference),
-           RUN(what_may_not_change_under_way_is_named), RUN(a_file_that_is_not_there_is_named))
+           RUN(what_may_not_change_under_way_is_named), RUN(a_cloud_may_be_ec2),
+           RUN(a_file_that_is_not_there_is_named))

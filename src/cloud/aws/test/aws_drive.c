@@ -6,7 +6,7 @@
  *     rent FIRST COUNT OFFER      give_back KEY      list KEY      stats      quit
  * Events go to standard output, one line each:
  *     running|refused|notice|gone|found|listed KEY billed_from billed_to offer at
- * What is noted goes to standard error. At the end of the input it stops; machines stay.
+ * What is noted goes to standard error: 'error' or 'note', the time and the words. At the end of the input it stops; machines stay.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "base/arena.h"
+#include "cloud/aws/aws_client.h"
 #include "cloud/aws/aws_cloud.h"
 #include "trace/catalogue_file.h"
 #include "trace/doc.h"
@@ -42,7 +43,7 @@ static void on_event(void *context, const struct cloud_event *event)
 static void on_note(void *context, bool is_error, const char *text)
 {
     (void)context;
-    fprintf(stderr, "%s: %s\n", is_error ? "error" : "note", text);
+    fprintf(stderr, "%s %" PRId64 " %s\n", is_error ? "error" : "note", aws_client_now(), text);
 }
 
 static void stop(void)

@@ -184,14 +184,12 @@ TEST(a_fleet_tells_what_started_and_what_was_refused)
 
 TEST(hostile_answers_are_refused_with_a_text)
 {
+    static const char deep[] =
+        "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a/>"
+        "</a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a>"
+        "</a></a></a></a></a>";
     static const char *const BAD[] = {
-        "",
-        "not xml",
-        "<a><b></a>",
-        "<a>",
-        "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>",
-        "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a/></a></a></a></a>"
-        "</a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a></a>",
+        "", "not xml", "<a><b></a>", "<a>", "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>", deep,
     };
 
     for (size_t i = 0; i < sizeof(BAD) / sizeof(*BAD); i++) {
