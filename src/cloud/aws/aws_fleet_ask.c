@@ -442,7 +442,8 @@ static void terminate_again(struct aws_fleet *fleet, msec_t now, struct machine 
         return;
     }
     /* EC2 shows what is new a little late and what has ended for an hour: after that it is gone. */
-    if (verdict == AWS_NOT_FOUND && now - machine->seen_at > fleet->config.timing.settle) {
+    if (verdict == AWS_NOT_FOUND &&
+        call->sent_at - machine->seen_at > fleet->config.timing.settle) {
         fleet_end(fleet, now, machine, machine->seen_at);
         return;
     }

@@ -226,7 +226,9 @@ static void miss(struct aws_fleet *fleet, msec_t now, struct machine *machine)
     if (machine->id[0] == '\0' || machine->seen_at >= fleet->round.started_at)
         return;
     machine->missed++;
-    if (machine->missed >= ROUND_MISSED_MAX && now - machine->seen_at >= settle) {
+    /* What counts is the age of the question: its answer may have taken long. */
+    if (machine->missed >= ROUND_MISSED_MAX &&
+        fleet->round.started_at - machine->seen_at >= settle) {
         fleet_note(fleet, true, "EC2 shows no trace any more of instance=%" PRIu64 " id=%s",
                    machine->key, machine->id);
         fleet_end(fleet, now, machine, machine->seen_at);

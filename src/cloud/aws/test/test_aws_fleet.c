@@ -441,6 +441,23 @@ TEST(what_is_not_shown_yet_stays_ours)
     assert_non_null(told(CLOUD_RUNNING, 7));
 }
 
+TEST(a_round_that_takes_long_ends_nothing_that_is_younger_than_its_question)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    pass(10);
+    ec2.instances[0].is_hidden = true;
+    pass(30000);
+
+    /* A question of now is answered, without the machine, when it would be old enough. */
+    now += 2000;
+    aws_fleet_tick(fleet, now);
+    assert_int_equal(ec2.call_count, 1);
+    now += 60000;
+    double_answer(&ec2, fleet, now, 0, FAULT_NONE, NULL);
+
+    assert_null(told(CLOUD_GONE, 7));
+}
+
 TEST(what_is_not_shown_any_more_is_gone)
 {
     port.ops->rent(port.self, 7, 1, 0);
@@ -525,7 +542,9 @@ CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
            WITH(what_is_given_back_after_a_lost_answer_is_sought_and_not_asked_for),
            WITH(a_termination_is_repeated_until_it_is_shown),
            WITH(a_new_daemon_finds_what_the_old_one_rented), WITH(a_list_goes_through_all_pages),
-           WITH(what_is_not_shown_yet_stays_ours), WITH(what_is_not_shown_any_more_is_gone),
+           WITH(what_is_not_shown_yet_stays_ours),
+           WITH(a_round_that_takes_long_ends_nothing_that_is_younger_than_its_question),
+           WITH(what_is_not_shown_any_more_is_gone),
            WITH(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says),
            WITH(a_notice_reaches_the_machine_it_is_about),
            WITH(a_missing_right_is_said_and_not_asked_for_again_at_once),
