@@ -73,6 +73,23 @@ static void on_say(void *context, const char *text)
     LOG_INFO("slurm: %s", text);
 }
 
+/* "m1.large, $0.096000 an hour for all that run there" */
+static int describe_machine(void *context, uint64_t instance, char *buf, size_t size)
+{
+    const struct daemon *daemon = context;
+    const struct view *view = controller_view(daemon->controller);
+    const uint32_t row = view_find_instance(view, instance);
+
+    if (row == ROW_NONE)
+        return 0;
+    const uint32_t offer = view->instance.offer[row];
+    const money_t price = view->offer_price[offer];
+
+    return snprintf(buf, size, "%s, $%lld.%06lld an hour for all that run there",
+                    catalogue_offer_type_name(&daemon->catalogue, offer),
+                    (long long)(price / MONEY_PER_USD), (long long)(price % MONEY_PER_USD));
+}
+
 static void send_to_engine(void *context, const char *lines, size_t size)
 {
     struct daemon *daemon = context;
@@ -635,6 +652,7 @@ static int create_adapters(struct daemon *daemon, struct error *reterr)
         .on_event = is_shadow ? heard_in_shadow : daemon_on_engine,
         .on_send = send_to_engine,
         .on_say = on_say,
+        .describe = describe_machine,
         .context = daemon,
     };
     const struct local_cloud_config cloud = {

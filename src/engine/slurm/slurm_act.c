@@ -237,11 +237,13 @@ static time_t now(void)
 
 /* 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the plugin's hold is
  * taken back here. Safe in any thread. */
-static int set_free(const char *job, const char *nodes, const char *partition, struct error *reterr)
+static int set_free(const char *job, const char *nodes, const char *partition, const char *comment,
+                    struct error *reterr)
 {
     job_desc_msg_t wish;
 
     slurm_init_job_desc_msg(&wish);
+    wish.admin_comment = unconst(comment);
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
     wish.begin_time = now();
@@ -274,7 +276,7 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
     if (verdict != 1)
         return verdict;
     slurm_watch_touch(watch, request->job);
-    return set_free(request->job, request->nodes, request->partition, reterr);
+    return set_free(request->job, request->nodes, request->partition, request->text, reterr);
 }
 
 /* Whether the job may be touched at all. */
@@ -342,7 +344,7 @@ static void *release_some(void *context)
             item->code = refuse(lost, &item->error);
         if (item->code != 0)
             continue;
-        item->code = set_free(item->job, item->nodes, work->partition, &item->error);
+        item->code = set_free(item->job, item->nodes, work->partition, NULL, &item->error);
         if (slurm_act_is_unsure(item->code))
             atomic_store(&work->lost, item->code);
     }

@@ -80,6 +80,10 @@ struct slurm_engine_config {
     void (*on_event)(void *context, const struct engine_event *event);
     void (*on_send)(void *context, const char *lines, size_t size);
     void (*on_say)(void *context, const char *text); /* for the log; may be NULL */
+
+    /* What the machine is and costs, in a few words for the comment of a job that is placed there;
+     * returns their length. May be NULL. */
+    int (*describe)(void *context, uint64_t instance, char *buf, size_t size);
     void *context;
 };
 

@@ -36,7 +36,7 @@ enum {
     POLL_MS_DEFAULT = 500,
     POLL_MS_MIN = 10,
     POLL_MS_MAX = 3600000,
-    REST_FACTOR = 4, /* a look that took long is followed by a rest of this many times as long */
+    REST_FACTOR = 4, /* a look is followed by a rest of this many times what it cost */
     OUTPUT_MAX = 1 << 20,
     BATCH = 256, /* jobs of a list that are acted on together */
 };
@@ -424,9 +424,19 @@ static void read_requests(struct bridge *bridge)
     }
 }
 
+/* Processor time: what a look costs us is about what it costs slurmctld. How long it took by the clock
+ * says nothing, for when slurmctld is busy it is waiting for the most part. */
+static msec_t cost_ms(void)
+{
+    struct timespec used;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (msec_t)used.tv_sec * MSEC_PER_SEC + used.tv_nsec / 1000000;
+}
+
 static void look_around(struct bridge *bridge)
 {
-    const msec_t begin_ms = monotonic_ms();
+    const msec_t begin_ms = cost_ms();
     int code = is_there() ? 0 : SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR;
 
     set_lost(bridge, code);
@@ -436,10 +446,9 @@ static void look_around(struct bridge *bridge)
         code = slurm_watch_jobs(&bridge->watch, false, &bridge->out, NULL);
     set_lost(bridge, code);
 
-    const msec_t end_ms = monotonic_ms();
-    const msec_t rest_ms = (end_ms - begin_ms) * REST_FACTOR;
+    const msec_t rest_ms = (cost_ms() - begin_ms) * REST_FACTOR;
 
-    bridge->next_look_ms = end_ms + (rest_ms > bridge->poll_ms ? rest_ms : bridge->poll_ms);
+    bridge->next_look_ms = monotonic_ms() + (rest_ms > bridge->poll_ms ? rest_ms : bridge->poll_ms);
 }
 
 /* How long there is nothing to do but to listen. */

@@ -166,6 +166,20 @@ static void add_job(struct slurm_engine *engine, const struct slurm_job *job)
     line_text_number(&engine->out, "run", job->run);
 }
 
+/* Where Slurm's people look: on what it runs and for how much. What it cost in the end is for
+ * slurm_engine_cost, but a Slurm without accounting takes no comment on what has ended. */
+static void add_comment(struct slurm_engine *engine, struct slurm_job *job)
+{
+    char text[128] = "stint: ";
+    const size_t used = strlen(text);
+
+    if (engine->config.describe == NULL)
+        return;
+    if (engine->config.describe(engine->config.context, slurm_job_task(job, 0)->wanted, text + used,
+                                sizeof(text) - used) > 0)
+        line_text_string(&engine->out, "text", text);
+}
+
 static void send_place(struct slurm_engine *engine, struct slurm_job *job)
 {
     struct line_text list = { .text = NULL };
@@ -184,6 +198,7 @@ static void send_place(struct slurm_engine *engine, struct slurm_job *job)
     add_job(engine, job);
     line_text_string(&engine->out, "nodes", list.text);
     line_text_string(&engine->out, "partition", engine->config.partition);
+    add_comment(engine, job);
     job->is_asked = true;
     slurm_ask_end(engine, ASK_PLACE, job->id);
     line_text_done(&list);

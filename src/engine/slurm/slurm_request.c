@@ -31,7 +31,7 @@ static const struct {
 } words[] = {
     { "hello", SLURM_HELLO, PROTOCOL, 0 },
     { "list", SLURM_LIST, KEY | WHAT, 0 },
-    { "place", SLURM_PLACE, KEY | JOB | NODES, RUN | PARTITION },
+    { "place", SLURM_PLACE, KEY | JOB | NODES, RUN | PARTITION | TEXT },
     { "release", SLURM_RELEASE, KEY | JOBS, PARTITION },
     { "hold", SLURM_HOLD, KEY | JOBS, 0 },
     { "stop", SLURM_STOP, KEY | JOB, RUN | SIGNAL | SIGNAL_TO | GRACE_MS },

@@ -35,11 +35,11 @@ ACQUIRE_MS = 800
 SETUP_MS = 700
 
 
-def catalogue(spot):
+def catalogue(spot, types=TYPES):
     """The catalogue file; with 'spot', the c1 types can be had there too."""
     lines = [f"billing: {{ step: {STEP_MS}ms, minimum: {MINIMUM_MS}ms }}",
              f"boot: {{ acquire: {ACQUIRE_MS}ms, setup: {SETUP_MS}ms, release: 0 }}", "types:"]
-    for one in TYPES:
+    for one in types:
         lines += [f"  - name: {one.name}", f"    cpu: {one.cpu}",
                   f"    mem_gib: {one.mem_mib / 1024:g}", f"    accel: {one.accel}", "    offers:",
                   f"      - {{ zone: a, price: {one.price / 1e6:.6f} }}"]

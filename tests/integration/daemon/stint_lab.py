@@ -34,7 +34,7 @@ policy: {{ name: {policy} }}
 estimates: {{ default: 15s, learn: true }}
 limits: {{ instances: {instances} }}
 timing: {{ audit: {audit}, boot_timeout: 30s, refused: 5s, place_retry: 1s }}
-engine: {{ kind: slurm, program: {bridge}, poll: 200ms }}
+engine: {{ kind: slurm, program: {bridge}, poll: {poll} }}
 cloud: {{ kind: local, socket: {folder}/{socket} }}
 http: {{ socket: {folder}/stintd.sock, listen: "127.0.0.1:9178" }}
 """
@@ -59,7 +59,7 @@ class StintLab(slurm_lab.Lab):
         self.stintd = None
         self.cloud = None
         self.prometheus = None
-        self.options = {"mode": "act", "policy": "stint", "instances": 0, "audit": "10s",
+        self.options = {"mode": "act", "policy": "stint", "instances": 0, "audit": "10s", "poll": "200ms",
                         "bridge": self.program("stint-slurm"), "socket": "cloud.sock"}
         self.out = os.path.join(folder, "out")
         self.log = os.path.join(folder, "cloud.csv")
@@ -87,8 +87,8 @@ class StintLab(slurm_lab.Lab):
         os.chmod(self.out, 0o777)
         super().start()
 
-    def start_cloud(self, *options, spot=True):
-        self.write("catalogue.yaml", books.catalogue(spot))
+    def start_cloud(self, *options, spot=True, types=books.TYPES):
+        self.write("catalogue.yaml", books.catalogue(spot, types))
         self.cloud = self.spawn(
             self.program("stint-cloud-local"), "--socket", f"{self.folder}/cloud.sock",
             "--catalogue", f"{self.folder}/catalogue.yaml", "--boot",
@@ -183,7 +183,7 @@ class StintLab(slurm_lab.Lab):
             talk.settimeout(10)
             talk.connect(f"{self.folder}/cloud.sock")
             with talk.makefile("rw", encoding="utf-8") as file:
-                file.write("hello protocol=1 cluster=tests\n" + line + "\n")
+                file.write("hello protocol=1 cluster=lab\n" + line + "\n")
                 file.flush()
                 for said in file:
                     if said.startswith(("done", "failed", "error")):
