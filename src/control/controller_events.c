@@ -538,10 +538,15 @@ void controller_gone(struct controller *controller, uint32_t instance,
                      const struct cloud_event *event)
 {
     struct view *view = &controller->view;
-    const bool expected = view->instance.state[instance] == INSTANCE_RETURNED;
+    const enum instance_state state = (enum instance_state)view->instance.state[instance];
 
-    if (!expected) {
+    if (state != INSTANCE_RETURNED) {
         view->instance.state[instance] = INSTANCE_RETURNED; /* nothing more to give back */
+        controller->config.engine.ops->retire(controller->config.engine.self,
+                                              view->instance.id[instance]);
+        if (controller->config.boot_timeout_ms > 0 &&
+            (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING))
+            controller_block(controller, view->instance.offer[instance], event->at);
         controller_evacuate(controller, instance, false, event->at);
         controller_forget_present(controller, instance, event->at);
         controller->stats.lost++;

@@ -120,6 +120,7 @@ void controller_on_unknown_gone(struct controller *controller, const struct clou
     const uint32_t instance = adopt(controller, event);
 
     controller->view.instance.state[instance] = INSTANCE_RETURNED;
+    controller->config.engine.ops->retire(controller->config.engine.self, event->instance);
     controller_gone(controller, instance, event);
 }
 

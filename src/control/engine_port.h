@@ -30,7 +30,8 @@ struct engine_ops {
     /* Let the machine of this id join; ENGINE_NODE_READY says that it takes work. */
     void (*admit)(void *self, uint64_t instance);
 
-    /* The machine is about to go; nothing runs there any more. */
+    /* The machine is about to go and nothing runs there any more, or it was lost with all that ran
+     * there. It need not be known. */
     void (*retire)(void *self, uint64_t instance);
 
     /* Start the task on the machine, as soon as there is room: ENGINE_TASK_STARTED, or _LOST. */

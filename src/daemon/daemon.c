@@ -349,6 +349,20 @@ static void set_timer(struct daemon *daemon, msec_t now)
     (void)uv_timer_start(&daemon->timer, on_timer, (uint64_t)wait, 0);
 }
 
+/* A node of ours that is down and belongs to no machine was left by an earlier life: Slurm may still
+ * wait for it to clear a job away. */
+static void retire_stray(void *context, uint64_t instance, bool is_up)
+{
+    struct daemon *daemon = context;
+    const struct engine_port *engine = &daemon->control.engine;
+
+    if (is_up || view_find_instance(controller_view(daemon->controller), instance) != ROW_NONE)
+        return;
+    LOG_INFO("node left over, removing it name=%s%llu", daemon->conf.node_prefix,
+             (unsigned long long)instance);
+    engine->ops->retire(engine->self, instance);
+}
+
 /* Before the loop sleeps: work off what happened since. */
 static void turn(struct daemon *daemon)
 {
@@ -363,6 +377,8 @@ static void turn(struct daemon *daemon)
             LOG_INFO("first audit ended machines=%u tasks=%u",
                      controller_view(daemon->controller)->instance.living,
                      controller_view(daemon->controller)->task.living);
+        if (daemon->conf.mode == CONF_ACT)
+            slurm_engine_each_stray(daemon->engine, retire_stray, daemon);
     }
     audit(daemon, now);
     decide(daemon, now);

@@ -415,7 +415,7 @@ TEST(tasks_of_a_lost_machine_wait_again_when_the_engine_speaks_first)
     stage_lost(&stage, 1);
     stage_gone(&stage, machine, 5000, 20000);
 
-    stage_no_acts(&stage);
+    stage_acts(&stage, "retire %" PRIu64 "; ", machine);
     assert_int_equal(stage_where(&stage, 1), 0);
     assert_int_equal(stage_view(&stage)->instance.living, 0);
     assert_int_equal(controller_stats(stage.controller)->late_events, 0);
@@ -454,7 +454,7 @@ TEST(a_task_leaving_a_lost_machine_goes_to_its_target)
     stage.seen = stage.act_count;
     stage_gone(&stage, machine, 5000, 20000);
 
-    stage_acts(&stage, "place 1 on %" PRIu64 "; ", target);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; ", machine, target);
     stage_started(&stage, 1);
     assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
     stage_done(&stage);
@@ -510,7 +510,7 @@ TEST(a_machine_that_is_gone_before_its_tasks_have_stopped_is_not_given_back)
     stage_gone(&stage, machine, 5000, 20000);
     stage_stopped(&stage, 1);
 
-    stage_acts(&stage, "stop %d; ", 1);
+    stage_acts(&stage, "stop 1; retire %" PRIu64 "; ", machine);
     assert_int_equal(stage_view(&stage)->instance.living, 0);
     stage_done(&stage);
 }

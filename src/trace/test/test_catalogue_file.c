@@ -118,7 +118,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
         { "types: {}\n", "line 1: 'types' must be a list, not a map of keys and values" },
         { "types: []\nbiling: {}\n",
           "line 2: unknown key 'biling': did you mean 'billing'? There may be: types, billing, "
-          "boot" },
+          "boot, date, region, source" },
         { "types:\n- { name: a, cpu: 1 }\n", "line 2: entry 1 of 'types' lacks the key 'mem_gib'" },
         { TYPE "}\n",
           "line 2: entry 1 of 'types' has no price: give 'price', or a list of 'offers'" },

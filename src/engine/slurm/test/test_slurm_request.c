@@ -94,7 +94,7 @@ TEST(what_makes_no_sense_is_refused_with_a_text)
         "place key=1 job=1 nodes=n1;reboot",
         "place key=1 job=1 nodes=n1 run=-1",
         "place key=1 job=1 nodes=n1 run=4294967295",
-        "place key=1 job=1 nodes=n1 text=x",
+        "place key=1 job=1 nodes=n1 whose=user",
         "place key=1 job=1 nodes=n1 partition=",
         "release key=1 jobs=",
         "release key=1 jobs=1,",
