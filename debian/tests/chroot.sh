@@ -10,6 +10,9 @@ set -u
 set -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
+# What stint demo needs.
+DEMO=(slurm-wlm slurm-wlm-plugins munge iproute2)
+
 # What the packages themselves must leave behind is nothing. These change with every run of dpkg.
 PRUNED=(/proc /sys /dev /run /tmp /var/cache /var/log /var/lib/apt)
 
@@ -96,18 +99,23 @@ makes_chroot() {
     rm -rf "$root"
     sources | mmdebstrap --quiet --variant=minbase --mode=root "${options[@]}" \
         "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" - &&
-        cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+        cp -L /etc/resolv.conf "$root/etc/resolv.conf" &&
+        echo '127.0.0.1 localhost' >"$root/etc/hosts"
 }
 
-# inside COMMAND...: in the chroot, with its own processes. policy-rc.d: no service is started.
+# inside COMMAND...: in the chroot, with its own processes. The chroot is a mount, so that what runs in
+# there can make namespaces of its own.
 inside() {
     # shellcheck disable=SC2016 # the inner shell expands it
-    unshare --mount --pid --fork --kill-child "${apart[@]}" sh -c 'mount -t proc proc "$0/proc" &&
+    unshare --mount --pid --fork --kill-child "${apart[@]}" sh -c '
+        mount --bind "$0" "$0" && mount -t proc proc "$0/proc" &&
+        mount --rbind /sys "$0/sys" && mount --rbind /dev "$0/dev" &&
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
             DEBIAN_FRONTEND=noninteractive "$@"' "$root" "$@"
 }
 
-# What the packages stand on comes first, so that it is not taken for a trace of theirs.
+# What the packages and the demo stand on comes first, so that it is not taken for a trace of theirs.
+# policy-rc.d: no service is started.
 prepares() {
     local wanted
     printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
@@ -115,7 +123,8 @@ prepares() {
     cp "$folder"/*.deb "$root/tmp/"
     wanted=$(for deb in "$folder"/*.deb; do
         dpkg-deb -f "$deb" Pre-Depends Depends | sed 's/^[A-Za-z-]*: //' | tr ',' '\n'
-    done | sed 's/^ *//' | grep -v -E '^(lib)?stint' | sort -u | paste -s -d ,)
+    done | cat - <(printf '%s\n' "${DEMO[@]}") | sed 's/^ *//' | grep -v -E '^(lib)?stint' | sort -u |
+        paste -s -d ,)
     echo "$wanted"
     inside apt-get -q update && inside apt-get -q satisfy -y --no-install-recommends "$wanted"
 }

@@ -48,7 +48,7 @@ start() { # start NAME COMMAND...
 
 prepare() {
     local plugins
-    mount -t tmpfs tmpfs /run && mkdir -p /run/munge /run/stint "$D/munge" "$D/slurm" "$D/state" "$D/out" \
+    mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/spool && mkdir -p /run/munge /run/stint "$D/munge" "$D/slurm" "$D/state" "$D/out" \
         /var/spool/slurmd || fail "no mounts can be made here"
     chmod 777 "$D/out"
     head -c 128 /dev/urandom >"$D/munge/munge.key" && chmod 600 "$D/munge/munge.key"

@@ -101,7 +101,7 @@ static const struct part parts[] = {
     { "STINT_DAEMON", "../daemon/stintd", STINT_PREFIX "/sbin/stintd", "stintd" },
     { "STINT_CLOUD", "../cloud/local/stint-cloud-local", STINT_PREFIX "/sbin/stint-cloud-local",
       "stintd" },
-    { "STINT_SLURM", "../engine/slurm/stint-slurm", STINT_PREFIX "/sbin/stint-slurm",
+    { "STINT_SLURM", "../engine/slurm/stint-slurm", STINT_PREFIX "/bin/stint-slurm",
       "stint-slurm" },
     { "STINT_PLUGINS", "../engine/slurm", STINT_LIBDIR "/stint/slurm", "stint-slurm" },
     { "STINT_SHARE", "../../../share", STINT_PREFIX "/share/stint", "stint" },
