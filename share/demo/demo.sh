@@ -10,20 +10,32 @@ set -u
 
 say() { printf '%s\n' "$*"; }
 
+# Everything inside dies with the first process there; the terminal gets back its screen and cursor.
+stop() { # stop STATUS
+    trap '' INT TERM HUP
+    kill -KILL "$child" && wait "$child" 2>/dev/null
+    [ ! -t 1 ] || printf '\033[?25h\033[?1049l'
+    say "stint demo: stopped; nothing is left" >&2
+    exit "$1"
+}
+
 if [ -z "${STINT_DEMO_FOLDER-}" ]; then
-    STINT_DEMO_FOLDER=$(mktemp -d /tmp/stint-demo.XXXXXX) || exit 1
+    STINT_DEMO_FOLDER=$(mktemp -d "${TMPDIR:-/tmp}/stint-demo.XXXXXX") || exit 1
     export STINT_DEMO_FOLDER
     chmod 755 "$STINT_DEMO_FOLDER"
     trap 'rm -rf "$STINT_DEMO_FOLDER"' EXIT
-    trap 'exit 130' INT TERM
-    unshare --net --mount --uts --ipc --pid --fork --kill-child=KILL --propagation private \
-        --mount-proc bash "$0" "$@"
+    # In the background, as bash hears of a signal only between two commands of the foreground.
+    setpriv --pdeathsig KILL unshare --net --mount --uts --ipc --pid --fork --kill-child=KILL \
+        --propagation private --mount-proc bash "$0" "$@" &
+    child=$!
+    trap 'stop 130' INT
+    trap 'stop 143' TERM HUP
+    wait "$child"
     exit $?
 fi
 
 D=$STINT_DEMO_FOLDER
 JOBS=${1:-40}
-trap '' INT # 'stint top' ends by it; what comes behind shall run
 
 fail() {
     say "stint demo: $*" >&2
@@ -48,8 +60,9 @@ start() { # start NAME COMMAND...
 
 prepare() {
     local plugins
-    mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/spool && mkdir -p /run/munge /run/stint "$D/munge" "$D/slurm" "$D/state" "$D/out" \
-        /var/spool/slurmd || fail "no mounts can be made here"
+    mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/spool &&
+        mkdir -p /run/munge /run/stint /var/spool/slurmd "$D/munge" "$D/slurm" "$D/state" "$D/out" ||
+        fail "no mounts can be made here"
     chmod 777 "$D/out"
     head -c 128 /dev/urandom >"$D/munge/munge.key" && chmod 600 "$D/munge/munge.key"
     printf '127.0.0.1 localhost\n10.77.0.1 ctl\n' >"$D/hosts"
@@ -94,20 +107,27 @@ submit() {
 }
 
 all_done() { [ "$(find "$D/out" -type f | wc -l)" -eq $((JOBS + 2)) ]; }
-all_returned() { "$STINT" status -o json | grep -q '"ready": 0' && ! ip netns list | grep -q st-; }
 
-# Until all is done: the live view on a terminal, a line now and then elsewhere.
+# How many machines run, by the cloud's own log.
+machines() {
+    awk -F, '$2 == "running" { up[$3] } $2 == "gone" { delete up[$3] } END { print length(up) }' "$D/cloud.csv"
+}
+
+all_returned() { [ "$(machines)" -eq 0 ] && "$STINT" status -o json | grep -q '"open_intents": 0'; }
+
+# Until all is done: the live view on a terminal, a line at each change elsewhere.
 watch() {
-    local end=$((SECONDS + 300)) top=
+    local end=$((SECONDS + 300)) top='' now='' before=''
     if [ -t 1 ]; then
-        "$STINT" top &
+        "$STINT" top < <(sleep infinity) & # with no input at all it would end at once
         top=$!
     fi
     until all_done; do
         [ "$SECONDS" -lt "$end" ] || fail "the jobs do not end"
         sleep 1
-        [ -n "$top" ] || say "$(squeue -h -t R | wc -l) jobs run, $(squeue -h -t PD | wc -l) wait," \
-            "on $(ip netns list | grep -c st-) machines"
+        now="$(squeue -h -t R | wc -l) jobs run, $(squeue -h -t PD | wc -l) wait, on $(machines) machines"
+        [ -n "$top" ] || [ "$now" = "$before" ] || say "$now"
+        before=$now
     done
     [ -z "$top" ] || kill -INT "$top" 2>/dev/null
     [ -z "$top" ] || wait "$top" 2>/dev/null
@@ -120,9 +140,7 @@ bring_up
 say "Submitting $((JOBS + 2)) jobs with plain sbatch; Stint rents what they need."
 submit
 watch
-say "All jobs are done. What it cost, by machine type and by user of the cluster:"
-"$STINT" ledger --by type
-"$STINT" ledger --by user
-say "Waiting until the machines have been given back (each was paid for a minute)."
+say "All jobs are done. The machines go back when the minute that each is paid for at the least is over."
 wait_for 120 all_returned || fail "machines are left"
-say "All machines are back. Nothing is left."
+say "All machines are back. What it cost, by machine type and by user:"
+"$STINT" ledger --by type && say && "$STINT" ledger --by user || fail "no ledger"

@@ -31,7 +31,7 @@ static const char doc[] =
     "which nothing can be reached, and which the kernel removes at the end, however it ends.\n"
     "\n"
     "Needs root, and on Debian 12: slurm-wlm slurm-wlm-plugins munge iproute2. On a terminal the "
-    "live view of `stint top' is shown; Ctrl-C ends that, and the demo goes on to its end.\n"
+    "live view of `stint top' is shown. It takes about two minutes; Ctrl-C ends it before.\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
     "\n"
