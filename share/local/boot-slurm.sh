@@ -26,6 +26,11 @@ REAL_MEMORY=${REAL_MEMORY:-100}
 
 mkdir -p "$FOLDER/slurm" "$FOLDER/munge"
 cp "$SLURM_ETC"/*.conf "$FOLDER/slurm/"
+# Control groups belong to the host, so the cluster's way to hold jobs in them is not for its namespaces.
+sed -i -E -e 's/^ *(ProctrackType) *=.*/\1=proctrack\/linuxproc/I' -e 's/^ *(TaskPlugin) *=.*/\1=task\/none/I' \
+    -e 's/^ *(JobAcctGatherType) *=.*/\1=jobacct_gather\/none/I' "$FOLDER/slurm/slurm.conf"
+spool=$(sed -n -E 's/^ *SlurmdSpoolDir *= *([^ #]*).*/\1/Ip' "$FOLDER/slurm/slurm.conf" | sed "s/%[nh]/$NAME/g")
+spool=${spool:-/var/spool/slurmd}
 cp "$HOSTS" "$FOLDER/hosts"
 echo "$ADDRESS $NAME" >>"$FOLDER/hosts"
 : >"$FOLDER/resolv.conf"
@@ -50,8 +55,8 @@ mount --bind "$MUNGE_RUN" "$FOLDER/munge"
 mount -t tmpfs tmpfs /run
 mkdir /run/munge
 mount --move "$FOLDER/munge" /run/munge
-mkdir -p /var/spool/slurmd
-mount -t tmpfs tmpfs /var/spool/slurmd
+mkdir -p "$spool"
+mount -t tmpfs tmpfs "$spool"
 unset SLURM_CONF
 
 exec slurmd -D -Z -N "$NAME" --conf \
