@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test_guide - docs/SLURM-IN-THIRTY-MINUTES.md works as written: 'test_guide.py BUILD'.
+
+An ordinary Slurm with one fixed node is brought up, and the guide is followed from top to bottom: a
+block of 'sh' is run by bash and must succeed; another block goes to the file that its first line names
+('# /path', or '# added to /path'). Blocks marked 'no-test' install packages and are left out. What the
+packages would have brought is taken from the build folder, and a stand-in for systemctl starts the
+services by plain commands. Between the sections is checked that what the guide promises came true.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import lab_tap
+import slurm_lab
+import stint_lab
+from stint_lab import ROOT, run, until
+
+GUIDE = f"{ROOT}/docs/SLURM-IN-THIRTY-MINUTES.md"
+PLUGINS = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
+
+# Of the lab's slurm.conf: what the guide has the reader add, and what is another's.
+NOT_YET = ("MaxNodeCount", "TreeWidth", "SlurmctldParameters", "SlurmdParameters", "JobRequeue", "GresTypes",
+           "PluginDir", "NodeSet", "PartitionName", "ProctrackType", "TaskPlugin", "SlurmctldHost")
+CLUSTER = """\
+SlurmctldHost=ctl
+{fence}
+NodeName=n1 NodeAddr=10.77.1.201 CPUs={cpus} RealMemory=1000
+PartitionName=work Nodes=n1 Default=YES MaxTime=INFINITE State=UP
+"""
+FENCE_HERE = "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none"
+FENCE_USUAL = "ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup"
+
+SYSTEMCTL = r"""#!/bin/bash
+# Stands for systemctl and systemd-run: the services of the guide, by plain commands.
+set -eu
+launch() { # launch NAME COMMAND...
+    local name=$1
+    shift
+    setsid "$@" >>"$LAB/$name.log" 2>&1 </dev/null &
+    echo $! >"$LAB/unit.$name"
+}
+is_alive() { [ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"; }
+halt() {
+    local pid
+    pid=$(cat "$LAB/unit.$1")
+    kill "$pid" 2>/dev/null || true
+    for _ in $(seq 200); do
+        is_alive "$pid" || return 0
+        sleep 0.1
+    done
+    echo "systemctl: $1 does not stop" >&2
+    return 1
+}
+await() {
+    for _ in $(seq 200); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.1
+    done
+    echo "systemctl: waited for: $*" >&2
+    return 1
+}
+start() {
+    case $1 in
+    slurmctld)
+        set -a
+        . /etc/default/slurmctld
+        set +a
+        launch slurmctld slurmctld -D
+        await sh -c 'scontrol ping | grep -q " UP"'
+        ;;
+    stintd)
+        mkdir -p /run/stint /var/lib/stint
+        stintd --check
+        launch stintd stintd
+        await stint status
+        ;;
+    *)
+        echo "systemctl: no unit $1" >&2
+        return 1
+        ;;
+    esac
+}
+case ${0##*/}\ $1 in
+"systemd-run --unit="*)
+    unit=${1#--unit=}
+    shift
+    [ "$1" != -p ] || shift 2
+    mkdir -p /var/lib/stint
+    launch "$unit" "$@"
+    sleep 1
+    is_alive "$(cat "$LAB/unit.$unit")"
+    ;;
+"systemctl enable" | "systemctl disable")
+    [ "$2" = --now ]
+    if [ "$1" = enable ]; then start "$3"; else halt "$3"; fi
+    ;;
+"systemctl start") start "$2" ;;
+"systemctl stop") halt "$2" ;;
+"systemctl restart") halt "$2" && start "$2" ;;
+*)
+    echo "$0: cannot do '$*'" >&2
+    exit 1
+    ;;
+esac
+"""
+
+
+class Block:
+    def __init__(self, kind, text):
+        words = kind.split()
+        self.is_script = words[:1] == ["sh"]
+        self.is_tested = "no-test" not in words
+        self.text = text
+
+
+def read_guide():
+    """The blocks of each section, by its title."""
+    with open(GUIDE, encoding="utf-8") as file:
+        text = file.read()
+    sections = {}
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        found = re.findall(r"^```([^\n]*)\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL)
+        sections[part.split("\n", 1)[0]] = [Block(*one) for one in found]
+    return sections
+
+
+def slurm_processes():
+    """How many processes of Slurm and Stint live here, and in the namespaces below."""
+    lines = run("ps", "-e", "-o", "stat=,comm=").splitlines()
+    return sum(bool(re.match(r"[^Z]\S*\s+(slurm|stint|munged)", line)) for line in lines)
+
+
+class GuideLab(stint_lab.StintLab):
+    def __init__(self, folder, build):
+        super().__init__(folder, build, gate=False)
+        self.fence = FENCE_USUAL
+        self.made = 200  # its address stays out of the way of the local cloud's
+
+    def conf(self):
+        lines = [line for line in slurm_lab.Lab.conf(self).splitlines()
+                 if line.split("=")[0] not in NOT_YET]
+        return "\n".join(lines) + "\n" + CLUSTER.format(fence=self.fence, cpus=os.cpu_count())
+
+    def start(self):
+        """The places where the guide writes are this test's own: nothing of the host is changed."""
+        run("cp", "-a", "/etc", f"{self.folder}/etc")
+        run("mount", "--bind", f"{self.folder}/etc", "/etc")
+        shutil.rmtree("/etc/stint", ignore_errors=True)
+        run("mount", "-t", "tmpfs", "tmpfs", "/var/lib")
+        run("cp", "-a", PLUGINS, f"{self.folder}/plugins")
+        run("mount", "--bind", f"{self.folder}/plugins", PLUGINS)
+        for name in ("systemctl", "systemd-run"):
+            self.write(f"bin/{name}", SYSTEMCTL, 0o755)
+        super().start()
+        self.write("unit.slurmctld", str(self.ctld.pid))
+        slurm_lab.NODE = slurm_lab.NODE.replace('-Z -N $NAME --conf "$CONF"', "-N $NAME")
+        self.fence = FENCE_HERE  # it lives in a namespace too
+        self.add_node("n1")
+        until(lambda: "idle" in run("sinfo", "-h", "-n", "n1", "-o", "%t"), 30, "the fixed node")
+
+    def environment(self):
+        programs = [os.path.dirname(self.program(name)) for name in
+                    ("stint", "stintd", "stint-slurm", "stint-cloud-local")]
+        return {**os.environ, "LAB": self.folder,
+                "PATH": ":".join([f"{self.folder}/bin", *programs, os.environ["PATH"]])}
+
+
+class World:
+    def __init__(self, build, folder):
+        self.lab = GuideLab(folder, build)
+        self.sections = read_guide()
+        self.said = ""
+
+    def start(self):
+        self.lab.start()
+
+    def installed(self, text):
+        """The paths of the packages, as they are in source and build folder."""
+        text = text.replace("/usr/share/stint/", f"{ROOT}/share/")
+        return text.replace("/usr/lib/x86_64-linux-gnu/stint/slurm/", f"{self.lab.build}/src/engine/slurm/")
+
+    def put(self, text):
+        first, rest = text.split("\n", 1)
+        path = first.removeprefix("# ").removeprefix("added to ")
+        assert path.startswith("/etc/"), f"a block that is no file: {first}"
+        with open(path, "a" if "added to" in first else "w", encoding="utf-8") as file:
+            file.write(rest)
+
+    def run_script(self, text):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], env=self.lab.environment(),
+                              cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=240)
+        self.said += done.stdout
+        if done.returncode != 0:
+            raise RuntimeError(f"status {done.returncode} of\n{text}{done.stdout}".replace("\n", "\n# "))
+
+    def follow(self, title):
+        """Do what the section says that begins with 'title'."""
+        self.said = ""
+        blocks = self.sections[next(name for name in self.sections if name.startswith(title))]
+        tested = [block for block in blocks if block.is_tested]
+        assert tested, "nothing to do"
+        for block in tested:
+            text = self.installed(block.text)
+            if block.is_script:
+                self.run_script(text)
+            else:
+                self.put(text)
+
+    def stint(self, *words):
+        return json.loads(run("stint", *words, "-o", "json", env=self.lab.environment()))
+
+    def job(self, name):
+        """State and node of a job that Slurm still remembers."""
+        return run("squeue", "-h", "-t", "all", "-n", name, "-o", "%T %N").split()
+
+    def row(self, name):
+        rows = self.stint("ledger", "--by", "job")["rows"]
+        return next((one for one in rows if one.get("job_name") == name), None)
+
+    def run_demo(self):
+        self.follow("0.")
+        assert "All machines are back." in self.said and "The bill is $0.0" in self.said, self.said
+        assert "14 jobs" in self.said and "(idle and boot)" in self.said, self.said
+
+    def check_stopped(self):
+        """A demo that is stopped in the middle: its processes are children of ours, and we see them."""
+        room = f"{self.lab.folder}/room"
+        os.mkdir(room, 0o755)
+        before = slurm_processes()
+        demo = subprocess.Popen(["stint", "demo"], env={**self.lab.environment(), "TMPDIR": room},
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                text=True)
+        for line in demo.stdout:
+            if line.startswith("Submitting"):
+                break
+        assert slurm_processes() > before and os.listdir(room)
+        demo.terminate()
+        demo.stdout.read()
+        assert demo.wait(20) == 143, demo.returncode
+        until(lambda: slurm_processes() == before, 10, "its processes to end")
+        assert not os.listdir(room), os.listdir(room)
+
+    def run_shadow(self):
+        self.follow("1.")
+        assert self.stint("status")["mode"] == "shadow"
+        assert self.job("look") == ["COMPLETED", "n1"], self.job("look")
+        assert until(lambda: self.row("look"), 20, "the forecast")["cost_microdollars"] > 0
+        assert not os.path.exists("/var/lib/stint/stint.db")
+
+    def run_slurm(self):
+        self.follow("2.")
+        run("sbatch", "-p", "work", "-o", "/dev/null", "-D", "/", "-J", "own", "--mem=100", "--wrap", "true")
+        until(lambda: self.job("own") == ["COMPLETED", "n1"], 60, "a job that is not gated")
+
+    def run_cloud(self):
+        self.follow("3.")
+        until(lambda: os.path.exists("/run/stint/cloud.sock"), 10, "the local cloud")
+
+    def run_advise(self):
+        self.follow("4.")
+        state, node = self.job("asked")
+        assert state == "COMPLETED" and node.startswith("st-"), (state, node)
+        assert "rent" in self.said, self.said
+
+    def run_act(self):
+        self.follow("5.")
+        assert self.stint("status")["mode"] == "act"
+        state, node = self.job("sample")
+        assert state == "COMPLETED" and node.startswith("st-"), (state, node)
+        with open("/var/lib/stint/cloud.csv", encoding="utf-8") as log:
+            assert f",{node}," in log.read(), node
+        row = until(lambda: self.row("sample"), 20, "the job in the ledger")
+        assert row["cost_microdollars"] > 0 and row["user"] == "root", row
+
+    def run_days(self):
+        before = self.stint("status")
+        self.follow("Every day")
+        after = self.stint("status")
+        assert after["started_at"] > before["started_at"], "it was not restarted"
+        assert after["bill_microdollars"] >= before["bill_microdollars"] > 0
+        assert float(re.search(r"^stint_bill_dollars (\S+)", self.said, re.MULTILINE)[1]) > 0
+
+    def run_back(self):
+        self.follow("Going back")
+        until(lambda: self.job("late") == ["COMPLETED", "n1"], 60, "the job that waited")
+        assert not run("squeue", "-h").strip()
+        assert "st-" not in run("sinfo", "-h", "-N", "-o", "%N")
+        with open("/var/lib/stint/cloud.csv", encoding="utf-8") as log:
+            rows = [line.split(",") for line in log]
+        assert {row[2] for row in rows if row[1] == "running"} == {row[2] for row in rows if row[1] == "gone"}
+
+
+POINTS = (
+    ("an ordinary cluster stands", World.start),
+    ("stint demo shows a bill and leaves nothing", World.run_demo),
+    ("stint demo that is stopped leaves nothing either", World.check_stopped),
+    ("shadow mode forecasts what a job costs", World.run_shadow),
+    ("Slurm takes dynamic nodes, and its own go on", World.run_slurm),
+    ("the local cloud stands", World.run_cloud),
+    ("in the mode advise a job runs after a word", World.run_advise),
+    ("in the mode act the sample job runs on a rented machine and is in the ledger", World.run_act),
+    ("metrics, Prometheus and a restart", World.run_days),
+    ("Stint is taken out, and no job is lost", World.run_back),
+)
+
+if __name__ == "__main__":
+    sys.exit(lab_tap.main(POINTS, World))
