@@ -282,12 +282,14 @@ void aws_http_destroy(struct aws_http *http)
 
 /* ---- sending ---- */
 
-/* A host that ends where its port or path begins; "127.0.0.1.evil.org" is none of ours. */
+/* A host that ends where its port or path begins; "127.0.0.1.evil.org" is none of ours, nor is
+ * "127.0.0.1:80@evil.org", where all before the '@' is a user. */
 static bool has_host(const char *url, const char *host)
 {
     const size_t length = strlen(host);
 
-    return strncmp(url, host, length) == 0 && strchr(":/?#", url[length]) != NULL;
+    return strncmp(url, host, length) == 0 && strchr(":/?#", url[length]) != NULL &&
+           url[length + strcspn(url + length, "@/?#")] != '@';
 }
 
 static bool is_near(const char *url)

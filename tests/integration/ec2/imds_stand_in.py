@@ -235,6 +235,10 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(address, handler)
         self.metadata = metadata
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
 
 def main():
     parser = argparse.ArgumentParser(description="a stand-in for the instance metadata service")

@@ -218,6 +218,8 @@ TEST(plain_text_goes_to_near_hosts_only)
     assert_false(aws_http_is_allowed("http://example.org/"));
     assert_false(aws_http_is_allowed("file:///etc/passwd"));
     assert_false(aws_http_is_allowed("http://localhost@example.org/"));
+    assert_false(aws_http_is_allowed("http://127.0.0.1:80@example.org/"));
+    assert_true(aws_http_is_allowed("http://127.0.0.1:80/a@example.org"));
 }
 
 #define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
