@@ -268,7 +268,7 @@ class World:
         self.follow("4.")
         state, node = self.job("asked")
         assert state == "COMPLETED" and node.startswith("st-"), (state, node)
-        assert "rent" in self.said, self.said
+        assert "1 approved." in self.said and re.search(r"^\d+ +root +asked ", self.said, re.MULTILINE), self.said
 
     def run_act(self):
         self.follow("5.")
