@@ -59,9 +59,11 @@ struct bridge {
     uint32_t stops_count, stops_room;
     struct slurm_act_item *items; /* BATCH of them */
     msec_t next_look_ms;
-    bool is_greeted;  /* the daemon has said hello */
-    bool is_lost;     /* slurmctld does not answer */
-    bool is_finished; /* no more input, or no common protocol */
+    bool is_greeted;      /* the daemon has said hello */
+    bool is_lost;         /* slurmctld does not answer */
+    uint64_t looks;       /* so far */
+    uint64_t look_wanted; /* before a node may be deleted */
+    bool is_finished;     /* no more input, or no common protocol */
     int status;
 };
 
@@ -300,6 +302,23 @@ static void send_list(struct bridge *bridge, const struct slurm_request *request
     line_text_end(&bridge->out);
 }
 
+/*
+ * A slurmctld that is restarted throws away a job if a node that it ran on is not known any more, even
+ * if the job waits again and only is not cleared off the others yet. So a node is deleted only if a
+ * look after it was set down has found no such job.
+ */
+static int may_delete(const struct bridge *bridge, const struct slurm_request *request,
+                      struct error *reterr)
+{
+    const uint32_t job = slurm_watch_job_on(&bridge->watch, request->nodes);
+
+    if (bridge->looks < bridge->look_wanted)
+        return error_set(reterr, SLURM_ACT_OURS, "not before the next look");
+    if (job != 0)
+        return error_set(reterr, SLURM_ACT_OURS, "job %u is not cleared off it yet", job);
+    return 0;
+}
+
 static void act(struct bridge *bridge, const struct slurm_request *request)
 {
     struct error error = { "" };
@@ -321,9 +340,16 @@ static void act(struct bridge *bridge, const struct slurm_request *request)
         code = slurm_act_comment(&bridge->watch, request, &error);
         break;
     case SLURM_DOWN:
+        bridge->look_wanted = bridge->looks + 1;
+        code = slurm_act_node(request, &error);
+        break;
+    case SLURM_DELETE:
+        code = may_delete(bridge, request, &error);
+        if (code == 0)
+            code = slurm_act_node(request, &error);
+        break;
     case SLURM_DRAIN:
     case SLURM_RESUME:
-    case SLURM_DELETE:
         code = slurm_act_node(request, &error);
         break;
     case SLURM_HELLO:
@@ -445,6 +471,8 @@ static void look_around(struct bridge *bridge)
     if (code == 0)
         code = slurm_watch_jobs(&bridge->watch, false, &bridge->out, NULL);
     set_lost(bridge, code);
+    if (code == 0)
+        bridge->looks++;
 
     const msec_t rest_ms = (cost_ms() - begin_ms) * REST_FACTOR;
 

@@ -182,31 +182,45 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
     mark_removal(engine, node);
 }
 
-/* All that go are set down in few requests, and deleted one by one: one that cannot be deleted yet
- * would keep the others. */
-void slurm_nodes_send(struct slurm_engine *engine)
+/* Those that are not down yet, in few requests. */
+static void send_downs(struct slurm_engine *engine)
 {
-    struct slurm_rows *gone = &engine->gone;
+    const struct slurm_rows *gone = &engine->gone;
+    struct line_text list = { .text = NULL };
     char name[NODE_NAME_SIZE];
+    uint32_t listed = 0;
 
-    for (uint32_t first = 0; first < gone->count; first += NODES_PER_LINE) {
-        struct line_text list = { .text = NULL };
+    for (uint32_t i = 0; i < gone->count; i++) {
+        const struct slurm_node *node = &engine->nodes[gone->row[i]];
 
-        for (uint32_t i = first; i < gone->count && i < first + NODES_PER_LINE; i++) {
-            const int length = slurm_engine_node_name(engine, engine->nodes[gone->row[i]].instance,
-                                                      name, sizeof(name));
+        if (node->tries == 0 || node->is_up) {
+            const int length = slurm_engine_node_name(engine, node->instance, name, sizeof(name));
 
-            if (i > first)
+            if (listed++ > 0)
                 line_text_append(&list, ",", 1);
             line_text_append(&list, name, (uint32_t)length);
         }
+        if (listed == 0 || (listed < NODES_PER_LINE && i + 1 < gone->count))
+            continue;
         line_text_append(&list, "", 1);
         (void)slurm_ask_begin(engine, "down");
         line_text_string(&engine->out, "nodes", list.text);
         line_text_string(&engine->out, "text", "stint: given back");
         slurm_ask_end(engine, ASK_DOWN, 0);
-        line_text_done(&list);
+        line_text_reset(&list);
+        listed = 0;
     }
+    line_text_done(&list);
+}
+
+/* All that go are set down together, and deleted one by one: one that cannot be deleted yet would
+ * keep the others. */
+void slurm_nodes_send(struct slurm_engine *engine)
+{
+    struct slurm_rows *gone = &engine->gone;
+    char name[NODE_NAME_SIZE];
+
+    send_downs(engine);
     for (uint32_t i = 0; i < gone->count; i++) {
         struct slurm_node *node = &engine->nodes[gone->row[i]];
 

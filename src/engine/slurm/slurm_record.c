@@ -57,17 +57,27 @@ static time_t wanted_begin(const slurm_job_info_t *job)
     return slurm_record_is_gated(job) ? job->eligible_time - SLURM_GATE_S : job->eligible_time;
 }
 
+/* Slurm holds by itself what the required nodes cannot run, and what could not be launched because
+ * its node died. Another placement heals both. */
+static bool is_held_by_slurm(const slurm_job_info_t *job)
+{
+    return job->priority == 0 &&
+           (job->state_reason == FAIL_BAD_CONSTRAINTS || job->state_reason == FAIL_LAUNCH ||
+            (job->state_desc != NULL && strstr(job->state_desc, "requeued") != NULL));
+}
+
 /* Who keeps it from running. */
 static const char *hold_name(const slurm_job_info_t *job)
 {
+    if (is_held_by_slurm(job))
+        return slurm_record_is_gated(job) ? "gate" : "none";
     if (job->priority == 0 && job->state_reason == WAIT_HELD)
         return "admin";
     if (job->priority == 0 && is_held_behind_gate(job))
         return "user";
     if (slurm_record_is_gated(job)) /* our plugin holds new jobs as well, see there */
         return job->priority == 0 ? "held-gate" : "gate";
-    /* Slurm holds by itself what the required nodes cannot run; another placement heals that. */
-    return job->priority == 0 && job->state_reason != FAIL_BAD_CONSTRAINTS ? "user" : "none";
+    return job->priority == 0 ? "user" : "none";
 }
 
 bool slurm_record_is_held(const slurm_job_info_t *job)

@@ -71,6 +71,8 @@ void slurm_watch_done(struct slurm_watch *watch)
         mem_free(watch->nodes[i].name);
     for (uint32_t i = 0; i < watch->users_count; i++)
         mem_free(watch->users[i].name);
+    for (uint32_t i = 0; i < watch->jobs_count; i++)
+        mem_free(watch->jobs[i].busy);
     mem_free(watch->users);
     mem_free(watch->nodes);
     mem_free(watch->jobs);
@@ -193,6 +195,18 @@ static const char *user_name(struct slurm_watch *watch, uint32_t uid)
     return watch->users[index].name;
 }
 
+static void note_busy(struct slurm_watched_job *old, const slurm_job_info_t *job)
+{
+    const bool is_busy =
+        slurm_record_phase(job) == SLURM_RUNNING || (job->job_state & JOB_COMPLETING) != 0;
+    const char *nodes = is_busy && job->nodes != NULL && *job->nodes != '\0' ? job->nodes : NULL;
+
+    if (old->busy != NULL && nodes != NULL && strcmp(old->busy, nodes) == 0)
+        return;
+    mem_free(old->busy);
+    old->busy = nodes == NULL ? NULL : copy(nodes);
+}
+
 static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
                         struct line_text *out)
 {
@@ -211,10 +225,28 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
     old->look = watch->look;
     old->is_gated = slurm_record_is_gated(job);
     old->has_nodes = job->req_nodes != NULL && *job->req_nodes != '\0';
+    note_busy(old, job);
     if (old->member == 0 && job->array_job_id != 0 && job->array_task_id != NO_VAL) {
         old->member = member_key(job->array_job_id, job->array_task_id);
         map_put(&watch->member_index, old->member, (uint32_t)(old - watch->jobs));
     }
+}
+
+uint32_t slurm_watch_job_on(const struct slurm_watch *watch, const char *node)
+{
+    for (uint32_t i = 0; i < watch->jobs_count; i++) {
+        hostlist_t list =
+            watch->jobs[i].busy == NULL ? NULL : slurm_hostlist_create(watch->jobs[i].busy);
+
+        if (list == NULL)
+            continue;
+        const bool is_there = slurm_hostlist_find(list, node) >= 0;
+
+        slurm_hostlist_destroy(list);
+        if (is_there)
+            return watch->jobs[i].id;
+    }
+    return 0;
 }
 
 /* Those that the last look did not see are gone. */
@@ -233,6 +265,7 @@ static void drop_jobs(struct slurm_watch *watch, struct line_text *out)
         (void)map_remove(&watch->job_index, job->id);
         if (job->member != 0)
             (void)map_remove(&watch->member_index, job->member);
+        mem_free(job->busy);
         *job = watch->jobs[--watch->jobs_count];
         if (i < watch->jobs_count) {
             map_put(&watch->job_index, job->id, i);
