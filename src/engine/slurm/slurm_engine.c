@@ -283,7 +283,7 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
     const char *text = line_get(line, "text");
 
     engine->stats.refused++;
-    if (done.kind != ASK_COMMENT || !engine->are_costs_refused)
+    if (done.kind != ASK_DELETE && (done.kind != ASK_COMMENT || !engine->are_costs_refused))
         slurm_engine_say(engine, "Slurm refused: %.*s: %s", (int)done.size - 1, done.text,
                          text == NULL ? "" : text);
     slurm_ask_close(engine, ask);

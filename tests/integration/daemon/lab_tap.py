@@ -42,6 +42,11 @@ def main(points, make_world):
         if reason:
             print(f"1..0 # SKIP {reason}")
             return 0
+    if sys.argv[1:] == ["--other"]:
+        sys.argv[1] = os.environ.get("STINT_OTHER_BUILD", "")
+        if not sys.argv[1]:
+            print("1..0 # SKIP STINT_OTHER_BUILD names no build folder")
+            return 0
     sys.argv[1] = os.path.abspath(sys.argv[1])
     folder = slurm_lab.enclose()
     world = make_world(sys.argv[1], folder, *sys.argv[2:])
