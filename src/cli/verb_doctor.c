@@ -8,27 +8,31 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cloud_findings.h"
 #include "cli/conf_findings.h"
 #include "cli/operator.h"
 #include "cli/verb.h"
 
 #define CONF_PATH "/etc/stint/stint.conf"
 
-enum { KEY_OFFLINE = 0x100 };
+enum { KEY_OFFLINE = 0x100, KEY_CLOUD };
 
 static const char doc[] =
     "Look for what is wrong and say what to do about it. The configuration is checked by the same "
     "reader as the daemon's, with the files that it names; if the daemon answers, it tells of machines "
-    "that nobody needs, nodes that are stuck, jobs that nothing can hold.\v"
+    "that nobody needs, nodes that are stuck, jobs that nothing can hold. With --cloud the cloud is asked "
+    "too: whose keys are used, which rights are missing and what to add to the policy; nothing is rented.\v"
     "Exit codes: 0 nothing is wrong, or only warnings and notes; 1 it could not look; 2 wrong usage; "
     "3 there are errors.\n"
     "\n"
     "Examples:\n"
     "  stint doctor\n"
-    "  stint doctor -c ./stint.conf --offline";
+    "  stint doctor -c ./stint.conf --offline\n"
+    "  stint doctor --cloud";
 
 static const struct argp_option options[] = {
     { "config", 'c', "FILE", 0, "The configuration to check (default: " CONF_PATH ")", 0 },
+    { "cloud", KEY_CLOUD, NULL, 0, "Ask the cloud too: keys and rights (about ten requests)", 0 },
     { "offline", KEY_OFFLINE, NULL, 0, "Do not ask the daemon", 0 },
     { 0 },
 };
@@ -37,6 +41,7 @@ struct arguments {
     struct daemon_options daemon;
     const char *path;
     bool offline;
+    bool cloud;
 };
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): argp says what it is */
@@ -50,6 +55,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'c':
         arguments->path = arg;
+        return 0;
+    case KEY_CLOUD:
+        arguments->cloud = true;
         return 0;
     case KEY_OFFLINE:
         arguments->offline = true;
@@ -173,6 +181,8 @@ static int examine(struct arguments *arguments)
 
     if (good && arguments->daemon.socket == NULL && (named == NULL || named[0] == 0))
         arguments->daemon.socket = conf.http.socket;
+    if (good && arguments->cloud)
+        cloud_findings(&conf, &findings);
     if (!arguments->offline)
         look_at_daemon(arguments, &findings);
     if (arguments->daemon.format == OUTPUT_TABLE)

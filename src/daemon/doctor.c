@@ -4,6 +4,7 @@
  * what is wrong, and what to do.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/daemon_private.h"
 
@@ -60,7 +61,8 @@ static void look_at_links(struct doctor *doctor)
 
     for (uint32_t i = 0; i < world->link_count; i++) {
         const struct serve_link *link = &world->links[i];
-        const bool is_store = link->name[0] == 's' && link->name[1] == 't';
+        const bool is_store = strcmp(link->name, "store") == 0;
+        const bool is_aws = strcmp(link->name, "aws") == 0;
 
         if (link->up)
             continue;
@@ -71,6 +73,8 @@ static void look_at_links(struct doctor *doctor)
                          .text = link->detail,
                          .advice = is_store ? "Nothing is done while the store cannot be written. "
                                               "Make room on its disk, or mend its rights."
+                                   : is_aws ? "Nothing is rented or ended meanwhile. `stint doctor "
+                                              "--cloud` says what is wrong with keys and rights."
                                             : "Nothing is decided until it is back. See that the "
                                               "program at the other end runs.",
                      });

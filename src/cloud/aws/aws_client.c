@@ -209,6 +209,11 @@ void aws_client_forget_keys(struct aws_client *client)
     aws_credentials_forget(client->credentials);
 }
 
+const char *aws_client_key_source(const struct aws_client *client)
+{
+    return aws_credentials_source(client->credentials);
+}
+
 const char *aws_client_region(const struct aws_client *client)
 {
     return client->region;

@@ -53,6 +53,9 @@ void aws_client_call(struct aws_client *client, const struct aws_call *call,
 /* A call was answered that the keys have expired. */
 void aws_client_forget_keys(struct aws_client *client);
 
+/* Where the keys come from; empty before the first call. */
+const char *aws_client_key_source(const struct aws_client *client);
+
 const char *aws_client_region(const struct aws_client *client);
 
 /* Milliseconds since 1970; never goes backwards within one process. */

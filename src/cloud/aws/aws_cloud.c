@@ -7,8 +7,12 @@
 
 #include "base/mem.h"
 #include "cloud/aws/aws_client.h"
+#include "cloud/aws/aws_fault.h"
 #include "cloud/aws/aws_http.h"
 #include "cloud/aws/aws_notices.h"
+#include "cloud/aws/ec2_answer.h"
+
+static const msec_t denied_ms = 300 * MSEC_PER_SEC;
 
 /* A call of the fleet that is under way. */
 struct carried {
@@ -24,7 +28,9 @@ struct aws_cloud {
     struct aws_notices *notices; /* NULL: no queue */
     struct cloud_port fleet_port;
     uv_timer_t timer;
-    char fault[ERROR_TEXT_SIZE]; /* of the last answer; empty: none */
+    char fault[ERROR_TEXT_SIZE];  /* of the last answer; empty: none */
+    char denied[ERROR_TEXT_SIZE]; /* the last right that was missing */
+    msec_t denied_until;          /* told so long */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -50,6 +56,24 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- what the fleet wants ---- */
 
+/* A right is missing: other requests may be answered well, so this is told for a while. */
+static void note_denied(struct aws_cloud *cloud, const struct aws_http_answer *http)
+{
+    const struct ec2_sink sink = { 0 };
+    struct ec2_answer answer = { 0 };
+    const msec_t now = aws_client_now();
+
+    (void)ec2_answer_read(http->body, http->size, &sink, &answer, NULL);
+    if (aws_fault_judge(http, answer.code) != AWS_NOT_ALLOWED)
+        return;
+    (void)snprintf(cloud->denied, sizeof(cloud->denied),
+                   "EC2 refuses a request (%s): `stint doctor --cloud` says which right is missing",
+                   answer.code);
+    if (now >= cloud->denied_until) /* once is enough */
+        cloud->config.on_note(cloud->config.context, true, cloud->denied);
+    cloud->denied_until = now + denied_ms;
+}
+
 static void on_answer(void *context, const struct aws_http_answer *answer)
 {
     struct carried *carried = context;
@@ -62,6 +86,8 @@ static void on_answer(void *context, const struct aws_http_answer *answer)
     if (answer->fault < 0)
         (void)snprintf(cloud->fault, sizeof(cloud->fault), "EC2 does not answer: %s",
                        answer->reason);
+    if (answer->fault == 0 && (answer->status == 401 || answer->status == 403))
+        note_denied(cloud, answer);
     if (answer->fault < 0 && was_well) /* once is enough */
         cloud->config.on_note(cloud->config.context, true, cloud->fault);
     aws_fleet_answer(cloud->fleet, aws_client_now(), call, answer);
@@ -148,7 +174,9 @@ struct cloud_port aws_cloud_port(struct aws_cloud *cloud)
 
 const char *aws_cloud_fault(const struct aws_cloud *cloud)
 {
-    return cloud->fault[0] != '\0' ? cloud->fault : NULL;
+    if (cloud->fault[0] != '\0')
+        return cloud->fault;
+    return aws_client_now() < cloud->denied_until ? cloud->denied : NULL;
 }
 
 struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud)

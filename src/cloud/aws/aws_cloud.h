@@ -46,7 +46,8 @@ void aws_cloud_destroy(struct aws_cloud *cloud);
 
 struct cloud_port aws_cloud_port(struct aws_cloud *cloud);
 
-/* Why the last request had no answer; NULL: it had one, or there was none yet. */
+/* Why the last request had no answer, or that one of the last five minutes was refused for want of a
+ * right; NULL: neither. */
 const char *aws_cloud_fault(const struct aws_cloud *cloud);
 
 struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud);

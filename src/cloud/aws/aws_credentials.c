@@ -43,6 +43,7 @@ struct aws_credentials {
     bool is_profile_read;
     struct profile profile;
     char imds_token[512];
+    char source[160];
     char why[ERROR_TEXT_SIZE];
 };
 
@@ -396,6 +397,16 @@ static void on_imds_token(void *context, const struct aws_http_answer *answer)
 
 /* ---- the chain ---- */
 
+static void set_source(struct aws_credentials *c, const char *words, const char *name)
+{
+    (void)snprintf(c->source, sizeof(c->source), "%s%.100s", words, name);
+}
+
+const char *aws_credentials_source(const struct aws_credentials *c)
+{
+    return c->source;
+}
+
 static bool take_env(struct aws_credentials *c)
 {
     const char *key = env(c, "AWS_ACCESS_KEY_ID");
@@ -425,6 +436,8 @@ static void ask_metadata(struct aws_credentials *c)
     const char *full = env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
     const char *disabled = env(c, "AWS_EC2_METADATA_DISABLED");
 
+    set_source(c, relative != NULL || full != NULL ? "the container's role" : "the instance's role",
+               "");
     if (relative != NULL || full != NULL)
         ask_container(c, relative, full);
     else if (disabled != NULL && strcmp(disabled, "true") == 0)
@@ -442,14 +455,17 @@ static void fetch(struct aws_credentials *c)
     c->is_fetching = true;
     aws_secret_wipe(c->fresh);
     if (c->config.profile == NULL && take_env(c)) {
+        set_source(c, "the environment", "");
         take_if_good(c, "the environment");
         return;
     }
     if (c->config.profile == NULL && token_file != NULL && role != NULL) {
+        set_source(c, "a web identity", "");
         ask_sts(c, token_file, role, env(c, "AWS_ROLE_SESSION_NAME"));
         return;
     }
     read_profile(c);
+    set_source(c, "the profile ", profile_name(c));
     if (c->profile.token_file[0] != '\0' && c->profile.role[0] != '\0') {
         aws_secret_wipe(c->fresh);
         ask_sts(c, c->profile.token_file, c->profile.role, c->profile.session);

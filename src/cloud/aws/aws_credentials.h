@@ -53,6 +53,10 @@ void aws_credentials_get(struct aws_credentials *credentials,
 /* The keys were refused: fetch them again before they are used. */
 void aws_credentials_forget(struct aws_credentials *credentials);
 
+/* Where the keys come from, or would have: "the environment", "the profile lab"; empty: nobody has asked
+ * for them yet. */
+const char *aws_credentials_source(const struct aws_credentials *credentials);
+
 /* A setting of the profile, such as its region; NULL: none. */
 const char *aws_credentials_profile_region(struct aws_credentials *credentials);
 

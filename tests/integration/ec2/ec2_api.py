@@ -20,7 +20,8 @@ import ec2_world
 from ec2_answers import ApiError, listed, parse, put, without
 
 WITH_TOKEN = ("RunInstances", "CreateFleet", "CreateLaunchTemplate")
-DRY = ("RunInstances", "CreateFleet", "TerminateInstances")
+DRY = ("RunInstances", "CreateFleet", "TerminateInstances", "DescribeInstances", "DescribeInstanceTypes",
+       "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory")
 SPOT_END = "Server.SpotInstanceTermination"
 NOTICE = "EC2 Spot Instance Interruption Warning"
 REBALANCE = "EC2 Instance Rebalance Recommendation"
@@ -510,6 +511,8 @@ class Ec2:
     def get_products(self, body):
         """The Pricing API: on-demand prices of Linux."""
         asked = json.loads(body or "{}")
+        if not asked.get("ServiceCode"):
+            raise ApiError("InvalidParameterException", "ServiceCode is required.")
         terms = {one["Field"]: one["Value"] for one in asked.get("Filters", [])}
         region = terms.get("regionCode", "us-east-1")
         fixed = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA",
@@ -533,6 +536,8 @@ class Ec2:
         """The text of the answer to one request."""
         action = params["Action"]
         if action in DRY and params.get("DryRun", "").lower() == "true":
+            if action == "RunInstances":
+                self.offer(region, params)  # what it names must be there
             raise ApiError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
         if action not in WITH_TOKEN or not params.get("ClientToken") or not self.faults["tokens"]:
             return self.act(region, params)

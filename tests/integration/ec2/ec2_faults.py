@@ -23,7 +23,8 @@ Settings (set over the control port, or with --config; all are off at first):
     shutting_down_ms   an instance that is given back is shutting-down for so long
     forget_after_ms    an instance that is terminated is unknown after so long; 0: never
     page_most          most items of one page, also where none were asked for
-    denied             actions that the key may not call
+    denied             actions that the key may not call; CreateTags and PassRole count for launches, and
+                       a DryRun is refused like the act itself
     queue_url          where notices go
     state_changes      also send each change of state there
     web_identity       {"ROLE ARN": token} for AssumeRoleWithWebIdentity

@@ -154,10 +154,7 @@ class Api(Handler):
         if faults.is_throttled(action) or (order and order["do"] == "throttle"):
             server.ec2.world.note("throttle", action=action, **offer)
             raise ApiError("RequestLimitExceeded", "Request limit exceeded.")
-        denied = [*faults["denied"], *server.keys[access].get("denied", [])]
-        if action in denied:
-            raise ApiError("UnauthorizedOperation", "You are not authorized to perform this operation. "
-                           f"User: stand-in is not authorized to perform: {service}:{action}")
+        self.check_rights(action, service, params, access)
         if order and order["do"] == "error":
             raise ApiError(order["code"], "As ordered.")
         if faults.happens("error", action):
@@ -171,6 +168,23 @@ class Api(Handler):
             return 200, "text/xml;charset=UTF-8", server.ec2.call(region, params)
         headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
         return server.ec2.upstream.forward(self.command, self.path, headers, body)
+
+
+    def check_rights(self, action, service, params, access):
+        """As EC2 does: a launch with tags or a role needs the rights to both besides its own."""
+        server = self.server
+        denied = [*server.ec2.faults["denied"], *server.keys[access].get("denied", [])]
+        service = {"GetProducts": "pricing", "GetCallerIdentity": "sts"}.get(action, service)
+        needed = [(service, action)]
+        if action in LAUNCHES and "TagSpecification.1.ResourceType" in params:
+            needed.append(("ec2", "CreateTags"))
+        if action in LAUNCHES:
+            needed.append(("iam", "PassRole"))
+        for of, name in needed:
+            if name in denied:
+                raise ApiError("UnauthorizedOperation", "You are not authorized to perform this operation. "
+                               "User: arn:aws:iam::123456789012:user/stand-in is not authorized to perform: "
+                               f"{of}:{name} because no identity-based policy allows the {of}:{name} action.")
 
 
 class ApiServer(http.server.ThreadingHTTPServer):

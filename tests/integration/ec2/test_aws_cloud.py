@@ -350,6 +350,18 @@ def a_notice_from_the_queue_reaches_its_machine(world):
 
 
 @test
+def a_right_that_is_missing_is_said_once_with_what_to_do(world):
+    drive = Drive(world, world.cluster())
+    world.ec2.set(denied=["RunInstances"])
+    drive.ask("rent", 1, 3, 0)
+    until(lambda: any("UnauthorizedOperation" in line for line in drive.errors), 20, "a word about it")
+    time.sleep(1)
+    world.ec2.set(denied=[])
+    drive.quit()
+    equal(len([line for line in drive.errors if "stint doctor --cloud" in line]), 1)
+
+
+@test
 def no_secret_was_said_by_anybody(world):
     assert len(SAID) > 100, len(SAID)
     assert not [line for line in SAID if SECRET in line or SECRET[:12] in line]

@@ -648,6 +648,29 @@ def a_right_that_lacks_is_named(world):
 
 
 @test
+def a_dry_run_tells_whether_it_would_be_allowed_and_does_nothing(world):
+    launch = {"ImageId": "ami-12345678", "InstanceType": "m5.large", "MinCount": 1, "MaxCount": 1,
+              "DryRun": True}
+    tags = [{"ResourceType": "instance", "Tags": [{"Key": "a", "Value": "b"}]}]
+    equal(refusal(world.client.run_instances, **launch), ("DryRunOperation", 412))
+    for ask in (world.client.describe_instances, world.client.describe_instance_types,
+                world.client.describe_instance_type_offerings, world.client.describe_spot_price_history):
+        equal(refusal(ask, DryRun=True), ("DryRunOperation", 412))
+    world.ec2.set(denied=["CreateTags", "DescribeInstanceTypes"])
+    equal(refusal(world.client.describe_instance_types, DryRun=True), ("UnauthorizedOperation", 403))
+    equal(refusal(world.client.run_instances, **launch)[0], "DryRunOperation")
+    equal(refusal(world.client.run_instances, **launch, TagSpecifications=tags), ("UnauthorizedOperation", 403))
+    world.ec2.set(denied=["PassRole"])
+    equal(refusal(world.client.run_instances, **launch), ("UnauthorizedOperation", 403))
+    equal(refusal(world.client.run_instances, **{**launch, "LaunchTemplate": {"LaunchTemplateName": "none"}},
+                  )[0], "UnauthorizedOperation")
+    world.ec2.set(denied=[])
+    equal(refusal(world.client.run_instances, **{**launch, "InstanceType": "m5.none"})[0],
+          "InvalidParameterValue")
+    equal(world.record("launch"), [])
+
+
+@test
 def a_web_identity_gets_keys_that_work(world):
     role = "arn:aws:iam::123456789012:role/lab"
     world.ec2.set(web_identity={role: "the-token"})
