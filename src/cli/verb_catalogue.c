@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/line.h"
 #include "base/mem.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
@@ -33,6 +34,7 @@ enum option_key {
     KEY_PRICES,
     KEY_ARCH,
     KEY_TYPES,
+    KEY_MEMORY,
     KEY_METAL,
     KEY_OLD,
     KEY_NO_SPOT,
@@ -51,6 +53,8 @@ static const struct argp_option options[] = {
       0 },
     { "arch", KEY_ARCH, "NAME", 0, "refresh: x86_64 (default), arm64, or any", 0 },
     { "types", KEY_TYPES, "PATTERNS", 0, "Only these types, such as 'c7i.*,*.large'", 0 },
+    { "memory", KEY_MEMORY, "PERCENT", 0,
+      "refresh: so much of a type's memory is left for jobs (default: 100)", 0 },
     { "metal", KEY_METAL, NULL, 0, "refresh: machines without a hypervisor too", 0 },
     { "old", KEY_OLD, NULL, 0, "refresh: earlier generations too (as with --types)", 0 },
     { "no-spot", KEY_NO_SPOT, NULL, 0, "refresh: leave out the spot market", 0 },
@@ -85,6 +89,7 @@ struct arguments {
     const char *prices;
     const char *arch;
     const char *types;
+    uint64_t mem_percent; /* 0: not given */
     bool with_metal;
     bool with_old;
     bool without_spot;
@@ -148,6 +153,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_TYPES:
         arguments->types = arg;
+        return 0;
+    case KEY_MEMORY:
+        if (line_number(arg, 100, &arguments->mem_percent) < 0 || arguments->mem_percent == 0)
+            argp_error(state, "--memory is a whole number from 1 to 100");
         return 0;
     case KEY_METAL:
         arguments->with_metal = true;
@@ -282,6 +291,7 @@ static int refresh(const struct arguments *arguments, struct error *reterr)
                                                                 : "EC2 and its Pricing API",
                             .arch = arguments->arch,
                             .types = arguments->types,
+                            .mem_percent = (uint32_t)arguments->mem_percent,
                             .with_metal = arguments->with_metal,
                             .with_old = arguments->with_old,
                             .without_spot = arguments->without_spot,

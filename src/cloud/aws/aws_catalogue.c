@@ -304,10 +304,12 @@ static uint32_t write_type(const struct aws_catalogue *catalogue, uint32_t index
 {
     const struct aws_catalogue_type *type = &catalogue->types[index];
     const uint32_t accel = type->row.gpus + type->row.accelerators;
+    const int64_t percent = choice->mem_percent > 0 ? choice->mem_percent : 100;
+    const int64_t mem_mib = (int64_t)type->row.mem_mib * percent / 100;
     uint32_t offers = 0;
 
     fprintf(out, "  - name: %s\n    cpu: %" PRIu32 "\n    mem_gib: %s\n", type->row.name,
-            type->row.cpus, number_print((int64_t)type->row.mem_mib * 10000000000 / 1024, 10).text);
+            type->row.cpus, number_print(mem_mib * 10000000000 / 1024, 10).text);
     if (accel > 0)
         fprintf(out, "    accel: %" PRIu32 "\n", accel);
     fputs("    offers:\n", out);

@@ -59,6 +59,7 @@ struct aws_catalogue_choice {
     bool with_metal;
     bool with_old; /* earlier generations too; patterns choose among all */
     bool without_spot;
+    uint32_t mem_percent; /* of a type's memory that is left for jobs; 0 counts as 100 */
 };
 
 void aws_catalogue_init(struct aws_catalogue *catalogue);

@@ -328,6 +328,8 @@ class SlurmNode:
         config = json.dumps({"user_data": USER_DATA.replace("st-17", name)})
         began = f"{lab.folder}/{name}-imds"
         slurm_lab.NODE = slurm_lab.NODE.split("slurmd -D")[0] + f"""\
+grep ctl /etc/hosts >$D/hosts
+mount --bind $D/hosts /etc/hosts
 ip addr add 169.254.169.254/32 dev lo
 {sys.executable} {HERE}/imds_stand_in.py --address 169.254.169.254 --port 80 --control-port 8081 \
     --config '{config}' >{began} &
@@ -336,6 +338,10 @@ until grep -q ready {began}; do sleep 0.05; done
 :
 """
         lab.add_node(name)
+        # As in a cloud whose names nobody knows: neither the controller nor the node can look this one up.
+        with open(f"{lab.folder}/hosts", encoding="utf-8") as file:
+            known = [line for line in file if name not in line]
+        lab.write("hosts", "".join(known))
 
     def set(self, **settings):
         slurm_lab.run("nsenter", f"--net=/run/netns/{self.name}", sys.executable, "-c",

@@ -109,6 +109,17 @@ TEST(what_was_gathered_is_a_catalogue)
     catalogue_done(&catalogue);
 }
 
+TEST(what_the_system_takes_of_the_memory_is_left_out)
+{
+    struct aws_catalogue_choice choice = CHOICE;
+
+    add_type("c5.large", "x86_64", 2, 4096);
+    add_place("c5.large", "us-east-1a", 36000, 5);
+    choice.mem_percent = 93;
+    assert_int_equal(write_all(&choice), 1);
+    assert_non_null(strstr(text, "    mem_gib: 3.7197265625\n")); /* 3,809 MiB */
+}
+
 TEST(memory_that_is_no_whole_gib_reads_back_the_same)
 {
     struct catalogue catalogue = { 0 };
@@ -174,6 +185,7 @@ TEST(a_name_that_would_break_the_file_is_dropped)
 #define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 CHECK_MAIN(WITH(what_was_gathered_is_a_catalogue),
+           WITH(what_the_system_takes_of_the_memory_is_left_out),
            WITH(memory_that_is_no_whole_gib_reads_back_the_same), WITH(types_are_chosen_by_pattern),
            WITH(prices_come_from_the_pricing_api), WITH(prices_come_from_a_file),
            WITH(a_name_that_would_break_the_file_is_dropped))
