@@ -367,6 +367,7 @@ static void retire_stray(void *context, uint64_t instance, bool is_up)
 static void turn(struct daemon *daemon)
 {
     const msec_t now = daemon_now(daemon);
+    const uint64_t begin = monotonic_us();
     const uint64_t audits = controller_stats(daemon->controller)->audits;
 
     tick(daemon, now);
@@ -393,6 +394,8 @@ static void turn(struct daemon *daemon)
     prune(daemon, now);
     daemon_refresh_world(daemon);
     set_timer(daemon, now);
+    if (monotonic_us() - begin > daemon->world.turn_max_us)
+        daemon->world.turn_max_us = monotonic_us() - begin;
 }
 
 static void on_prepare(uv_prepare_t *prepare)

@@ -153,6 +153,7 @@ struct serve_world {
 
     /* Kept by serve_note_plan and serve_note_decision. */
     struct serve_times times;
+    uint64_t turn_max_us; /* the longest turn of the loop: news, decision, journal */
     struct serve_plan plan;
 
     /* Questions to the daemon; each but 'now' may be NULL. */

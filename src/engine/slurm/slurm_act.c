@@ -257,7 +257,8 @@ static int set_gated(struct slurm_watch *watch, const char *job, struct error *r
 
     slurm_init_job_desc_msg(&wish);
     wish.begin_time = now() + SLURM_GATE_S;
-    wish.priority = INFINITE; /* of a held job Slurm does not watch the dependencies */
+    wish.priority = INFINITE;     /* of a held job Slurm does not watch the dependencies */
+    wish.req_nodes = unconst(""); /* they may go */
     slurm_watch_touch(watch, job);
     return update(&wish, job, reterr);
 }

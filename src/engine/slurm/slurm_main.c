@@ -303,9 +303,9 @@ static void send_list(struct bridge *bridge, const struct slurm_request *request
 }
 
 /*
- * A slurmctld that is restarted throws away a job if a node that it ran on is not known any more, even
- * if the job waits again and only is not cleared off the others yet. So a node is deleted only if a
- * look after it was set down has found no such job.
+ * A slurmctld that is restarted throws away a job if a node that it ran on or requires is not known
+ * any more, even if the job waits again and only is not cleared off the others yet. So a node is
+ * deleted only if a look after it was set down has found no such job.
  */
 static int may_delete(const struct bridge *bridge, const struct slurm_request *request,
                       struct error *reterr)
@@ -315,7 +315,8 @@ static int may_delete(const struct bridge *bridge, const struct slurm_request *r
     if (bridge->looks < bridge->look_wanted)
         return error_set(reterr, SLURM_ACT_OURS, "not before the next look");
     if (job != 0)
-        return error_set(reterr, SLURM_ACT_OURS, "job %u is not cleared off it yet", job);
+        return error_set(reterr, SLURM_ACT_OURS, "job %u is not cleared off it yet, or requires it",
+                         job);
     return 0;
 }
 

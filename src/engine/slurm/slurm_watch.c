@@ -195,16 +195,27 @@ static const char *user_name(struct slurm_watch *watch, uint32_t uid)
     return watch->users[index].name;
 }
 
+/* Of a job that is being cleared away Slurm tells only the nodes that are not done; that it was placed
+ * on others too stands in what it requires. */
 static void note_busy(struct slurm_watched_job *old, const slurm_job_info_t *job)
 {
-    const bool is_busy =
-        slurm_record_phase(job) == SLURM_RUNNING || (job->job_state & JOB_COMPLETING) != 0;
-    const char *nodes = is_busy && job->nodes != NULL && *job->nodes != '\0' ? job->nodes : NULL;
+    const enum slurm_phase phase = slurm_record_phase(job);
+    const bool is_completing = (job->job_state & JOB_COMPLETING) != 0;
+    const char *nodes = phase == SLURM_RUNNING || is_completing ? job->nodes : NULL;
+    const char *required = phase != SLURM_ENDED || is_completing ? job->req_nodes : NULL;
 
-    if (old->busy != NULL && nodes != NULL && strcmp(old->busy, nodes) == 0)
-        return;
     mem_free(old->busy);
-    old->busy = nodes == NULL ? NULL : copy(nodes);
+    old->busy = NULL;
+    if (nodes != NULL && *nodes != '\0' && required != NULL && *required != '\0') {
+        const size_t size = strlen(nodes) + strlen(required) + 2;
+
+        old->busy = mem_alloc(size, 1);
+        (void)snprintf(old->busy, size, "%s,%s", nodes, required);
+    } else if (nodes != NULL && *nodes != '\0') {
+        old->busy = copy(nodes);
+    } else if (required != NULL && *required != '\0') {
+        old->busy = copy(required);
+    }
 }
 
 static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,

@@ -43,7 +43,7 @@ struct slurm_watched_job {
     uint8_t phase;
     bool is_gated;
     bool has_nodes;  /* that it must run on */
-    char *busy;      /* the nodes that it runs on or is being cleared off, or NULL */
+    char *busy;      /* the nodes that it runs on, is being cleared off or requires; or NULL */
     uint64_t member; /* array and task, if it is one that was split off; else 0 */
 };
 
@@ -101,7 +101,8 @@ bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id);
 const struct slurm_watched_job *slurm_watch_find(const struct slurm_watch *watch, const char *job,
                                                  uint32_t job_id, uint32_t task);
 
-/* A job that the last look saw on the node, running or being cleared away; 0: none. O(such jobs) */
+/* A job that the last look saw on the node, running or being cleared away, or that requires it; 0:
+ * none. O(such jobs) */
 uint32_t slurm_watch_job_on(const struct slurm_watch *watch, const char *node);
 
 /* "12", "12_3" or "12_[3-9]" is being changed: what the last look saw is not true any more. */
