@@ -36,8 +36,7 @@ struct join_imds {
 
 bool join_imds_is_allowed(const char *url)
 {
-    return strncmp(url, "http://", 7) == 0 && strlen(url) < URL_SIZE - PATH_SIZE &&
-           aws_http_is_allowed(url);
+    return strncmp(url, "http://", 7) == 0 && strlen(url) < URL_SIZE && aws_http_is_allowed(url);
 }
 
 struct join_imds *join_imds_create(struct uv_loop_s *loop, const char *url)
@@ -72,7 +71,7 @@ static void send_request(struct join_imds *imds, const char *method, const char 
                          const char *header, size_t most,
                          void (*on_answer)(void *context, const struct aws_http_answer *answer))
 {
-    char url[URL_SIZE];
+    char url[URL_SIZE + PATH_SIZE];
 
     (void)snprintf(url, sizeof(url), "%s%s", imds->url, path);
     aws_http_send(imds->http,
