@@ -100,8 +100,8 @@ struct ec2_sink {
 
 struct ec2_answer {
     uint32_t rows;
-    char code[EC2_NAME_SIZE]; /* of an error; empty: none */
-    char message[512]; /* a refusal names the right behind the ARN of whoever asked */
+    char code[EC2_NAME_SIZE];        /* of an error; empty: none */
+    char message[512];               /* a refusal names the right behind the ARN of whoever asked */
     char next_token[EC2_TOKEN_SIZE]; /* empty: this was the last page */
 };
 
