@@ -22,6 +22,9 @@ static const msec_t write_delay_ms = 100;
 
 static const msec_t store_retry_ms = 1 * MSEC_PER_SEC;
 
+/* In mode shadow: an engine that takes longer to start a job had no room for it. */
+static const msec_t start_lag_max_ms = 2 * MSEC_PER_SEC;
+
 /* Reasons and closed intents are kept for a month. */
 static const msec_t prune_every_ms = 1 * MSEC_PER_HOUR;
 static const msec_t keep_ms = 720 * MSEC_PER_HOUR;
@@ -691,6 +694,8 @@ static int create_adapters(struct daemon *daemon, struct error *reterr)
         return 0;
     }
     daemon->shadow = shadow_create(&(struct shadow_config){
+        .start_lag_max_ms = start_lag_max_ms,
+        .news_lag_ms = daemon->conf.engine.poll_ms / 2,
         .engine = slurm_engine_port(daemon->engine),
         .catalogue = &daemon->catalogue,
         .on_engine = daemon_on_engine,

@@ -12,6 +12,8 @@
 #include "daemon/shadow.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -44,7 +46,10 @@ struct virtual_job {
     struct job_spec spec;
     uint32_t tasks_left;
     uint32_t mention; /* the list in which the real engine spoke of it last */
+    msec_t heard_at;  /* of it first; -1: it has started since */
 };
+
+enum { LAGS_MAX = 64 };
 
 struct virtual_machine {
     uint64_t id;
@@ -59,7 +64,9 @@ struct shadow {
     struct shadow_config config;
     struct timeline timeline;
     msec_t now;
-    uint32_t list; /* number of the last one of the engine */
+    uint32_t list;         /* number of the last one of the engine */
+    msec_t lags[LAGS_MAX]; /* from hearing of a job to its real start, the last ones */
+    uint32_t lag_count;    /* ever */
 
     struct virtual_task *tasks;
     uint32_t task_count;
@@ -171,8 +178,9 @@ static void plan_end(struct shadow *shadow, struct virtual_task *task)
 {
     if (task->started_at < 0 || task->real_ms < 0)
         return;
-    plan_event(shadow, task->started_at + task->real_ms - task->executed_ms, TASK_ENDS,
-               ++task->epoch, task->id);
+    plan_event(shadow,
+               task->started_at + task->real_ms - task->executed_ms + shadow->config.news_lag_ms,
+               TASK_ENDS, ++task->epoch, task->id);
 }
 
 static void finish(struct shadow *shadow, struct virtual_task *task, msec_t at)
@@ -186,6 +194,41 @@ static void finish(struct shadow *shadow, struct virtual_task *task, msec_t at)
     if (--shadow->jobs[job].tasks_left == 0)
         drop_job(shadow, job);
     tell_engine(shadow, &event);
+}
+
+static int compare_lags(const void *left, const void *right)
+{
+    const msec_t a = *(const msec_t *)left;
+    const msec_t b = *(const msec_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The real one has started: how long did the engine take? What is heard of and runs already tells
+ * nothing. */
+static void real_start(struct shadow *shadow, struct virtual_task *task,
+                       const struct engine_event *event, msec_t at)
+{
+    struct virtual_job *job = &shadow->jobs[task->job];
+
+    task->real_start = at;
+    if (job->heard_at >= 0 && event->at > job->heard_at)
+        shadow->lags[shadow->lag_count++ % LAGS_MAX] = event->at - job->heard_at;
+    job->heard_at = -1;
+}
+
+/* The median of what was seen lately. */
+static msec_t start_lag(const struct shadow *shadow)
+{
+    const uint32_t count = shadow->lag_count < LAGS_MAX ? shadow->lag_count : LAGS_MAX;
+    msec_t sorted[LAGS_MAX];
+
+    if (count == 0 || shadow->config.start_lag_max_ms == 0)
+        return 0;
+    memcpy(sorted, shadow->lags, count * sizeof(sorted[0]));
+    qsort(sorted, count, sizeof(sorted[0]), compare_lags);
+    return sorted[count / 2] < shadow->config.start_lag_max_ms ? sorted[count / 2]
+                                                               : shadow->config.start_lag_max_ms;
 }
 
 /* The real one has ended. */
@@ -217,7 +260,8 @@ static void arrived(struct shadow *shadow, const struct engine_event *event)
 
     shadow->jobs[row] = (struct virtual_job){ .spec = event->job,
                                               .tasks_left = event->job.task_count,
-                                              .mention = shadow->list };
+                                              .mention = shadow->list,
+                                              .heard_at = event->at };
     map_put(&shadow->job_by_id, event->job.id, row);
     for (uint32_t i = 0; i < event->job.task_count; i++) {
         const uint32_t task = add_task(shadow);
@@ -336,11 +380,11 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event)
         break;
     case ENGINE_TASK_STARTED:
         if (task != NULL)
-            task->real_start = event->at;
+            real_start(shadow, task, event, event->at);
         break;
     case ENGINE_TASK_FOUND:
         if (task != NULL)
-            task->real_start = event->started_at;
+            real_start(shadow, task, event, event->started_at);
         break;
     case ENGINE_TASK_STOPPED:
     case ENGINE_TASK_LOST:
@@ -397,7 +441,7 @@ static void on_place(void *self, uint64_t key, uint64_t id, uint64_t instance)
     task->key = key;
     task->run_key = key;
     task->instance = instance;
-    plan_event(shadow, shadow->now, TASK_STARTS, ++task->epoch, id);
+    plan_event(shadow, shadow->now + start_lag(shadow), TASK_STARTS, ++task->epoch, id);
 }
 
 static void on_stop(void *self, uint64_t key, uint64_t id)

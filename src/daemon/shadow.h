@@ -4,9 +4,10 @@
  *
  * The real engine tells which jobs there are and how long they really run; everything else is
  * virtual. Machines are billed after the catalogue's acquire time and ready after its setup time, end
- * after its release time, and never fail. A task starts at once where it is put. It ends when it has
- * run for as long as the real job did: if the real job still runs, when that ends, and at the
- * earliest then. So the controller's ledger is a forecast of the bill.
+ * after its release time, and never fail. A task starts where it is put after the time that the real
+ * engine takes as a rule from hearing of a job to starting it. It ends when it has run for as long as
+ * the real job did: if the real job still runs, when that ends, and at the earliest then; that is
+ * heard as late as news of the real engine is. So the controller's ledger is a forecast of the bill.
  *
  *     real engine -> shadow_heard -> ... on_engine -> controller -> gate -> shadow's ports
  *
@@ -30,6 +31,8 @@ struct shadow;
 struct shadow_config {
     struct engine_port engine; /* the real one, for lists */
     const struct catalogue *catalogue;
+    msec_t start_lag_max_ms; /* what takes longer was waiting for room; 0: tasks start at once */
+    msec_t news_lag_ms;      /* from the end of a task until that is heard, on average */
     void (*on_engine)(void *context, const struct engine_event *event);
     void (*on_cloud)(void *context, const struct cloud_event *event);
     void *context;

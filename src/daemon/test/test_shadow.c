@@ -110,7 +110,7 @@ static void on_bill(void *context, const struct view *view, uint32_t instance,
     stage->bill += bill->sums.bill;
 }
 
-static struct stage *begin(void)
+static struct stage *begin_with(msec_t start_lag_max_ms, msec_t news_lag_ms)
 {
     static struct stage stage;
     const struct machine_type type = {
@@ -134,6 +134,8 @@ static struct stage *begin(void)
     stage.shadow = shadow_create(&(struct shadow_config){
         .engine = { .ops = &mock_engine, .self = &stage },
         .catalogue = &stage.catalogue,
+        .start_lag_max_ms = start_lag_max_ms,
+        .news_lag_ms = news_lag_ms,
         .on_engine = on_engine,
         .on_cloud = on_cloud,
         .context = &stage,
@@ -151,6 +153,11 @@ static struct stage *begin(void)
         .context = &stage,
     });
     return &stage;
+}
+
+static struct stage *begin(void)
+{
+    return begin_with(0, 0);
 }
 
 static void end(struct stage *stage)
@@ -227,6 +234,34 @@ TEST(a_story_has_the_bill_that_it_would_have_had)
     assert_int_equal(stage->bill, 48000 - 11000);
     assert_int_equal(stage->due, 30000);
     assert_true(controller_is_idle(stage->controller));
+    end(stage);
+}
+
+TEST(the_real_engine_lags_and_so_does_the_virtual_one)
+{
+    struct stage *stage = begin_with(2000, 100);
+
+    arrive(stage, 1000, 64);
+    say(stage, 1700, ENGINE_TASK_STARTED, 64); /* 0.7 s: so long it takes as a rule */
+    say(stage, 31700, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    /* Ready at 16 s, started at 16.7 s, ended at 46.7 s, which is heard 0.1 s later. */
+    assert_int_equal(stage->ended_at, 46800);
+    assert_int_equal(stage->bill, 48800 - 11000);
+    end(stage);
+}
+
+TEST(a_real_wait_for_room_is_no_lag)
+{
+    struct stage *stage = begin_with(2000, 0);
+
+    arrive(stage, 1000, 64);
+    say(stage, 10000, ENGINE_TASK_STARTED, 64);
+    say(stage, 40000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+
+    assert_int_equal(stage->ended_at, 16000 + 2000 + 30000);
     end(stage);
 }
 
@@ -359,7 +394,8 @@ TEST(a_job_that_is_withdrawn_while_it_waits_leaves)
 }
 
 CHECK_MAIN(RUN(a_story_has_the_bill_that_it_would_have_had),
-           RUN(a_task_that_really_ends_later_ends_then),
+           RUN(the_real_engine_lags_and_so_does_the_virtual_one),
+           RUN(a_real_wait_for_room_is_no_lag), RUN(a_task_that_really_ends_later_ends_then),
            RUN(a_task_that_really_began_anew_counts_from_then),
            RUN(a_job_that_is_cancelled_before_it_runs_costs_only_its_machine),
            RUN(a_machine_that_is_given_back_before_it_runs_is_never_billed),
