@@ -122,7 +122,7 @@ int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance,
                            size_t size);
 
 /* A task that has ended, or a part of it, cost this: it is added up and written into the job's admin
- * comment some seconds later. */
+ * comment some seconds later. The type is NULL if its machine is not known any more. */
 void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost, const char *type);
 
 /* Jobs that would be announced if any machine of the catalogue could hold them. */

@@ -96,6 +96,7 @@ struct slurm_node {
     bool is_admitted;
     bool is_told; /* as ready */
     bool is_retired;
+    bool is_dead;     /* retired with work on it */
     bool is_dirty;    /* in the list of what to remove */
     bool is_removing; /* that was asked for */
 };

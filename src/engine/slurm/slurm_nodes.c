@@ -15,6 +15,7 @@
 enum {
     RETRY_MS = 1000,
     RETRY_DOUBLINGS = 5,
+    SILENCE_MS = 25000, /* after so long slurmctld asks a dead node nothing any more */
     NODE_NAME_SIZE = 96,
     NODES_PER_LINE = 256,
     CODE_INVALID_NODE = 2018, /* ESLURM_INVALID_NODE_NAME */
@@ -178,6 +179,7 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
     node->is_admitted = false;
     node->is_retired = true;
     node->is_told = false;
+    node->is_dead = node->running > 0;
     node->idle_since = MSEC_NEVER;
     mark_removal(engine, node);
 }
@@ -225,6 +227,14 @@ void slurm_nodes_send(struct slurm_engine *engine)
         struct slurm_node *node = &engine->nodes[gone->row[i]];
 
         node->is_dirty = false;
+        if (node->is_dead && node->tries == 0) {
+            /* It died with work on it, and slurmctld tries to reach it still; 22.05.8 crashes if it
+             * is deleted meanwhile. Down is enough for its jobs. */
+            node->tries = 1;
+            node->retry_at = engine->now + SILENCE_MS;
+            wake_at(engine, node->retry_at);
+            continue;
+        }
         node->is_removing = true;
         (void)slurm_engine_node_name(engine, node->instance, name, sizeof(name));
         (void)slurm_ask_begin(engine, "delete");

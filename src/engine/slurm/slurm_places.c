@@ -540,6 +540,8 @@ void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost,
         return;
     if (job->cost_type == NAME_NONE)
         slurm_rows_add(&engine->costs, (uint32_t)(job - engine->jobs));
+    if (type == NULL)
+        type = "a machine that is gone";
     job->cost += cost;
     job->cost_type = names_add(&engine->words, type, strnlen(type, LIMIT_NAME));
     if (engine->costs_wake == MSEC_NEVER)

@@ -395,11 +395,34 @@ TEST(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back)
     world.heard[0] = '\0';
     world.port.ops->retire(world.port.self, 7);
     place(&world, 6, "12", 8);
-    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\ndelete key=2 nodes=st-7\n");
+    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\n");
     line(&world, "done key=1");
+    line(&world, "node name=st-7 state=down drain=0");
     line(&world, "requeued job=12 run=1");
     heard(&world, "");
-    sent(&world, "place key=3 job=12 run=1 nodes=st-8\n");
+    sent(&world, "place key=2 job=12 run=1 nodes=st-8\n");
+    finish(&world);
+}
+
+TEST(a_node_that_died_with_work_on_it_is_deleted_once_slurm_has_given_it_up)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, runs);
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\n");
+    line(&world, "done key=1");
+    line(&world, "node name=st-7 state=down drain=0");
+    line(&world, "requeued job=12 run=1");
+    world.now += 24000;
+    tick(&world);
+    sent(&world, "");
+    world.now += 1000;
+    tick(&world);
+    sent(&world, "delete key=2 nodes=st-7\n");
+    world.heard[0] = '\0';
     finish(&world);
 }
 
@@ -505,6 +528,7 @@ CHECK_MAIN(RUN(a_job_is_announced_once_with_what_it_asks_for),
            RUN(a_requeued_job_is_lost_and_waits_again), RUN(a_stop_ends_with_the_requeue),
            RUN(a_stop_of_what_does_not_run_yet_takes_it_back),
            RUN(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back),
+           RUN(a_node_that_died_with_work_on_it_is_deleted_once_slurm_has_given_it_up),
            RUN(a_placement_that_comes_too_early_is_tried_again),
            RUN(a_job_that_is_being_cleared_away_is_placed_afterwards),
            RUN(what_is_queued_is_released_together), RUN(a_queued_job_can_be_placed_after_all))

@@ -112,7 +112,7 @@ TEST(the_cost_is_written_once_and_summed)
     meet(&world);
     line(&world, runs);
     line(&world, "ended job=12 state=completed run=0 nodes=st-7 end=1794717001");
-    slurm_engine_cost(world.engine, slurm_engine_find(world.engine, "12"), 1000, "m5.large");
+    slurm_engine_cost(world.engine, slurm_engine_find(world.engine, "12"), 1000, NULL);
     slurm_engine_cost(world.engine, slurm_engine_find(world.engine, "12"), 1000234, "m5.large");
     sent(&world, "");
     world.now = slurm_engine_next_wake(world.engine);
