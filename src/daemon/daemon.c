@@ -787,6 +787,8 @@ static int restore(struct daemon *daemon, struct error *reterr)
 
     if (rc == 0)
         rc = store_each_open_intent(daemon->store, restore_intent, daemon, reterr);
+    if (rc == 0 && daemon->aws != NULL)
+        rc = daemon_recall_rents(daemon, reterr);
     if (rc == 0 && gate_open_count(daemon->gate) > 0)
         LOG_INFO("an earlier life left intents open count=%u", gate_open_count(daemon->gate));
     return rc;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/names.h"
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
 
@@ -290,6 +292,45 @@ int daemon_teach(struct daemon *daemon, struct error *reterr)
     if (!daemon->conf.learn)
         return 0;
     return store_each_runtime(daemon->store, LESSONS_MAX, teach, daemon, reterr);
+}
+
+struct recall {
+    struct daemon *daemon;
+    struct names words; /* of the offers */
+    uint32_t *offers;   /* of each of these words */
+};
+
+static void recall_rent(void *context, const struct store_rent *rent)
+{
+    const struct recall *recall = context;
+    const uint32_t name = rent->offer != NULL
+                              ? names_find(&recall->words, rent->offer, strlen(rent->offer))
+                              : NAME_NONE;
+
+    if (name != NAME_NONE) /* else the catalogue has changed */
+        aws_cloud_recall(recall->daemon->aws, recall->offers[name], rent->at, rent->closed_at,
+                         rent->was_refused);
+}
+
+int daemon_recall_rents(struct daemon *daemon, struct error *reterr)
+{
+    const struct catalogue *catalogue = &daemon->catalogue;
+    struct recall recall = { .daemon = daemon,
+                             .offers = mem_alloc(catalogue->offer_count, sizeof(*recall.offers)) };
+    const msec_t since = daemon_now(daemon) - aws_cloud_memory(daemon->aws);
+    char words[256];
+
+    names_init(&recall.words);
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        (void)gate_offer_words(catalogue, i, words, sizeof(words));
+        recall.offers[names_add(&recall.words, words, strlen(words))] = i;
+    }
+
+    const int rc = store_each_rent(daemon->store, since, recall_rent, &recall, reterr);
+
+    names_done(&recall.words);
+    mem_free(recall.offers);
+    return rc;
 }
 
 /*

@@ -126,6 +126,9 @@ void daemon_note_counts(struct daemon *daemon);
 /* Teach the controller what is in the store. */
 int daemon_teach(struct daemon *daemon, struct error *reterr);
 
+/* Tell the cloud aws which offers were refused in an earlier life, so that back-offs go on. */
+int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
+
 /* daemon_api.c */
 void daemon_fill_world(struct daemon *daemon);
 void daemon_refresh_world(struct daemon *daemon);

@@ -109,6 +109,19 @@ int store_each_open_intent(struct store *store,
                            void *context, struct error *reterr);
 uint64_t store_open_intents(struct store *store);
 
+/* What became of machines that were asked for: they ran, or the cloud refused. */
+struct store_rent {
+    const char *offer; /* in words; may be NULL */
+    msec_t at;         /* decided */
+    msec_t closed_at;
+    bool was_refused;
+};
+
+/* Those that were closed at 'since' or later, in that order. */
+int store_each_rent(struct store *store, msec_t since,
+                    void (*each)(void *context, const struct store_rent *rent), void *context,
+                    struct error *reterr);
+
 /* "rent", "give-back" ...; "done", "refused" ... */
 const char *store_intent_word(enum store_intent_kind kind);
 const char *store_outcome_word(enum store_outcome outcome);

@@ -87,6 +87,25 @@ int store_each_open_intent(struct store *store,
     return store_asked(&ask, reterr);
 }
 
+int store_each_rent(struct store *store, msec_t since,
+                    void (*each)(void *context, const struct store_rent *rent), void *context,
+                    struct error *reterr)
+{
+    struct store_question ask = STORE_ASK(store, SQL_RENT_EACH, STORE_NUMBER(since));
+
+    while (store_row(&ask)) {
+        const struct store_rent rent = {
+            .offer = store_text(&ask, 0),
+            .at = store_number(&ask, 1),
+            .closed_at = store_number(&ask, 2),
+            .was_refused = store_number(&ask, 3) != 0,
+        };
+
+        each(context, &rent);
+    }
+    return store_asked(&ask, reterr);
+}
+
 uint64_t store_open_intents(struct store *store)
 {
     struct store_question ask = store_ask(store, SQL_INTENT_COUNT, NULL, 0);

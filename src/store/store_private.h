@@ -36,6 +36,9 @@
         " WHERE task=?2 AND kind=?1 AND outcome='open'") \
     X(SQL_INTENT_EACH, "SELECT key,kind,instance,task,offer,opened_at FROM intent" \
         " WHERE outcome='open' ORDER BY key") \
+    X(SQL_RENT_EACH, "SELECT offer,opened_at,closed_at,outcome='refused' FROM intent" \
+        " WHERE outcome<>'open' AND closed_at>=?1 AND kind='rent'" \
+        " AND outcome IN('done','refused') ORDER BY closed_at,key") \
     X(SQL_INTENT_COUNT, "SELECT COUNT(*) FROM intent WHERE outcome='open'") \
     X(SQL_INTENT_PRUNE, "DELETE FROM intent WHERE outcome<>'open' AND closed_at<?1") \
     X(SQL_INSTANCE_ADD, "INSERT OR IGNORE INTO" \

@@ -172,6 +172,17 @@ struct cloud_port aws_cloud_port(struct aws_cloud *cloud)
     return (struct cloud_port){ &ops, cloud };
 }
 
+void aws_cloud_recall(struct aws_cloud *cloud, uint32_t offer, msec_t asked_at, msec_t at,
+                      bool was_refused)
+{
+    aws_fleet_recall(cloud->fleet, offer, asked_at, at, was_refused);
+}
+
+msec_t aws_cloud_memory(const struct aws_cloud *cloud)
+{
+    return aws_fleet_memory(cloud->fleet);
+}
+
 const char *aws_cloud_fault(const struct aws_cloud *cloud)
 {
     if (cloud->fault[0] != '\0')

@@ -46,6 +46,13 @@ void aws_cloud_destroy(struct aws_cloud *cloud);
 
 struct cloud_port aws_cloud_port(struct aws_cloud *cloud);
 
+/* As aws_fleet_recall, which see. */
+void aws_cloud_recall(struct aws_cloud *cloud, uint32_t offer, msec_t asked_at, msec_t at,
+                      bool was_refused);
+
+/* How long the memory of a refusal can matter. */
+msec_t aws_cloud_memory(const struct aws_cloud *cloud);
+
 /* Why the last request had no answer, or that one of the last five minutes was refused for want of a
  * right; NULL: neither. */
 const char *aws_cloud_fault(const struct aws_cloud *cloud);

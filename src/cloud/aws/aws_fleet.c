@@ -127,6 +127,7 @@ void fleet_end(struct aws_fleet *fleet, msec_t now, struct machine *machine, mse
     struct ended ended = {
         .key = machine->key,
         .offer = machine->offer,
+        .at = now,
         .billed_from = machine->launched_at,
         .billed_to = billed_to < machine->launched_at ? machine->launched_at : billed_to,
     };

@@ -101,6 +101,14 @@ void aws_fleet_destroy(struct aws_fleet *fleet);
 
 struct cloud_port aws_fleet_port(struct aws_fleet *fleet);
 
+/* What became of a machine that an earlier life of the daemon asked for at 'asked_at': it was refused
+ * or it ran, at 'at'. In order of 'at', before the first tick; back-offs go on from there. */
+void aws_fleet_recall(struct aws_fleet *fleet, uint32_t offer, msec_t asked_at, msec_t at,
+                      bool was_refused);
+
+/* How far back aws_fleet_recall need look: two of the longest back-offs. */
+msec_t aws_fleet_memory(const struct aws_fleet *fleet);
+
 /* When to call aws_fleet_tick next; MSEC_NEVER: only after the next act or answer. */
 msec_t aws_fleet_next_wake(const struct aws_fleet *fleet);
 void aws_fleet_tick(struct aws_fleet *fleet, msec_t now);

@@ -78,6 +78,22 @@ static void show_machine(struct aws_fleet *fleet, msec_t now, struct machine *ma
     }
 }
 
+/* A living instance of a key that has ended: an old answer about the same, a second one, or one that
+ * EC2 did not show for so long that we took it for gone. The last two must not be left running. */
+static void show_again(struct aws_fleet *fleet, msec_t now, const struct ended *ended,
+                       const struct ec2_instance *row)
+{
+    const bool is_second = strcmp(ended->id, row->id) != 0;
+
+    if (!is_second && fleet->round.started_at <= ended->at)
+        return;
+    fleet->stats.doubles += is_second ? 1 : 0;
+    fleet_note(fleet, true, "%s for a key that has ended: instance=%" PRIu64 " ends=%s",
+               is_second ? "a second instance" : "the instance is there again", ended->key,
+               row->id);
+    fleet_terminate_stray(fleet, now, row->id);
+}
+
 /* An instance that is ours and that we do not know. */
 static void show_new(struct aws_fleet *fleet, msec_t now, uint64_t key,
                      const struct ec2_instance *row)
@@ -99,14 +115,8 @@ static void show_new(struct aws_fleet *fleet, msec_t now, uint64_t key,
         };
         return;
     }
-    if (ended != NULL) { /* an old answer about the same, or a second one */
-        if (strcmp(ended->id, row->id) != 0) {
-            fleet->stats.doubles++;
-            fleet_note(fleet, true,
-                       "a second instance for a key that has ended: instance=%" PRIu64 " ends=%s",
-                       key, row->id);
-            fleet_terminate_stray(fleet, now, row->id);
-        }
+    if (ended != NULL) {
+        show_again(fleet, now, ended, row);
         return;
     }
 

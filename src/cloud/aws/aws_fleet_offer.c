@@ -108,6 +108,27 @@ void fleet_block_quota(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec
     }
 }
 
+void aws_fleet_recall(struct aws_fleet *fleet, uint32_t offer, msec_t asked_at, msec_t at,
+                      bool was_refused)
+{
+    assert(offer < fleet->config.catalogue->offer_count);
+
+    const struct offer_block *block = &fleet->blocks[offer];
+
+    /* What was decided while the offer was blocked was held back here and tells nothing. */
+    if (asked_at > block->since && asked_at < block->until)
+        return;
+    if (was_refused)
+        fleet_block(fleet, at, offer, asked_at);
+    else
+        fleet_unblock(fleet, offer, asked_at);
+}
+
+msec_t aws_fleet_memory(const struct aws_fleet *fleet)
+{
+    return 2 * fleet->config.timing.refused_most;
+}
+
 void fleet_unblock(struct aws_fleet *fleet, uint32_t offer, msec_t sent_at)
 {
     /* What was sent before the refusal got the last ones that were there. */

@@ -56,6 +56,7 @@ struct machine {
 struct ended {
     uint64_t key;
     uint32_t offer;
+    msec_t at; /* when we took it to have ended */
     msec_t billed_from;
     msec_t billed_to;
     char id[EC2_ID_SIZE];

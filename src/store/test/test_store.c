@@ -90,6 +90,35 @@ TEST(what_was_not_committed_is_gone_after_a_crash)
     store_file_remove(&file);
 }
 
+static void log_rent(void *context, const struct store_rent *rent)
+{
+    struct log *log = context;
+    const size_t used = strlen(log->text);
+
+    (void)snprintf(log->text + used, sizeof(log->text) - used, "%s %d-%d%s;", rent->offer,
+                   (int)rent->at, (int)rent->closed_at, rent->was_refused ? " refused" : "");
+}
+
+TEST(what_became_of_rents_is_told_in_the_order_of_their_ends)
+{
+    struct store_file file;
+    struct log log = { "" };
+
+    store_file_make(&file);
+    store_begin(file.store);
+    for (uint64_t key = 1; key <= 5; key++)
+        open_rent(file.store, key);
+    store_intent_close(file.store, 1, 150, STORE_REFUSED);
+    store_intent_close(file.store, 2, 400, STORE_REFUSED);
+    store_intent_close(file.store, 3, 300, STORE_DONE);
+    store_intent_close(file.store, 4, 350, STORE_LOST);
+    store_file_commit(&file);
+
+    assert_int_equal(store_each_rent(file.store, 200, log_rent, &log, NULL), 0);
+    assert_string_equal(log.text, "a.large 30-300;a.large 20-400 refused;");
+    store_file_remove(&file);
+}
+
 /* A child commits, begins another turn and is killed in it, as the kernel would. */
 TEST(a_killed_process_leaves_its_commits_and_nothing_else)
 {
@@ -438,6 +467,7 @@ TEST(a_write_that_fails_undoes_the_whole_turn)
 }
 
 CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
+           RUN(what_became_of_rents_is_told_in_the_order_of_their_ends),
            RUN(a_killed_process_leaves_its_commits_and_nothing_else),
            RUN(the_next_key_is_above_every_intent_and_instance),
            RUN(an_intent_is_open_until_it_is_closed_and_closes_once),

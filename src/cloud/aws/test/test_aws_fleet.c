@@ -266,6 +266,32 @@ TEST(a_refusal_is_told_and_remembered_until_its_back_off_ends)
     assert_int_equal(ec2.count, 2);
 }
 
+TEST(a_back_off_goes_on_in_the_next_life)
+{
+    const msec_t begin = now;
+
+    /* Refused; another decided meanwhile was held back; refused once more after the back-off. */
+    aws_fleet_recall(fleet, 0, now, now + 100, true);
+    aws_fleet_recall(fleet, 0, now + 10000, now + 10001, true);
+    assert_int_equal(fleet->blocks[0].until, begin + 30100);
+    aws_fleet_recall(fleet, 0, now + 31000, now + 31100, true);
+    assert_int_equal(fleet->blocks[0].until, begin + 91100);
+    aws_fleet_recall(fleet, 2, now, now + 100, true);
+    aws_fleet_recall(fleet, 2, now + 31000, now + 40000, false);
+
+    now = begin + 91000;
+    port.ops->rent(port.self, 7, 1, 0);
+    port.ops->rent(port.self, 8, 1, 2);
+    pass(50);
+    assert_non_null(told(CLOUD_REFUSED, 7));
+    assert_null(told(CLOUD_REFUSED, 8));
+    assert_int_equal(ec2.count, 1);
+    pass(100);
+    port.ops->rent(port.self, 9, 1, 0);
+    pass(50);
+    assert_int_equal(ec2.count, 2);
+}
+
 TEST(refusals_of_one_batch_count_once)
 {
     port.ops->rent(port.self, 1, 5, 0);
@@ -471,6 +497,27 @@ TEST(what_is_not_shown_any_more_is_gone)
     assert_true(errors > 0);
 }
 
+TEST(what_was_taken_for_gone_and_is_shown_again_is_ended)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    pass(100);
+    run_all();
+    pass(30000);
+    ec2.instances[0].is_hidden = true;
+    pass(180000);
+    assert_non_null(told(CLOUD_GONE, 7));
+    assert_true(double_is_alive(&ec2.instances[0]));
+
+    ec2.instances[0].is_hidden = false;
+    event_count = 0;
+    port.ops->list(port.self, 9);
+    pass(2000);
+    assert_false(double_is_alive(&ec2.instances[0]));
+    assert_null(told(CLOUD_FOUND, 7));
+    assert_non_null(strstr(last_note, "there again"));
+    assert_int_equal(aws_fleet_stats(fleet).doubles, 0);
+}
+
 TEST(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says)
 {
     port.ops->rent(port.self, 7, 1, 1);
@@ -536,8 +583,9 @@ CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
            WITH(an_answer_that_was_lost_is_found_by_a_round),
            WITH(a_token_that_is_not_honoured_is_noticed_and_the_second_machine_ended),
            WITH(a_refusal_is_told_and_remembered_until_its_back_off_ends),
-           WITH(refusals_of_one_batch_count_once), WITH(a_quota_refuses_all_offers_that_share_it),
-           WITH(throttling_is_waited_out), WITH(launches_keep_to_the_rate_of_the_api),
+           WITH(a_back_off_goes_on_in_the_next_life), WITH(refusals_of_one_batch_count_once),
+           WITH(a_quota_refuses_all_offers_that_share_it), WITH(throttling_is_waited_out),
+           WITH(launches_keep_to_the_rate_of_the_api),
            WITH(what_is_given_back_before_its_answer_came_is_ended),
            WITH(what_is_given_back_after_a_lost_answer_is_sought_and_not_asked_for),
            WITH(a_termination_is_repeated_until_it_is_shown),
@@ -545,6 +593,7 @@ CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
            WITH(what_is_not_shown_yet_stays_ours),
            WITH(a_round_that_takes_long_ends_nothing_that_is_younger_than_its_question),
            WITH(what_is_not_shown_any_more_is_gone),
+           WITH(what_was_taken_for_gone_and_is_shown_again_is_ended),
            WITH(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says),
            WITH(a_notice_reaches_the_machine_it_is_about),
            WITH(a_missing_right_is_said_and_not_asked_for_again_at_once),
