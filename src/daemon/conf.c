@@ -312,7 +312,7 @@ static int read_policy(const struct reading *in, const struct doc_node *root)
 
 static int read_estimates(const struct reading *in, const struct doc_node *root)
 {
-    static const char *const allowed[] = { "default", "learn", NULL };
+    static const char *const allowed[] = { "default", "learn", "accounting", NULL };
     const struct doc_node *map = NULL;
     int rc = get_section(in, root, "estimates", allowed, &map);
 
@@ -321,6 +321,8 @@ static int read_estimates(const struct reading *in, const struct doc_node *root)
     rc = doc_get_duration(map, "default", some_time, &in->conf->default_estimate_ms, in->reterr);
     if (rc == 0)
         rc = doc_get_bool(map, "learn", &in->conf->learn, in->reterr);
+    if (rc == 0)
+        rc = get_file(in, map, "accounting", &in->conf->accounting);
     return rc;
 }
 

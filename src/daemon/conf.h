@@ -88,6 +88,7 @@ struct conf {
     int64_t option[POLICY_OPTIONS_MAX];
     msec_t default_estimate_ms;
     bool learn;
+    const char *accounting; /* a file of sacct, or NULL */
     uint32_t max_instances;
     money_t max_price_per_hour;
     struct conf_timing timing;

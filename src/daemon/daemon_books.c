@@ -10,6 +10,8 @@
 #include "base/names.h"
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "trace/input_file.h"
+#include "trace/sacct.h"
 
 /* So much of the past is taught at the start. */
 enum { LESSONS_MAX = 10000 };
@@ -287,10 +289,59 @@ static void teach(void *context, const struct store_runtime *runtime)
     controller_teach(daemon->controller, &traits, runtime->runtime_ms);
 }
 
+static void teach_trace(struct daemon *daemon, const struct sacct_log *log)
+{
+    const struct trace *trace = &log->trace;
+
+    for (uint32_t i = 0; i < trace->job_count; i++) {
+        const struct trace_job *job = &trace->jobs[i];
+        const msec_t limit = job->estimate_ms / MSEC_PER_SEC;
+        const msec_t submitted = log->start_s * MSEC_PER_SEC + job->arrival_ms;
+        const struct runtime_traits traits = {
+            .name = number_of(&daemon->job_names, names_text(&trace->names, job->name)),
+            .user = number_of(&daemon->users, names_text(&trace->users, job->user)),
+            .shape = RUNTIME_UNKNOWN,
+            .tasks = job->task_count,
+            .hour = (uint32_t)(submitted / MSEC_PER_HOUR % 24),
+            .limit = job->estimate_ms >= 0 && limit < no_limit ? (uint32_t)limit : RUNTIME_UNKNOWN,
+        };
+
+        controller_teach(daemon->controller, &traits, job->work_ms);
+    }
+}
+
+/* What the cluster did before there was Stint. */
+static int teach_accounting(struct daemon *daemon, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    struct sacct_log log;
+    struct error error = { "" };
+    int rc = input_file_read(daemon->conf.accounting, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = sacct_read(file.text, file.length, SACCT_DEMAND_REQUESTED, &log, &error);
+    input_file_done(&file);
+    if (rc < 0)
+        return error_set(reterr, rc, "%s: %s", daemon->conf.accounting, error.text);
+    teach_trace(daemon, &log);
+    LOG_INFO("learned from accounting file=%s jobs=%u", daemon->conf.accounting,
+             log.trace.job_count);
+    sacct_done(&log);
+    return 0;
+}
+
+/* The older first: what is learned later weighs more. */
 int daemon_teach(struct daemon *daemon, struct error *reterr)
 {
+    int rc = 0;
+
     if (!daemon->conf.learn)
         return 0;
+    if (daemon->conf.accounting != NULL)
+        rc = teach_accounting(daemon, reterr);
+    if (rc < 0)
+        return rc;
     return store_each_runtime(daemon->store, LESSONS_MAX, teach, daemon, reterr);
 }
 
