@@ -24,7 +24,7 @@
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_record.h"
 
-enum { RELEASE_THREADS = 4 };
+enum { RELEASE_THREADS = 4, STOPPED_S = 2 };
 
 static int refuse(int code, struct error *reterr)
 {
@@ -235,10 +235,15 @@ static time_t now(void)
     return at.tv_sec;
 }
 
-/* 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the plugin's hold is
- * taken back here. Safe in any thread. */
-static int set_free(const char *job, const char *nodes, const char *partition, const char *comment,
-                    struct error *reterr)
+/*
+ * 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the plugin's hold is
+ * taken back here. Safe in any thread.
+ *
+ * A slurmd that has stopped a job refuses it ("credential revoked") within the same second, and
+ * slurmctld then ends the job for good. So one that 'was_stopped' begins a little later.
+ */
+static int set_free(const char *job, bool was_stopped, const char *nodes, const char *partition,
+                    const char *comment, struct error *reterr)
 {
     job_desc_msg_t wish;
 
@@ -246,7 +251,7 @@ static int set_free(const char *job, const char *nodes, const char *partition, c
     wish.admin_comment = unconst(comment);
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
-    wish.begin_time = now();
+    wish.begin_time = now() + (was_stopped ? STOPPED_S : 0);
     wish.priority = INFINITE;
     return update(&wish, job, reterr);
 }
@@ -277,7 +282,8 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
     if (verdict != 1)
         return verdict;
     slurm_watch_touch(watch, request->job);
-    return set_free(request->job, request->nodes, request->partition, request->text, reterr);
+    return set_free(request->job, request->run != 0 && request->run != SLURM_RUN_ANY,
+                    request->nodes, request->partition, request->text, reterr);
 }
 
 /* Whether the job may be touched at all. */
@@ -315,6 +321,7 @@ static void prepare_release(struct slurm_watch *watch, struct slurm_act_item *it
     const struct slurm_watched_job *seen = slurm_watch_find(watch, item->job, ref.id, ref.task);
 
     item->nodes = seen == NULL || seen->has_nodes ? "" : NULL;
+    item->was_stopped = seen != NULL && seen->run > 0;
     item->code = check_waiting(watch, item->job, &item->error);
     if (item->code == 0)
         slurm_watch_touch(watch, item->job);
@@ -345,7 +352,8 @@ static void *release_some(void *context)
             item->code = refuse(lost, &item->error);
         if (item->code != 0)
             continue;
-        item->code = set_free(item->job, item->nodes, work->partition, NULL, &item->error);
+        item->code = set_free(item->job, item->was_stopped, item->nodes, work->partition, NULL,
+                              &item->error);
         if (slurm_act_is_unsure(item->code))
             atomic_store(&work->lost, item->code);
     }

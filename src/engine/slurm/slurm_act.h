@@ -32,6 +32,7 @@ struct slurm_act_item {
     const char *nodes; /* inside: what is required of it from now on, or NULL */
     int code;
     struct error error;
+    bool was_stopped; /* it ran before */
 };
 
 /*
