@@ -76,10 +76,10 @@ def fits(one, cpus, mem_mib, accel):
     return one.cpu >= cpus and one.mem_mib >= mem_mib and one.accel >= accel
 
 
-def alone(cpus, mem_mib, accel, nodes, milliseconds):
+def alone(cpus, mem_mib, accel, nodes, milliseconds, types=TYPES):
     """What one instance per job (and per node of a gang) costs: the cheapest that holds it, from the
     beginning of its boot to the end of the job."""
-    price = min(one.price for one in TYPES if fits(one, cpus, mem_mib, accel))
+    price = min(one.price for one in types if fits(one, cpus, mem_mib, accel))
     return nodes * charge(price, SETUP_MS + milliseconds)
 
 
@@ -100,16 +100,16 @@ def peak(runs):
     return most
 
 
-def fixed_cluster(most, milliseconds):
+def fixed_cluster(most, milliseconds, types=TYPES):
     """What a cluster that holds the peak costs at the very least, if it stands all the time: the
     machines with accelerators, and for what they lack the cheapest CPU or memory there is, in
     fractions of machines. No real cluster is as cheap."""
     cpus, mem_mib, accel = most
-    graphic = min((one for one in TYPES if one.accel), key=lambda one: one.price / one.accel)
+    graphic = min((one for one in types if one.accel), key=lambda one: one.price / one.accel)
     count = -(-accel // graphic.accel)
     per_hour = count * graphic.price
     cpus = max(0, cpus - count * graphic.cpu)
     mem_mib = max(0, mem_mib - count * graphic.mem_mib)
-    rest = max(cpus * min(one.price / one.cpu for one in TYPES),
-               mem_mib * min(one.price / one.mem_mib for one in TYPES))
+    rest = max(cpus * min(one.price / one.cpu for one in types),
+               mem_mib * min(one.price / one.mem_mib for one in types))
     return int((per_hour + rest) * milliseconds / HOUR_MS)

@@ -43,14 +43,15 @@ def shape(rng):
     return [f"--cpus-per-task={cpus}", f"--mem={cpus * per_cpu}"]
 
 
-def make(seed, jobs=300):
-    """A list of submissions in order of time; 'jobs' is a multiple of 60."""
+def make(seed, jobs=300, rest=REST_SECONDS):
+    """A list of submissions in order of time; 'jobs' is a multiple of 60, and those that do
+    not come in the rush come within 'rest' seconds of it."""
     rng = random.Random(seed)
     found = []
 
     def when():
         return rng.uniform(0, RUSH_SECONDS) if rng.random() < 0.7 else \
-            RUSH_SECONDS + rng.uniform(0, REST_SECONDS)
+            RUSH_SECONDS + rng.uniform(0, rest)
 
     def add(options, seconds, count=1):
         found.append(Submission(when(), rng.choice(USERS), options, seconds, count))

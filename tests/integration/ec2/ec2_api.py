@@ -124,7 +124,7 @@ class Ec2:
         self.planted = []
         self.pattern = None
         self.hidden = set()  # instances of moto that only served as a pattern
-        self.mood = threading.local()  # of the request that is served: whether it is to be refused
+        self.mood = threading.local()  # of the request that is served: its token, whether to refuse it
 
     # -- what there is
 
@@ -221,7 +221,7 @@ class Ec2:
     def refuse(self, action, offer, zone):
         name = offer.kind["name"]
         self.world.note("refuse", action=action, type=name, zone=zone, market=offer.market,
-                        code="InsufficientInstanceCapacity")
+                        code="InsufficientInstanceCapacity", token=getattr(self.mood, "token", ""))
         if offer.market == "spot":
             text = "There is no Spot capacity available that matches your request."
         else:
@@ -413,6 +413,8 @@ class Ec2:
         if own.get("instance-state-name"):
             rest.append(("instance-state-name", self.states_in_moto(own["instance-state-name"])))
         answers.put_filters(asked, rest)
+        if not listed(params, "InstanceId"):
+            asked["MaxResults"] = "1000000"  # else moto shows a hundred
         rows = []
         for reservation in self.upstream.ec2(region, asked).iterfind("reservationSet/item"):
             instances = reservation.find("instancesSet")
@@ -463,6 +465,9 @@ class Ec2:
             state = "shutting-down" if now - known["ended"] < self.faults["shutting_down_ms"] else "terminated"
         put(item, "instanceState/name", state)
         put(item, "instanceState/code", STATES.get(state, "80"))
+        if known["ended"] is not None and not known["code"]:
+            stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(known["ended"] // 1000))
+            put(item, "reason", f"User initiated ({stamp} GMT)")
         if known["code"]:
             put(item, "reason", known["code"])
             put(item, "stateReason/code", known["code"])

@@ -115,6 +115,8 @@ class Api(Handler):
                   ("market", "InstanceMarketOptions.MarketType"), ("token", "ClientToken"))
                  if name in params} if action in LAUNCHES else {}
         world.count(f"asked {action}")
+        if offer:
+            world.note("ask", action=action, **offer)
         self.hinder(action, "before", "cut_before", offer)
         faults.delay("delay_ms", action)
         service = "sqs" if target else "ec2"
@@ -134,6 +136,8 @@ class Api(Handler):
         self.answer(*said, cut_at=cut_at)
         if cut_at is not None:
             raise Cut
+        if offer:
+            world.note("answer", action=action, **offer)
 
     def hinder(self, action, when, share, offer):
         faults, world = self.server.ec2.faults, self.server.ec2.world
@@ -160,6 +164,7 @@ class Api(Handler):
         if faults.happens("error", action):
             raise ApiError("InternalError", "An internal error has occurred.")
         server.ec2.mood.refuses = bool(order and order["do"] == "refuse")
+        server.ec2.mood.token = params.get("ClientToken", "")
         if action == "GetProducts":
             return 200, "application/x-amz-json-1.1", server.ec2.get_products(body)
         if action == "GetCallerIdentity":

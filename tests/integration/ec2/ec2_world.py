@@ -4,9 +4,12 @@
 The record is a file of JSON lines that only grows. Each has "event" and "at" (ms since 1970):
 
     launch     id, type, zone, market, region, token, tags, launch_time (as the API tells it), price
-    terminate  id, type, zone, market, by (client, spot, console), reason
+    terminate  id, type, zone, market, by (client, spot, console), reason; the API tells this "at" in
+               whole seconds as the end of an instance, unless the spot market took it: then no time
     notice     id, until (ms), kind (interruption, rebalance)
-    refuse     action, type, zone, market, code
+    ask        action, and of RunInstances type, zone, market, token: a launch came in
+    answer     likewise: its answer went out
+    refuse     action, type, zone, market, code, token
     throttle   action, and of a launch type, zone, market
     cut        action, when, and of a launch type, zone, market
     replay     action, token: the first answer was given again

@@ -120,6 +120,31 @@ def equal(found, wanted):
         raise AssertionError(f"{found!r} is not {wanted!r}")
 
 
+@test
+def many_launches_are_listed_in_one_page(world):
+    """moto by itself shows a hundred."""
+    names = {world.run()[0] for _ in range(105)}
+    shown = {one["InstanceId"] for held in world.client.describe_instances(MaxResults=1000)["Reservations"]
+             for one in held["Instances"]}
+    equal(names - shown, set())
+
+
+@test
+def the_end_of_an_instance_has_the_time_of_the_record(world):
+    name, = world.run()
+    world.client.terminate_instances(InstanceIds=[name])
+    shown, = [one for one in world.describe() if one["InstanceId"] == name]
+    at = time.gmtime(world.record("terminate")[0]["at"] // 1000)
+    equal(shown["StateTransitionReason"], f"User initiated ({time.strftime('%Y-%m-%d %H:%M:%S', at)} GMT)")
+
+
+@test
+def a_launch_that_is_refused_was_asked_for_under_its_token(world):
+    world.ec2.order(action="RunInstances", do="refuse")
+    equal(refusal(world.run, "refused-1")[0], "InsufficientInstanceCapacity")
+    equal([line["token"] for event in ("ask", "refuse") for line in world.record(event)], ["refused-1", "refused-1"])
+
+
 # -- client tokens
 
 
