@@ -370,7 +370,8 @@ static void tell_later_ones(struct slurm_engine *engine)
         slurm_engine_emit(engine, &event);
     }
     engine->later_count -= count;
-    memmove(engine->later, engine->later + count, engine->later_count * sizeof(*engine->later));
+    if (count > 0)
+        memmove(engine->later, engine->later + count, engine->later_count * sizeof(*engine->later));
 }
 
 void slurm_engine_line(struct slurm_engine *engine, msec_t now, char *text, size_t length)
