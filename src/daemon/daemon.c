@@ -22,7 +22,9 @@ static const msec_t write_delay_ms = 100;
 
 static const msec_t store_retry_ms = 1 * MSEC_PER_SEC;
 
-/* In mode shadow: an engine that takes longer to start a job had no room for it. */
+/* In mode shadow: Slurm looks at what it was told once a second, and so starts a job 0.5 to 0.8 s after
+ * it was placed; an engine that takes longer had no room for it. */
+static const msec_t start_lag_min_ms = 800;
 static const msec_t start_lag_max_ms = 2 * MSEC_PER_SEC;
 
 /* Reasons and closed intents are kept for a month. */
@@ -694,6 +696,7 @@ static int create_adapters(struct daemon *daemon, struct error *reterr)
         return 0;
     }
     daemon->shadow = shadow_create(&(struct shadow_config){
+        .start_lag_min_ms = start_lag_min_ms,
         .start_lag_max_ms = start_lag_max_ms,
         .news_lag_ms = daemon->conf.engine.poll_ms / 2,
         .engine = slurm_engine_port(daemon->engine),

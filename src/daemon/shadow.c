@@ -224,11 +224,15 @@ static msec_t start_lag(const struct shadow *shadow)
     msec_t sorted[LAGS_MAX];
 
     if (count == 0 || shadow->config.start_lag_max_ms == 0)
-        return 0;
+        return shadow->config.start_lag_min_ms;
     memcpy(sorted, shadow->lags, count * sizeof(sorted[0]));
     qsort(sorted, count, sizeof(sorted[0]), compare_lags);
-    return sorted[count / 2] < shadow->config.start_lag_max_ms ? sorted[count / 2]
-                                                               : shadow->config.start_lag_max_ms;
+
+    const msec_t lag = sorted[count / 2] > shadow->config.start_lag_min_ms
+                           ? sorted[count / 2]
+                           : shadow->config.start_lag_min_ms;
+
+    return lag < shadow->config.start_lag_max_ms ? lag : shadow->config.start_lag_max_ms;
 }
 
 /* The real one has ended. */

@@ -31,6 +31,7 @@ struct shadow;
 struct shadow_config {
     struct engine_port engine; /* the real one, for lists */
     const struct catalogue *catalogue;
+    msec_t start_lag_min_ms; /* from being told where until it runs, at the least */
     msec_t start_lag_max_ms; /* what takes longer was waiting for room; 0: tasks start at once */
     msec_t news_lag_ms;      /* from the end of a task until that is heard, on average */
     void (*on_engine)(void *context, const struct engine_event *event);

@@ -8,7 +8,7 @@ import random
 
 USERS = ("alice", "bob")
 RUSH_SECONDS = 8
-REST_SECONDS = 105
+REST_SECONDS = 120
 
 
 class Submission:
