@@ -62,10 +62,6 @@ class Ec2Cluster(stint_lab.StintLab):
         self.dumped = False
         self.crashed = 0  # how often slurmctld did
 
-    def conf(self):
-        """A job that lost its machine is started again once its credential has expired."""
-        return super().conf() + "AuthInfo=cred_expire=20\n"
-
     def mend(self):
         """Start slurmctld again if it died, as systemd would: that of 22.05 may crash when a node is
         deleted that it still tries to reach."""

@@ -95,12 +95,14 @@ class StandIn(Program):
         command += ["--record", record] if record else []
         command += ["--hook", hook] if hook else []
         super().__init__(*command)
+        self.lines = []  # of the record, as far as it was read
 
     def order(self, **order):
         self.control("/next", order)
 
     def record(self, event=None):
-        return [line for line in self.control("/record") if event in (None, line["event"])]
+        self.lines += self.control(f"/record?from={len(self.lines)}")
+        return [line for line in self.lines if event in (None, line["event"])]
 
 
 class Metadata(Program):

@@ -119,8 +119,14 @@ class World:
         self.clusters = 0
         with open(f"{self.folder.name}/catalogue.yaml", "w", encoding="utf-8") as file:
             file.write(CATALOGUE)
-        self.ec2 = ec2_lab.StandIn(moto, f"{self.folder.name}/record")
+        self.moto = moto
+        self.ec2 = ec2_lab.StandIn(moto)
         self.defaults = self.ec2.control("/config")
+
+    def begin_anew(self):
+        """moto looks at all that it ever launched with every request."""
+        self.ec2.stop()
+        self.ec2 = ec2_lab.StandIn(self.moto)
 
     def cluster(self):
         """A name that no test has used: keys begin with 1 again."""
@@ -198,6 +204,7 @@ def kill_once(world, cluster, key, step, repeats):
 def kills(world, step, count, tokens=True):
     """So many deaths at one step; one machine for one key, none is left. Every other time the next
     life asks again for what the last one asked for."""
+    world.begin_anew()
     cluster = world.cluster()
     world.ec2.set(tokens=tokens)
     for key in range(1, count + 1):
