@@ -404,7 +404,7 @@ def main():
     moto, drive = sys.argv[1:3]
     ec2_lab.enclose()
     world = World(moto, drive)
-    world.kills = int(sys.argv[3]) if len(sys.argv) > 3 else 25
+    world.kills = int(sys.argv[3]) if len(sys.argv) > 3 else 15
     failed = 0
     print(f"1..{len(TESTS)}", flush=True)
     for number, function in enumerate(TESTS, 1):
