@@ -238,8 +238,9 @@ def without_client_tokens_the_same_kills_rent_twice_so_the_test_bites(world):
     for step in STEPS[:2]:
         try:
             kills(world, step, 4, tokens=False)
-        except AssertionError as error:
-            assert "2: 2" in str(error) and "4: 2" in str(error), error
+        except (AssertionError, TimeoutError) as error:
+            found = world.launches(f"lab{world.clusters}")
+            assert max(found.values()) == 2, (found, error)
         else:
             raise AssertionError(f"nothing was found at {step}")
 
