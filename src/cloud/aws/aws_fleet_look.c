@@ -276,7 +276,8 @@ static void answer_lists(struct aws_fleet *fleet, msec_t now)
         fleet_tell(fleet, &(struct cloud_event){
                               .kind = CLOUD_LISTED, .at = now, .key = fleet->lists[i] });
     fleet->list_count -= lists;
-    memmove(fleet->lists, fleet->lists + lists, fleet->list_count * sizeof(*fleet->lists));
+    if (lists > 0)
+        memmove(fleet->lists, fleet->lists + lists, fleet->list_count * sizeof(*fleet->lists));
     fleet->list_active = 0;
 }
 

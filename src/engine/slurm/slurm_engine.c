@@ -164,8 +164,9 @@ static void end_list(struct slurm_engine *engine)
                                                           .at = engine->now,
                                                           .key = engine->list_keys[i] });
     engine->list_count -= taken;
-    memmove(engine->list_keys, engine->list_keys + taken,
-            engine->list_count * sizeof(*engine->list_keys));
+    if (taken > 0)
+        memmove(engine->list_keys, engine->list_keys + taken,
+                engine->list_count * sizeof(*engine->list_keys));
     begin_list(engine);
 }
 

@@ -583,7 +583,8 @@ void slurm_costs_tick(struct slurm_engine *engine)
         job->cost_type = NAME_NONE;
         sent++;
     }
-    memmove(costs->row, costs->row + sent, (costs->count - sent) * sizeof(*costs->row));
+    if (sent > 0)
+        memmove(costs->row, costs->row + sent, (costs->count - sent) * sizeof(*costs->row));
     costs->count -= sent;
     engine->costs_wake = costs->count == 0 ? MSEC_NEVER : engine->now + MSEC_PER_SEC;
 }
