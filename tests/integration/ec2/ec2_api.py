@@ -203,43 +203,53 @@ class Ec2:
                 most = min(most, limit - used)
         return max(0, most)
 
-    def check_quota(self, offer, count):
+    def within_quota(self, offer, least, most):
+        """How many of least..most the quotas leave. Raises what EC2 answers if not even the least."""
         living = self.world.living()
         limit = self.faults["quota_instances"]
-        if limit and len(living) + count > limit:
-            raise ApiError("InstanceLimitExceeded", f"You have requested more instances ({len(living) + count})"
+        if limit and len(living) + least > limit:
+            raise ApiError("InstanceLimitExceeded", f"You have requested more instances ({len(living) + least})"
                            f" than your current instance limit of {limit} allows.")
+        most = min(most, limit - len(living)) if limit else most
         limit = self.faults["quota_vcpus"].get(offer.market)
-        used = sum(one["vcpus"] for one in living if one["market"] == offer.market)
-        if limit is not None and used + count * offer.kind["vcpus"] > limit:
-            if offer.market == "spot":
-                raise ApiError("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
-            raise ApiError("VcpuLimitExceeded", "You have requested more vCPU capacity than your current "
-                           f"vCPU limit of {limit} allows for the instance bucket that the specified "
-                           "instance type belongs to.")
+        if limit is None:
+            return most
+        left = limit - sum(one["vcpus"] for one in living if one["market"] == offer.market)
+        if least * offer.kind["vcpus"] <= left:
+            return min(most, left // offer.kind["vcpus"])
+        if offer.market == "spot":
+            raise ApiError("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
+        raise ApiError("VcpuLimitExceeded", "You have requested more vCPU capacity than your current "
+                       f"vCPU limit of {limit} allows for the instance bucket that the specified "
+                       "instance type belongs to.")
 
-    def refuse(self, action, offer, zone):
-        name = offer.kind["name"]
-        self.world.note("refuse", action=action, type=name, zone=zone, market=offer.market,
-                        code="InsufficientInstanceCapacity", token=getattr(self.mood, "token", ""))
+    def note_refusal(self, action, offer, code):
+        self.world.note("refuse", action=action, type=offer.kind["name"], zone=offer.zone,
+                        market=offer.market, code=code, token=getattr(self.mood, "token", ""))
+
+    @staticmethod
+    def no_capacity(offer, zone):
         if offer.market == "spot":
             text = "There is no Spot capacity available that matches your request."
         else:
-            text = (f"We currently do not have sufficient {name} capacity in the Availability Zone you "
-                    f"requested ({zone}). Our system will be working on provisioning additional capacity.")
-        raise ApiError("InsufficientInstanceCapacity", text)
+            text = (f"We currently do not have sufficient {offer.kind['name']} capacity in the Availability "
+                    f"Zone you requested ({zone}). Our system will be working on provisioning additional "
+                    "capacity.")
+        return ApiError("InsufficientInstanceCapacity", text)
 
-    def launch(self, action, offer, params, least, most):
+    def is_to_be_refused(self, action):
+        """Whether chance or an order refuses this request, however many machines it asks for."""
+        return getattr(self.mood, "refuses", False) or self.faults.chance("refuse", action)
+
+    def launch(self, offer, params, least, most, asked_zone):
         """Start least..most of an offer; the tree of moto's answer. Raises what EC2 answers."""
         zones = [offer.zone] if offer.zone else self.zones(offer.region)
-        if getattr(self.mood, "refuses", False) or self.faults.chance("refuse", action):
-            self.refuse(action, offer, zones[0])
         with self.launching:
-            self.check_quota(offer, least)
+            most = self.within_quota(offer, least, most)
             zone = max(zones, key=lambda one: min(self.room(offer, one), most))
             count = min(most, self.room(offer, zone))
             if count < least:
-                self.refuse(action, offer, zone)
+                raise self.no_capacity(offer, zone)
             price = self.price(offer, zone, params)
             asked = {**without(params, "ClientToken", "DryRun"), "Action": "RunInstances",
                      "MinCount": str(count), "MaxCount": str(count),
@@ -247,8 +257,8 @@ class Ec2:
             if offer.market == "spot":
                 asked["InstanceMarketOptions.MarketType"] = "spot"
             tree = self.upstream.ec2(offer.region, asked)
-            for item in tree.iterfind("instancesSet/item"):
-                self.register(offer, params, price, item)
+            for index, item in enumerate(tree.iterfind("instancesSet/item")):
+                self.register(offer, params, price, item, index, asked_zone)
             return tree
 
     def price(self, offer, zone, params):
@@ -261,13 +271,15 @@ class Ec2:
                            f"minimum required Spot request fulfillment price of {price}.")
         return price
 
-    def register(self, offer, params, price, item):
+    def register(self, offer, params, price, item, index, asked_zone):
         put(item, "clientToken", params.get("ClientToken", ""))
+        put(item, "amiLaunchIndex", str(index))
         put(item, "placement/availabilityZone", item.findtext("placement/availabilityZone"))
         instance = {
             "id": item.findtext("instanceId"), "type": offer.kind["name"],
-            "zone": item.findtext("placement/availabilityZone"), "market": offer.market,
-            "region": offer.region, "token": params.get("ClientToken", ""),
+            "zone": item.findtext("placement/availabilityZone"), "asked_zone": asked_zone,
+            "market": offer.market, "region": offer.region, "token": params.get("ClientToken", ""),
+            "index": index,
             "tags": answers.tags_of(item), "vcpus": offer.kind["vcpus"], "price": price,
             "launch_time": item.findtext("launchTime")}
         data = params.get("UserData")
@@ -283,7 +295,14 @@ class Ec2:
         if not (least.isdigit() and most.isdigit() and 1 <= int(least) <= int(most)):
             raise ApiError("InvalidParameterValue", "MinCount and MaxCount must be 1 <= MinCount <= MaxCount")
         offer = self.offer(region, params)
-        tree = self.launch("RunInstances", offer, params, int(least), int(most))
+        try:
+            if self.is_to_be_refused("RunInstances"):
+                raise self.no_capacity(offer, offer.zone or self.zones(region)[0])
+            tree = self.launch(offer, params, int(least), int(most), offer.zone)
+        except ApiError as error:
+            if error.code == "InsufficientInstanceCapacity":
+                self.note_refusal("RunInstances", offer, error.code)
+            raise
         return answers.answer_xml("RunInstances", answers.inner_of(tree))
 
     def create_fleet(self, region, params):
@@ -295,15 +314,19 @@ class Ec2:
         left = float(params.get(f"{target}TotalTargetCapacity", 0))
         if left < 1:
             raise ApiError("InvalidParameterValue", "TotalTargetCapacity must be at least 1")
-        tags = {name: value for name, value in params.items() if name.startswith("TagSpecification.")}
+        wishes = self.wishes(region, params, market)
+        tags = self.instance_tags(params)
+        refuses = self.is_to_be_refused("CreateFleet")  # the request: no override is looked at
         got, errors = [], []
-        for wish in self.wishes(region, params, market):
+        for wish in wishes:
             if left <= 0:
                 break
             weight = float(wish["override"].get("WeightedCapacity", 1))
             asked = {**tags, **wish["params"], "ClientToken": params.get("ClientToken", "")}
             try:
-                tree = self.launch("CreateFleet", wish["offer"], asked, 1, max(1, -int(-left // weight)))
+                if refuses:
+                    raise self.no_capacity(wish["offer"], wish["offer"].zone)
+                tree = self.launch(wish["offer"], asked, 1, max(1, -int(-left // weight)), None)
                 ids = [node.text for node in tree.iterfind("instancesSet/item/instanceId")]
                 left -= weight * len(ids)
                 got.append((wish, "<instanceIds>" + "".join(f"<item>{one}</item>" for one in ids) +
@@ -311,9 +334,21 @@ class Ec2:
             except ApiError as error:
                 errors.append((wish, f"<errorCode>{error.code}</errorCode>"
                                f"<errorMessage>{answers.escape(error.text)}</errorMessage>"))
+                code = error.code
+        if wishes and not got:
+            first = wishes[0]["offer"]
+            self.note_refusal("CreateFleet", Offer(first.kind, None, market, region), code)
         return answers.answer_xml("CreateFleet", f"<fleetId>fleet-{uuid.uuid4()}</fleetId>" +
                                   self.fleet_set("errorSet", errors) +
                                   self.fleet_set("fleetInstanceSet", got))
+
+    @staticmethod
+    def instance_tags(params):
+        """The tags of a fleet's instances; those of the fleet itself are not theirs."""
+        mine = [group for group in answers.grouped(params, "TagSpecification")
+                if group.get("ResourceType") == "instance"]
+        return {f"TagSpecification.{number}.{name}": value for number, group in enumerate(mine, 1)
+                for name, value in group.items()}
 
     def wishes(self, region, params, market):
         found = []
@@ -457,6 +492,7 @@ class Ec2:
         if known is None:
             return
         put(item, "clientToken", known["token"])
+        put(item, "amiLaunchIndex", str(known["index"]))
         now = ec2_world.now_ms()
         state = item.findtext("instanceState/name")
         if state == "running" and now - known["since"] < self.faults["pending_ms"]:
@@ -543,6 +579,8 @@ class Ec2:
         if action in DRY and params.get("DryRun", "").lower() == "true":
             if action == "RunInstances":
                 self.offer(region, params)  # what it names must be there
+            elif action == "CreateFleet":
+                self.wishes(region, params, "on-demand")
             raise ApiError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
         if action not in WITH_TOKEN or not params.get("ClientToken") or not self.faults["tokens"]:
             return self.act(region, params)

@@ -4,8 +4,9 @@
 
     ec2_node.py FOLDER launch|notice|terminate      with a line of the record on standard input
 
-As an instance does, it takes its name from its user data. It stands in the lab of slurm_lab.py, on
-its bridge, and boots with share/local/boot-slurm.sh. When it is terminated it dies all at once.
+As an instance does, it takes its name from its user data and its launch index, or from its tags. It
+stands in the lab of slurm_lab.py, on its bridge, and boots with share/local/boot-slurm.sh. When it is
+terminated it dies all at once.
 """
 import json
 import os
@@ -15,6 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import ec2_identity
 import ec2_types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -42,11 +44,20 @@ def wire(name, key):
     return address
 
 
+def identity(line):
+    """(node, type, zone, market), as stint-join finds them."""
+    told = dict(word.split("=", 1) for word in line["user_data"].splitlines() if word.startswith("STINT_"))
+    if "STINT_NODE" in told:
+        return (ec2_identity.name_at(told["STINT_NODE"], line["index"]), told["STINT_TYPE"],
+                told["STINT_ZONE"], told["STINT_MARKET"])
+    kind, _, market = line["tags"]["stint:offer"].split("/")
+    return line["tags"]["stint:node"], kind, line["zone"], market
+
+
 def launch(folder, line):
-    told = dict(word.split("=", 1) for word in line["user_data"].splitlines())
+    name, own_type, zone, market = identity(line)
     kind = ec2_types.find(line["type"])
-    name = told["STINT_NODE"]
-    address = wire(name, int(line["tags"]["stint:key"]))
+    address = wire(name, ec2_identity.key_of(line))
     own = f"{folder}/node/{name}"
     os.makedirs(own)
     with open(f"{own}/said", "wb") as log:
@@ -54,9 +65,8 @@ def launch(folder, line):
             [*ENCLOSE, "nsenter", f"--net=/run/netns/{name}", "bash", "-c",
              'hostname "$NAME"; exec bash "$BOOT"'],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            env={"PATH": os.environ["PATH"], "BOOT": BOOT, "NAME": name, "TYPE": told["STINT_TYPE"],
-                 "FAMILY": kind.name.split(".")[0], "MARKET": told["STINT_MARKET"],
-                 "ZONE": told["STINT_ZONE"], "CPUS": str(kind.cpu), "MEM_MIB": str(kind.mem_mib),
+            env={"PATH": os.environ["PATH"], "BOOT": BOOT, "NAME": name, "TYPE": own_type,
+                 "FAMILY": kind.name.split(".")[0], "MARKET": market, "ZONE": zone, "CPUS": str(kind.cpu), "MEM_MIB": str(kind.mem_mib),
                  "ACCELS": str(kind.accel), "ADDRESS": address, "FOLDER": own})
     with open(f"{folder}/node/{line['id']}", "w", encoding="ascii") as file:
         file.write(f"{process.pid} {name}")

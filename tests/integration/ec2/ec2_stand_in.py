@@ -56,6 +56,19 @@ LAUNCHES = ("RunInstances", "CreateFleet")
 ROLE_SECONDS = 3600
 
 
+def asked_offer(action, params):
+    """What a launch asks for, for the record; of another request nothing. A fleet finds its zone itself."""
+    if action not in LAUNCHES:
+        return {}
+    if action == "CreateFleet":
+        first = "LaunchTemplateConfigs.1.Overrides.1.InstanceType"
+        return {"type": params.get(first), "zone": None, "token": params.get("ClientToken", ""),
+                "market": params.get("TargetCapacitySpecification.DefaultTargetCapacityType", "on-demand")}
+    return {key: params[name] for key, name in
+            (("type", "InstanceType"), ("zone", "Placement.AvailabilityZone"),
+             ("market", "InstanceMarketOptions.MarketType"), ("token", "ClientToken")) if name in params}
+
+
 class Cut(Exception):
     """The connection is to be cut here."""
 
@@ -110,10 +123,7 @@ class Api(Handler):
         query = body.decode(errors="replace") if self.command == "POST" else self.path.partition("?")[2]
         params = {} if target else dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         action = target.rpartition(".")[2] or params.get("Action", "")
-        offer = {key: params[name] for key, name in
-                 (("type", "InstanceType"), ("zone", "Placement.AvailabilityZone"),
-                  ("market", "InstanceMarketOptions.MarketType"), ("token", "ClientToken"))
-                 if name in params} if action in LAUNCHES else {}
+        offer = asked_offer(action, params)
         world.count(f"asked {action}")
         if offer:
             world.note("ask", action=action, **offer)

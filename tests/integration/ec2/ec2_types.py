@@ -8,6 +8,8 @@ import os
 import sys
 import time
 
+import ec2_identity
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 
 import books  # noqa: E402
@@ -61,8 +63,8 @@ class Machine:
 
     def __init__(self, launch):
         self.id = launch["id"]
-        self.key = int(launch["tags"]["stint:key"])
-        self.name = launch["tags"]["Name"]
+        self.key = ec2_identity.key_of(launch)
+        self.name = ec2_identity.name_of(launch)
         self.type = launch["type"]
         self.market = launch["market"]
         self.began = milliseconds(launch["launch_time"])

@@ -3,13 +3,15 @@
 
 The record is a file of JSON lines that only grows. Each has "event" and "at" (ms since 1970):
 
-    launch     id, type, zone, market, region, token, tags, launch_time (as the API tells it), price
+    launch     id, type, zone, market, region, token, tags, launch_time (as the API tells it), price,
+               index (of the instance among those of one request), asked_zone (null: EC2 chose)
     terminate  id, type, zone, market, by (client, spot, console), reason; the API tells this "at" in
                whole seconds as the end of an instance, unless the spot market took it: then no time
     notice     id, until (ms), kind (interruption, rebalance)
-    ask        action, and of RunInstances type, zone, market, token: a launch came in
+    ask        action, type, zone (of a fleet null), market, token: a launch came in
     answer     likewise: its answer went out
-    refuse     action, type, zone, market, code, token
+    refuse     action, type, zone, market, code, token: a launch got nothing for want of capacity; of a
+               fleet: for whatever is in its errorSet
     throttle   action, and of a launch type, zone, market
     cut        action, when, and of a launch type, zone, market
     replay     action, token: the first answer was given again
@@ -92,7 +94,7 @@ class World:
                 return False
             instance.update(ended=at, code=code)
         self.note("terminate", at=at, id=name, by=by, reason=reason or code,
-                  **{key: instance[key] for key in ("type", "zone", "market", "region", "tags")})
+                  **{key: instance[key] for key in ("type", "zone", "market", "region", "tags", "index")})
         return True
 
     def living(self):

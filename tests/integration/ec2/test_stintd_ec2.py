@@ -19,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 
 import ec2_cluster
+import ec2_identity
 import ec2_types
 from ec2_cluster import ACCESS, HTTP_TOKEN, SECRET, SESSION
 from stint_lab import run, until
@@ -74,12 +75,11 @@ class Base:
         assert self.lab.ec2.control("/counters").get("hook_failed", 0) == 0
 
     def check_rented_once(self):
-        """By the API's own record: one machine for one intent, token, key and name."""
+        """By the API's own record: one machine for one intent, place under a token, key and name."""
         launched = self.lab.record("launch")
-        for what in ("token", "Name", "stint:key"):
-            counts = collections.Counter(line[what] if what in line else line["tags"][what]
-                                         for line in launched)
-            assert counts and max(counts.values()) == 1, (what, counts.most_common(3))
+        for what in (lambda line: (line["token"], line["index"]), ec2_identity.key_of, ec2_identity.name_of):
+            counts = collections.Counter(what(line) for line in launched)
+            assert counts and max(counts.values()) == 1, counts.most_common(3)
         assert not self.lab.record("mismatch")
 
     def ledger(self):
@@ -306,7 +306,9 @@ class Storm(Base):
 
 
 def offer_of(line):
-    return line["type"], line["zone"], line.get("market", "on-demand")
+    """What was asked for; an instance may stand in a zone that EC2 chose."""
+    zone = line["asked_zone"] if line["event"] == "launch" else line.get("zone")
+    return line["type"], zone, line.get("market", "on-demand")
 
 
 def heard_refusals(lines, lives):
