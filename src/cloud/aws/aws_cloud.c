@@ -213,6 +213,7 @@ static int create_fleet(struct aws_cloud *cloud, struct error *reterr)
             .subnets = settings->subnets,
             .subnet_count = settings->subnet_count,
             .timing = settings->timing,
+            .together = settings->together,
             .seed = cloud->config.seed,
             .on_send = on_send,
             .on_event = on_event,

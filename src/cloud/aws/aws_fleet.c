@@ -78,7 +78,7 @@ static void forget(struct aws_fleet *fleet, const struct machine *machine)
 void fleet_queue(struct aws_fleet *fleet, struct machine *machine, msec_t at)
 {
     machine->next_at = at;
-    if (machine->is_queued || machine->is_in_flight)
+    if (machine->is_queued || machine->in_call != 0)
         return;
     machine->is_queued = true;
     MEM_ROOM(fleet->queue, fleet->queue_room, fleet->queue_count + 1);
@@ -255,8 +255,8 @@ void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call_id,
         }
     }
     switch (call.kind) {
-    case CALL_RUN:
-        fleet_run_answer(fleet, now, &call, answer);
+    case CALL_LAUNCH:
+        fleet_launch_answer(fleet, now, &call, answer);
         break;
     case CALL_TERMINATE:
         fleet_terminate_answer(fleet, now, &call, answer);
@@ -397,6 +397,8 @@ int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **r
     set_defaults(&fleet->config.timing);
     if (fleet->config.page == 0)
         fleet->config.page = 1000;
+    if (fleet->config.together == 0 || fleet->config.together > AWS_FLEET_TOGETHER_MAX)
+        fleet->config.together = AWS_FLEET_TOGETHER_MAX;
     rng_init(&fleet->rng, config->seed, 0);
     aws_bucket_init(&fleet->launches, fleet->config.timing.launch_burst,
                     fleet->config.timing.launch_every);

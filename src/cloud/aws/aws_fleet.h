@@ -6,8 +6,9 @@
  * no I/O and reads no clock: whoever owns it (aws_cloud.h, or a test) carries its requests, brings
  * the answers and says what time it is.
  *
- * Words:      a round is one look at all of our instances, page by page.
- * Promises:   a machine is asked for under the client token of its key, again and again with the
+ * Words:      a round is one look at all of our instances, page by page. A launch is one request for
+ *             one machine or several of the same offer.
+ * Promises:   a launch is asked for under the client token of its keys, again and again with the
  *             same one until an answer says what became of it: never two for one key. A refusal is
  *             told only when EC2 has refused. What is given back is terminated until EC2 shows it as
  *             ending. An offer that was refused is not asked for before its back-off ends. Events
@@ -30,6 +31,7 @@ struct aws_http_answer;
 
 enum {
     AWS_FLEET_CALLS = 32,
+    AWS_FLEET_TOGETHER_MAX = 50,
     AWS_FLEET_CLUSTER_MAX = 32,      /* letters of a cluster's name: the token has room for 64 */
     AWS_FLEET_USER_DATA_MAX = 16384, /* EC2's own limit */
 };
@@ -67,8 +69,9 @@ struct aws_fleet_config {
     const struct aws_subnet *subnets;
     uint32_t subnet_count;
     struct aws_timing timing;
-    uint64_t seed; /* of the jitter */
-    uint32_t page; /* instances of one page (0: 1000) */
+    uint64_t seed;     /* of the jitter */
+    uint32_t page;     /* instances of one page (0: 1000) */
+    uint32_t together; /* machines of one launch, at most (0: AWS_FLEET_TOGETHER_MAX) */
 
     /* Send this body to EC2; the answer comes back by aws_fleet_answer under the same 'call'. */
     void (*on_send)(void *context, uint64_t call, const char *body, size_t size, msec_t timeout);
@@ -81,9 +84,9 @@ struct aws_fleet_config {
 };
 
 struct aws_fleet_stats {
-    uint64_t launches;  /* requests, repeated ones included */
+    uint64_t launches;  /* requests for one machine or several, repeated ones included */
     uint64_t repeated;  /* of those: asked again */
-    uint64_t refused;   /* by EC2 */
+    uint64_t refused;   /* machines, by EC2 */
     uint64_t held_back; /* refused here, as the offer's back-off had not ended */
     uint64_t throttled; /* answers */
     uint64_t lost;      /* answers */

@@ -161,7 +161,7 @@ static void send_page(struct aws_fleet *fleet, msec_t now)
 
     if (call == NULL)
         return;
-    aws_form_begin(&fleet->form, "DescribeInstances", "2016-11-15");
+    aws_form_begin(&fleet->form, "DescribeInstances", EC2_VERSION);
     aws_form_number(&fleet->form, "MaxResults", fleet->config.page);
     aws_form_add(&fleet->form, "Filter.1.Name", "tag:stint:cluster");
     aws_form_add(&fleet->form, "Filter.1.Value.1", fleet->config.cluster);
@@ -318,7 +318,7 @@ static void on_row(void *context, const struct ec2_instance *row)
             fleet_note(fleet, true, "an instance has our tag and no key: id=%s", row->id);
         return;
     }
-    fleet_show(fleet, page->now, key, row);
+    fleet_show(fleet, page->now, key + row->launch_index, row);
 }
 
 void fleet_look_answer(struct aws_fleet *fleet, msec_t now, const struct aws_http_answer *http)

@@ -3,7 +3,9 @@
  * aws_fleet_private.h - shared by aws_fleet*.c: the state, and who changes it.
  *
  *   aws_fleet.c        the port, the table of machines, events
- *   aws_fleet_ask.c    launches and terminations, and their answers
+ *   aws_fleet_ask.c    launches and terminations: what is due is sent
+ *   aws_fleet_told.c   and their answers
+ *   aws_fleet_launch.c what a launch says
  *   aws_fleet_look.c   rounds, lists, and what an instance that is shown means
  *   aws_fleet_offer.c  offers: their names, back-offs and quotas
  *
@@ -15,6 +17,9 @@
  *                       v  given back, answer lost           v  given back          v
  *                    MACHINE_SOUGHT --- shown -----------> (is_unwanted, terminated until shown
  *                       |  not shown for 'settle': gone     as ending): gone
+ *
+ * Machines of one offer whose keys follow each other are asked for in one launch. Which ones is settled
+ * when it is first sent, and stays so while an answer may be lost: the client token stands for all.
  */
 #ifndef STINT_CLOUD_AWS_FLEET_PRIVATE_H
 #define STINT_CLOUD_AWS_FLEET_PRIVATE_H
@@ -25,6 +30,8 @@
 #include "cloud/aws/aws_fleet.h"
 #include "cloud/aws/aws_form.h"
 #include "cloud/aws/ec2_answer.h"
+
+#define EC2_VERSION "2016-11-15"
 
 enum machine_state {
     MACHINE_ASKED,  /* no answer yet */
@@ -38,13 +45,15 @@ struct machine {
     uint32_t offer; /* OFFER_NONE: not in our catalogue */
     enum machine_state state;
     bool is_unwanted;     /* given back */
-    bool is_in_flight;    /* a request about it is under way */
     bool is_queued;       /* in fleet.queue */
     bool is_maybe_there;  /* a request was sent whose answer was lost */
     bool is_alone;        /* to be terminated in a request of its own */
+    uint64_t in_call;     /* the request about it that is under way; 0: none */
     uint32_t attempts;    /* requests since the last answer that helped */
     uint32_t missed;      /* rounds in a row that did not show it */
     uint64_t shown_in;    /* last round that did */
+    uint64_t first;       /* of the launch it belongs to */
+    uint32_t together;    /* machines of that launch; 0: it belongs to none yet */
     msec_t next_at;       /* when to send the next request */
     msec_t asked_at;      /* when the last one was sent, or when it was given back */
     msec_t seen_at;       /* when EC2 last said that it is there; below 0: never */
@@ -70,14 +79,21 @@ struct offer_block {
     msec_t wait;  /* the last back-off; 0: none since it was last to be had */
 };
 
-enum call_kind { CALL_FREE, CALL_RUN, CALL_TERMINATE, CALL_DESCRIBE };
+enum call_kind { CALL_FREE, CALL_LAUNCH, CALL_TERMINATE, CALL_DESCRIBE };
+
+/* Machines that are asked for in one request: the keys from 'first' on. */
+struct launch {
+    uint64_t first;
+    uint32_t count;
+    uint32_t offer;
+};
 
 struct call {
     enum call_kind kind;
     uint64_t id;
     msec_t sent_at;
     uint32_t count;
-    uint64_t keys[FLEET_BATCH_MAX]; /* CALL_RUN: one. 0: an instance that nobody knows */
+    uint64_t keys[FLEET_BATCH_MAX]; /* CALL_LAUNCH: by launch index. 0: one that nobody knows */
 };
 
 struct fleet_round {
@@ -147,10 +163,24 @@ void fleet_send(struct aws_fleet *fleet, const struct call *call);
 void fleet_pump(struct aws_fleet *fleet, msec_t now);
 msec_t fleet_queue_wake(const struct aws_fleet *fleet);
 void fleet_terminate_stray(struct aws_fleet *fleet, msec_t now, const char *id);
-void fleet_run_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
-                      const struct aws_http_answer *http);
+
+/* ---- aws_fleet_told.c ---- */
+
+void fleet_launch_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
+                         const struct aws_http_answer *http);
 void fleet_terminate_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
                             const struct aws_http_answer *http);
+
+/* ---- aws_fleet_launch.c ---- */
+
+/* How many machines of the offer may be asked for in one launch. */
+uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer);
+
+/* Whether EC2 chooses among our subnets, by CreateFleet. */
+bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer);
+
+/* Into fleet.form. */
+void fleet_put_launch(struct aws_fleet *fleet, const struct launch *launch);
 
 /* ---- aws_fleet_look.c ---- */
 

@@ -65,6 +65,7 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
                       struct error *reterr)
 {
     struct aws_settings settings = { 0 };
+    int64_t together = 0;
     const struct {
         const char *key;
         const char **place;
@@ -84,7 +85,7 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
                             (const char *const[]){ "kind", "region", "endpoint", "profile",
                                                    "launch_template", "launch_template_version",
                                                    "image", "queue", "user_data", "subnets",
-                                                   "timing", NULL },
+                                                   "together", "timing", NULL },
                             reterr);
     for (size_t i = 0; rc == 0 && i < sizeof(names) / sizeof(*names); i++)
         rc = doc_get_name(map, names[i].key, names[i].place, reterr);
@@ -92,6 +93,10 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
         rc = doc_get_text(map, "user_data", &settings.user_data, reterr);
     if (rc == 0)
         rc = read_subnets(map, arena, &settings, reterr);
+    if (rc == 0)
+        rc = doc_get_int(map, "together", (struct doc_range){ 1, AWS_FLEET_TOGETHER_MAX },
+                         &together, reterr);
+    settings.together = (uint32_t)together;
     if (rc == 0)
         rc = read_timing(map, &settings.timing, reterr);
     if (rc == 0)

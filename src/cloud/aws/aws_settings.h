@@ -24,6 +24,7 @@ struct aws_settings {
     const char *queue; /* URL of the queue of notices */
     struct aws_subnet *subnets;
     uint32_t subnet_count;
+    uint32_t together; /* machines of one launch, at most; 0: not given */
     struct aws_timing timing;
 };
 

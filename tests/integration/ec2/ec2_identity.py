@@ -21,4 +21,4 @@ def key_of(line):
 
 
 def name_of(line):
-    return name_at(line["tags"]["Name"], line["index"])
+    return name_at(line["tags"]["stint:node"], line["index"])

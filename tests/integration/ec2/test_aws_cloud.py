@@ -3,9 +3,11 @@
 """test_aws_cloud - the cloud aws against the stand-in of EC2, through aws_drive.
 
 'test_aws_cloud.py MOTO_SERVER AWS_DRIVE [KILLS]': all of it runs in a network namespace of its own. Each
-sentence is one TAP point. KILLS: how often it dies at each of the eight steps of a launch and a return. aws_drive is the cloud port on a pipe; this test is its controller, which
-rents, gives back, dies and comes again.
+sentence is one TAP point. KILLS: how often it dies at each of the ten steps of a launch and a return.
+aws_drive is the cloud port on a pipe; this test is its controller, which rents, gives back, dies and
+comes again.
 """
+import json
 import os
 import re
 import subprocess
@@ -16,8 +18,14 @@ import time
 
 sys.dont_write_bytecode = True
 
+import ec2_identity
 import ec2_lab
 from ec2_lab import until
+
+try:
+    import botocore.session
+except ImportError:
+    botocore = None  # --why-not needs none
 
 ACCESS = "AKIASTANDIN000000000"
 SECRET = "stand-in/secret+of/no+worth0000000000000"
@@ -29,8 +37,9 @@ types:
   - { name: c5.large, cpu: 2, mem_gib: 4, offers: [ { zone: us-east-1a, price: 0.085 },
       { zone: us-east-1a, market: spot, price: 0.04 }, { zone: us-east-1b, price: 0.085 } ] }
   - { name: m5.large, cpu: 2, mem_gib: 8, offers: [ { zone: us-east-1a, price: 0.096 },
-      { zone: us-east-1b, market: spot, price: 0.05 } ] }
+      { zone: us-east-1b, market: spot, price: 0.05 }, { price: 0.096 } ] }
 """
+ANY_ZONE = 5  # the offer of CreateFleet
 OFFERS = {("c5.large", "us-east-1a", "on-demand"): 0, ("c5.large", "us-east-1a", "spot"): 1,
           ("c5.large", "us-east-1b", "on-demand"): 2, ("m5.large", "us-east-1a", "on-demand"): 3,
           ("m5.large", "us-east-1b", "spot"): 4}
@@ -48,10 +57,12 @@ def equal(found, wanted):
 class Drive:
     """One life of the cloud's side of a daemon."""
 
-    def __init__(self, world, cluster, refused="30s", queue=None):
+    def __init__(self, world, cluster, refused="30s", queue=None, together=50):
         config = f"{world.folder.name}/cloud.yaml"
         with open(config, "w", encoding="utf-8") as file:
-            file.write(f"kind: aws\nregion: us-east-1\nendpoint: {world.ec2.url}\nimage: ami-12c6146b\n"
+            file.write(f"kind: aws\nregion: us-east-1\nendpoint: {world.ec2.url}\n"
+                       f"launch_template: {world.template}\nsubnets: {json.dumps(world.subnets)}\n"
+                       f"together: {together}\n"
                        f"timing: {{ look: 100ms, look_idle: 500ms, retry: 50ms, retry_most: 1s, settle: 2s,"
                        f" refused: {refused}, launch_burst: 1000, launch_every: 1ms }}\n")
             file.write(f"queue: {queue}\n" if queue else "")
@@ -120,13 +131,26 @@ class World:
         with open(f"{self.folder.name}/catalogue.yaml", "w", encoding="utf-8") as file:
             file.write(CATALOGUE)
         self.moto = moto
-        self.ec2 = ec2_lab.StandIn(moto)
+        self.ec2 = None
+        self.begin_anew()
         self.defaults = self.ec2.control("/config")
 
     def begin_anew(self):
         """moto looks at all that it ever launched with every request."""
-        self.ec2.stop()
+        if self.ec2:
+            self.ec2.stop()
         self.ec2 = ec2_lab.StandIn(self.moto)
+        client = self.client("ec2")
+        self.template = client.create_launch_template(
+            LaunchTemplateName="node", LaunchTemplateData={"ImageId": "ami-12c6146b"})["LaunchTemplate"]["LaunchTemplateId"]
+        self.subnets = {one["AvailabilityZone"]: one["SubnetId"]
+                        for one in client.describe_subnets()["Subnets"]
+                        if one["AvailabilityZone"] in ("us-east-1a", "us-east-1b")}
+
+    def client(self, service):
+        return botocore.session.get_session().create_client(
+            service, "us-east-1", endpoint_url=self.ec2.url, aws_access_key_id=ACCESS,
+            aws_secret_access_key=SECRET)
 
     def cluster(self):
         """A name that no test has used: keys begin with 1 again."""
@@ -145,7 +169,7 @@ class World:
     def launches(self, cluster):
         counts = {}
         for line in self.record("launch", cluster):
-            key = int(line["tags"]["stint:key"])
+            key = ec2_identity.key_of(line)
             counts[key] = counts.get(key, 0) + 1
         return counts
 
@@ -159,23 +183,34 @@ def a_machine_is_rented_and_given_back_and_the_bill_is_that_of_the_api(world):
     drive.ask("give_back", 3)
     until(lambda: drive.told("gone", 3), 20, "its end")
     drive.quit()
-    launch, = [line for line in world.record("launch", cluster) if line["tags"]["stint:key"] == "3"]
+    launch, = [line for line in world.record("launch", cluster) if ec2_identity.key_of(line) == 3]
     end, = [line for line in world.ec2.record("terminate") if line["id"] == launch["id"]]
     _, _, billed_from, billed_to, offer, _ = drive.told("gone", 3)[0]
     equal(offer, 1)
-    equal(launch["tags"]["Name"], "st-3")
+    equal(ec2_identity.name_of(launch), "st-3")
+    equal(len(world.record("ask", cluster)), 1)
     assert abs(billed_from - launch["at"]) < 2000, (billed_from, launch["at"])
     assert abs(billed_to - end["at"]) < 2000, (billed_to, end["at"])
 
 
-def after_death(world, cluster, key, repeats):
+class Lease:
+    """Machines that are asked for in one request: 'size' keys from 'first' on."""
+
+    def __init__(self, number, any_zone):
+        self.size = 1 if any_zone else 1 + number % 3
+        self.first = 1 + 3 * number
+        self.keys = set(range(self.first, self.first + self.size))
+        self.words = ("rent", self.first, self.size, ANY_ZONE if any_zone else number % 5)
+
+
+def after_death(world, cluster, lease, repeats):
     """A new daemon looks or, if it 'repeats', asks for the same once more; it gives all back, and
     nothing is left."""
     drive = Drive(world, cluster)
-    keys = {key}
+    keys = set(lease.keys)
     if repeats:
-        drive.ask("rent", key, 1, key % 5)
-        until(lambda: drive.keys("running", "gone", "refused"), 30, "an answer")
+        drive.ask(*lease.words)
+        until(lambda: not keys - drive.keys("running", "gone", "refused"), 30, "an answer")
     else:
         keys |= {event[1] for event in drive.list() if event[0] == "found"}
     for one in keys:
@@ -184,41 +219,42 @@ def after_death(world, cluster, key, repeats):
     drive.quit()
 
 
-def kill_once(world, cluster, key, step, repeats):
+def kill_once(world, cluster, lease, step, repeats):
     """Die between a request and its answer. A step is (what is done, request, when)."""
     doing, action, when = step
     drive = Drive(world, cluster)
     if doing == "return":
-        drive.ask("rent", key, 1, key % 5)
-        until(lambda: drive.told("running", key), 30, "a machine")
+        drive.ask(*lease.words)
+        until(lambda: not lease.keys - drive.keys("running"), 30, "a machine")
     world.ec2.order(action=action, when=when, do="hold")
-    drive.ask(*(("rent", key, 1, key % 5) if doing == "launch" else ("give_back", key)))
+    for words in [lease.words] if doing == "launch" else [("give_back", key) for key in sorted(lease.keys)]:
+        drive.ask(*words)
     world.ec2.control("/held?count=1&ms=30000")
     drive.kill()
     world.ec2.control("/release", {})
     if doing == "launch":
-        until(lambda: key in world.launches(cluster), 30, "the act")
-    after_death(world, cluster, key, repeats and doing == "launch")
+        until(lambda: lease.keys <= set(world.launches(cluster)), 30, "the act")
+    after_death(world, cluster, lease, repeats and doing == "launch")
 
 
 def kills(world, step, count, tokens=True):
     """So many deaths at one step; one machine for one key, none is left. Every other time the next
-    life asks again for what the last one asked for."""
+    life asks again for what the last one asked for. Launches are of one, two and three machines."""
     world.begin_anew()
     cluster = world.cluster()
     world.ec2.set(tokens=tokens)
-    for key in range(1, count + 1):
-        kill_once(world, cluster, key, step, key % 2 == 0)
-    check_one_each(world, cluster, count)
-
-
-def check_one_each(world, cluster, count):
+    keys = set()
+    for number in range(count):
+        lease = Lease(number, step[1] == "CreateFleet")
+        keys |= lease.keys
+        kill_once(world, cluster, lease, step, number % 2 == 0)
     equal(world.alive(cluster), [])
-    equal(world.launches(cluster), {key: 1 for key in range(1, count + 1)})
+    equal(world.launches(cluster), {key: 1 for key in keys})
 
 
 STEPS = [(doing, action, when) for doing, own in (("launch", "RunInstances"), ("return", "TerminateInstances"))
          for action in (own, "DescribeInstances") for when in ("before", "after")]
+FLEET_STEPS = [("launch", "CreateFleet", when) for when in ("before", "after")]
 
 
 @test
@@ -234,8 +270,14 @@ def killed_at_any_step_of_a_return_nothing_is_rented_twice_or_left(world):
 
 
 @test
+def killed_at_any_step_of_a_fleet_nothing_is_rented_twice_or_left(world):
+    for step in FLEET_STEPS:
+        kills(world, step, world.kills)
+
+
+@test
 def without_client_tokens_the_same_kills_rent_twice_so_the_test_bites(world):
-    for step in STEPS[:2]:
+    for step in STEPS[:2] + FLEET_STEPS:
         try:
             kills(world, step, 4, tokens=False)
         except (AssertionError, TimeoutError) as error:
@@ -245,12 +287,12 @@ def without_client_tokens_the_same_kills_rent_twice_so_the_test_bites(world):
             raise AssertionError(f"nothing was found at {step}")
 
 
-def cut_launches(world, cluster, count):
+def cut_launches(world, cluster, count, together=1, offer=0, action="RunInstances"):
     """Cut each launch after the act, and hide what was launched, so that it must be asked for again."""
     world.ec2.set(visible_after_ms=1500)
-    world.ec2.order(action="RunInstances", when="after", do="cut", count=count)
-    drive = Drive(world, cluster)
-    drive.ask("rent", 1, count, 0)
+    world.ec2.order(action=action, when="after", do="cut", count=count // together)
+    drive = Drive(world, cluster, together=together)
+    drive.ask("rent", 1, count, offer)
     until(lambda: len(drive.told("running")) == count, 30, "the machines")
     time.sleep(2)
     drive.ask("stats")
@@ -261,22 +303,24 @@ def cut_launches(world, cluster, count):
 
 @test
 def a_lost_answer_is_asked_for_again_and_costs_no_second_machine(world):
-    cluster = world.cluster()
-    drive = cut_launches(world, cluster, 20)
-    equal(world.launches(cluster), {key: 1 for key in range(1, 21)})
-    assert drive.stats["repeated"] >= 10, drive.stats
-    equal(drive.stats["doubles"], 0)
+    for together, offer, action in (1, 0, "RunInstances"), (5, 0, "RunInstances"), (1, ANY_ZONE, "CreateFleet"):
+        cluster = world.cluster()
+        drive = cut_launches(world, cluster, 20, together, offer, action)
+        equal(world.launches(cluster), {key: 1 for key in range(1, 21)})
+        assert drive.stats["repeated"] >= 10 // together, drive.stats
+        equal(drive.stats["doubles"], 0)
 
 
 @test
 def without_client_tokens_a_lost_answer_rents_twice_so_the_test_bites(world):
-    cluster = world.cluster()
-    world.ec2.set(tokens=False)
-    drive = cut_launches(world, cluster, 5)
-    assert any(number > 1 for number in world.launches(cluster).values()), world.launches(cluster)
-    assert drive.stats["doubles"] > 0, drive.stats
-    assert any("two instances for one key" in line for line in drive.errors), drive.errors
-    equal(len(world.alive(cluster)), 5)
+    for together in (1, 5):
+        cluster = world.cluster()
+        world.ec2.set(tokens=False)
+        drive = cut_launches(world, cluster, 5, together)
+        assert any(number > 1 for number in world.launches(cluster).values()), world.launches(cluster)
+        assert drive.stats["doubles"] > 0, drive.stats
+        assert any("two instances for one key" in line for line in drive.errors), drive.errors
+        equal(len(world.alive(cluster)), 5)
 
 
 def stormy(world, seed):
@@ -290,8 +334,9 @@ def stormy(world, seed):
         assert time.monotonic() < end, (drive.stats, drive.errors[-3:])
         open_keys = key - len(drive.keys("running", "refused"))
         if open_keys < 10:
-            key += 1
-            drive.ask("rent", key, 1, key % 5)
+            size = 1 + key % 3
+            drive.ask("rent", key + 1, size, key % 6)
+            key += size
         time.sleep(0.05)
     spot = [line["id"] for line in world.alive(cluster) if line["market"] == "spot"]
     assert len(spot) >= 3, spot
@@ -314,7 +359,7 @@ def check_back_off(said, least_ms):
     """Nothing is asked for within 'least_ms' of a refusal of the same offer, by what the client says itself."""
     refused, asked = {}, 0
     for line in said:
-        found = re.match(r"note (\d+) (asks for|EC2 refuses) instance=\d+ offer=(\S+)", line)
+        found = re.match(r"note (\d+) (asks for|EC2 refuses) instance=\d+ count=\d+ offer=(\S+)", line)
         if not found:
             continue
         at, what, offer = int(found[1]), found[2], found[3]
@@ -359,17 +404,14 @@ def ten_thousand_instances_are_listed_in_pages_within_two_seconds_of_our_own(wor
 
 @test
 def a_notice_from_the_queue_reaches_its_machine(world):
-    import botocore.session
     cluster = world.cluster()
-    queue = botocore.session.get_session().create_client(
-        "sqs", "us-east-1", endpoint_url=world.ec2.url, aws_access_key_id=ACCESS,
-        aws_secret_access_key=SECRET)
+    queue = world.client("sqs")
     url = queue.create_queue(QueueName="notices")["QueueUrl"]
     world.ec2.set(queue_url=url)
     drive = Drive(world, cluster, queue=url)
     drive.ask("rent", 1, 2, 1)
     until(lambda: len(drive.told("running")) == 2, 20, "machines")
-    launch, = [line for line in world.record("launch", cluster) if line["tags"]["stint:key"] == "2"]
+    launch, = [line for line in world.record("launch", cluster) if ec2_identity.key_of(line) == 2]
     world.ec2.control("/interrupt", {"instance": launch["id"], "notice_ms": 1500, "copies": 2})
     until(lambda: drive.told("notice", 2), 15, "a notice")
     until(lambda: drive.told("gone", 2), 15, "its end")

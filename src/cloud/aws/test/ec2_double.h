@@ -29,7 +29,8 @@ enum double_fault {
 
 struct double_instance {
     char token[80];
-    char key[24];
+    uint64_t first; /* the tag stint:key */
+    uint32_t index; /* of its launch */
     char offer[160];
     char type[64];
     const char *state;
@@ -50,6 +51,7 @@ struct ec2_double {
     uint32_t call_count;
     uint32_t page;
     bool ignores_tokens;
+    uint32_t most; /* machines that one launch gets, at most */
     uint32_t launches;
     uint32_t terminations;
     uint32_t describes;
@@ -107,40 +109,80 @@ static inline size_t double_print_instance(char *ret, size_t size,
     if (one->ended_at > 0)
         (void)snprintf(reason, sizeof(reason), "User initiated (%.10s %.8s GMT)", ended,
                        ended + 11);
-    return (size_t)snprintf(
-        ret, size,
-        "<item><instanceId>i-%08" PRIx32 "</instanceId><instanceState><name>%s</name>"
-        "</instanceState><reason>%s</reason><instanceType>%s</instanceType>"
-        "<launchTime>%s</launchTime><clientToken>%s</clientToken><tagSet>"
-        "<item><key>stint:cluster</key><value>lab</value></item>"
-        "<item><key>stint:key</key><value>%s</value></item>"
-        "<item><key>stint:offer</key><value>%s</value></item></tagSet></item>",
-        number, one->state, reason, one->type, launched, one->token, one->key, one->offer);
+    return (size_t)snprintf(ret, size,
+                            "<item><instanceId>i-%08" PRIx32
+                            "</instanceId><instanceState><name>%s</name>"
+                            "</instanceState><reason>%s</reason><instanceType>%s</instanceType>"
+                            "<launchTime>%s</launchTime><clientToken>%s</clientToken>"
+                            "<amiLaunchIndex>%" PRIu32 "</amiLaunchIndex><tagSet>"
+                            "<item><key>stint:cluster</key><value>lab</value></item>"
+                            "<item><key>stint:key</key><value>%" PRIu64 "</value></item>"
+                            "<item><key>stint:offer</key><value>%s</value></item></tagSet></item>",
+                            number, one->state, reason, one->type, launched, one->token, one->index,
+                            one->first, one->offer);
+}
+
+static inline uint64_t double_number(const char *body, const char *name)
+{
+    char text[32];
+
+    double_get(body, name, text, sizeof(text));
+    return strtoull(text, NULL, 10);
+}
+
+/* Start what the body asks for, unless its token is known; the number of the first. */
+static inline uint32_t double_start(struct ec2_double *ec2, const char *body, const char *count,
+                                    const char *type, msec_t now)
+{
+    struct double_instance fresh = { .state = "pending", .launched_at = now / 1000 * 1000 };
+    const uint32_t begin = ec2->count;
+
+    double_get(body, "ClientToken", fresh.token, sizeof(fresh.token));
+    double_get(body, type, fresh.type, sizeof(fresh.type));
+    double_get(body, "TagSpecification.1.Tag.4.Value", fresh.offer, sizeof(fresh.offer));
+    fresh.first = double_number(body, "TagSpecification.1.Tag.3.Value");
+    for (uint32_t i = 0; i < ec2->count && !ec2->ignores_tokens; i++) {
+        if (strcmp(ec2->instances[i].token, fresh.token) == 0)
+            return i;
+    }
+    for (; fresh.index < double_number(body, count) && fresh.index < ec2->most; fresh.index++) {
+        assert_true(ec2->count < DOUBLE_MAX);
+        ec2->instances[ec2->count++] = fresh;
+    }
+    return begin;
 }
 
 static inline void double_run(struct ec2_double *ec2, const char *body, msec_t now)
 {
-    struct double_instance fresh = { .state = "pending", .launched_at = now / 1000 * 1000 };
-    uint32_t number = ec2->count;
-    size_t size;
+    const uint32_t begin = double_start(ec2, body, "MaxCount", "InstanceType", now);
+    size_t size =
+        (size_t)snprintf(ec2->answer, DOUBLE_TEXT, "<RunInstancesResponse><instancesSet>");
 
-    double_get(body, "ClientToken", fresh.token, sizeof(fresh.token));
-    double_get(body, "InstanceType", fresh.type, sizeof(fresh.type));
-    double_get(body, "TagSpecification.1.Tag.3.Value", fresh.key, sizeof(fresh.key));
-    double_get(body, "TagSpecification.1.Tag.4.Value", fresh.offer, sizeof(fresh.offer));
-    for (uint32_t i = 0; i < ec2->count && !ec2->ignores_tokens; i++) {
-        if (strcmp(ec2->instances[i].token, fresh.token) == 0)
-            number = i;
-    }
-    if (number == ec2->count) {
-        assert_true(ec2->count < DOUBLE_MAX);
-        ec2->instances[ec2->count++] = fresh;
-    }
-    size = (size_t)snprintf(ec2->answer, DOUBLE_TEXT, "<RunInstancesResponse><instancesSet>");
-    size += double_print_instance(ec2->answer + size, DOUBLE_TEXT - size, &ec2->instances[number],
-                                  number);
+    for (uint32_t i = begin; i < ec2->count && ec2->instances[i].index == i - begin; i++)
+        size +=
+            double_print_instance(ec2->answer + size, DOUBLE_TEXT - size, &ec2->instances[i], i);
     (void)snprintf(ec2->answer + size, DOUBLE_TEXT - size,
                    "</instancesSet></RunInstancesResponse>");
+}
+
+/* One instance, or the reason why there is none. */
+static inline void double_fleet(struct ec2_double *ec2, const char *body, msec_t now)
+{
+    const uint32_t number =
+        double_start(ec2, body, "TargetCapacitySpecification.TotalTargetCapacity",
+                     "LaunchTemplateConfigs.1.Overrides.1.InstanceType", now);
+
+    if (ec2->most == 0)
+        (void)snprintf(ec2->answer, DOUBLE_TEXT,
+                       "<CreateFleetResponse><errorSet><item><errorCode>"
+                       "InsufficientInstanceCapacity</errorCode></item></errorSet>"
+                       "<fleetInstanceSet/></CreateFleetResponse>");
+    else
+        (void)snprintf(ec2->answer, DOUBLE_TEXT,
+                       "<CreateFleetResponse><errorSet/><fleetInstanceSet><item><instanceIds>"
+                       "<item>i-%08" PRIx32 "</item></instanceIds></item></fleetInstanceSet>"
+                       "</CreateFleetResponse>",
+                       number);
 }
 
 static inline void double_end(struct ec2_double *ec2, uint32_t number, msec_t now)
@@ -199,6 +241,9 @@ static inline void double_act(struct ec2_double *ec2, const char *body, msec_t n
     if (strcmp(action, "RunInstances") == 0) {
         ec2->launches++;
         double_run(ec2, body, now);
+    } else if (strcmp(action, "CreateFleet") == 0) {
+        ec2->launches++;
+        double_fleet(ec2, body, now);
     } else if (strcmp(action, "TerminateInstances") == 0) {
         ec2->terminations++;
         double_terminate(ec2, body, now);
@@ -241,6 +286,7 @@ static inline void double_init(struct ec2_double *ec2)
 {
     memset(ec2, 0, sizeof(*ec2));
     ec2->page = 50;
+    ec2->most = UINT32_MAX;
     ec2->answer = mem_alloc(DOUBLE_TEXT, 1);
 }
 
@@ -251,12 +297,18 @@ static inline void double_done(struct ec2_double *ec2)
     mem_free(ec2->answer);
 }
 
+static inline uint64_t double_key(const struct double_instance *one)
+{
+    return one->first + one->index;
+}
+
 static inline bool double_is_alive(const struct double_instance *one)
 {
     return strcmp(one->state, "pending") == 0 || strcmp(one->state, "running") == 0;
 }
 
-/* Two types in a zone, each on demand and spot; and a big one of another quota. */
+/* Two types in a zone, each on demand and spot; a big one of another quota; and the first one in no
+ * zone in particular (6). */
 static inline void double_catalogue(struct catalogue *catalogue)
 {
     static const struct price_change PRICE = { 0, 100000 };
@@ -274,6 +326,11 @@ static inline void double_catalogue(struct catalogue *catalogue)
                                                  .billing = BILLING_PER_SECOND,
                                                  .price = { &PRICE, 1 } });
     }
+    catalogue_add_offer(catalogue, NULL,
+                        &(struct offer){ .type = 0,
+                                         .market = MARKET_SPOT,
+                                         .billing = BILLING_PER_SECOND,
+                                         .price = { &PRICE, 1 } });
 }
 
 #endif

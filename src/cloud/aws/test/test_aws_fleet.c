@@ -1,139 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cloud/aws/test/ec2_double.h"
-
-#include "cloud/aws/aws_fleet_private.h"
-
-enum { EVENTS_MAX = 256 };
-
-static struct ec2_double ec2;
-static struct catalogue catalogue;
-static struct aws_fleet *fleet;
-static struct cloud_port port;
-static struct cloud_event events[EVENTS_MAX];
-static uint32_t event_count;
-static uint32_t errors;
-static char last_note[512];
-static msec_t now;
-
-static void on_send(void *context, uint64_t call, const char *body, size_t size, msec_t timeout)
-{
-    (void)context;
-    assert_true(timeout > 0);
-    double_send(&ec2, call, body, size);
-}
-
-static void on_event(void *context, const struct cloud_event *event)
-{
-    (void)context;
-    assert_true(event_count < EVENTS_MAX);
-    events[event_count++] = *event;
-}
-
-static void on_note(void *context, bool is_error, const char *text)
-{
-    (void)context;
-    errors += is_error ? 1 : 0;
-    (void)snprintf(last_note, sizeof(last_note), "%s", text);
-}
-
-static void open_fleet(void)
-{
-    const struct aws_fleet_config config = {
-        .catalogue = &catalogue,
-        .cluster = "lab",
-        .node_prefix = "st-",
-        .launch_template = "lt-1",
-        .on_send = on_send,
-        .on_event = on_event,
-        .on_note = on_note,
-        .timing = { .launch_burst = 100 },
-        .seed = 7,
-        .page = 50,
-    };
-
-    assert_int_equal(aws_fleet_create(&config, &fleet, NULL), 0);
-    port = aws_fleet_port(fleet);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    double_init(&ec2);
-    double_catalogue(&catalogue);
-    event_count = 0;
-    errors = 0;
-    now = 1700000000000;
-    open_fleet();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    aws_fleet_destroy(fleet);
-    catalogue_done(&catalogue);
-    double_done(&ec2);
-    return 0;
-}
-
-/* Let time pass, answering everything, without faults. */
-static void pass(msec_t span)
-{
-    const msec_t end = now + span;
-
-    while (now <= end) {
-        const msec_t wake = aws_fleet_next_wake(fleet);
-
-        if (wake > now && ec2.call_count == 0) {
-            if (wake > end)
-                break;
-            now = wake;
-        }
-        aws_fleet_tick(fleet, now);
-        while (ec2.call_count > 0)
-            double_answer(&ec2, fleet, now, 0, FAULT_NONE, NULL);
-        assert_true(aws_fleet_next_wake(fleet) > now || ec2.call_count > 0);
-    }
-    now = end;
-}
-
-static void run_all(void)
-{
-    for (uint32_t i = 0; i < ec2.count; i++) {
-        if (strcmp(ec2.instances[i].state, "pending") == 0)
-            ec2.instances[i].state = "running";
-    }
-}
-
-static const struct cloud_event *told(enum cloud_event_kind kind, uint64_t instance)
-{
-    for (uint32_t i = 0; i < event_count; i++) {
-        if (events[i].kind == kind && events[i].instance == instance)
-            return &events[i];
-    }
-    return NULL;
-}
-
-static struct cloud_event of(enum cloud_event_kind kind, uint64_t instance)
-{
-    const struct cloud_event *event = told(kind, instance);
-
-    assert_non_null(event);
-    return event != NULL ? *event : (struct cloud_event){ 0 };
-}
-
-static void ask_first(enum double_fault fault, const char *code)
-{
-    aws_fleet_tick(fleet, now);
-    assert_true(ec2.call_count > 0);
-    for (uint32_t i = 0; i < ec2.call_count; i++) {
-        if (strstr(ec2.calls[i].body, "Action=RunInstances") != NULL) {
-            double_answer(&ec2, fleet, now, i, fault, code);
-            return;
-        }
-    }
-    fail();
-}
+#include "cloud/aws/test/fleet_lab.h"
 
 TEST(a_machine_is_rented_shown_and_given_back)
 {
@@ -294,6 +160,10 @@ TEST(a_back_off_goes_on_in_the_next_life)
 
 TEST(refusals_of_one_batch_count_once)
 {
+    struct aws_fleet_config config = usual();
+
+    config.together = 1;
+    open_fleet(config);
     port.ops->rent(port.self, 1, 5, 0);
     aws_fleet_tick(fleet, now);
     for (int i = 0; i < 5; i++)
@@ -338,16 +208,11 @@ TEST(throttling_is_waited_out)
 
 TEST(launches_keep_to_the_rate_of_the_api)
 {
-    aws_fleet_destroy(fleet);
-    assert_int_equal(aws_fleet_create(&(struct aws_fleet_config){ .catalogue = &catalogue,
-                                                                  .cluster = "lab",
-                                                                  .node_prefix = "st-",
-                                                                  .image = "ami-1",
-                                                                  .on_send = on_send,
-                                                                  .on_event = on_event },
-                                      &fleet, NULL),
-                     0);
-    port = aws_fleet_port(fleet);
+    struct aws_fleet_config config = usual();
+
+    config.timing = (struct aws_timing){ 0 };
+    config.together = 1;
+    open_fleet(config);
     port.ops->rent(port.self, 1, 30, 0);
 
     pass(100);
@@ -411,10 +276,9 @@ TEST(a_new_daemon_finds_what_the_old_one_rented)
     run_all();
     pass(5000);
     double_end(&ec2, 2, now);
-    aws_fleet_destroy(fleet);
     while (ec2.call_count > 0)
         mem_free(ec2.calls[--ec2.call_count].body);
-    open_fleet();
+    open_fleet(usual());
     event_count = 0;
 
     port.ops->list(port.self, 99);
@@ -574,8 +438,6 @@ TEST(names_that_ec2_cannot_hold_are_refused)
     assert_int_equal(aws_fleet_create(&config, &other, &error), -EINVAL);
     assert_null(other);
 }
-
-#define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
            WITH(a_launch_says_what_is_rented_and_for_whom),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fleet under random requests, faults and restarts; the seed is in the message of a failure. What
+ * A fleet under random requests, faults and restarts; the seed is in the message of a failure. Launches
+ * are of one machine or several, get all of them or fewer, and every other seed has subnets. What
  * must hold: never two living instances of one key; each machine that is not given back runs or was
  * refused in the end; what is given back ends; nothing is left; no offer that was refused is asked
  * for again before its back-off ends.
@@ -8,8 +9,9 @@
 #include "cloud/aws/test/ec2_double.h"
 
 #include "base/rng.h"
+#include "cloud/aws/aws_fleet_private.h"
 
-enum { SEEDS = 40, STEPS = 400, KEYS_MAX = 512 };
+enum { SEEDS = 100, STEPS = 400, KEYS_MAX = 512 };
 
 struct fate {
     bool is_rented;
@@ -29,24 +31,32 @@ static uint32_t keys;
 static uint32_t lists;
 static uint32_t listed;
 static msec_t now;
+static bool has_subnets;
 static msec_t blocked_until[8]; /* by offer: what the test knows of its refusals */
+
+/* The offer that a launch asks for; OFFER_NONE: it is no launch. */
+static uint32_t offer_in(const char *body)
+{
+    char offer[160];
+    char name[160];
+
+    double_get(body, "TagSpecification.1.Tag.4.Value", offer, sizeof(offer));
+    for (uint32_t i = 0; i < catalogue.offer_count; i++) {
+        fleet_offer_name(&catalogue, i, name);
+        if (strcmp(name, offer) == 0)
+            return i;
+    }
+    return OFFER_NONE;
+}
 
 static void on_send(void *context, uint64_t call, const char *body, size_t size, msec_t timeout)
 {
-    char offer[160];
+    const uint32_t offer = offer_in(body);
 
     (void)context;
     (void)timeout;
-    double_get(body, "TagSpecification.1.Tag.4.Value", offer, sizeof(offer));
-    for (uint32_t i = 0; i < catalogue.offer_count && offer[0] != '\0'; i++) {
-        char name[160];
-
-        (void)snprintf(name, sizeof(name), "%s/us-east-1a/%s",
-                       catalogue_offer_type_name(&catalogue, i),
-                       market_name(catalogue.offers[i].market));
-        if (strcmp(name, offer) == 0)
-            assert_true(now >= blocked_until[i]);
-    }
+    if (offer != OFFER_NONE)
+        assert_true(now >= blocked_until[offer]);
     double_send(&ec2, call, body, size);
 }
 
@@ -78,7 +88,12 @@ static void on_note(void *context, bool is_error, const char *text)
 
 static void open_fleet(uint64_t seed)
 {
+    static const struct aws_subnet subnets[] = { { "us-east-1a", "subnet-a" },
+                                                 { "us-east-1b", "subnet-b" } };
     const struct aws_fleet_config config = {
+        .subnets = subnets,
+        .subnet_count = has_subnets ? 2 : 0,
+        .launch_template = "lt-1",
         .catalogue = &catalogue,
         .cluster = "lab",
         .node_prefix = "st-",
@@ -94,38 +109,50 @@ static void open_fleet(uint64_t seed)
     port = aws_fleet_port(fleet);
 }
 
+static bool is_token_known(const char *body)
+{
+    char token[80];
+
+    double_get(body, "ClientToken", token, sizeof(token));
+    for (uint32_t i = 0; i < ec2.count; i++) {
+        if (strcmp(ec2.instances[i].token, token) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A launch gets fewer machines than it asks for; a fleet none, under its own kind of answer. */
+static void grant_some(uint32_t index, uint32_t offer)
+{
+    const bool is_fleet = strstr(ec2.calls[index].body, "Action=CreateFleet") != NULL;
+
+    ec2.most = is_fleet ? 0 : 1;
+    if (is_fleet || double_number(ec2.calls[index].body, "MaxCount") > ec2.most)
+        blocked_until[offer] = now + 30000;
+    double_answer(&ec2, fleet, now, index, FAULT_NONE, NULL);
+    ec2.most = UINT32_MAX;
+}
+
 /* An answer of some kind to one of the calls that wait. */
 static void answer_one(bool has_faults)
 {
     const uint32_t index = (uint32_t)rng_below(&rng, ec2.call_count);
     const uint64_t dice = has_faults ? rng_below(&rng, 100) : 99;
     const char *body = ec2.calls[index].body;
-    char token[80];
-    bool is_known = false;
+    const uint32_t offer = offer_in(body);
+    const bool is_new = offer != OFFER_NONE && !is_token_known(body);
 
-    double_get(body, "ClientToken", token, sizeof(token));
-    for (uint32_t i = 0; i < ec2.count; i++)
-        is_known = is_known || strcmp(ec2.instances[i].token, token) == 0;
     if (dice < 6) {
         double_answer(&ec2, fleet, now, index, FAULT_CUT_BEFORE, NULL);
     } else if (dice < 14) {
         double_answer(&ec2, fleet, now, index, FAULT_CUT_AFTER, NULL);
     } else if (dice < 24) {
         double_answer(&ec2, fleet, now, index, FAULT_CODE, "RequestLimitExceeded");
-    } else if (dice < 44 && token[0] != '\0' && !is_known) {
-        char offer[160];
-
-        double_get(body, "TagSpecification.1.Tag.4.Value", offer, sizeof(offer));
-        for (uint32_t i = 0; i < catalogue.offer_count; i++) {
-            char name[160];
-
-            (void)snprintf(name, sizeof(name), "%s/us-east-1a/%s",
-                           catalogue_offer_type_name(&catalogue, i),
-                           market_name(catalogue.offers[i].market));
-            if (strcmp(name, offer) == 0)
-                blocked_until[i] = now + 30000;
-        }
+    } else if (dice < 44 && is_new) {
+        blocked_until[offer] = now + 30000;
         double_answer(&ec2, fleet, now, index, FAULT_CODE, "InsufficientInstanceCapacity");
+    } else if (dice < 60 && is_new) {
+        grant_some(index, offer);
     } else {
         double_answer(&ec2, fleet, now, index, FAULT_NONE, NULL);
     }
@@ -136,7 +163,7 @@ static void check_one_each(void)
     uint32_t alive[KEYS_MAX] = { 0 };
 
     for (uint32_t i = 0; i < ec2.count; i++) {
-        const uint32_t key = (uint32_t)strtoul(ec2.instances[i].key, NULL, 10);
+        const uint64_t key = double_key(&ec2.instances[i]);
 
         assert_in_range(key, 1, keys);
         alive[key] += double_is_alive(&ec2.instances[i]) ? 1 : 0;
@@ -175,7 +202,7 @@ static void act(uint64_t seed, bool has_restarts)
     if (dice < 10 && keys + 4 < KEYS_MAX) {
         const uint32_t count = 1 + (uint32_t)rng_below(&rng, 3);
 
-        port.ops->rent(port.self, keys + 1, count, (uint32_t)rng_below(&rng, 6));
+        port.ops->rent(port.self, keys + 1, count, (uint32_t)rng_below(&rng, 7));
         for (uint32_t i = 0; i < count; i++)
             fates[++keys].is_rented = true;
     } else if (dice < 16 && keys > 0) {
@@ -231,7 +258,7 @@ static void check_end(void)
             assert_true(fates[key].running + fates[key].refused + fates[key].gone > 0);
     }
     for (uint32_t i = 0; i < ec2.count; i++) {
-        const struct fate *fate = &fates[strtoul(ec2.instances[i].key, NULL, 10)];
+        const struct fate *fate = &fates[double_key(&ec2.instances[i])];
 
         assert_int_equal(double_is_alive(&ec2.instances[i]), fate->gone + fate->refused == 0);
     }
@@ -249,6 +276,7 @@ static void run(uint64_t seed, bool has_restarts)
     lists = 0;
     listed = 0;
     now = 1700000000000;
+    has_subnets = seed % 2 == 0;
     open_fleet(seed);
     for (int i = 0; i < STEPS; i++) {
         act(seed, has_restarts);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a launch says. It depends on the configuration, the offer, the first key and the count, and on
+ * nothing else: EC2 takes the same client token only with the same parameters.
+ *
+ * Machines of one launch share its tags and user data. EC2 numbers them from 0 on (the launch index),
+ * tells them that number and shows it with each, so the key of each is the first one plus its index.
+ *
+ * An offer in no zone in particular, where each zone has a subnet of its own, goes to CreateFleet, the
+ * only request that names several subnets: EC2 takes the zone that has the machine. A fleet promises no
+ * launch index and carries no user data, so it starts one machine, which learns its name from its tags.
+ */
+#include "cloud/aws/aws_fleet_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+/* What stands for "{name}" in user data. */
+struct filling {
+    const char *name;
+    const char *value;
+};
+
+enum { FILLINGS = 5 };
+
+static const char standard_user_data[] =
+    "STINT_CLUSTER={cluster}\nSTINT_NODE={node}\nSTINT_TYPE={type}\n"
+    "STINT_ZONE={zone}\nSTINT_MARKET={market}\n";
+
+static const char *zone_of(const struct aws_fleet *fleet, uint32_t offer)
+{
+    const struct catalogue *catalogue = fleet->config.catalogue;
+    const uint32_t zone = catalogue->offers[offer].zone;
+
+    return zone != NAME_NONE ? names_text(&catalogue->names, zone) : "";
+}
+
+bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer)
+{
+    return fleet->config.catalogue->offers[offer].zone == NAME_NONE &&
+           fleet->config.subnet_count > 0 && fleet->config.launch_template != NULL;
+}
+
+uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer)
+{
+    const char *own = fleet->config.user_data;
+
+    /* Whoever writes its own user data with the node's name in it expects that name. */
+    if (fleet_takes_any_subnet(fleet, offer) || (own != NULL && strstr(own, "{node}") != NULL))
+        return 1;
+    return fleet->config.together;
+}
+
+static void put_user_data(struct aws_fleet *fleet, const struct filling *fillings)
+{
+    const char *from =
+        fleet->config.user_data != NULL ? fleet->config.user_data : standard_user_data;
+    char *text = mem_alloc(AWS_FLEET_USER_DATA_MAX, 1);
+    size_t size = 0;
+
+    while (*from != '\0' && size + LIMIT_NAME < AWS_FLEET_USER_DATA_MAX) {
+        const struct filling *found = NULL;
+
+        for (int i = 0; *from == '{' && i < FILLINGS; i++) {
+            if (strncmp(from, fillings[i].name, strlen(fillings[i].name)) == 0)
+                found = &fillings[i];
+        }
+        if (found == NULL) {
+            text[size++] = *from++;
+            continue;
+        }
+        size += (size_t)snprintf(text + size, LIMIT_NAME, "%.255s", found->value);
+        from += strlen(found->name);
+    }
+    aws_form_base64(&fleet->form, "UserData", text, size);
+    mem_free(text);
+}
+
+static void put_tag(struct aws_form *form, uint32_t number, const char *key, const char *value)
+{
+    aws_form_item(form, "TagSpecification.1.Tag.#.Key", number, key);
+    aws_form_item(form, "TagSpecification.1.Tag.#.Value", number, value);
+}
+
+static void put_tags(struct aws_fleet *fleet, const struct launch *launch, const char *node)
+{
+    struct aws_form *form = &fleet->form;
+    char name[LIMIT_NAME + 24];
+    char key[24];
+    char offer[160];
+
+    if (launch->count == 1)
+        (void)snprintf(name, sizeof(name), "%s", node);
+    else
+        (void)snprintf(name, sizeof(name), "%s..%" PRIu64, node, launch->first + launch->count - 1);
+    (void)snprintf(key, sizeof(key), "%" PRIu64, launch->first);
+    fleet_offer_name(fleet->config.catalogue, launch->offer, offer);
+    aws_form_add(form, "TagSpecification.1.ResourceType", "instance");
+    put_tag(form, 1, "Name", name);
+    put_tag(form, 2, "stint:cluster", fleet->config.cluster);
+    put_tag(form, 3, "stint:key", key);
+    put_tag(form, 4, "stint:offer", offer);
+    put_tag(form, 5, "stint:node", node);
+}
+
+static void put_token(struct aws_fleet *fleet, const struct launch *launch)
+{
+    char token[LIMIT_NAME];
+    int size =
+        snprintf(token, sizeof(token), "stint-%s-%" PRIu64, fleet->config.cluster, launch->first);
+
+    if (launch->count > 1)
+        (void)snprintf(token + size, sizeof(token) - (size_t)size, "+%" PRIu32, launch->count);
+    aws_form_add(&fleet->form, "ClientToken", token);
+}
+
+static void put_place(struct aws_fleet *fleet, const char *zone)
+{
+    if (zone[0] == '\0')
+        return;
+    for (uint32_t i = 0; i < fleet->config.subnet_count; i++) {
+        if (strcmp(fleet->config.subnets[i].zone, zone) == 0) {
+            aws_form_add(&fleet->form, "SubnetId", fleet->config.subnets[i].subnet);
+            return;
+        }
+    }
+    aws_form_add(&fleet->form, "Placement.AvailabilityZone", zone);
+}
+
+static bool is_template_id(const char *template)
+{
+    return strncmp(template, "lt-", 3) == 0;
+}
+
+static void put_template(struct aws_fleet *fleet)
+{
+    const char *template = fleet->config.launch_template;
+
+    aws_form_add(&fleet->form, "ImageId", fleet->config.image);
+    if (template == NULL)
+        return;
+    aws_form_add(&fleet->form,
+                 is_template_id(template) ? "LaunchTemplate.LaunchTemplateId"
+                                          : "LaunchTemplate.LaunchTemplateName",
+                 template);
+    aws_form_add(&fleet->form, "LaunchTemplate.Version", fleet->config.launch_template_version);
+}
+
+static void put_run(struct aws_fleet *fleet, const struct launch *launch, const char *node)
+{
+    const struct catalogue *catalogue = fleet->config.catalogue;
+    const enum market market = catalogue->offers[launch->offer].market;
+    const char *type = catalogue_offer_type_name(catalogue, launch->offer);
+    const char *zone = zone_of(fleet, launch->offer);
+    struct aws_form *form = &fleet->form;
+
+    aws_form_begin(form, "RunInstances", EC2_VERSION);
+    aws_form_number(form, "MinCount", 1);
+    aws_form_number(form, "MaxCount", launch->count);
+    aws_form_add(form, "InstanceType", type);
+    aws_form_add(form, "InstanceInitiatedShutdownBehavior", "terminate");
+    put_template(fleet);
+    put_place(fleet, zone);
+    if (market == MARKET_SPOT) {
+        aws_form_add(form, "InstanceMarketOptions.MarketType", "spot");
+        aws_form_add(form, "InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time");
+        aws_form_add(form, "InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior",
+                     "terminate");
+    }
+    put_user_data(fleet, (const struct filling[FILLINGS]){ { "{node}", node },
+                                                           { "{cluster}", fleet->config.cluster },
+                                                           { "{type}", type },
+                                                           { "{zone}", zone },
+                                                           { "{market}", market_name(market) } });
+}
+
+static void put_fleet(struct aws_fleet *fleet, const struct launch *launch)
+{
+    const struct catalogue *catalogue = fleet->config.catalogue;
+    const bool is_spot = catalogue->offers[launch->offer].market == MARKET_SPOT;
+    const char *type = catalogue_offer_type_name(catalogue, launch->offer);
+    const char *template = fleet->config.launch_template;
+    const char *version = fleet->config.launch_template_version;
+    struct aws_form *form = &fleet->form;
+
+    aws_form_begin(form, "CreateFleet", EC2_VERSION);
+    aws_form_add(form, "Type", "instant");
+    aws_form_number(form, "TargetCapacitySpecification.TotalTargetCapacity", launch->count);
+    aws_form_add(form, "TargetCapacitySpecification.DefaultTargetCapacityType",
+                 is_spot ? "spot" : "on-demand");
+    aws_form_add(form,
+                 is_spot ? "SpotOptions.AllocationStrategy" : "OnDemandOptions.AllocationStrategy",
+                 is_spot ? "price-capacity-optimized" : "lowest-price");
+    aws_form_add(form,
+                 is_template_id(template)
+                     ? "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateId"
+                     : "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateName",
+                 template);
+    aws_form_add(form, "LaunchTemplateConfigs.1.LaunchTemplateSpecification.Version",
+                 version != NULL ? version : "$Default");
+    for (uint32_t i = 0; i < fleet->config.subnet_count; i++) {
+        aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.InstanceType", i + 1, type);
+        aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.SubnetId", i + 1,
+                      fleet->config.subnets[i].subnet);
+        if (fleet->config.image != NULL)
+            aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.ImageId", i + 1,
+                          fleet->config.image);
+    }
+}
+
+void fleet_put_launch(struct aws_fleet *fleet, const struct launch *launch)
+{
+    char node[LIMIT_NAME];
+
+    (void)snprintf(node, sizeof(node), "%.128s%" PRIu64, fleet->config.node_prefix, launch->first);
+    if (fleet_takes_any_subnet(fleet, launch->offer))
+        put_fleet(fleet, launch);
+    else
+        put_run(fleet, launch, node);
+    put_token(fleet, launch);
+    put_tags(fleet, launch, node);
+}
