@@ -31,6 +31,32 @@ static void check_facts(const struct join_facts *facts)
     assert(strcmp(command.words[2], facts->node) == 0 && command.words[3] == NULL);
 }
 
+/* The first bytes of the input as a launch index, from which a name that was told goes on. */
+static void check_count_on(struct join_facts *facts, const char *text, size_t size)
+{
+    struct error error = { "" };
+    uint32_t index = 0;
+
+    if (join_index_read(text, size < 5 ? size : 5, &index, &error) < 0)
+        index = (uint32_t)(size % JOIN_INDEX_MAX);
+    assert(index <= JOIN_INDEX_MAX);
+    if (join_facts_count_on(facts, index, &error) < 0)
+        fuzz_check_error(&error);
+    check_facts(facts);
+}
+
+static void check_tags(const char *text, size_t size)
+{
+    struct join_facts facts = { .cluster = "lab", .node = "st-1" };
+    struct error error = { "" };
+
+    for (int tag = 0; tag < JOIN_TAGS; tag++) {
+        if (join_facts_take_tag((enum join_tag)tag, text, size, &facts, &error) < 0)
+            fuzz_check_error(&error);
+    }
+    check_count_on(&facts, text, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -39,10 +65,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct join_notice notice = { 0 };
     struct join_command command;
 
-    if (join_facts_read(text, size, &facts, &error) == 0)
+    if (join_facts_read(text, size, &facts, &error) == 0) {
         check_facts(&facts);
-    else
+        check_count_on(&facts, text, size);
+    } else {
         fuzz_check_error(&error);
+    }
+    check_tags(text, size);
     for (int kind = JOIN_INTERRUPTION; kind <= JOIN_REBALANCE; kind++) {
         char reason[128];
 

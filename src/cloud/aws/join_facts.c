@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/line.h"
 #include "cloud/aws/aws_clock.h"
 #include "cloud/aws/aws_fleet.h"
 
@@ -105,11 +106,123 @@ int join_facts_read(const char *text, size_t size, struct join_facts *ret, struc
             return rc;
         from += length + 1;
     }
+    if (memcmp(&facts, &(struct join_facts){ 0 }, sizeof(facts)) == 0)
+        return error_set(reterr, -ENOENT, "user data: there is no line STINT_NODE=...");
     if (facts.cluster[0] == '\0' || facts.node[0] == '\0')
-        return error_set(reterr, -ENOENT,
+        return error_set(reterr, -EINVAL,
                          "user data: there is no line STINT_%s=...; see 'user_data' in docs/AWS.md",
                          facts.node[0] == '\0' ? "NODE" : "CLUSTER");
     *ret = facts;
+    return 0;
+}
+
+/* ---- the launch index ---- */
+
+int join_index_read(const char *text, size_t size, uint32_t *ret, struct error *reterr)
+{
+    char copy[8];
+    uint64_t index = 0;
+
+    if (size < sizeof(copy) && memchr(text, '\0', size) == NULL) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+        if (line_number(copy, JOIN_INDEX_MAX, &index) == 0) {
+            *ret = (uint32_t)index;
+            return 0;
+        }
+    }
+    return error_set(reterr, -EINVAL, "the launch index is no number from 0 to %d", JOIN_INDEX_MAX);
+}
+
+int join_facts_count_on(struct join_facts *facts, uint32_t index, struct error *reterr)
+{
+    const size_t length = strlen(facts->node);
+    char name[JOIN_VALUE_SIZE + 24]; /* with as many digits as a number has */
+    uint64_t number = 0;
+    size_t at = length;
+
+    if (index == 0)
+        return 0;
+    while (at > 0 && strchr(DIGITS, facts->node[at - 1]) != NULL)
+        at--;
+    if (at == length)
+        return error_set(reterr, -EINVAL,
+                         "STINT_NODE ends in no number that the launch index could be added to");
+    while (at + 1 < length && facts->node[at] == '0')
+        at++;
+    if (line_number(facts->node + at, UINT64_MAX - index, &number) < 0)
+        return error_set(reterr, -ERANGE, "the number that STINT_NODE ends in is too large");
+    (void)snprintf(name, sizeof(name), "%.*s%" PRIu64, (int)at, facts->node, number + index);
+    if (strlen(name) >= sizeof(facts->node))
+        return error_set(reterr, -E2BIG, "STINT_NODE is too long with the launch index");
+    memcpy(facts->node, name, strlen(name) + 1);
+    return 0;
+}
+
+/* ---- tags ---- */
+
+const char *join_tag_path(enum join_tag tag)
+{
+    static const char *const paths[JOIN_TAGS] = {
+        [JOIN_TAG_CLUSTER] = "/latest/meta-data/tags/instance/stint:cluster",
+        [JOIN_TAG_NODE] = "/latest/meta-data/tags/instance/stint:node",
+        [JOIN_TAG_OFFER] = "/latest/meta-data/tags/instance/stint:offer",
+        [JOIN_TAG_ZONE] = "/latest/meta-data/placement/availability-zone",
+    };
+
+    return paths[tag];
+}
+
+/* Copy what is a word into a place of JOIN_VALUE_SIZE. */
+static bool take_word(const char *text, size_t length, size_t most, char *place)
+{
+    if (!is_word(text, length, most))
+        return false;
+    memcpy(place, text, length);
+    place[length] = '\0';
+    return true;
+}
+
+/* "m7i.large//spot": type and market, and the zone that was asked for, if any. */
+static bool take_offer(const char *text, size_t size, struct join_facts *facts)
+{
+    const char *first = memchr(text, '/', size);
+    const size_t most = JOIN_VALUE_SIZE - 1;
+
+    if (first == NULL)
+        return false;
+
+    const size_t left = size - (size_t)(first + 1 - text);
+    const char *second = memchr(first + 1, '/', left);
+
+    if (second == NULL)
+        return false;
+
+    const size_t zone = (size_t)(second - first) - 1;
+
+    return (zone == 0 || is_word(first + 1, zone, most)) &&
+           take_word(text, (size_t)(first - text), most, facts->type) &&
+           take_word(second + 1, left - zone - 1, most, facts->market);
+}
+
+int join_facts_take_tag(enum join_tag tag, const char *text, size_t size, struct join_facts *facts,
+                        struct error *reterr)
+{
+    const size_t most = JOIN_VALUE_SIZE - 1;
+    struct join_facts told = *facts;
+    bool is_good = false;
+
+    if (tag == JOIN_TAG_CLUSTER)
+        is_good = take_word(text, size, AWS_FLEET_CLUSTER_MAX, told.cluster);
+    else if (tag == JOIN_TAG_NODE)
+        is_good = take_word(text, size, most, told.node);
+    else if (tag == JOIN_TAG_OFFER)
+        is_good = take_offer(text, size, &told);
+    else
+        is_good = take_word(text, size, most, told.zone);
+    if (!is_good)
+        return error_set(reterr, -EINVAL, "%s: that value cannot be used", join_tag_path(tag));
+    *facts = told;
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * join_facts.h - what a rented instance is told, and what it says of itself to Slurm.
  *
- * User data, notices and tokens come from the metadata service. What they say ends in the arguments
+ * User data, tags, notices and tokens come from the metadata service. What they say ends in the arguments
  * of other programs, so every value must keep to a small alphabet, and no shell is involved.
  *
  * Promises:  pure; any bytes may be read. A failure has a text, which repeats nothing of what was
@@ -23,6 +23,8 @@
 enum {
     JOIN_USER_DATA_MAX = 65536, /* EC2 has at most 16 KiB */
     JOIN_NOTICE_MAX = 4096,
+    JOIN_TAG_MAX = 1024, /* bytes of a tag's value, of the zone, of the launch index */
+    JOIN_INDEX_MAX = 99999,
     JOIN_TOKEN_SIZE = 512,
     JOIN_VALUE_SIZE = 64,
     JOIN_CONF_SIZE = 512,
@@ -68,9 +70,37 @@ struct join_command {
 /*
  * The lines STINT_CLUSTER=, STINT_NODE=, STINT_TYPE=, STINT_ZONE= and STINT_MARKET= of user data;
  * other lines are passed over, so they may stand in a script. Cluster and node must be there.
- * -ENOENT: neither is; -EINVAL: a value is wrong, or there twice and different.
+ * -ENOENT: there is none of the five; -EINVAL: cluster or node lacks, or a value is wrong, or there
+ * twice and different.
  */
 int join_facts_read(const char *text, size_t size, struct join_facts *ret, struct error *reterr);
+
+/* The launch index: digits, at most JOIN_INDEX_MAX. */
+int join_index_read(const char *text, size_t size, uint32_t *ret, struct error *reterr);
+
+/*
+ * Instances of one request are told the name of the first one: st-9 is st-12 for the one with launch
+ * index 3. Zeros before the number stay what they are, as stintd writes none there: n09 and 1 is n010.
+ * With index 0 any name stays. -EINVAL: no number ends the name; -ERANGE: it becomes too large;
+ * -E2BIG: the name becomes too long.
+ */
+int join_facts_count_on(struct join_facts *facts, uint32_t index, struct error *reterr);
+
+/* Where the facts are if user data has none: a fleet gives its instances tags only. */
+enum join_tag {
+    JOIN_TAG_CLUSTER,
+    JOIN_TAG_NODE,
+    JOIN_TAG_OFFER, /* "TYPE/ZONE/MARKET"; the zone is that which was asked for, and may be empty */
+    JOIN_TAG_ZONE,  /* no tag, but where the instance stands */
+    JOIN_TAGS,
+};
+
+/* The path of such a document. */
+const char *join_tag_path(enum join_tag tag);
+
+/* Take what one of them says; -EINVAL: it is wrong. */
+int join_facts_take_tag(enum join_tag tag, const char *text, size_t size, struct join_facts *facts,
+                        struct error *reterr);
 
 /* The document of spot/instance-action or of events/recommendations/rebalance. */
 int join_notice_read(enum join_notice_kind kind, const char *text, size_t size,

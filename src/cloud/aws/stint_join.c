@@ -36,7 +36,7 @@ enum {
     NOTICE_TRIES = 3,
     NOTICE_MS = 30000,    /* after so long the command for a notice is killed */
     NOTICES_KNOWN = 16,   /* remembered as told */
-    RETRY_FIRST_MS = 500, /* while there is no user data yet; doubles */
+    RETRY_FIRST_MS = 500, /* while it is not told who this machine is; doubles */
     RETRY_MOST_MS = 5000,
 };
 
@@ -52,7 +52,7 @@ static const char usage[] =
     "  --memory N       percent of the memory that jobs may ask for (default: 100)\n"
     "  --no-rebalance   look for interruptions only, not for recommendations\n"
     "  --every TIME     between two looks for notices (default: 5s)\n"
-    "  --wait TIME      how long to wait for user data at boot (default: 5m)\n"
+    "  --wait TIME      how long to wait at boot for user data or tags (default: 5m)\n"
     "  --imds URL       the metadata service (default: " JOIN_IMDS_URL ");\n"
     "                   a loopback or link-local address\n"
     "  --print          print the words of the command to start, one on a line, and end\n"
@@ -73,6 +73,14 @@ struct options {
     bool is_print;
 };
 
+/* What is asked before anything is started, in this order; the tags only if user data has nothing. */
+enum question {
+    QUESTION_USER_DATA,
+    QUESTION_INDEX,
+    QUESTION_TAGS, /* the first of them */
+    QUESTION_NONE = QUESTION_TAGS + JOIN_TAGS,
+};
+
 struct join {
     struct options options;
     uv_loop_t loop;
@@ -87,6 +95,8 @@ struct join {
     bool is_ending;
     bool is_silent; /* the service does not answer, and that was said */
     int code;
+    enum question question;
+    bool is_waiting; /* for tags, and that was said */
     struct join_facts facts;
     char conf[JOIN_CONF_SIZE];
     msec_t retry_ms;
@@ -396,34 +406,86 @@ static int start(struct join *join, struct error *reterr)
     return 0;
 }
 
-static void ask_user_data(struct join *join);
+static void ask_question(struct join *join);
 
 static void on_retry(uv_timer_t *timer)
 {
-    ask_user_data(timer->data);
+    ask_question(timer->data);
 }
 
-static void on_user_data(void *context, const struct aws_http_answer *answer)
+static void ask_later(struct join *join)
+{
+    if (uv_now(&join->loop) - join->since >= (uint64_t)join->options.wait) {
+        say("gives up: it was not told for so long who this machine is");
+        end(join, EXIT_FAILED);
+        return;
+    }
+    (void)uv_timer_start(&join->timer, on_retry, (uint64_t)join->retry_ms, 0);
+    join->retry_ms = join->retry_ms * 2 < RETRY_MOST_MS ? join->retry_ms * 2 : RETRY_MOST_MS;
+}
+
+static int take_user_data(struct join *join, const struct aws_http_answer *answer,
+                          struct error *reterr)
+{
+    int rc = -ENOENT;
+
+    if (answer->status != 404)
+        rc = join_facts_read(answer->body, answer->size, &join->facts, reterr);
+    join->question = rc == -ENOENT ? QUESTION_TAGS : QUESTION_INDEX;
+    return rc == -ENOENT ? 0 : rc;
+}
+
+static int take_index(struct join *join, const struct aws_http_answer *answer, struct error *reterr)
+{
+    uint32_t index = 0; /* of a service that does not know it */
+    int rc = 0;
+
+    if (answer->status != 404)
+        rc = join_index_read(answer->body, answer->size, &index, reterr);
+    join->question = QUESTION_NONE;
+    return rc < 0 ? rc : join_facts_count_on(&join->facts, index, reterr);
+}
+
+/* -EAGAIN: it is not there yet. Tags appear a little after the instance does. */
+static int take_tag(struct join *join, const struct aws_http_answer *answer, struct error *reterr)
+{
+    const enum join_tag tag = (enum join_tag)(join->question - QUESTION_TAGS);
+
+    if (answer->status == 404) {
+        if (!join->is_waiting)
+            say("there is nothing in user data, and no %s yet; see docs/AWS.md",
+                join_tag_path(tag));
+        join->is_waiting = true;
+        return -EAGAIN;
+    }
+    join->question++;
+    return join_facts_take_tag(tag, answer->body, answer->size, &join->facts, reterr);
+}
+
+static void on_told(void *context, const struct aws_http_answer *answer)
 {
     struct join *join = context;
     struct error error = { "" };
-    int rc = 0;
+    int rc;
 
     note_silence(join, answer);
-    if (join->is_silent) {
-        if (uv_now(&join->loop) - join->since >= (uint64_t)join->options.wait) {
-            say("gives up: there was no user data for so long");
-            end(join, EXIT_FAILED);
-            return;
-        }
-        (void)uv_timer_start(&join->timer, on_retry, (uint64_t)join->retry_ms, 0);
-        join->retry_ms = join->retry_ms * 2 < RETRY_MOST_MS ? join->retry_ms * 2 : RETRY_MOST_MS;
+    if (join->is_silent)
+        rc = -EAGAIN;
+    else if (join->question == QUESTION_USER_DATA)
+        rc = take_user_data(join, answer, &error);
+    else if (join->question == QUESTION_INDEX)
+        rc = take_index(join, answer, &error);
+    else
+        rc = take_tag(join, answer, &error);
+    if (rc == -EAGAIN) {
+        ask_later(join);
         return;
     }
-    if (answer->status == 404)
-        rc = error_set(&error, -ENOENT, "this instance has no user data; see docs/AWS.md");
-    else
-        rc = join_facts_read(answer->body, answer->size, &join->facts, &error);
+    if (rc == 0 && join->question != QUESTION_NONE) {
+        join->retry_ms = RETRY_FIRST_MS;
+        ask_question(join);
+        return;
+    }
     if (rc == 0)
         rc = start(join, &error);
     if (rc < 0) {
@@ -432,9 +494,16 @@ static void on_user_data(void *context, const struct aws_http_answer *answer)
     }
 }
 
-static void ask_user_data(struct join *join)
+static void ask_question(struct join *join)
 {
-    join_imds_get(join->imds, "/latest/user-data", JOIN_USER_DATA_MAX, on_user_data, join);
+    if (join->question == QUESTION_USER_DATA)
+        join_imds_get(join->imds, "/latest/user-data", JOIN_USER_DATA_MAX, on_told, join);
+    else if (join->question == QUESTION_INDEX)
+        join_imds_get(join->imds, "/latest/meta-data/ami-launch-index", JOIN_TAG_MAX, on_told,
+                      join);
+    else
+        join_imds_get(join->imds, join_tag_path((enum join_tag)(join->question - QUESTION_TAGS)),
+                      JOIN_TAG_MAX, on_told, join);
 }
 
 /* ---- life ---- */
@@ -473,7 +542,7 @@ static int run(struct join *join)
     join->imds = join_imds_create(&join->loop, join->options.imds);
     join->retry_ms = RETRY_FIRST_MS;
     join->since = uv_now(&join->loop);
-    ask_user_data(join);
+    ask_question(join);
     (void)uv_run(&join->loop, UV_RUN_DEFAULT);
     join_imds_destroy(join->imds);
     uv_walk(&join->loop, close_each, NULL);

@@ -14,11 +14,13 @@ PORT CONTROL_PORT".
 Control port, JSON over HTTP (GET /config shows, POST /config changes; null takes away):
 
     instance_id, instance_type, zone, life_cycle
+    launch_index               ami-launch-index; null: this service does not know it
     role, credentials {access, secret, session_token, expires_s}     of the instance
     container {access, secret, session_token, expires_s}, container_token
     action {action, in_s}      spot/instance-action: terminate in so many seconds
     rebalance                  true: there is a recommendation, of now
-    tags                       {KEY: VALUE}, under tags/instance
+    tags                       {KEY: VALUE}, under tags/instance; null: tags are not allowed there, as
+                               without InstanceMetadataTags=enabled
     user_data
     forbidden                  true: answers 403 to all, as a service that is turned off
     fail_share_of_8            n of 8 requests are answered with 503
@@ -42,13 +44,14 @@ DEFAULTS = {
     "instance_type": "m5.large",
     "zone": "us-east-1a",
     "life_cycle": "spot",
+    "launch_index": 0,
     "role": "stand-in-role",
     "credentials": None,
     "container": None,
     "container_token": None,
     "action": None,
     "rebalance": False,
-    "tags": {},
+    "tags": None,
     "user_data": None,
     "forbidden": False,
     "fail_share_of_8": 0,
@@ -115,12 +118,16 @@ class Metadata:
                  "placement/region": config["zone"][:-1]}
         if path in plain:
             return plain[path]
+        if path == "ami-launch-index":
+            return None if config["launch_index"] is None else str(config["launch_index"])
         if path.startswith("iam/security-credentials") and config["credentials"]:
             name = path.removeprefix("iam/security-credentials").strip("/")
             if not name:
                 return config["role"]
             return self.credentials("credentials") if name == config["role"] else None
         if path.startswith("tags/instance"):
+            if config["tags"] is None:
+                return None
             name = path.removeprefix("tags/instance").strip("/")
             return config["tags"].get(name) if name else "\n".join(config["tags"])
         if path == "spot/instance-action" and config["action"]:

@@ -550,6 +550,30 @@ def ec2_seconds(text):
 
 
 @test
+def an_instance_knows_its_place_and_its_launch_index(world):
+    equal(metadata(world, "placement/availability-zone"), (200, "us-east-1a"))
+    equal(metadata(world, "ami-launch-index"), (200, "0"))
+    world.imds.set(launch_index=3, zone="us-east-1b")
+    equal(metadata(world, "ami-launch-index"), (200, "3"))
+    equal(metadata(world, "placement/availability-zone"), (200, "us-east-1b"))
+    world.imds.set(launch_index=None, zone="us-east-1a")
+    equal(metadata(world, "ami-launch-index")[0], 404)
+    world.imds.set(launch_index=0)
+
+
+@test
+def tags_are_in_the_metadata_where_that_is_allowed(world):
+    for path in ("tags/instance", "tags/instance/", "tags/instance/Name"):
+        equal(metadata(world, path)[0], 404)
+    world.imds.set(tags={"Name": "st-5", "stint:offer": "m5.large//spot", "empty": ""})
+    equal(metadata(world, "tags/instance/"), (200, "Name\nstint:offer\nempty"))
+    equal(metadata(world, "tags/instance/stint:offer"), (200, "m5.large//spot"))
+    equal(metadata(world, "tags/instance/empty"), (200, ""))
+    equal(metadata(world, "tags/instance/stint:key")[0], 404)
+    world.imds.set(tags=None)
+
+
+@test
 def a_role_gives_its_keys(world):
     equal(metadata(world, "iam/security-credentials/")[0], 404)
     world.imds.set(role="lab", credentials={"access": "ASIAX", "secret": "s", "session_token": "t",

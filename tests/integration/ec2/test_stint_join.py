@@ -26,6 +26,9 @@ TESTS = []
 SLURM_TESTS = []
 USER_DATA = ("STINT_CLUSTER=lab\nSTINT_NODE=st-17\nSTINT_TYPE=m7i.large\nSTINT_ZONE=us-east-1a\n"
              "STINT_MARKET=spot\n")
+TAGS = {"Name": "st-17", "stint:cluster": "lab", "stint:key": "17", "stint:node": "st-17",
+        "stint:offer": "m7i.large//spot"}
+TAG_PATH = "/latest/meta-data/tags/instance/"
 
 # Writes its arguments as one line of JSON; ends at SIGTERM with status 7, or at once for 'notice'.
 RECORDER = """#!/usr/bin/env python3
@@ -106,6 +109,11 @@ class World:
         until(lambda: len(self.lines(name)) >= count, seconds, f"{count} lines in {name}: {self.said()}")
         return self.lines(name)
 
+    def asked(self, beginning):
+        """How often something was asked for below this path."""
+        counters = self.imds.control("/counters")
+        return sum(count for path, count in counters.items() if path.startswith(beginning))
+
     def looks(self):
         return self.imds.control("/counters").get("/latest/meta-data/spot/instance-action", 0)
 
@@ -170,10 +178,9 @@ def hostile_user_data_starts_nothing(world):
         world.imds.set(user_data=USER_DATA.replace("STINT_NODE=st-17\n", "") + bad + "\n"
                        if "NODE" in bad or "no node" in bad else USER_DATA.split("STINT_TYPE")[0] + bad)
         equal(world.join().wait(10), 1)
-    world.imds.set(user_data=None)
-    equal(world.join().wait(10), 1)
     equal(world.lines("ran"), [])
     assert "touch x" not in world.said(), "hostile text is in the log"
+    equal(world.asked(TAG_PATH), 0)
 
 
 @test
@@ -196,6 +203,98 @@ def other_addresses_and_wrong_words_are_refused(world):
     equal(world.join("--feature", "a b").wait(10), 2)
     equal(world.join("--every", "0").wait(10), 2)
     equal(world.lines("ran"), [])
+
+
+# -- machines that were asked for together
+
+
+@test
+def the_launch_index_tells_machines_of_one_request_apart(world):
+    world.begin(launch_index=3)
+    world.join()
+    equal(world.wait_for("ran", 1)[0][1], "st-20")
+    for index in (0, None):
+        world.finish()
+        world.begin(launch_index=index)
+        world.join()
+        equal(world.wait_for("ran", 1)[0][1], "st-17")
+    equal(world.asked(TAG_PATH), 0)
+
+
+@test
+def a_launch_index_that_is_none_starts_nothing(world):
+    world.begin()
+    for bad in ("", "-1", "+1", " 1", "1\n", "1 2", "100000", "$(touch x)", "9" * 2000):
+        world.imds.set(launch_index=bad)
+        equal(world.join("--wait", "1s").wait(10), 1)
+    world.imds.set(launch_index=1)
+    for name in ("head", "st-" + "9" * 20, "a" * 62 + "9"):
+        world.imds.set(user_data=USER_DATA.replace("st-17", name))
+        equal(world.join().wait(10), 1)
+    equal(world.lines("ran"), [])
+    assert "touch x" not in world.said(), "hostile text is in the log"
+
+
+# -- machines of a fleet, which have tags only
+
+
+@test
+def without_user_data_the_tags_tell(world):
+    for user_data in (None, "", "#!/bin/sh\nmount /home\n"):
+        world.begin(user_data=user_data, tags=TAGS, zone="us-east-1b", launch_index=0)
+        world.join(run="stay {node} {cluster} {conf}")
+        equal(world.wait_for("ran", 1), [["stay", "st-17", "lab", conf_line() +
+                                          " Feature=cloud,m7i.large,m7i,spot,us-east-1b"]])
+        world.finish()
+
+
+@test
+def hostile_tags_start_nothing(world):
+    world.begin(user_data=None, tags=TAGS)
+    for tag, values in (("stint:node", ("", "-Dx", "a b", "$(touch x)", "st-1\n", "a/b", "{conf}", "a" * 64)),
+                        ("stint:cluster", ("", "a;b", "a" * 33)),
+                        ("stint:offer", ("", "m7i.large", "m7i.large/spot", "//", "a//b//c", "a/;/spot",
+                                         "-a//spot", "a//-spot", "a//spot\nb", "a//$(touch x)"))):
+        for value in values:
+            world.imds.set(tags={**TAGS, tag: value})
+            equal(world.join().wait(10), 1)
+    world.imds.set(tags=TAGS)
+    for zone in ("", "a b", "-a"):
+        world.imds.set(zone=zone)
+        equal(world.join().wait(10), 1)
+    equal(world.lines("ran"), [])
+    assert "touch x" not in world.said(), "hostile text is in the log"
+
+
+@test
+def tags_that_come_late_are_waited_for(world):
+    world.begin(user_data=None)
+    join = world.join()
+    until(lambda: world.asked(TAG_PATH) >= 1, 10, "the first question")
+    world.imds.set(tags={"Name": "st-17", "stint:cluster": "lab"})
+    until(lambda: world.asked(TAG_PATH + "stint:node") >= 2, 10, "a second question")
+    equal((world.lines("ran"), join.poll()), ([], None))
+    world.imds.set(tags=TAGS)
+    equal(world.wait_for("ran", 1)[0][1], "st-17")
+    equal(world.said().count("no /latest/meta-data/tags"), 1)
+    equal(world.asked("/latest/user-data"), 1)
+
+
+@test
+def without_user_data_and_tags_it_ends_after_its_wait(world):
+    world.begin(user_data=None)
+    equal(world.join("--wait", "700ms").wait(10), 1)
+    world.imds.set(tags={**TAGS, "stint:node": "x" * 2000})
+    equal(world.join("--wait", "700ms").wait(10), 1)
+    assert "gives up" in world.said(), world.said()
+    equal(world.lines("ran"), [])
+
+
+@test
+def tags_are_found_where_half_of_all_answers_fail(world):
+    world.begin(user_data=None, tags=TAGS, fail_share_of_8=4)
+    world.join()
+    equal(world.wait_for("ran", 1, 40)[0][1], "st-17")
 
 
 # -- a metadata service that is late, dies, comes back
@@ -323,11 +422,13 @@ def a_notice_that_is_none_runs_nothing(world):
 class SlurmNode:
     """A node of the lab whose slurmd is started by stint-join, beside a metadata service."""
 
-    def __init__(self, lab, program, name):
+    BOOT = slurm_lab.NODE.split("slurmd -D")[0]
+
+    def __init__(self, lab, program, name, **settings):
         self.name = name
-        config = json.dumps({"user_data": USER_DATA.replace("st-17", name)})
+        config = json.dumps({"user_data": USER_DATA.replace("st-17", name), **settings})
         began = f"{lab.folder}/{name}-imds"
-        slurm_lab.NODE = slurm_lab.NODE.split("slurmd -D")[0] + f"""\
+        slurm_lab.NODE = self.BOOT + f"""\
 grep ctl /etc/hosts >$D/hosts
 mount --bind $D/hosts /etc/hosts
 ip addr add 169.254.169.254/32 dev lo
@@ -366,6 +467,18 @@ def a_real_slurmd_joins_and_runs_a_job(lab, program):
     done = subprocess.run(["srun", "-p", "cloud", "-C", "m7i", "hostname"], capture_output=True, text=True,
                           timeout=60, check=True)
     equal(done.stdout.strip(), "st-17")
+
+
+@with_slurm
+def real_machines_of_one_request_and_of_a_fleet_join(lab, program):
+    SlurmNode(lab, program, "st-20", user_data=USER_DATA, launch_index=3)
+    SlurmNode(lab, program, "st-31", user_data=None, zone="us-east-1b", tags={**TAGS, "stint:node": "st-31"})
+    for name, zone in (("st-20", "us-east-1a"), ("st-31", "us-east-1b")):
+        until(lambda name=name: node_field(name, "State").startswith("IDLE"), 30, f"{name} to be idle")
+        equal(node_field(name, "ActiveFeatures"), f"cloud,m7i.large,m7i,spot,{zone}")
+        done = subprocess.run(["srun", "-p", "cloud", "-w", name, "hostname"], capture_output=True, text=True,
+                              timeout=60, check=True)
+        equal(done.stdout.strip(), name)
 
 
 @with_slurm
