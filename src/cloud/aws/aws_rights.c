@@ -34,6 +34,7 @@ static const uint64_t try_key = 999999999999;
 const struct aws_right aws_rights[AWS_RIGHTS] = {
     [AWS_RIGHT_DESCRIBE] = { "ec2:DescribeInstances", false },
     [AWS_RIGHT_RUN] = { "ec2:RunInstances", false },
+    [AWS_RIGHT_FLEET] = { "ec2:CreateFleet", false },
     [AWS_RIGHT_TAG] = { "ec2:CreateTags", false },
     [AWS_RIGHT_PASS_ROLE] = { "iam:PassRole", false },
     [AWS_RIGHT_TERMINATE] = { "ec2:TerminateInstances", false },
@@ -51,6 +52,7 @@ enum step {
     STEP_DESCRIBE,
     STEP_RUN,      /* on demand */
     STEP_RUN_SPOT, /* and in the spot market */
+    STEP_FLEET,
     STEP_TERMINATE,
     STEP_RECEIVE,
     STEP_DELETE,
@@ -66,6 +68,7 @@ static const enum aws_right_name right_of[STEPS] = {
     [STEP_DESCRIBE] = AWS_RIGHT_DESCRIBE,
     [STEP_RUN] = AWS_RIGHT_RUN,
     [STEP_RUN_SPOT] = AWS_RIGHT_RUN,
+    [STEP_FLEET] = AWS_RIGHT_FLEET,
     [STEP_TERMINATE] = AWS_RIGHT_TERMINATE,
     [STEP_RECEIVE] = AWS_RIGHT_RECEIVE,
     [STEP_DELETE] = AWS_RIGHT_DELETE,
@@ -206,21 +209,22 @@ static void set_said(struct asking *asking, enum aws_right_name name, enum aws_r
     set_state(asking, name, state, text);
 }
 
-static void launch_is_allowed(struct asking *asking)
+static void launch_is_allowed(struct asking *asking, enum aws_right_name right)
 {
-    static const enum aws_right_name with[] = { AWS_RIGHT_RUN, AWS_RIGHT_TAG, AWS_RIGHT_PASS_ROLE };
+    const enum aws_right_name with[] = { right, AWS_RIGHT_TAG, AWS_RIGHT_PASS_ROLE };
 
     for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++)
         set_state(asking, with[i], AWS_RIGHT_THERE, "");
 }
 
-static void launch_is_forbidden(struct asking *asking, const struct said *said)
+static void launch_is_forbidden(struct asking *asking, enum aws_right_name right,
+                                const struct said *said)
 {
     const enum aws_right_name named = aws_rights_named(said->message);
 
-    set_said(asking, named != AWS_RIGHTS ? named : AWS_RIGHT_RUN, AWS_RIGHT_MISSING, said);
-    if (named != AWS_RIGHTS && named != AWS_RIGHT_RUN)
-        set_state(asking, AWS_RIGHT_RUN, AWS_RIGHT_UNTRIED,
+    set_said(asking, named != AWS_RIGHTS ? named : right, AWS_RIGHT_MISSING, said);
+    if (named != AWS_RIGHTS && named != right)
+        set_state(asking, right, AWS_RIGHT_UNTRIED,
                   "a launch cannot be tried without another right");
 }
 
@@ -251,7 +255,7 @@ static bool is_allowed(const struct asking *asking, const struct said *said)
 static void judge(struct asking *asking, const struct said *said)
 {
     const enum aws_right_name right = right_of[asking->step];
-    const bool is_launch = right == AWS_RIGHT_RUN;
+    const bool is_launch = right == AWS_RIGHT_RUN || right == AWS_RIGHT_FLEET;
 
     if (is_key_fault(said)) {
         asking->report->has_keys = false;
@@ -262,13 +266,13 @@ static void judge(struct asking *asking, const struct said *said)
         return; /* who we are is good to know, no more */
     } else if (is_allowed(asking, said)) {
         if (is_launch)
-            launch_is_allowed(asking);
+            launch_is_allowed(asking, right);
         else
             set_state(asking, right, AWS_RIGHT_THERE, "");
     } else if (said->verdict != AWS_NOT_ALLOWED) {
         set_said(asking, right, AWS_RIGHT_WRONG, said);
     } else if (is_launch) {
-        launch_is_forbidden(asking, said);
+        launch_is_forbidden(asking, right, said);
     } else if (asking->step == STEP_TERMINATE && asking->instance[0] == '\0') {
         set_state(asking, right, AWS_RIGHT_UNTRIED,
                   "it is for instances with the cluster's tag, and there is none now");
@@ -291,6 +295,10 @@ static bool is_idle(const struct asking *asking)
 {
     if (asking->step == STEP_RUN || asking->step == STEP_RUN_SPOT)
         return asking->launch[asking->step == STEP_RUN_SPOT] == NULL;
+    if (asking->step == STEP_FLEET)
+        return asking->config->settings->launch_template == NULL ||
+               asking->config->settings->subnet_count == 0 || asking->config->catalogue == NULL ||
+               asking->config->catalogue->offer_count == 0;
     return (asking->step == STEP_RECEIVE || asking->step == STEP_DELETE) &&
            asking->config->settings->queue == NULL;
 }
@@ -384,6 +392,39 @@ static void ask_launch(struct asking *asking)
         on_answer, asking);
 }
 
+/* One machine of the first type, in whichever subnet has it. */
+static void ask_fleet(struct asking *asking)
+{
+    static const char template[] = "LaunchTemplateConfigs.1.LaunchTemplateSpecification.";
+    const struct aws_settings *settings = asking->config->settings;
+    const struct catalogue *catalogue = asking->config->catalogue;
+    const bool is_id = strncmp(settings->launch_template, "lt-", 3) == 0;
+    struct aws_form *form = &asking->form;
+    char name[96];
+
+    aws_form_begin(form, "CreateFleet", EC2_VERSION);
+    aws_form_add(form, "DryRun", "true");
+    aws_form_add(form, "Type", "instant");
+    (void)snprintf(name, sizeof(name), "%sLaunchTemplate%s", template, is_id ? "Id" : "Name");
+    aws_form_add(form, name, settings->launch_template);
+    (void)snprintf(name, sizeof(name), "%sVersion", template);
+    aws_form_add(form, name,
+                 settings->launch_template_version != NULL ? settings->launch_template_version
+                                                           : "$Default");
+    for (uint32_t i = 0; i < settings->subnet_count; i++) {
+        aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.SubnetId", i + 1,
+                      settings->subnets[i].subnet);
+        aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.InstanceType", i + 1,
+                      catalogue_offer_type_name(catalogue, 0));
+    }
+    aws_form_add(form, "TargetCapacitySpecification.DefaultTargetCapacityType", "on-demand");
+    aws_form_number(form, "TargetCapacitySpecification.TotalTargetCapacity", 1);
+    aws_form_add(form, "TagSpecification.1.ResourceType", "instance");
+    aws_form_add(form, "TagSpecification.1.Tag.1.Key", "stint:cluster");
+    aws_form_add(form, "TagSpecification.1.Tag.1.Value", asking->config->cluster);
+    send_form(asking, "ec2");
+}
+
 static void ask_queue(struct asking *asking)
 {
     const char *queue = asking->config->settings->queue;
@@ -410,6 +451,9 @@ static void ask(struct asking *asking)
     case STEP_RUN:
     case STEP_RUN_SPOT:
         ask_launch(asking);
+        return;
+    case STEP_FLEET:
+        ask_fleet(asking);
         return;
     case STEP_TERMINATE:
         ask_dry(asking, "TerminateInstances");

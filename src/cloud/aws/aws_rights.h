@@ -4,7 +4,8 @@
  *
  * One request for each right, so built that nothing happens: with DryRun where EC2 has it, else with
  * a request that cannot change anything (a message that stays visible, a receipt that nobody has).
- * The launch that is tried is the daemon's own, for the first offer of each market.
+ * The launch that is tried is the daemon's own, for the first offer of each market. A fleet is tried
+ * where one could be asked for: with a launch template and subnets.
  *
  * Promises:  nothing is launched, ended or taken out of a queue. No key is in the report.
  * Costs:     about ten requests, one after another; each is asked up to RIGHTS_ATTEMPTS times.
@@ -25,6 +26,7 @@ struct catalogue;
 enum aws_right_name {
     AWS_RIGHT_DESCRIBE,
     AWS_RIGHT_RUN,
+    AWS_RIGHT_FLEET, /* with a launch template and subnets */
     AWS_RIGHT_TAG,
     AWS_RIGHT_PASS_ROLE,
     AWS_RIGHT_TERMINATE,

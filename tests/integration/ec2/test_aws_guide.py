@@ -128,7 +128,8 @@ def the_template_has_image_group_and_metadata_with_tokens(world):
     data = world.aws("ec2", "describe-launch-template-versions", "--launch-template-id", world.values["TEMPLATE"])
     data = data["LaunchTemplateVersions"][0]["LaunchTemplateData"]
     equal((data["ImageId"], data["SecurityGroupIds"]), (world.values["IMAGE"], [world.values["GROUP"]]))
-    equal(data["MetadataOptions"], {"HttpTokens": "required", "HttpPutResponseHopLimit": 1})
+    equal(data["MetadataOptions"], {"HttpTokens": "required", "HttpPutResponseHopLimit": 1,
+                                    "InstanceMetadataTags": "enabled"})
 
 
 @test

@@ -72,6 +72,10 @@ class World:
             service, "us-east-1", endpoint_url=self.ec2.url, aws_access_key_id=ACCESS,
             aws_secret_access_key=SECRET) for service in ("ec2", "sqs"))
         self.queue = self.sqs.create_queue(QueueName="notices")["QueueUrl"]
+        self.template = self.client.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData={
+            "ImageId": "ami-12c6146b"})["LaunchTemplate"]["LaunchTemplateId"]
+        self.subnets = {one["AvailabilityZone"]: one["SubnetId"]
+                        for one in self.client.describe_subnets()["Subnets"][:2]}
         self.write("catalogue.yaml", CATALOGUE)
 
     def write(self, name, text):
@@ -89,8 +93,9 @@ class World:
 
     def doctor(self, env=None, cloud=None, form="json", queue="", **settings):
         """(exit status, findings) of 'stint doctor --cloud'."""
-        settings = {"kind": "aws", "region": "us-east-1", "endpoint": self.ec2.url, "image": "ami-12c6146b",
-                    "queue": queue or self.queue, **settings}
+        settings = {"kind": "aws", "region": "us-east-1", "endpoint": self.ec2.url, "queue": queue or self.queue,
+                    "launch_template": self.template, "subnets": self.subnets, **settings}
+        settings = {name: value for name, value in settings.items() if value is not None}
         if queue is None:
             del settings["queue"]
         conf = self.write("stint.conf", CONF.format(folder=self.folder.name,
@@ -205,6 +210,20 @@ def a_launch_that_would_fail_for_another_reason_is_told(world):
     row, = about(findings, "ec2:RunInstances")
     equal((row["severity"], row["kind"]), ("error", "cloud"))
     assert "LaunchTemplate" in row["text"], row
+
+
+@test
+def a_fleet_is_tried_only_where_one_could_be_asked_for(world):
+    world.ec2.set(denied=["CreateFleet"])
+    for settings in ({"subnets": None}, {"launch_template": None, "image": "ami-12c6146b"}):
+        status, findings = world.doctor(**settings)
+        equal((status, about(findings, "ec2:CreateFleet")), (0, []))
+        assert "ec2:CreateFleet" not in allowed(findings), findings
+    for name in (world.template, "nodes"):
+        equal(about(world.doctor(launch_template=name)[1], "ec2:CreateFleet")[0]["severity"], "error")
+    world.ec2.set(denied=[])
+    for name in (world.template, "nodes"):
+        assert "ec2:CreateFleet" in allowed(world.doctor(launch_template=name, launch_template_version="1")[1])
 
 
 @test
