@@ -121,6 +121,7 @@ class Ec2:
         self.lists = {}
         self.kinds_of = {}
         self.zones_of = {}
+        self.subnet_zones = {}
         self.planted = []
         self.pattern = None
         self.hidden = set()  # instances of moto that only served as a pattern
@@ -157,6 +158,12 @@ class Ec2:
             self.zones_of[region] = [node.text for node in tree.iter("zoneName")]
         return self.zones_of[region]
 
+    def zone_of_subnet(self, region, subnet):
+        if subnet not in self.subnet_zones:
+            tree = self.upstream.ec2(region, {"Action": "DescribeSubnets", "SubnetId.1": subnet})
+            self.subnet_zones[subnet] = tree.findtext(".//availabilityZone")
+        return self.subnet_zones[subnet]
+
     # -- launching
 
     def template(self, region, params, prefix="LaunchTemplate"):
@@ -183,8 +190,7 @@ class Ec2:
         zone = value("Placement.AvailabilityZone", "placement/availabilityZone")
         subnet = params.get("SubnetId") or params.get("NetworkInterface.1.SubnetId")
         if subnet:
-            tree = self.upstream.ec2(region, {"Action": "DescribeSubnets", "SubnetId.1": subnet})
-            zone = tree.findtext(".//availabilityZone")
+            zone = self.zone_of_subnet(region, subnet)
         if zone and zone not in self.zones(region):
             raise ApiError("InvalidParameterValue", f"Invalid availability zone: [{zone}]")
         market = value("InstanceMarketOptions.MarketType", "instanceMarketOptions/marketType")

@@ -124,6 +124,8 @@ class Api(Handler):
         params = {} if target else dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         action = target.rpartition(".")[2] or params.get("Action", "")
         offer = asked_offer(action, params)
+        if offer and "SubnetId" in params:
+            offer["zone"] = self.zone_of_subnet(params["SubnetId"])
         world.count(f"asked {action}")
         if offer:
             world.note("ask", action=action, **offer)
@@ -148,6 +150,14 @@ class Api(Handler):
             raise Cut
         if offer:
             world.note("answer", action=action, **offer)
+
+    def zone_of_subnet(self, subnet):
+        """None: there is no such subnet, or the request is not even signed. It is refused later."""
+        try:
+            region = sigv4.parse_authorization(self.headers.get("Authorization", ""))[1][1]
+            return self.server.ec2.zone_of_subnet(region, subnet)
+        except (ApiError, sigv4.Refused):
+            return None
 
     def hinder(self, action, when, share, offer):
         faults, world = self.server.ec2.faults, self.server.ec2.world

@@ -312,6 +312,17 @@ def a_lost_answer_for_several_is_had_again(world):
     equal(len(found), 4)
 
 
+@test
+def a_subnet_is_told_as_its_zone(world):
+    world.run("t-4", zone=None, SubnetId=subnets(world, "us-east-1b")[0])
+    world.ec2.order(action="RunInstances", do="refuse")
+    equal(refusal(world.run, "t-5", zone=None, SubnetId=subnets(world, "us-east-1b")[0])[0],
+          "InsufficientInstanceCapacity")
+    for event, count in (("ask", 2), ("answer", 2), ("launch", 1), ("refuse", 1)):
+        equal([line["zone"] for line in world.record(event)], ["us-east-1b"] * count)
+    equal(refusal(world.run, "t-6", zone=None, SubnetId="subnet-0")[0], "InvalidSubnetID.NotFound")
+
+
 # -- fleets of one machine, with a subnet in each zone
 
 
