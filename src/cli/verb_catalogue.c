@@ -349,6 +349,15 @@ static const char *zone_of(const struct catalogue *catalogue, const struct offer
     return offer->zone != NAME_NONE ? names_text(&catalogue->names, offer->zone) : "";
 }
 
+/* "5-10"; missing if it is not known. */
+static void add_interruption(struct report_table *table, struct interruption interruption)
+{
+    char text[16];
+
+    (void)snprintf(text, sizeof(text), "%u-%u", interruption.low, interruption.high);
+    report_table_add_text(table, interruption.high > 0 ? text : NULL);
+}
+
 static int show(const struct arguments *arguments, struct error *reterr)
 {
     static const struct report_column columns[] = {
@@ -359,6 +368,10 @@ static int show(const struct arguments *arguments, struct error *reterr)
         { .key = "market", .heading = "market", .kind = REPORT_TEXT },
         { .key = "zone", .heading = "zone", .kind = REPORT_TEXT },
         { .key = "price", .heading = "$ per hour", .kind = REPORT_MONEY, .digits = 4 },
+        { .key = "interruption",
+          .heading = "interrupted % a month",
+          .kind = REPORT_TEXT,
+          .align = REPORT_ALIGN_RIGHT },
     };
     struct loaded loaded = { 0 };
     int rc = load(arguments->paths[0], &loaded, reterr);
@@ -388,6 +401,7 @@ static int show(const struct arguments *arguments, struct error *reterr)
         report_table_add_text(table, market_name(offer->market));
         report_table_add_text(table, zone_of(catalogue, offer));
         report_table_add_money(table, offer->price.changes[offer->price.count - 1].per_hour);
+        add_interruption(table, offer->interruption);
     }
     rc = report_table_write(table, arguments->format, stdout);
     report_table_destroy(table);
@@ -395,8 +409,15 @@ static int show(const struct arguments *arguments, struct error *reterr)
     return rc < 0 ? error_set(reterr, rc, "cannot write the table") : 0;
 }
 
+/* What a catalogue says of an offer. */
+struct terms {
+    money_t price; /* MONEY_UNKNOWN: there is no such offer */
+    struct interruption interruption;
+};
+
 /* Offers by type, zone and market, each as one name. */
-static void index_offers(const struct catalogue *catalogue, struct names *names, money_t *prices)
+static void index_offers(const struct catalogue *catalogue, struct names *names,
+                         struct terms *terms)
 {
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
         const struct offer *offer = &catalogue->offers[i];
@@ -405,29 +426,49 @@ static void index_offers(const struct catalogue *catalogue, struct names *names,
             snprintf(name, sizeof(name), "%s\t%s\t%s", catalogue_offer_type_name(catalogue, i),
                      market_name(offer->market), zone_of(catalogue, offer));
 
-        prices[names_add(names, name, (size_t)length)] =
-            offer->price.changes[offer->price.count - 1].per_hour;
+        terms[names_add(names, name, (size_t)length)] =
+            (struct terms){ offer->price.changes[offer->price.count - 1].per_hour,
+                            offer->interruption };
     }
 }
 
-static void add_change(struct report_table *table, const char *name, money_t old, money_t fresh)
+/* How the terms differ, in a word; NULL: they do not. */
+static const char *word_for(const struct terms *old, const struct terms *fresh)
 {
+    if (old->price != fresh->price) {
+        if (old->price == MONEY_UNKNOWN)
+            return "new";
+        if (fresh->price == MONEY_UNKNOWN)
+            return "gone";
+        return fresh->price > old->price ? "dearer" : "cheaper";
+    }
+    return old->interruption.low != fresh->interruption.low ||
+                   old->interruption.high != fresh->interruption.high
+               ? "interruption"
+               : NULL;
+}
+
+static void add_change(struct report_table *table, const char *name, const struct terms *old,
+                       const struct terms *fresh)
+{
+    const char *word = word_for(old, fresh);
     char parts[3][LIMIT_NAME + 1];
 
+    if (word == NULL)
+        return;
     for (int i = 0; i < 3; i++) {
         const size_t length = strcspn(name, "\t");
 
         (void)snprintf(parts[i], sizeof(parts[i]), "%.*s", (int)length, name);
         name += length + (name[length] == '\t' ? 1 : 0);
     }
-    report_table_add_text(table, old == MONEY_UNKNOWN     ? "new"
-                                 : fresh == MONEY_UNKNOWN ? "gone"
-                                 : fresh > old            ? "dearer"
-                                                          : "cheaper");
+    report_table_add_text(table, word);
     for (int i = 0; i < 3; i++)
         report_table_add_text(table, parts[i]);
-    report_table_add_money(table, old);
-    report_table_add_money(table, fresh);
+    report_table_add_money(table, old->price);
+    report_table_add_money(table, fresh->price);
+    add_interruption(table, old->interruption);
+    add_interruption(table, fresh->interruption);
 }
 
 static int print_diff(const struct arguments *arguments, const struct loaded *files,
@@ -440,25 +481,31 @@ static int print_diff(const struct arguments *arguments, const struct loaded *fi
         { .key = "zone", .heading = "zone", .kind = REPORT_TEXT },
         { .key = "old_price", .heading = "old $", .kind = REPORT_MONEY, .digits = 4 },
         { .key = "new_price", .heading = "new $", .kind = REPORT_MONEY, .digits = 4 },
+        { .key = "old_interruption",
+          .heading = "old %",
+          .kind = REPORT_TEXT,
+          .align = REPORT_ALIGN_RIGHT },
+        { .key = "new_interruption",
+          .heading = "new %",
+          .kind = REPORT_TEXT,
+          .align = REPORT_ALIGN_RIGHT },
     };
     struct report_table *table =
         report_table_create("changes", columns, sizeof(columns) / sizeof(*columns));
     const uint32_t most = files[0].catalogue.offer_count + files[1].catalogue.offer_count;
-    money_t *old = mem_alloc(most, sizeof(*old));
-    money_t *fresh = mem_alloc(most, sizeof(*fresh));
+    struct terms *old = mem_alloc(most, sizeof(*old));
+    struct terms *fresh = mem_alloc(most, sizeof(*fresh));
     struct names names;
 
     names_init(&names);
     for (uint32_t i = 0; i < most; i++)
-        old[i] = fresh[i] = MONEY_UNKNOWN;
+        old[i] = fresh[i] = (struct terms){ .price = MONEY_UNKNOWN };
     index_offers(&files[0].catalogue, &names, old);
     index_offers(&files[1].catalogue, &names, fresh);
     report_table_note_text(table, "old_date", files[0].words[0]);
     report_table_note_text(table, "new_date", files[1].words[0]);
-    for (uint32_t i = 0; i < names.count; i++) {
-        if (old[i] != fresh[i])
-            add_change(table, names_text(&names, i), old[i], fresh[i]);
-    }
+    for (uint32_t i = 0; i < names.count; i++)
+        add_change(table, names_text(&names, i), &old[i], &fresh[i]);
     const int rc = report_table_write(table, arguments->format, stdout);
 
     names_done(&names);

@@ -50,10 +50,17 @@ struct machine_type {
     msec_t release_ms;                       /* from giving it back until the bill ends */
 };
 
+/* Of the machines of an offer, between 'low' and 'high' percent are interrupted within a month. */
+struct interruption {
+    uint8_t low;
+    uint8_t high; /* 100: 'low' or more; 0: nobody has said */
+};
+
 struct offer {
     uint32_t type;
     uint32_t zone; /* in catalogue.names, or NAME_NONE */
     enum market market;
+    struct interruption interruption; /* known of spot offers only */
     struct billing_rule billing;
     struct price_series price;
 };

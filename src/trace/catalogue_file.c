@@ -131,6 +131,36 @@ static int read_market(const struct doc_node *map, enum market *ret, struct erro
                      doc_find(map, "market")->line, text_excerpt(text, strlen(text)).text);
 }
 
+/* [low, high] in percent of the machines a month. */
+static int read_interruption(const struct doc_node *map, struct offer *offer, struct error *reterr)
+{
+    static const struct doc_range percent = { 0, 100 };
+    const struct doc_node *pair = NULL;
+    int64_t low = 0;
+    int64_t high = 0;
+    int rc = doc_get_list(map, "interruption", &pair, reterr);
+
+    if (rc < 0 || pair == NULL)
+        return rc;
+    if (offer->market != MARKET_SPOT)
+        return error_set(reterr, -EINVAL,
+                         "line %u: 'interruption' goes with 'market: spot', not with %s",
+                         pair->line, market_name(offer->market));
+    if (pair->count != 2)
+        return error_set(reterr, -EINVAL, "line %u: 'interruption' must be a pair [low, high]",
+                         pair->line);
+    rc = doc_as_int(pair->first, percent, &low, reterr);
+    if (rc == 0)
+        rc = doc_as_int(pair->first->next, percent, &high, reterr);
+    if (rc == 0 && low >= high)
+        rc = error_set(reterr, -EINVAL,
+                       "line %u: 'interruption' must rise, from a low to a high percentage",
+                       pair->line);
+    if (rc == 0)
+        offer->interruption = (struct interruption){ (uint8_t)low, (uint8_t)high };
+    return rc;
+}
+
 /* One [time, price] of a series. */
 static int read_change(const struct doc_node *pair, struct price_change *ret, struct error *reterr)
 {
@@ -203,6 +233,8 @@ static int read_offer(struct reader *r, const struct doc_node *map, const struct
     if (rc == 0)
         rc = read_billing(map, &offer.billing, reterr);
     if (rc == 0)
+        rc = read_interruption(map, &offer, reterr);
+    if (rc == 0)
         rc = read_price(r, price, &offer.price, reterr);
     if (rc == 0)
         rc = add_offer(r, map, zone, &offer, reterr);
@@ -212,7 +244,8 @@ static int read_offer(struct reader *r, const struct doc_node *map, const struct
 static int read_offers(struct reader *r, const struct doc_node *map, uint32_t type,
                        struct error *reterr)
 {
-    static const char *const allowed[] = { "price", "market", "zone", "billing", NULL };
+    static const char *const allowed[] = { "price",   "market",       "zone",
+                                           "billing", "interruption", NULL };
     const struct doc_node *price = doc_find(map, "price");
     const struct doc_node *list = NULL;
     int rc = doc_get_list(map, "offers", &list, reterr);

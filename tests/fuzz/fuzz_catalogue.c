@@ -22,6 +22,11 @@ static void check_catalogue(const struct catalogue *catalogue)
         assert(offer->type < catalogue->type_count);
         assert(offer->billing.step_ms > 0 && offer->billing.minimum_ms >= 0);
         assert(price_at(&offer->price, 0) >= 0 && price_at(&offer->price, 0) <= LIMIT_MONEY);
+        assert(offer->interruption.high <= 100);
+        assert(offer->interruption.high == 0
+                   ? offer->interruption.low == 0
+                   : offer->market == MARKET_SPOT &&
+                         offer->interruption.low < offer->interruption.high);
         for (uint32_t k = 1; k < offer->price.count; k++)
             assert(offer->price.changes[k].at > offer->price.changes[k - 1].at);
     }

@@ -76,6 +76,28 @@ TEST(without_a_rule_billing_is_per_second)
     catalogue_done(&catalogue);
 }
 
+TEST(a_spot_offer_may_say_how_often_it_is_interrupted)
+{
+    struct catalogue catalogue;
+    read_text(&catalogue, "types:\n"
+                          "  - name: a\n"
+                          "    cpu: 1\n"
+                          "    mem_gib: 1\n"
+                          "    price: 1\n"
+                          "    offers:\n"
+                          "      - { market: spot, zone: x, price: 1, interruption: [5, 10] }\n"
+                          "      - { market: spot, zone: y, price: 1, interruption: [0, 100] }\n"
+                          "      - { market: spot, zone: z, price: 1 }\n");
+
+    assert_int_equal(catalogue.offers[0].interruption.high, 0);
+    assert_int_equal(catalogue.offers[1].interruption.low, 5);
+    assert_int_equal(catalogue.offers[1].interruption.high, 10);
+    assert_int_equal(catalogue.offers[2].interruption.low, 0);
+    assert_int_equal(catalogue.offers[2].interruption.high, 100);
+    assert_int_equal(catalogue.offers[3].interruption.high, 0);
+    catalogue_done(&catalogue);
+}
+
 TEST(the_form_of_eva_is_read)
 {
     struct catalogue catalogue;
@@ -143,6 +165,19 @@ TEST(bad_catalogues_are_refused_with_the_line)
           "line 2: entry 1 of 'offers' lacks the key 'price'" },
         { TYPE "offers: [{ price: 1, market: auction }] }\n",
           "line 2: 'market' must be on-demand, spot or reserved, not 'auction'" },
+        { TYPE "offers: [{ price: 1, interruption: [5, 10] }] }\n",
+          "line 2: 'interruption' goes with 'market: spot', not with on-demand" },
+        { TYPE "offers: [{ price: 1, market: spot, interruption: 5 }] }\n",
+          "line 2: 'interruption' must be a list, not a single value" },
+        { TYPE "offers: [{ price: 1, market: spot, interruption: [5] }] }\n",
+          "line 2: 'interruption' must be a pair [low, high]" },
+        { TYPE "offers: [{ price: 1, market: spot, interruption: [5, 101] }] }\n",
+          "line 2: entry 2 of 'interruption' must be a whole number from 0 to 100, not '101'" },
+        { TYPE "offers: [{ price: 1, market: spot, interruption: [5, 5] }] }\n",
+          "line 2: 'interruption' must rise, from a low to a high percentage" },
+        { TYPE "price: 1, interruption: [5, 10] }\n",
+          "line 2: unknown key 'interruption': there may be name, family, cpu, mem_gib, accel, "
+          "boot, price, offers" },
         { TYPE "offers: [{ price: 1, billing: { step: 0 } }] }\n",
           "line 2: 'step' must be a length of time from 0.001s to 4398046511.104s, such as "
           "300s, 5m, 1h or 250ms, not '0'" },
@@ -178,6 +213,7 @@ TEST(one_type_may_be_offered_in_many_zones_and_markets)
 }
 
 CHECK_MAIN(RUN(types_and_offers_are_read_in_the_order_of_the_file),
-           RUN(without_a_rule_billing_is_per_second), RUN(the_form_of_eva_is_read),
+           RUN(without_a_rule_billing_is_per_second),
+           RUN(a_spot_offer_may_say_how_often_it_is_interrupted), RUN(the_form_of_eva_is_read),
            RUN(bad_catalogues_are_refused_with_the_line),
            RUN(one_type_may_be_offered_in_many_zones_and_markets))

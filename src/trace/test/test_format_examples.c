@@ -45,6 +45,7 @@ TEST(the_example_of_a_catalogue_has_two_types_and_four_offers)
     assert_int_equal(catalogue.types[1].setup_ms, 60000);
     assert_int_equal(catalogue.offers[0].billing.minimum_ms, 60000);
     assert_int_equal(catalogue.offers[3].price.count, 3);
+    assert_int_equal(catalogue.offers[3].interruption.high, 10);
     catalogue_done(&catalogue);
 }
 
