@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# catalogue_verb.sh STINT   what `stint catalogue` shows of a file and of the change from one to another;
-#                           in TAP
+# catalogue_verb.sh STINT   what `stint catalogue` writes down of a stand-in of EC2, and shows of files; in
+#                           TAP
 set -u
 if [ $# -ne 1 ]; then
     sed -n '4,5s/^# //p' "$0"
@@ -10,7 +10,8 @@ if [ $# -ne 1 ]; then
 fi
 stint=$(realpath "$1")
 room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
+server_pid=
+trap 'kill $server_pid 2>/dev/null; rm -rf "$room"' EXIT
 cd "$room" || exit 1
 
 number=0
@@ -97,6 +98,92 @@ judge "a catalogue does not differ from itself" says \
 sed 's/price: 0.1 /price: 0.1, interruption: [5, 10] /' old.yaml >on-demand.yaml
 catalogue show on-demand.yaml
 judge "what is rented on demand is not interrupted" fails_with 1 "goes with 'market: spot'"
+
+# An EC2 with two types in a zone.
+cat >ec2.py <<'PYTHON'
+import http.server, os, urllib.parse
+
+def rows(name, texts):
+    return f"<R><{name}>" + "".join(f"<item>{text}</item>" for text in texts) + f"</{name}></R>"
+
+TYPES = ("c5.large", "m5.large")
+ANSWERS = {
+    "DescribeInstanceTypes": rows("instanceTypeSet", [
+        f"<instanceType>{name}</instanceType><currentGeneration>true</currentGeneration>"
+        "<supportedUsageClasses><item>on-demand</item><item>spot</item></supportedUsageClasses>"
+        "<processorInfo><supportedArchitectures><item>x86_64</item></supportedArchitectures>"
+        "</processorInfo><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo>"
+        "<memoryInfo><sizeInMiB>4096</sizeInMiB></memoryInfo>" for name in TYPES]),
+    "DescribeInstanceTypeOfferings": rows("instanceTypeOfferingSet", [
+        f"<instanceType>{name}</instanceType><location>us-east-1a</location>" for name in TYPES]),
+    "DescribeSpotPriceHistory": rows("spotPriceHistorySet", [
+        f"<instanceType>{name}</instanceType><productDescription>Linux/UNIX</productDescription>"
+        "<spotPrice>0.03</spotPrice><timestamp>2024-05-01T00:00:00Z</timestamp>"
+        "<availabilityZone>us-east-1a</availabilityZone>" for name in TYPES]),
+}
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        body = ANSWERS[form["Action"][0]].encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+with open("port.new", "w") as out:
+    out.write(str(server.server_port))
+os.rename("port.new", "port")
+server.serve_forever()
+PYTHON
+cat >advisor.json <<'JSON'
+{"ranges": [{"index": 0, "label": "<5%", "max": 5}, {"index": 1, "label": "5-10%", "max": 11}],
+ "spot_advisor": {"us-east-1": {"Linux": {"c5.large": {"s": 60, "r": 1}, "x9.large": {"s": 1, "r": 0}}}}}
+JSON
+echo "{ c5.large: 0.085, m5.large: 0.096 }" >prices.yaml
+python3 ec2.py &
+server_pid=$!
+for _ in $(seq 100); do
+    [ -f port ] && break
+    sleep 0.05
+done
+export AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=secret AWS_EC2_METADATA_DISABLED=true
+unset AWS_PROFILE AWS_SESSION_TOKEN
+
+# refresh ARGUMENT...: of the stand-in.
+refresh() {
+    catalogue refresh --endpoint "http://127.0.0.1:$(cat port)" --prices prices.yaml "$@"
+}
+
+# offers: the lines of the spot market.
+spot_offers() {
+    [ "$code" -eq 0 ] && diff -u - <(grep spot, out) <<<"$1"
+}
+
+refresh --region us-east-1
+judge "without a file of bands nothing is said about interruptions" spot_offers \
+    "      - { zone: us-east-1a, market: spot, price: 0.03 }
+      - { zone: us-east-1a, market: spot, price: 0.03 }"
+refresh --region us-east-1 --bands advisor.json
+cp out banded.yaml
+judge "a type that the file knows has its band, another has none" spot_offers \
+    "      - { zone: us-east-1a, market: spot, price: 0.03, interruption: [5, 10] }
+      - { zone: us-east-1a, market: spot, price: 0.03 }"
+judge "the catalogue says where the bands are from" has \
+    "source: EC2, and a file of prices, Spot Instance Advisor"
+catalogue show banded.yaml -o csv
+judge "what was written is shown" has "c5.large,2,4.0,0,spot,us-east-1a,0.030000,5-10"
+gzip advisor.json
+refresh --region us-east-1 --bands advisor.json.gz
+judge "the file may be compressed" has "interruption: [5, 10]"
+refresh --region us-west-9 --bands advisor.json.gz -f never.yaml
+judge "a region that the file does not know is an error" fails_with 1 \
+    "advisor.json.gz: line 2: 'spot_advisor' has nothing about 'us-west-9'"
+judge "and no catalogue is written" [ ! -e never.yaml ]
 
 echo "1..$number"
 exit "$failed"

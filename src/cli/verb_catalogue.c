@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
+#include "cloud/aws/aws_advisor.h"
 #include "cloud/aws/aws_catalogue.h"
 #include "cloud/aws/aws_catalogue_fetch.h"
 #include "cloud/aws/aws_client.h"
@@ -32,6 +33,7 @@ enum option_key {
     KEY_ENDPOINT,
     KEY_PROFILE,
     KEY_PRICES,
+    KEY_BANDS,
     KEY_ARCH,
     KEY_TYPES,
     KEY_MEMORY,
@@ -51,6 +53,10 @@ static const struct argp_option options[] = {
       "refresh: prices on demand from this map of type to dollars per hour (YAML), not from the "
       "Pricing API",
       0 },
+    { "bands", KEY_BANDS, "FILE", 0,
+      "refresh: how often spot machines are interrupted, from this spot-advisor-data.json of the "
+      "Spot Instance Advisor",
+      0 },
     { "arch", KEY_ARCH, "NAME", 0, "refresh: x86_64 (default), arm64, or any", 0 },
     { "types", KEY_TYPES, "PATTERNS", 0, "Only these types, such as 'c7i.*,*.large'", 0 },
     { "memory", KEY_MEMORY, "PERCENT", 0,
@@ -67,7 +73,9 @@ static const char doc[] =
     "tell how two differ.\v"
     "refresh needs AWS credentials (the usual chain: environment, files, roles) with the rights of "
     "share/aws/iam-catalogue.json. A price that is not known is not guessed: the type has no such "
-    "offer and is named in a comment at the end.\n"
+    "offer and is named in a comment at the end. How often spot machines are interrupted is not told "
+    "by the API of EC2: it stays unknown without --bands. AWS publishes it as a file, "
+    "spot-advisor-data.json, behind the web page \"Spot Instance Advisor\"; it may be compressed.\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
     "\n"
@@ -87,6 +95,7 @@ struct arguments {
     const char *endpoint;
     const char *profile;
     const char *prices;
+    const char *bands;
     const char *arch;
     const char *types;
     uint64_t mem_percent; /* 0: not given */
@@ -148,6 +157,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PRICES:
         arguments->prices = arg;
         return 0;
+    case KEY_BANDS:
+        arguments->bands = arg;
+        return 0;
     case KEY_ARCH:
         arguments->arch = strcmp(arg, "any") == 0 ? NULL : arg;
         return 0;
@@ -190,14 +202,17 @@ static void on_note(void *context, const char *text)
     fprintf(stderr, "stint catalogue: %s\n", text);
 }
 
-static int add_price_file(const char *path, struct aws_catalogue *gathered, struct error *reterr)
+/* Prices on demand or, where a region is given, the bands of its spot machines. */
+static int add_file(const char *path, const char *bands_of, struct aws_catalogue *gathered,
+                    struct error *reterr)
 {
     struct input_file file = { 0 };
     int rc = input_file_read(path, &file, reterr);
 
     if (rc < 0)
         return rc;
-    rc = aws_catalogue_read_prices(gathered, file.text, file.length, reterr);
+    rc = bands_of != NULL ? aws_advisor_read(file.text, file.length, bands_of, gathered, reterr)
+                          : aws_catalogue_read_prices(gathered, file.text, file.length, reterr);
     if (rc < 0)
         (void)error_prefix(reterr, rc, path);
     input_file_done(&file);
@@ -269,6 +284,7 @@ static int refresh(const struct arguments *arguments, struct error *reterr)
 {
     struct aws_catalogue gathered;
     char region[EC2_NAME_SIZE] = "";
+    char source[96];
     char date[32];
     uv_loop_t loop;
     int rc;
@@ -279,16 +295,21 @@ static int refresh(const struct arguments *arguments, struct error *reterr)
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop);
     if (rc == 0 && arguments->prices != NULL)
-        rc = add_price_file(arguments->prices, &gathered, reterr);
+        rc = add_file(arguments->prices, NULL, &gathered, reterr);
+    if (rc == 0 && arguments->bands != NULL)
+        rc = add_file(arguments->bands, region, &gathered, reterr);
     if (rc == 0) {
         aws_clock_print(aws_client_now(), date);
         date[10] = '\0';
+        (void)snprintf(source, sizeof(source), "%s%s",
+                       arguments->prices != NULL ? "EC2, and a file of prices"
+                                                 : "EC2 and its Pricing API",
+                       arguments->bands != NULL ? ", Spot Instance Advisor" : "");
         rc = write_file(arguments, &gathered,
                         &(struct aws_catalogue_choice){
                             .region = region,
                             .date = date,
-                            .source = arguments->prices != NULL ? "EC2, and a file of prices"
-                                                                : "EC2 and its Pricing API",
+                            .source = source,
                             .arch = arguments->arch,
                             .types = arguments->types,
                             .mem_percent = (uint32_t)arguments->mem_percent,

@@ -124,6 +124,15 @@ void aws_catalogue_add_price(struct aws_catalogue *catalogue, const char *type, 
         found->on_demand = on_demand;
 }
 
+void aws_catalogue_add_interruption(struct aws_catalogue *catalogue, const char *type,
+                                    struct interruption interruption)
+{
+    struct aws_catalogue_type *found = type_of(catalogue, type);
+
+    if (found != NULL)
+        found->interruption = interruption;
+}
+
 int aws_catalogue_read_prices(struct aws_catalogue *catalogue, const char *text, size_t size,
                               struct error *reterr)
 {
@@ -273,8 +282,12 @@ static uint32_t write_place(const struct aws_catalogue_type *type,
         offers++;
     }
     if (place->spot != MONEY_UNKNOWN && type->row.has_spot && !choice->without_spot) {
-        fprintf(out, "      - { zone: %s, market: spot, price: %s }\n", zone,
+        fprintf(out, "      - { zone: %s, market: spot, price: %s", zone,
                 number_print(place->spot, 6).text);
+        if (type->interruption.high > 0)
+            fprintf(out, ", interruption: [%u, %u]", type->interruption.low,
+                    type->interruption.high);
+        fputs(" }\n", out);
         offers++;
     }
     return offers;

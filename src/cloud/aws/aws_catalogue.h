@@ -22,10 +22,12 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "cloud/aws/ec2_answer.h"
+#include "model/catalogue.h"
 
 struct aws_catalogue_type {
     struct ec2_type row; /* its name is empty: EC2 has not told of it */
     money_t on_demand;   /* MONEY_UNKNOWN */
+    struct interruption interruption;
 };
 
 /* A type in a zone. */
@@ -71,6 +73,10 @@ void aws_catalogue_add_offering(struct aws_catalogue *catalogue, const struct ec
 /* The latest price of each type and zone counts; other products than Linux do not. */
 void aws_catalogue_add_spot(struct aws_catalogue *catalogue, const struct ec2_spot_price *row);
 void aws_catalogue_add_price(struct aws_catalogue *catalogue, const char *type, money_t on_demand);
+
+/* How often spot machines of the type are interrupted, in whatever zone: see aws_advisor.h. */
+void aws_catalogue_add_interruption(struct aws_catalogue *catalogue, const char *type,
+                                    struct interruption interruption);
 
 /* Prices on demand from a map of type to dollars per hour (YAML or JSON). */
 int aws_catalogue_read_prices(struct aws_catalogue *catalogue, const char *text, size_t size,

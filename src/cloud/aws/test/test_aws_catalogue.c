@@ -109,6 +109,29 @@ TEST(what_was_gathered_is_a_catalogue)
     catalogue_done(&catalogue);
 }
 
+TEST(spot_offers_of_a_type_say_how_often_it_is_interrupted)
+{
+    struct catalogue catalogue = { 0 };
+
+    add_type("c5.large", "x86_64", 2, 4096);
+    add_type("m5.large", "x86_64", 2, 8192);
+    add_place("c5.large", "us-east-1a", 36000, 5);
+    add_place("m5.large", "us-east-1a", 40000, 5);
+    aws_catalogue_add_price(&gathered, "c5.large", 85000);
+    aws_catalogue_add_interruption(&gathered, "c5.large", (struct interruption){ 20, 100 });
+    aws_catalogue_add_interruption(&gathered, "x9.unheard", (struct interruption){ 0, 5 });
+
+    assert_int_equal(write_all(&CHOICE), 3);
+    assert_non_null(strstr(text, "      - { zone: us-east-1a, price: 0.085 }\n"
+                                 "      - { zone: us-east-1a, market: spot, price: 0.036, "
+                                 "interruption: [20, 100] }\n"));
+    assert_non_null(strstr(text, "      - { zone: us-east-1a, market: spot, price: 0.04 }\n"));
+    assert_null(strstr(text, "x9.unheard"));
+    assert_int_equal(catalogue_file_read(text, size, &catalogue, NULL), 0);
+    assert_int_equal(catalogue.offers[1].interruption.low, 20);
+    catalogue_done(&catalogue);
+}
+
 TEST(what_the_system_takes_of_the_memory_is_left_out)
 {
     struct aws_catalogue_choice choice = CHOICE;
@@ -185,6 +208,7 @@ TEST(a_name_that_would_break_the_file_is_dropped)
 #define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 CHECK_MAIN(WITH(what_was_gathered_is_a_catalogue),
+           WITH(spot_offers_of_a_type_say_how_often_it_is_interrupted),
            WITH(what_the_system_takes_of_the_memory_is_left_out),
            WITH(memory_that_is_no_whole_gib_reads_back_the_same), WITH(types_are_chosen_by_pattern),
            WITH(prices_come_from_the_pricing_api), WITH(prices_come_from_a_file),
