@@ -97,6 +97,14 @@ msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count)
     return boot[i - 1].ms + (boot[i].ms - boot[i - 1].ms) * past / wide;
 }
 
+msec_t interruption_mean_ms(struct interruption interruption)
+{
+    static const msec_t month = 730 * MSEC_PER_HOUR;
+    const int64_t twice_middle = interruption.low + interruption.high;
+
+    return twice_middle > 0 ? month * 2 * 100 / twice_middle : MSEC_NEVER;
+}
+
 const char *catalogue_offer_type_name(const struct catalogue *catalogue, uint32_t offer)
 {
     return names_text(&catalogue->names, catalogue_type_of(catalogue, offer)->name);

@@ -98,6 +98,10 @@ const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, 
  * beyond the last on along the last slope. */
 msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count);
 
+/* The mean time until a machine is interrupted, by the middle of the band; MSEC_NEVER where nobody has
+ * said anything. */
+msec_t interruption_mean_ms(struct interruption interruption);
+
 /* "c7i.large" of the offer's type. */
 const char *catalogue_offer_type_name(const struct catalogue *catalogue, uint32_t offer);
 

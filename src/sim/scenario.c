@@ -376,7 +376,7 @@ static int read_estimates(const struct doc_node *root, struct sim_config *run, s
 static int read_faults(const struct doc_node *root, struct sim_faults *faults, struct error *reterr)
 {
     static const char *const allowed[] = {
-        "refuse",      "slow",      "slow_factor", "lose_mean", "notice",
+        "refuse",      "slow",      "slow_factor", "lose_mean", "lose_by_band", "notice",
         "notice_time", "duplicate", "late",        "late_by",   NULL,
     };
     const struct doc_node *map = NULL;
@@ -394,6 +394,8 @@ static int read_faults(const struct doc_node *root, struct sim_faults *faults, s
         rc = doc_get_int(map, "slow_factor", (struct doc_range){ 1, 1000 }, &factor, reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "lose_mean", some_time, &faults->lose_mean_ms, reterr);
+    if (rc == 0)
+        rc = doc_get_bool(map, "lose_by_band", &faults->lose_by_band, reterr);
     if (rc == 0)
         rc = doc_get_ppm(map, "notice", &faults->notice_ppm, reterr);
     if (rc == 0)

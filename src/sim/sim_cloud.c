@@ -70,14 +70,26 @@ static void rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
         rent_one(world, first + i, offer, boot);
 }
 
+/* After how long machines of the offer are lost on average; MSEC_NEVER: they are not. */
+static msec_t loss_mean(const struct world *world, uint32_t offer)
+{
+    const struct sim_faults *faults = &world->config->faults;
+    const msec_t mean = interruption_mean_ms(world->config->catalogue->offers[offer].interruption);
+
+    if (faults->lose_by_band && mean != MSEC_NEVER)
+        return mean;
+    return faults->lose_mean_ms > 0 ? faults->lose_mean_ms : MSEC_NEVER;
+}
+
 static void expect_loss(struct world *world, uint32_t row)
 {
     const struct sim_faults *faults = &world->config->faults;
+    const msec_t mean = loss_mean(world, world->machines[row].offer);
 
-    if (faults->lose_mean_ms == 0)
+    if (mean == MSEC_NEVER)
         return;
 
-    const double after = rng_exponential(&world->rng_cloud, (double)faults->lose_mean_ms);
+    const double after = rng_exponential(&world->rng_cloud, (double)mean);
     const msec_t at = msec_round_up(world->now + (msec_t)after + 1, world->config->tick_ms);
     const bool warned = rng_chance_ppm(&world->rng_cloud, faults->notice_ppm);
 

@@ -32,6 +32,7 @@ struct sim_faults {
     uint32_t slow_ppm;   /* of boots that take 'slow_factor' times as long */
     uint32_t slow_factor;
     msec_t lose_mean_ms; /* a running machine is lost after this time on average; 0: never */
+    bool lose_by_band; /* but one whose offer says how often it is interrupted, as often as that */
     uint32_t notice_ppm; /* of losses that are announced 'notice_ms' before */
     msec_t notice_ms;
     uint32_t duplicate_ppm; /* of events that come twice */

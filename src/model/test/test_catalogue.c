@@ -191,7 +191,17 @@ TEST(each_market_has_its_word)
     assert_string_equal(market_name(MARKET_RESERVED), "reserved");
 }
 
-CHECK_MAIN(RUN(a_type_is_found_by_its_name), RUN(an_unknown_name_is_no_type),
+TEST(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_month)
+{
+    assert_int_equal(interruption_mean_ms((struct interruption){ 0, 100 }),
+                     2 * 730 * MSEC_PER_HOUR);
+    assert_int_equal(interruption_mean_ms((struct interruption){ 5, 15 }),
+                     10 * 730 * MSEC_PER_HOUR);
+    assert_int_equal(interruption_mean_ms((struct interruption){ 0, 0 }), MSEC_NEVER);
+}
+
+CHECK_MAIN(RUN(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_month),
+           RUN(a_type_is_found_by_its_name), RUN(an_unknown_name_is_no_type),
            RUN(a_look_up_reads_no_more_than_the_given_length), RUN(a_zone_or_family_is_not_a_type),
            RUN(types_of_one_family_share_its_number), RUN(an_offer_leads_to_its_type),
            RUN(offers_in_one_zone_share_its_name_and_may_have_none),

@@ -122,15 +122,17 @@ TEST(decisions_come_by_events_if_the_scenario_says_so)
 TEST(every_fault_can_be_set)
 {
     const struct sim_faults faults =
-        parse(NEEDED
-              "faults: { refuse: 0.1, slow: 0.2, slow_factor: 6, lose_mean: 12h,\n"
-              "  notice: 0.5, notice_time: 30s, duplicate: 0.01, late: 0.02, late_by: 5m }\n")
+        parse(
+            NEEDED
+            "faults: { refuse: 0.1, slow: 0.2, slow_factor: 6, lose_mean: 12h,\n"
+            "  lose_by_band: true, notice: 0.5, notice_time: 30s, duplicate: 0.01, late: 0.02, late_by: 5m }\n")
             .run.faults;
 
     assert_int_equal(faults.refuse_ppm, 100000);
     assert_int_equal(faults.slow_ppm, 200000);
     assert_int_equal(faults.slow_factor, 6);
     assert_int_equal(faults.lose_mean_ms, 12 * MSEC_PER_HOUR);
+    assert_true(faults.lose_by_band);
     assert_int_equal(faults.notice_ppm, 500000);
     assert_int_equal(faults.notice_ms, 30000);
     assert_int_equal(faults.duplicate_ppm, 10000);

@@ -281,6 +281,38 @@ TEST(what_was_done_since_the_last_save_is_lost_with_the_machine)
     world_done(&world);
 }
 
+/* Losses of 2,000 machines that run for a tenth of a month each. */
+static uint64_t losses(bool by_band, struct interruption interruption)
+{
+    struct world world;
+
+    world_init(&world, &policy_task_per_instance, 1);
+    world.catalogue.offers[0].interruption = interruption;
+    add_job(&world, add_shape(&world, "a"), 2000, 0, 73 * MSEC_PER_HOUR);
+    world.trace.jobs[0].gang = false;
+    world.config.faults.lose_by_band = by_band;
+    run(&world);
+
+    const uint64_t lost = world.result.stats.lost;
+
+    world_done(&world);
+    return lost;
+}
+
+TEST(machines_are_lost_as_often_as_the_band_says)
+{
+    const uint64_t lost = losses(true, (struct interruption){ 5, 15 });
+
+    /* 10 % a month: 20 are expected, 4.5 is their standard deviation. */
+    assert_in_range(lost, 10, 30);
+}
+
+TEST(by_band_nothing_is_lost_where_none_is_known_or_nobody_asked)
+{
+    assert_int_equal(losses(true, (struct interruption){ 0, 0 }), 0);
+    assert_int_equal(losses(false, (struct interruption){ 20, 100 }), 0);
+}
+
 TEST(a_job_that_fits_no_machine_is_an_error_that_names_it)
 {
     struct world world;
@@ -321,5 +353,7 @@ CHECK_MAIN(RUN(one_job_runs_and_costs_what_can_be_reckoned_by_hand),
            RUN(the_tasks_of_a_gang_all_report_the_pace_that_it_has),
            RUN(refusals_cost_time_and_no_money),
            RUN(what_was_done_since_the_last_save_is_lost_with_the_machine),
+           RUN(machines_are_lost_as_often_as_the_band_says),
+           RUN(by_band_nothing_is_lost_where_none_is_known_or_nobody_asked),
            RUN(a_job_that_fits_no_machine_is_an_error_that_names_it),
            RUN(a_story_without_jobs_costs_nothing))
