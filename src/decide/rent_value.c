@@ -37,7 +37,7 @@ struct renter {
     struct runtime_bins *bins;
     const struct wait_limits *limits;
     struct plan *plan;
-    uint32_t *offers; /* of each type the cheapest open one */
+    uint32_t *offers; /* of each type the open one that is cheapest for the longest task */
     uint32_t offer_count;
     uint32_t *idle;        /* per offer: the empty machine with most time paid, + 1; 0: none */
     uint32_t first;        /* batch that may have tasks left */
@@ -45,6 +45,26 @@ struct renter {
     uint32_t row_count;
     uint64_t left; /* tasks in them */
 };
+
+static const struct batch *batch_of(const struct renter *renter, uint32_t row)
+{
+    return &renter->batches->rows[renter->rows[row]];
+}
+
+/* What an hour costs on a machine that is to be busy for so long, with what interruptions are expected
+ * to add. */
+static double price_with_risk(const struct view *view, uint32_t offer, msec_t busy)
+{
+    const double price = (double)view->offer_price[offer];
+    const msec_t mean = interruption_mean_ms(view->catalogue->offers[offer].interruption);
+
+    if (mean == MSEC_NEVER)
+        return price;
+
+    const msec_t lost = busy / 2 + catalogue_type_of(view->catalogue, offer)->setup_ms;
+
+    return price * (1 + (double)lost / (double)mean);
+}
 
 /* Whether some shape asks for other amounts in some family. */
 static bool is_choosy(const struct shapes *shapes)
@@ -56,39 +76,57 @@ static bool is_choosy(const struct shapes *shapes)
     return false;
 }
 
+/* An offer, and what an hour of it costs for the shortest and for the longest tasks. */
+struct rival {
+    uint32_t offer;
+    double least;
+    double most;
+};
+
 /* Whether what can be done on a machine of offer 'a' can be done on one of 'b', as soon and for no
  * more. Of two that are alike the first is kept. */
-static bool is_beaten(const struct view *view, uint32_t a, uint32_t b, bool choosy)
+static bool is_beaten(const struct view *view, const struct rival *a, const struct rival *b,
+                      bool choosy)
 {
-    const struct machine_type *of_a = catalogue_type_of(view->catalogue, a);
-    const struct machine_type *of_b = catalogue_type_of(view->catalogue, b);
-    const struct billing_rule *bill_a = &view->catalogue->offers[a].billing;
-    const struct billing_rule *bill_b = &view->catalogue->offers[b].billing;
+    if (b->least > a->least || b->most > a->most)
+        return false;
 
-    return view->offer_price[b] <= view->offer_price[a] &&
-           res_fits(&of_a->capacity, &of_b->capacity) && of_b->acquire_ms == of_a->acquire_ms &&
-           of_b->setup_ms <= of_a->setup_ms && bill_b->step_ms == bill_a->step_ms &&
-           bill_b->minimum_ms == bill_a->minimum_ms && (!choosy || of_a->family == of_b->family) &&
-           (b < a || view->offer_price[b] < view->offer_price[a] ||
+    const struct offer *offer_a = &view->catalogue->offers[a->offer];
+    const struct offer *offer_b = &view->catalogue->offers[b->offer];
+    const struct machine_type *of_a = &view->catalogue->types[offer_a->type];
+    const struct machine_type *of_b = &view->catalogue->types[offer_b->type];
+
+    return res_fits(&of_a->capacity, &of_b->capacity) && of_b->acquire_ms == of_a->acquire_ms &&
+           of_b->setup_ms <= of_a->setup_ms &&
+           offer_b->billing.step_ms == offer_a->billing.step_ms &&
+           offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
+           (!choosy || of_a->family == of_b->family) &&
+           (b->offer < a->offer || b->least < a->least || b->most < a->most ||
             !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
 }
 
 /* Only the offers that no other one beats. */
 static void drop_beaten(struct renter *renter)
 {
-    const bool choosy = is_choosy(renter->view->shapes);
+    const struct view *view = renter->view;
+    const bool choosy = is_choosy(view->shapes);
     const uint32_t count = renter->offer_count;
-    bool *beaten = ARENA_ARRAY(renter->plan->arena, bool, count);
+    struct rival *rivals = ARENA_ARRAY(renter->plan->arena, struct rival, count);
 
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < count && !beaten[i]; j++)
-            beaten[i] =
-                i != j && is_beaten(renter->view, renter->offers[i], renter->offers[j], choosy);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        rivals[i] = (struct rival){
+            .offer = renter->offers[i],
+            .least = price_with_risk(view, renter->offers[i], 0),
+            .most = price_with_risk(view, renter->offers[i], batch_of(renter, 0)->runtime),
+        };
     renter->offer_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!beaten[i])
-            renter->offers[renter->offer_count++] = renter->offers[i];
+        bool beaten = false;
+
+        for (uint32_t j = 0; j < count && !beaten; j++)
+            beaten = i != j && is_beaten(view, &rivals[i], &rivals[j], choosy);
+        if (!beaten)
+            renter->offers[renter->offer_count++] = rivals[i].offer;
     }
 }
 
@@ -98,12 +136,14 @@ static void list_offers(struct renter *renter)
     const struct catalogue *catalogue = view->catalogue;
     struct arena *arena = renter->plan->arena;
     uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, catalogue->type_count); /* offer + 1 */
+    const msec_t longest = batch_of(renter, 0)->runtime;
 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
         uint32_t *best = &cheapest[catalogue->offers[offer].type];
 
         if (reservation_is_open(view, offer) &&
-            (*best == 0 || view->offer_price[offer] < view->offer_price[*best - 1]))
+            (*best == 0 ||
+             price_with_risk(view, offer, longest) < price_with_risk(view, *best - 1, longest)))
             *best = offer + 1;
     }
     renter->offers = ARENA_ARRAY(arena, uint32_t, catalogue->type_count);
@@ -145,11 +185,6 @@ static void look(struct renter *renter)
         renter->rows[renter->row_count++] = i;
         renter->left += batches->rows[i].left;
     }
-}
-
-static const struct batch *batch_of(const struct renter *renter, uint32_t row)
-{
-    return &renter->batches->rows[renter->rows[row]];
 }
 
 /* Put 'count' tasks of the batch onto the machine at 'at'. */
@@ -266,7 +301,8 @@ static double charge_of(const struct view *view, const struct trial *trial)
         charged = billing_paid_span(rule, trial->busy - type->acquire_ms);
     else
         charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
-    return (double)view->offer_price[trial->offer] * (double)charged / (double)MSEC_PER_HOUR;
+    return price_with_risk(view, trial->offer, trial->busy - trial->ready) * (double)charged /
+           (double)MSEC_PER_HOUR;
 }
 
 /* Whether the machine holds the first batch; then what it is worth to have it. */

@@ -9,6 +9,10 @@
  * work per charge is rented, as often as there are tasks to do the same again; then it is tried anew with
  * those that are left. An empty machine that there is competes with the charge that it adds.
  *
+ * A spot machine may be interrupted. Then what was done is done again, half of its time on average, and
+ * another machine is set up: so much is added to its charge, times how often it is expected by the
+ * catalogue. An offer of which the catalogue does not say it is taken as it is.
+ *
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.
  *

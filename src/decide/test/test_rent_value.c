@@ -162,6 +162,91 @@ TEST(a_task_that_nothing_holds_is_left_and_stops_nobody)
     yard_done(&yard);
 }
 
+/* TWO, on demand for a dollar, and in the spot market for so much. */
+static void spot_yard_init(struct yard *yard, double spot, struct interruption interruption)
+{
+    yard_init(yard);
+    (void)yard_type(yard, "a", 2, 8, 0, 1.0);
+
+    const uint32_t offer = yard_offer(yard, TWO, spot);
+
+    yard->catalogue.types[0].setup_ms = YARD_MINUTE;
+    yard->catalogue.offers[offer].interruption = interruption;
+    (void)yard_shape(yard, 1, 1, 0);
+    yard_open(yard);
+}
+
+static uint32_t first_rented(double spot, struct interruption interruption, msec_t runtime)
+{
+    struct yard yard;
+
+    spot_yard_init(&yard, spot, interruption);
+    minute_yard_tasks(&yard, ONE_CPU, 2, runtime);
+    rent(&yard, 0);
+    assert_int_equal(yard.plan.rent_count, 1);
+
+    const uint32_t offer = yard.plan.rents[0].offer;
+
+    yard_done(&yard);
+    return offer;
+}
+
+/* In two days 60 % a month are 1.97 % on average, and the machine's time is lost half: a day in
+ * 1,217 hours, 2 % of the price. */
+TEST(a_spot_machine_must_be_cheaper_by_the_work_that_is_expected_to_be_lost)
+{
+    static const struct interruption often = { 20, 100 };
+    static const struct interruption rare = { 0, 5 };
+    const msec_t two_days = 48 * (msec_t)YARD_HOUR;
+
+    assert_int_equal(first_rented(0.99, often, two_days), TWO);
+    assert_int_equal(first_rented(0.97, often, two_days), TWO + 1);
+    assert_int_equal(first_rented(0.99, rare, two_days), TWO + 1);
+    assert_int_equal(first_rented(0.99, often, YARD_HOUR), TWO + 1);
+}
+
+TEST(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price)
+{
+    static const struct interruption unknown = { 0, 0 };
+
+    assert_int_equal(first_rented(0.999, unknown, 48 * (msec_t)YARD_HOUR), TWO + 1);
+}
+
+TEST(of_equal_types_the_one_that_is_interrupted_less_often_is_rented)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    yard.view.offer_price[TWO] = yard.view.offer_price[EIGHT];
+    yard.catalogue.types[TWO].capacity = yard.catalogue.types[EIGHT].capacity;
+    yard.catalogue.offers[TWO].interruption = (struct interruption){ 10, 15 };
+    yard.catalogue.offers[EIGHT].interruption = (struct interruption){ 5, 10 };
+    reservation_forget(&yard.view);
+    minute_yard_tasks(&yard, ONE_CPU, 8, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, EIGHT);
+    yard_done(&yard);
+}
+
+/* It has less to offer and is interrupted less often: nobody knows before it is tried. */
+TEST(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    yard.view.offer_price[TWO] = yard.view.offer_price[EIGHT];
+    yard.catalogue.offers[EIGHT].interruption = (struct interruption){ 20, 100 };
+    reservation_forget(&yard.view);
+    minute_yard_tasks(&yard, ONE_CPU, 1, YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, TWO);
+    yard_done(&yard);
+}
+
 CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
            RUN(who_may_not_wait_gets_a_machine_at_once),
@@ -171,4 +256,8 @@ CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(different_tasks_complement_each_other_on_one_machine),
            RUN(an_offer_that_another_beats_is_not_rented),
            RUN(an_empty_machine_that_is_paid_for_is_used_before_a_new_one),
-           RUN(a_task_that_nothing_holds_is_left_and_stops_nobody))
+           RUN(a_task_that_nothing_holds_is_left_and_stops_nobody),
+           RUN(a_spot_machine_must_be_cheaper_by_the_work_that_is_expected_to_be_lost),
+           RUN(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price),
+           RUN(of_equal_types_the_one_that_is_interrupted_less_often_is_rented),
+           RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger))
