@@ -12,6 +12,7 @@
  */
 #include "cloud/aws/aws_fleet_private.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,9 +49,13 @@ bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer)
 uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer)
 {
     const char *own = fleet->config.user_data;
+    const size_t prefix = strlen(fleet->config.node_prefix);
 
     /* Whoever writes its own user data with the node's name in it expects that name. */
     if (fleet_takes_any_subnet(fleet, offer) || (own != NULL && strstr(own, "{node}") != NULL))
+        return 1;
+    /* A machine adds its launch index to the number that its name ends in: the key must be all of it. */
+    if (prefix > 0 && isdigit((unsigned char)fleet->config.node_prefix[prefix - 1]))
         return 1;
     return fleet->config.together;
 }

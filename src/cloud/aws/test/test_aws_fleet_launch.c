@@ -182,6 +182,18 @@ TEST(whoever_names_the_node_in_user_data_gets_launches_of_one)
     assert_int_equal(ec2.launches, 3);
 }
 
+TEST(a_prefix_that_ends_in_a_digit_hides_where_the_key_begins)
+{
+    struct aws_fleet_config config = usual();
+
+    config.node_prefix = "n1";
+    open_fleet(config);
+    port.ops->rent(port.self, 9, 2, 0);
+    pass(100);
+
+    assert_int_equal(ec2.launches, 2);
+}
+
 TEST(an_offer_in_no_zone_goes_to_a_fleet_over_all_subnets)
 {
     open_fleet_with_subnets();
@@ -249,6 +261,7 @@ CHECK_MAIN(WITH(machines_of_one_offer_are_asked_for_together),
            WITH(a_launch_that_was_throttled_is_formed_anew),
            WITH(a_machine_that_ended_is_not_brought_back_by_an_old_answer),
            WITH(whoever_names_the_node_in_user_data_gets_launches_of_one),
+           WITH(a_prefix_that_ends_in_a_digit_hides_where_the_key_begins),
            WITH(an_offer_in_no_zone_goes_to_a_fleet_over_all_subnets),
            WITH(a_fleet_that_gets_nothing_is_a_refusal),
            WITH(a_fleet_whose_answer_was_lost_is_asked_for_under_the_same_token))
