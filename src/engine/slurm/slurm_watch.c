@@ -196,13 +196,15 @@ static const char *user_name(struct slurm_watch *watch, uint32_t uid)
 }
 
 /* Of a job that is being cleared away Slurm tells only the nodes that are not done; that it was placed
- * on others too stands in what it requires. */
+ * on others too stands in what it requires. A job whose nodes all died before they were cleared waits
+ * again, on other terms perhaps, and has them in its record until it starts elsewhere. */
 static void note_busy(struct slurm_watched_job *old, const slurm_job_info_t *job)
 {
     const enum slurm_phase phase = slurm_record_phase(job);
     const bool is_completing = (job->job_state & JOB_COMPLETING) != 0;
-    const char *nodes = phase == SLURM_RUNNING || is_completing ? job->nodes : NULL;
-    const char *required = phase != SLURM_ENDED || is_completing ? job->req_nodes : NULL;
+    const bool is_remembered = phase != SLURM_ENDED || is_completing;
+    const char *nodes = is_remembered ? job->nodes : NULL;
+    const char *required = is_remembered ? job->req_nodes : NULL;
 
     mem_free(old->busy);
     old->busy = NULL;

@@ -127,6 +127,16 @@ class Ec2:
         self.hidden = set()  # instances of moto that only served as a pattern
         self.mood = threading.local()  # of the request that is served: its token, whether to refuse it
 
+    def reset(self):
+        """Forget what is there. moto looks at all that it ever launched with every request."""
+        with self.launching:
+            self.upstream.forward("POST", "/moto-api/reset", {}, b"")
+            self.tokens = Tokens()
+            self.planted = []
+            self.pattern = None
+            self.hidden = set()
+            self.world.forget()
+
     # -- what there is
 
     def kinds(self, region):

@@ -25,6 +25,7 @@ Control port, JSON over HTTP:
     POST /terminate {instance}    as from the console
     POST /plant {count, tags, clear}   so many instances that DescribeInstances lists and nothing else;
                                   %d in a tag becomes a number; clear: first take away those there are
+    POST /reset                   forget all that is there; settings and record stay
     GET  /counters  /instances  /record?from=N
 
 The files beside this one: ec2_api (what each request does), ec2_faults (what goes wrong when),
@@ -315,6 +316,10 @@ class Control(Handler):
         if what.get("clear"):
             self.ec2().planted.clear()
         return self.ec2().plant(what.get("count", 0), what.get("tags", {}))
+
+    def on_reset(self, *_):
+        self.ec2().reset()
+        return {}
 
     def on_counters(self, *_):
         world = self.ec2().world

@@ -97,6 +97,10 @@ class World:
                   **{key: instance[key] for key in ("type", "zone", "market", "region", "tags", "index")})
         return True
 
+    def forget(self):
+        with self.lock:
+            self.instances.clear()
+
     def living(self):
         with self.lock:
             return [dict(instance) for instance in self.instances.values()

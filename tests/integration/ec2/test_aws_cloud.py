@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_aws_cloud - the cloud aws against the stand-in of EC2, through aws_drive.
 
-'test_aws_cloud.py MOTO_SERVER AWS_DRIVE [KILLS]': all of it runs in a network namespace of its own. Each
-sentence is one TAP point. KILLS: how often it dies at each of the ten steps of a launch and a return.
+'test_aws_cloud.py MOTO_SERVER AWS_DRIVE [KILLS [PART]]': all of it runs in a network namespace of its own.
+Each sentence is one TAP point. KILLS: how often it dies at each of the ten steps of a launch and a return.
+PART: those tests whose names have this in them; -PART: the others; so parts can run side by side.
 aws_drive is the cloud port on a pipe; this test is its controller, which rents, gives back, dies and
 comes again.
 """
@@ -130,16 +131,13 @@ class World:
         self.clusters = 0
         with open(f"{self.folder.name}/catalogue.yaml", "w", encoding="utf-8") as file:
             file.write(CATALOGUE)
-        self.moto = moto
-        self.ec2 = None
-        self.begin_anew()
+        self.ec2 = ec2_lab.StandIn(moto)
         self.defaults = self.ec2.control("/config")
+        self.begin_anew()
 
     def begin_anew(self):
-        """moto looks at all that it ever launched with every request."""
-        if self.ec2:
-            self.ec2.stop()
-        self.ec2 = ec2_lab.StandIn(self.moto)
+        """The stand-in slows down with all that it ever launched."""
+        self.ec2.control("/reset", {})
         client = self.client("ec2")
         self.template = client.create_launch_template(
             LaunchTemplateName="node", LaunchTemplateData={"ImageId": "ami-12c6146b"})["LaunchTemplate"]["LaunchTemplateId"]
@@ -435,7 +433,7 @@ def a_right_that_is_missing_is_said_once_with_what_to_do(world):
 
 @test
 def no_secret_was_said_by_anybody(world):
-    assert len(SAID) > 100, len(SAID)
+    assert len(SAID) > 50, len(SAID)
     assert not [line for line in SAID if SECRET in line or SECRET[:12] in line]
 
 
@@ -448,9 +446,11 @@ def main():
     ec2_lab.enclose()
     world = World(moto, drive)
     world.kills = int(sys.argv[3]) if len(sys.argv) > 3 else 15
+    part = sys.argv[4] if len(sys.argv) > 4 else ""
+    tests = [one for one in TESTS if (part.lstrip("-") in one.__name__) != part.startswith("-")]
     failed = 0
-    print(f"1..{len(TESTS)}", flush=True)
-    for number, function in enumerate(TESTS, 1):
+    print(f"1..{len(tests)}", flush=True)
+    for number, function in enumerate(tests, 1):
         begun = time.monotonic()
         try:
             function(world)

@@ -421,6 +421,36 @@ def a_restart_of_slurmctld_is_survived_and_said(world):
 
 
 @test
+def a_node_that_a_waiting_job_ran_on_is_kept_over_a_restart(world):
+    """Slurm clears a job off its nodes by their word. If all of them die first, the job waits again and
+    still has them in its record, and a slurmctld that is restarted wants to find them."""
+    for name in ("n5", "n6"):
+        world.lab.add_node(name)
+        world.bridge.wait("node", name=name, state="up")
+    job = world.submit("sleep 1", "-N", "2")
+    world.start_on(job, "n5,n6", expect="n[5-6]")
+    since = len(world.bridge.said)
+    for name in ("n5", "n6"):
+        world.lab.kill_node(name)
+        world.bridge.ask("down", nodes=name, text="taken away")
+    world.bridge.wait("requeued", since, job=job)
+    world.bridge.ask("drain", nodes="n4")
+    until(lambda: world.place(job, "n1,n4", run=1), PATIENCE, f"the last run of {job}")
+    time.sleep(2)
+    assert "NodeList=n[5-6]" in run("scontrol", "show", "job", job), run("scontrol", "show", "job", job)
+    for name in ("n5", "n6"):
+        assert f"job {job} " in world.bridge.refused("delete", nodes=name)
+    since = len(world.bridge.said)
+    world.lab.stop_ctld()
+    world.lab.start_ctld()
+    world.bridge.wait("controller", since, state="back")
+    world.bridge.ask("resume", nodes="n4")
+    world.bridge.wait("ended", since, job=job, state="completed")
+    for name in ("n5", "n6"):
+        world.bridge.ask("delete", nodes=name)
+
+
+@test
 def an_act_that_is_asked_for_meanwhile_is_done_afterwards(world):
     submitted = time.time()
     job = world.submit("true")
