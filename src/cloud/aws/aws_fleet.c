@@ -122,6 +122,12 @@ void fleet_refuse(struct aws_fleet *fleet, msec_t now, struct machine *machine)
     fleet_tell(fleet, &event);
 }
 
+/* EC2 tells whole seconds. What began and ended within one was there for a moment, and is charged. */
+msec_t fleet_billed_to(msec_t launched_at, msec_t end)
+{
+    return end > launched_at ? end : launched_at + 1;
+}
+
 void fleet_end(struct aws_fleet *fleet, msec_t now, struct machine *machine, msec_t billed_to)
 {
     struct ended ended = {
@@ -129,7 +135,7 @@ void fleet_end(struct aws_fleet *fleet, msec_t now, struct machine *machine, mse
         .offer = machine->offer,
         .at = now,
         .billed_from = machine->launched_at,
-        .billed_to = billed_to < machine->launched_at ? machine->launched_at : billed_to,
+        .billed_to = fleet_billed_to(machine->launched_at, billed_to),
     };
     const struct cloud_event event = {
         .kind = CLOUD_GONE,

@@ -26,9 +26,12 @@ static bool is_over(enum ec2_state state)
 
 static msec_t end_of(const struct ec2_instance *row, msec_t now)
 {
-    return row->changed_at >= row->launched_at && row->changed_at <= now && row->changed_at >= 0
-               ? row->changed_at
-               : now;
+    const msec_t end =
+        row->changed_at >= row->launched_at && row->changed_at <= now && row->changed_at >= 0
+            ? row->changed_at
+            : now;
+
+    return fleet_billed_to(row->launched_at, end);
 }
 
 /* EC2 shows an instance under a key that has one already. The later of the two must go. */

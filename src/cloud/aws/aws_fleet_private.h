@@ -151,6 +151,9 @@ void fleet_queue(struct aws_fleet *fleet, struct machine *machine, msec_t at);
 void fleet_refuse(struct aws_fleet *fleet, msec_t now, struct machine *machine);
 void fleet_end(struct aws_fleet *fleet, msec_t now, struct machine *machine, msec_t billed_to);
 
+/* The end of a bill that begins with the launch. */
+msec_t fleet_billed_to(msec_t launched_at, msec_t end);
+
 void fleet_tell(struct aws_fleet *fleet, const struct cloud_event *event);
 void fleet_note(struct aws_fleet *fleet, bool is_error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -398,6 +398,17 @@ TEST(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says)
     assert_null(told(CLOUD_NOTICE, 7));
 }
 
+TEST(a_machine_that_began_and_ended_within_a_second_is_charged)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    aws_fleet_tick(fleet, now);
+    port.ops->give_back(port.self, 7);
+    pass(30000);
+
+    assert_int_equal(of(CLOUD_GONE, 7).billed_from, 1700000000000);
+    assert_int_equal(of(CLOUD_GONE, 7).billed_to, 1700000000001);
+}
+
 TEST(a_notice_reaches_the_machine_it_is_about)
 {
     port.ops->rent(port.self, 7, 1, 1);
@@ -457,6 +468,7 @@ CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
            WITH(what_is_not_shown_any_more_is_gone),
            WITH(what_was_taken_for_gone_and_is_shown_again_is_ended),
            WITH(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says),
+           WITH(a_machine_that_began_and_ended_within_a_second_is_charged),
            WITH(a_notice_reaches_the_machine_it_is_about),
            WITH(a_missing_right_is_said_and_not_asked_for_again_at_once),
            WITH(names_that_ec2_cannot_hold_are_refused))
