@@ -420,12 +420,25 @@ int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *requ
     return 0;
 }
 
-int slurm_act_requeue(const char *job, struct error *reterr)
+/*
+ * Slurm lets a requeued job wait for two minutes, but only if its nodes tell that it was cleared away. If
+ * one is set down first, it would start again at once, where it was stopped: so its gate is closed here.
+ * What it requires stays until it is cleared away, as that alone tells where it was.
+ */
+int slurm_act_requeue(struct slurm_watch *watch, const char *job, struct error *reterr)
 {
     job_array_resp_msg_t *answers = NULL;
-    const int code = slurm_requeue2(unconst(job), JOB_RUNNING, &answers);
+    const int sent = slurm_requeue2(unconst(job), JOB_RUNNING, &answers);
+    const int code = take_answers(sent, answers, reterr);
+    job_desc_msg_t wish;
 
-    return take_answers(code, answers, reterr);
+    if (code != 0)
+        return code;
+    slurm_init_job_desc_msg(&wish);
+    wish.begin_time = now() + SLURM_GATE_S;
+    slurm_watch_touch(watch, job);
+    (void)update(&wish, job, NULL); /* it may have ended by itself meanwhile */
+    return 0;
 }
 
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
@@ -465,6 +478,13 @@ int slurm_act_node(const struct slurm_request *request, struct error *reterr)
     if (request->verb == SLURM_DELETE) {
         code = slurm_delete_node(&wish);
     } else {
+        if (request->verb == SLURM_DOWN) {
+            /* With ReturnToService=2 a word of its slurmd brings a node up that is only down. */
+            wish.node_state = NODE_STATE_DRAIN;
+            wish.reason = unconst(request->text == NULL ? "stint" : request->text);
+            wish.reason_uid = getuid();
+            (void)slurm_update_node(&wish);
+        }
         wish.node_state = node_state_of(request->verb);
         if (request->verb != SLURM_RESUME) {
             wish.reason = unconst(request->text == NULL ? "stint" : request->text);

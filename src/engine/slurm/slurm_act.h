@@ -48,8 +48,8 @@ void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uin
 int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *request,
                      bool *ret_waits, struct error *reterr);
 
-/* The second: back to the queue. Refused if it does not run any more. */
-int slurm_act_requeue(const char *job, struct error *reterr);
+/* The second: back to the queue, behind the gate. Refused if it does not run any more. */
+int slurm_act_requeue(struct slurm_watch *watch, const char *job, struct error *reterr);
 
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr);

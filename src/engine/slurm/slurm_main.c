@@ -270,7 +270,8 @@ static void finish_stops(struct bridge *bridge)
             continue;
         }
         bridge->stops[i] = bridge->stops[--bridge->stops_count];
-        answer_was(bridge, stop.key, slurm_act_requeue(stop.job, &error), &error, "running");
+        answer_was(bridge, stop.key, slurm_act_requeue(&bridge->watch, stop.job, &error), &error,
+                   "running");
     }
 }
 

@@ -240,7 +240,7 @@ def a_fleet_follows_priorities(world):
 # -- several machines by one request
 
 CLUSTER_TAGS = [{"ResourceType": "instance", "Tags": [
-    {"Key": "Name", "Value": "st-17"}, {"Key": "stint:key", "Value": "17"}]}]
+    {"Key": "stint:node", "Value": "st-17"}, {"Key": "stint:key", "Value": "17"}]}]
 
 
 def indices(world, names):

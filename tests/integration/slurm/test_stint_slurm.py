@@ -442,12 +442,35 @@ def a_node_that_a_waiting_job_ran_on_is_kept_over_a_restart(world):
         assert f"job {job} " in world.bridge.refused("delete", nodes=name)
     since = len(world.bridge.said)
     world.lab.stop_ctld()
+    world.bridge.wait("controller", since, state="lost")
     world.lab.start_ctld()
     world.bridge.wait("controller", since, state="back")
     world.bridge.ask("resume", nodes="n4")
     world.bridge.wait("ended", since, job=job, state="completed")
     for name in ("n5", "n6"):
         world.bridge.ask("delete", nodes=name)
+
+
+@test
+def a_stopped_job_does_not_start_again_on_a_node_that_is_set_down(world):
+    """The slurmd of a machine that is given back lives on for a moment, and its word that the job is
+    cleared away would bring the node up again."""
+    for number in range(4):
+        world.lab.add_node(f"n{10 + number}")
+        world.bridge.wait("node", name=f"n{10 + number}", state="up")
+        job = world.submit("sleep 60")
+        world.start_on(job, f"n{10 + number}")
+        world.bridge.send(f"stop key={90000 + 2 * number} job={job} run=0 grace_ms=0")
+        world.bridge.send(f"down key={90001 + 2 * number} nodes=n{10 + number} text=given")
+        world.bridge.wait("done", key=90001 + 2 * number)
+        world.bridge.wait("requeued", job=job)
+        time.sleep(2)
+        assert world.ran(job) == [f"n{10 + number} 0"], world.ran(job)
+        state = run("scontrol", "show", "node", f"n{10 + number}")
+        assert "DRAIN" in state, state  # up or down
+        world.start_on(job, "n1", run=1)
+        run("scancel", job)
+        world.lab.kill_node(f"n{10 + number}")
 
 
 @test
