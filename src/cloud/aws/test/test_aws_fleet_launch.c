@@ -67,6 +67,19 @@ TEST(a_launch_has_no_more_machines_than_one_request_may_carry)
     assert_int_equal(ec2.count, 120);
 }
 
+TEST(three_hundred_machines_are_asked_for_within_a_second_at_the_usual_rate)
+{
+    struct aws_fleet_config config = usual();
+
+    config.timing = (struct aws_timing){ 0 };
+    open_fleet(config);
+    port.ops->rent(port.self, 1, 300, 0);
+    pass(1000);
+
+    assert_int_equal(ec2.launches, 6);
+    assert_int_equal(ec2.count, 300);
+}
+
 TEST(those_that_a_launch_did_not_get_are_refused)
 {
     ec2.most = 2;
@@ -254,6 +267,7 @@ TEST(a_fleet_whose_answer_was_lost_is_asked_for_under_the_same_token)
 
 CHECK_MAIN(WITH(machines_of_one_offer_are_asked_for_together),
            WITH(a_launch_has_no_more_machines_than_one_request_may_carry),
+           WITH(three_hundred_machines_are_asked_for_within_a_second_at_the_usual_rate),
            WITH(those_that_a_launch_did_not_get_are_refused),
            WITH(a_lost_answer_is_asked_for_with_the_same_machines),
            WITH(what_is_given_back_meanwhile_is_ended_when_its_launch_is_told),
