@@ -144,7 +144,7 @@ class Ec2:
         with self.launching:
             if region not in self.kinds_of:
                 found = {}
-                for item in self.static(region, {"Action": "DescribeInstanceTypes"})[0]:
+                for item in self.types(region, {"Action": "DescribeInstanceTypes"})[0]:
                     name = item.findtext("instanceType")
                     found[name] = {
                         "name": name, "vcpus": int(item.findtext("vCpuInfo/defaultVCpus", "1")),
@@ -161,6 +161,20 @@ class Ec2:
                 items = list(self.upstream.ec2(region, params)[0])
                 self.lists[key] = (items, [answers.text_of(item) for item in items])
             return self.lists[key]
+
+    def offerings(self, region):
+        """(type, zone) of all that the region has."""
+        return [(item.findtext("instanceType"), item.findtext("location")) for item in
+                self.static(region, {"Action": "DescribeInstanceTypeOfferings",
+                                     "LocationType": "availability-zone"})[0]]
+
+    def types(self, region, params):
+        """Like static(): the types that the region offers. moto lists all that it knows in every region,
+        and takes seconds for it."""
+        offered = {name for name, _ in self.offerings(region)}
+        items, texts = self.static("us-east-1", params)
+        found = [pair for pair in zip(items, texts) if pair[0].findtext("instanceType") in offered]
+        return [item for item, _ in found], [text for _, text in found]
 
     def zones(self, region):
         if region not in self.zones_of:
@@ -528,8 +542,9 @@ class Ec2:
     def describe_static(self, region, params):
         action = params["Action"]
         asked = without(params, "MaxResults", "NextToken")
+        lists = self.types if action == "DescribeInstanceTypes" else self.static
         rows, token = self.pager.page(params, action, self.faults["page_most"],
-                                      lambda: self.static(region, asked)[1])
+                                      lambda: lists(region, asked)[1])
         name = {"DescribeInstanceTypes": "instanceTypeSet",
                 "DescribeInstanceTypeOfferings": "instanceTypeOfferingSet"}[action]
         return answers.answer_xml(action, f"<{name}>{''.join(rows)}</{name}>" + answers.token_xml(token))
@@ -552,9 +567,7 @@ class Ec2:
             return []
         kinds = self.kinds(region)
         wanted = []
-        for item in self.static(region, {"Action": "DescribeInstanceTypeOfferings",
-                                         "LocationType": "availability-zone"})[0]:
-            name, zone = item.findtext("instanceType"), item.findtext("location")
+        for name, zone in self.offerings(region):
             if name in kinds and answers.fits(name, names) and answers.fits(zone, zones):
                 wanted.append((kinds[name], zone))
         now = time.time()

@@ -34,11 +34,11 @@ class World:
         self.client = self.make("ec2")
         self.queue = self.make("sqs")
 
-    def make(self, service, access=ACCESS, secret=SECRET, token=None):
+    def make(self, service, access=ACCESS, secret=SECRET, token=None, region="us-east-1"):
         import botocore.config
         import botocore.session
         return botocore.session.get_session().create_client(
-            service, "us-east-1", endpoint_url=self.ec2.url, aws_access_key_id=access,
+            service, region, endpoint_url=self.ec2.url, aws_access_key_id=access,
             aws_secret_access_key=secret, aws_session_token=token,
             config=botocore.config.Config(retries={"total_max_attempts": 1}, read_timeout=60))
 

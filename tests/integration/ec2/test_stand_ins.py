@@ -103,6 +103,27 @@ def types_offerings_and_prices_come_in_pages(world):
 
 
 @test
+def a_region_lists_the_types_that_it_offers_and_filters_choose_among_them(world):
+    def listed(client, **filters):
+        asked = [{"Name": name.replace("_", "-"), "Values": [value]} for name, value in filters.items()]
+        return {one["InstanceType"]: one for page in
+                client.get_paginator("describe_instance_types").paginate(Filters=asked)
+                for one in page["InstanceTypes"]}
+
+    small = world.make("ec2", region="me-south-1")
+    kinds = listed(small)
+    offered = {one["InstanceType"] for page in
+               small.get_paginator("describe_instance_type_offerings").paginate(LocationType="availability-zone")
+               for one in page["InstanceTypeOfferings"]}
+    equal(set(kinds), offered)
+    assert len(kinds) < len(listed(world.client))
+    equal(set(listed(small, bare_metal="false", current_generation="true")),
+          {name for name, one in kinds.items() if one["CurrentGeneration"] and not one["BareMetal"]})
+    equal(set(listed(small, **{"processor-info.supported-architecture": "arm64"})),
+          {name for name, one in kinds.items() if "arm64" in one["ProcessorInfo"]["SupportedArchitectures"]})
+
+
+@test
 def spot_prices_have_a_past(world):
     said = world.client.describe_spot_price_history(
         StartTime=time.time() - 86400, InstanceTypes=["m5.large"], AvailabilityZone="us-east-1a",
