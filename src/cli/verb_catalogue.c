@@ -219,7 +219,8 @@ static int add_file(const char *path, const char *bands_of, struct aws_catalogue
     return rc;
 }
 
-static int fetch(const struct arguments *arguments, uv_loop_t *loop, struct aws_catalogue *gathered,
+static int fetch(const struct arguments *arguments, uv_loop_t *loop,
+                 const struct aws_catalogue_choice *choice, struct aws_catalogue *gathered,
                  char *ret_region, struct error *reterr)
 {
     struct aws_client *client = NULL;
@@ -237,7 +238,7 @@ static int fetch(const struct arguments *arguments, uv_loop_t *loop, struct aws_
                                        .client = client,
                                        .catalogue = gathered,
                                        .seed = uv_hrtime(),
-                                       .without_spot = arguments->without_spot,
+                                       .choice = choice,
                                        .without_prices = arguments->prices != NULL,
                                        .on_note = on_note },
         reterr);
@@ -286,39 +287,37 @@ static int refresh(const struct arguments *arguments, struct error *reterr)
     char region[EC2_NAME_SIZE] = "";
     char source[96];
     char date[32];
+    const struct aws_catalogue_choice choice = {
+        .region = region,
+        .date = date,
+        .source = source,
+        .arch = arguments->arch,
+        .types = arguments->types,
+        .mem_percent = (uint32_t)arguments->mem_percent,
+        .with_metal = arguments->with_metal,
+        .with_old = arguments->with_old,
+        .without_spot = arguments->without_spot,
+    };
     uv_loop_t loop;
     int rc;
 
+    aws_clock_print(aws_client_now(), date);
+    date[10] = '\0';
+    (void)snprintf(source, sizeof(source), "%s%s",
+                   arguments->prices != NULL ? "EC2, and a file of prices"
+                                             : "EC2 and its Pricing API",
+                   arguments->bands != NULL ? ", Spot Instance Advisor" : "");
     (void)uv_loop_init(&loop);
     aws_catalogue_init(&gathered);
-    rc = fetch(arguments, &loop, &gathered, region, reterr);
+    rc = fetch(arguments, &loop, &choice, &gathered, region, reterr);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop);
     if (rc == 0 && arguments->prices != NULL)
         rc = add_file(arguments->prices, NULL, &gathered, reterr);
     if (rc == 0 && arguments->bands != NULL)
         rc = add_file(arguments->bands, region, &gathered, reterr);
-    if (rc == 0) {
-        aws_clock_print(aws_client_now(), date);
-        date[10] = '\0';
-        (void)snprintf(source, sizeof(source), "%s%s",
-                       arguments->prices != NULL ? "EC2, and a file of prices"
-                                                 : "EC2 and its Pricing API",
-                       arguments->bands != NULL ? ", Spot Instance Advisor" : "");
-        rc = write_file(arguments, &gathered,
-                        &(struct aws_catalogue_choice){
-                            .region = region,
-                            .date = date,
-                            .source = source,
-                            .arch = arguments->arch,
-                            .types = arguments->types,
-                            .mem_percent = (uint32_t)arguments->mem_percent,
-                            .with_metal = arguments->with_metal,
-                            .with_old = arguments->with_old,
-                            .without_spot = arguments->without_spot,
-                        },
-                        reterr);
-    }
+    if (rc == 0)
+        rc = write_file(arguments, &gathered, &choice, reterr);
     aws_catalogue_done(&gathered);
     return rc;
 }

@@ -167,13 +167,28 @@ static json_t *first_of(json_t *object)
     return json_object_iter_value(json_object_iter(object));
 }
 
+/*
+ * The value of a key, wherever it stands; 'name' has its quotes. Of a product we want little, and most
+ * of the rest are terms of reservations: only that value is read. Within a text of JSON quotes are
+ * escaped, so a name in quotes with a colon behind it is a key.
+ */
+static json_t *value_of(const char *text, const char *name)
+{
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at, name)) {
+        at += strlen(name);
+        at += strspn(at, " \t\r\n");
+        if (*at == ':')
+            return json_loads(at + 1, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, NULL);
+    }
+    return NULL;
+}
+
 static void take_product(struct aws_catalogue *catalogue, const char *text)
 {
-    json_t *product = json_loads(text, 0, NULL);
-    const json_t *attributes = json_object_get(json_object_get(product, "product"), "attributes");
-    const char *type = json_string_value(json_object_get(attributes, "instanceType"));
-    json_t *term = first_of(json_object_get(json_object_get(product, "terms"), "OnDemand"));
-    const json_t *dimension = first_of(json_object_get(term, "priceDimensions"));
+    json_t *named = value_of(text, "\"instanceType\"");
+    json_t *terms = value_of(text, "\"OnDemand\"");
+    const char *type = json_string_value(named);
+    const json_t *dimension = first_of(json_object_get(first_of(terms), "priceDimensions"));
     const char *unit = json_string_value(json_object_get(dimension, "unit"));
     const char *price =
         json_string_value(json_object_get(json_object_get(dimension, "pricePerUnit"), "USD"));
@@ -182,7 +197,8 @@ static void take_product(struct aws_catalogue *catalogue, const char *text)
     if (type != NULL && price != NULL && (unit == NULL || strcmp(unit, "Hrs") == 0) &&
         number_nearest(price, strlen(price), 6, &value) == 0)
         aws_catalogue_add_price(catalogue, type, value);
-    json_decref(product);
+    json_decref(named);
+    json_decref(terms);
 }
 
 int aws_catalogue_read_products(struct aws_catalogue *catalogue, const char *text, size_t size,

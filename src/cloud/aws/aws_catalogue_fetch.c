@@ -53,7 +53,7 @@ static void next_stage(struct fetching *f)
     f->token[0] = '\0';
     f->attempts = 0;
     f->stage = f->stage + 1;
-    if (f->stage == STAGE_SPOT && f->config.without_spot)
+    if (f->stage == STAGE_SPOT && f->config.choice->without_spot)
         f->stage = STAGE_PRICES;
     if (f->stage == STAGE_PRICES && f->config.without_prices)
         f->stage = STAGE_DONE;
@@ -160,6 +160,25 @@ static void on_prices(void *context, const struct aws_http_answer *http)
 
 /* ---- requests ---- */
 
+/* Half of the types are never chosen, and a type is 4 KB of answer. */
+static void put_type_filters(struct aws_form *form, const struct aws_catalogue_choice *choice)
+{
+    const char *const filters[][2] = {
+        { "processor-info.supported-architecture", choice->arch },
+        { "bare-metal", choice->with_metal ? NULL : "false" },
+        { "current-generation", choice->with_old || choice->types != NULL ? NULL : "true" },
+    };
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+        if (filters[i][1] == NULL)
+            continue;
+        count++;
+        aws_form_item(form, "Filter.#.Name", count, filters[i][0]);
+        aws_form_item(form, "Filter.#.Value.1", count, filters[i][1]);
+    }
+}
+
 static void put_stage(struct fetching *f)
 {
     char at[32];
@@ -168,6 +187,7 @@ static void put_stage(struct fetching *f)
     case STAGE_TYPES:
         aws_form_begin(&f->form, "DescribeInstanceTypes", "2016-11-15");
         aws_form_number(&f->form, "MaxResults", 100);
+        put_type_filters(&f->form, f->config.choice);
         break;
     case STAGE_OFFERINGS:
         aws_form_begin(&f->form, "DescribeInstanceTypeOfferings", "2016-11-15");

@@ -19,6 +19,7 @@
 struct uv_loop_s;
 struct aws_client;
 struct aws_catalogue;
+struct aws_catalogue_choice;
 
 enum { FETCH_ATTEMPTS_MAX = 8 };
 
@@ -27,8 +28,8 @@ struct aws_catalogue_fetch {
     struct aws_client *client;
     struct aws_catalogue *catalogue; /* filled */
     uint64_t seed;
-    bool without_spot;
-    bool without_prices; /* do not ask the Pricing API */
+    const struct aws_catalogue_choice *choice; /* what will be written: no more is asked for */
+    bool without_prices;                       /* do not ask the Pricing API */
     void (*on_note)(void *context, const char *text);
     void *context;
 };

@@ -2,7 +2,8 @@
 /*
  * A row opens where one of row_places stands and closes with the same element; in between, the path from
  * the row on is looked up among the fields of that kind of row. Fields are described by where they
- * go in the struct, so that a further one is one line here.
+ * go in the struct, so that a further one is one line here. Most elements of an answer are no field:
+ * a path is compared only with those that are as long.
  */
 #include "cloud/aws/ec2_answer.h"
 
@@ -33,25 +34,22 @@ struct field {
     enum row_kind row;
     enum field_form form;
     const char *path; /* from the row on */
+    size_t length;    /* of the path */
     size_t offset;
     size_t size;      /* FORM_TEXT */
     const char *word; /* FORM_TRUE: the text that counts */
 };
 
-#define TEXT(row, type, path, member)                                                            \
-    {                                                                                            \
-        row, FORM_TEXT, path, offsetof(struct type, member), sizeof(((struct type *)0)->member), \
-            NULL                                                                                 \
+#define FIELD(row, form, type, path, member, size, word)                             \
+    {                                                                                \
+        row, form, path, sizeof(path) - 1, offsetof(struct type, member), size, word \
     }
-#define OTHER(row, form, type, path, member)                    \
-    {                                                           \
-        row, form, path, offsetof(struct type, member), 0, NULL \
-    }
-#define FLAG(row, type, path, member, word)                          \
-    {                                                                \
-        row, FORM_TRUE, path, offsetof(struct type, member), 0, word \
-    }
+#define TEXT(row, type, path, member) \
+    FIELD(row, FORM_TEXT, type, path, member, sizeof(((struct type *)0)->member), NULL)
+#define OTHER(row, form, type, path, member) FIELD(row, form, type, path, member, 0, NULL)
+#define FLAG(row, type, path, member, word)  FIELD(row, FORM_TRUE, type, path, member, 0, word)
 
+/* Those of a kind of row stand together. */
 static const struct field fields[] = {
     TEXT(ROW_INSTANCE, ec2_instance, "instanceId", id),
     TEXT(ROW_INSTANCE, ec2_instance, "instanceType", type),
@@ -87,14 +85,16 @@ static const struct field fields[] = {
     TEXT(ROW_FLEET, ec2_fleet_row, "errorCode", code),
     TEXT(ROW_FLEET, ec2_fleet_row, "launchTemplateAndOverrides/overrides/instanceType", type),
     TEXT(ROW_FLEET, ec2_fleet_row, "launchTemplateAndOverrides/overrides/availabilityZone", zone),
+    { .row = ROW_NONE },
 };
 
 struct reading {
     const struct ec2_sink *sink;
     struct ec2_answer *answer;
     enum row_kind kind;
-    uint32_t row_depth; /* of the element that opened the row */
-    size_t row_path;    /* length of its path, with the slash behind it */
+    const struct field *fields; /* the first of that kind */
+    uint32_t row_depth;         /* of the element that opened the row */
+    size_t row_path;            /* length of its path, with the slash behind it */
     bool is_full;
     char tag_key[EC2_NAME_SIZE];
     char tag_value[256];
@@ -205,9 +205,12 @@ static void close_in_row(struct reading *reading, const char *path, const char *
             set_tag(reading);
         return;
     }
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-        if (fields[i].row == reading->kind && strcmp(fields[i].path, path) == 0)
-            set_field(reading, &fields[i], text);
+
+    const size_t length = strlen(path);
+
+    for (const struct field *field = reading->fields; field->row == reading->kind; field++) {
+        if (field->length == length && memcmp(field->path, path, length) == 0)
+            set_field(reading, field, text);
     }
 }
 
@@ -215,6 +218,9 @@ static void open_row(struct reading *reading, enum row_kind kind, const char *pa
 {
     memset(&reading->row, 0, sizeof(reading->row));
     reading->kind = kind;
+    reading->fields = fields;
+    while (reading->fields->row != kind)
+        reading->fields++;
     reading->row_depth = depth;
     reading->row_path = strlen(path) + 1;
     if (kind == ROW_INSTANCE) {

@@ -171,7 +171,8 @@ TEST(prices_come_from_the_pricing_api)
 {
     static const char PAGE[] =
         "{\"PriceList\":[\"{\\\"product\\\":{\\\"attributes\\\":{\\\"instanceType\\\":"
-        "\\\"c5.large\\\"}},\\\"terms\\\":{\\\"OnDemand\\\":{\\\"A.B\\\":{\\\"priceDimensions\\\":"
+        "\\\"c5.large\\\",\\\"marketoption\\\":\\\"OnDemand\\\"}},\\\"terms\\\":"
+        "{\\\"OnDemand\\\" :{\\\"A.B\\\":{\\\"priceDimensions\\\":"
         "{\\\"A.B.C\\\":{\\\"unit\\\":\\\"Hrs\\\",\\\"pricePerUnit\\\":{\\\"USD\\\":"
         "\\\"0.0850000000\\\"}}}}}}}\",\"nonsense\",7],\"NextToken\":\"t\"}";
     char token[EC2_TOKEN_SIZE];
