@@ -101,7 +101,7 @@ judge "what is rented on demand is not interrupted" fails_with 1 "goes with 'mar
 
 # An EC2 with two types in a zone.
 cat >ec2.py <<'PYTHON'
-import http.server, os, urllib.parse
+import calendar, http.server, os, time, urllib.parse
 
 def rows(name, texts):
     return f"<R><{name}>" + "".join(f"<item>{text}</item>" for text in texts) + f"</{name}></R>"
@@ -122,10 +122,25 @@ ANSWERS = {
         "<availabilityZone>us-east-1a</availabilityZone>" for name in TYPES]),
 }
 
+# What a span that is asked for has: the price at its begin is older; newest first, a page at a time.
+def history(form):
+    begin = calendar.timegm(time.strptime(form["StartTime"][0], "%Y-%m-%dT%H:%M:%SZ"))
+    changes = [(7200, "0.031"), (3600, "0.032"), (1800, "0.03"), (-86400, "0.03")]
+    page = int(form.get("NextToken", ["0"])[0])
+    after, price = changes[page]
+    at = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(begin + after))
+    return rows("spotPriceHistorySet", [
+        f"<instanceType>c5.large</instanceType><productDescription>Linux/UNIX</productDescription>"
+        f"<spotPrice>{price}</spotPrice><timestamp>{at}</timestamp>"
+        "<availabilityZone>us-east-1a</availabilityZone>"]).replace(
+            "</R>", f"<nextToken>{page + 1 if page < 3 else ''}</nextToken></R>")
+
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         body = ANSWERS[form["Action"][0]].encode()
+        if "StartTime" in form and form["StartTime"] != form["EndTime"]:
+            body = history(form).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -184,6 +199,21 @@ refresh --region us-west-9 --bands advisor.json.gz -f never.yaml
 judge "a region that the file does not know is an error" fails_with 1 \
     "advisor.json.gz: line 2: 'spot_advisor' has nothing about 'us-west-9'"
 judge "and no catalogue is written" [ ! -e never.yaml ]
+
+refresh --region us-east-1 --history 7
+cp out history.yaml
+judge "a history is the changes of the price since its begin" spot_offers \
+    "      - { zone: us-east-1a, market: spot, price: [[0, 0.03], [3600, 0.032], [7200, 0.031]] }"
+judge "the catalogue says when it begins" grep -qE \
+    "^source: EC2, and a file of prices, spot prices since $(date -u -d '-7 days' +%Y-%m)-..T.*Z$" history.yaml
+catalogue show history.yaml -o csv
+judge "of a history the latest price is shown" has "c5.large,2,4.0,0,spot,us-east-1a,0.031000,"
+for days in 0 91 1.5 -1; do
+    refresh --region us-east-1 --history "$days"
+    judge "a history of $days days is refused" fails_with 2 "from 1 to 90"
+done
+refresh --region us-east-1 --history 7 --no-spot
+judge "a history goes with the spot market" fails_with 2 "which --no-spot leaves out"
 
 echo "1..$number"
 exit "$failed"

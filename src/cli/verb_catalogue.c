@@ -34,6 +34,7 @@ enum option_key {
     KEY_PROFILE,
     KEY_PRICES,
     KEY_BANDS,
+    KEY_HISTORY,
     KEY_ARCH,
     KEY_TYPES,
     KEY_MEMORY,
@@ -57,6 +58,8 @@ static const struct argp_option options[] = {
       "refresh: how often spot machines are interrupted, from this spot-advisor-data.json of the "
       "Spot Instance Advisor",
       0 },
+    { "history", KEY_HISTORY, "DAYS", 0,
+      "refresh: how spot prices changed in the last 1 to 90 days, not only the latest", 0 },
     { "arch", KEY_ARCH, "NAME", 0, "refresh: x86_64 (default), arm64, or any", 0 },
     { "types", KEY_TYPES, "PATTERNS", 0, "Only these types, such as 'c7i.*,*.large'", 0 },
     { "memory", KEY_MEMORY, "PERCENT", 0,
@@ -81,6 +84,7 @@ static const char doc[] =
     "\n"
     "Examples:\n"
     "  stint catalogue refresh --region us-east-1 --types 'c7i.*,m7i.*' -f catalogue.yaml\n"
+    "  stint catalogue refresh --region us-east-1 --types 'c7i.*' --history 30 -f spring.yaml\n"
     "  stint catalogue show catalogue.yaml\n"
     "  stint catalogue diff old.yaml catalogue.yaml -o csv";
 
@@ -99,6 +103,7 @@ struct arguments {
     const char *arch;
     const char *types;
     uint64_t mem_percent; /* 0: not given */
+    uint64_t history;     /* days; 0: none */
     bool with_metal;
     bool with_old;
     bool without_spot;
@@ -134,6 +139,8 @@ static void check_words(const struct argp_state *state, const struct arguments *
         argp_error(state, "what to do: refresh, show or diff?");
     else if (arguments->path_count != wanted[arguments->act])
         argp_error(state, "refresh takes no file, show takes one, diff takes two");
+    else if (arguments->history > 0 && arguments->without_spot)
+        argp_error(state, "--history is of the spot market, which --no-spot leaves out");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -169,6 +176,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MEMORY:
         if (line_number(arg, 100, &arguments->mem_percent) < 0 || arguments->mem_percent == 0)
             argp_error(state, "--memory is a whole number from 1 to 100");
+        return 0;
+    case KEY_HISTORY:
+        if (line_number(arg, 90, &arguments->history) < 0 || arguments->history == 0)
+            argp_error(state, "--history is a whole number of days from 1 to 90");
         return 0;
     case KEY_METAL:
         arguments->with_metal = true;
@@ -281,11 +292,23 @@ static int write_file(const struct arguments *arguments, const struct aws_catalo
     return 0;
 }
 
+static void say_source(const struct arguments *arguments, msec_t begin, char *ret, size_t size)
+{
+    char since[32];
+
+    aws_clock_print(begin, since);
+    (void)snprintf(
+        ret, size, "%s%s%s%s",
+        arguments->prices != NULL ? "EC2, and a file of prices" : "EC2 and its Pricing API",
+        arguments->bands != NULL ? ", Spot Instance Advisor" : "",
+        arguments->history > 0 ? ", spot prices since " : "", arguments->history > 0 ? since : "");
+}
+
 static int refresh(const struct arguments *arguments, struct error *reterr)
 {
     struct aws_catalogue gathered;
     char region[EC2_NAME_SIZE] = "";
-    char source[96];
+    char source[128];
     char date[32];
     const struct aws_catalogue_choice choice = {
         .region = region,
@@ -301,14 +324,16 @@ static int refresh(const struct arguments *arguments, struct error *reterr)
     uv_loop_t loop;
     int rc;
 
-    aws_clock_print(aws_client_now(), date);
+    const msec_t now = aws_client_now() / 1000 * 1000; /* EC2 is told whole seconds */
+    const msec_t begin = now - (msec_t)arguments->history * 24 * 3600 * 1000;
+
+    aws_clock_print(now, date);
     date[10] = '\0';
-    (void)snprintf(source, sizeof(source), "%s%s",
-                   arguments->prices != NULL ? "EC2, and a file of prices"
-                                             : "EC2 and its Pricing API",
-                   arguments->bands != NULL ? ", Spot Instance Advisor" : "");
+    say_source(arguments, begin, source, sizeof(source));
     (void)uv_loop_init(&loop);
     aws_catalogue_init(&gathered);
+    if (arguments->history > 0)
+        aws_catalogue_keep_history(&gathered, begin);
     rc = fetch(arguments, &loop, &choice, &gathered, region, reterr);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop);
@@ -326,7 +351,7 @@ static int refresh(const struct arguments *arguments, struct error *reterr)
 
 struct loaded {
     struct catalogue catalogue;
-    char words[3][96]; /* date, region, source; empty: not said */
+    char words[3][128]; /* date, region, source; empty: not said */
 };
 
 static const char *const words[] = { "date", "region", "source" };

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cloud/aws/aws_clock.h"
 #include "trace/doc.h"
 #include "trace/doc_value.h"
 #include "trace/number.h"
@@ -28,9 +29,16 @@ void aws_catalogue_done(struct aws_catalogue *catalogue)
     names_done(&catalogue->type_names);
     names_done(&catalogue->zone_names);
     map_done(&catalogue->place_of);
+    aws_price_history_done(&catalogue->history);
     mem_free(catalogue->types);
     mem_free(catalogue->places);
     aws_catalogue_init(catalogue);
+}
+
+void aws_catalogue_keep_history(struct aws_catalogue *catalogue, msec_t begin)
+{
+    assert(begin > 0 && catalogue->place_count == 0);
+    catalogue->history.begin = begin;
 }
 
 /* Names go into a file of ours: only such letters as AWS uses. */
@@ -107,7 +115,10 @@ void aws_catalogue_add_spot(struct aws_catalogue *catalogue, const struct ec2_sp
 
     struct aws_catalogue_place *place = place_of(catalogue, row->type, row->zone);
 
-    if (place != NULL && row->at >= place->spot_at) {
+    if (place == NULL)
+        return;
+    aws_price_history_add(&catalogue->history, &place->history, row->at, row->price);
+    if (row->at >= place->spot_at) {
         place->spot = row->price;
         place->spot_at = row->at;
     }
@@ -284,10 +295,39 @@ static bool is_chosen(const struct aws_catalogue_type *type,
            aws_catalogue_matches(choice->types, row->name);
 }
 
-static uint32_t write_place(const struct aws_catalogue_type *type,
+bool aws_catalogue_wants(const struct aws_catalogue *catalogue, const char *type,
+                         const struct aws_catalogue_choice *choice)
+{
+    const uint32_t index = names_find(&catalogue->type_names, type, strlen(type));
+
+    return index != NAME_NONE && is_chosen(&catalogue->types[index], choice);
+}
+
+/* One price, or its changes. */
+static void write_spot_price(const struct aws_catalogue *catalogue,
+                             const struct aws_catalogue_place *place, FILE *out)
+{
+    struct price_change *changes = NULL;
+    uint32_t count = 0;
+
+    if (place->history != 0)
+        changes = aws_price_history_series(&catalogue->history, place->history, &count);
+    if (count <= 1) {
+        fputs(number_print(count == 1 ? changes[0].per_hour : place->spot, 6).text, out);
+    } else {
+        for (uint32_t i = 0; i < count; i++)
+            fprintf(out, "%s[%s, %s]", i == 0 ? "[" : ", ", number_print(changes[i].at, 3).text,
+                    number_print(changes[i].per_hour, 6).text);
+        fputs("]", out);
+    }
+    mem_free(changes);
+}
+
+static uint32_t write_place(const struct aws_catalogue *catalogue,
                             const struct aws_catalogue_place *place, const char *zone,
                             const struct aws_catalogue_choice *choice, FILE *out)
 {
+    const struct aws_catalogue_type *type = &catalogue->types[place->type];
     uint32_t offers = 0;
 
     if (!place->is_offered)
@@ -298,8 +338,8 @@ static uint32_t write_place(const struct aws_catalogue_type *type,
         offers++;
     }
     if (place->spot != MONEY_UNKNOWN && type->row.has_spot && !choice->without_spot) {
-        fprintf(out, "      - { zone: %s, market: spot, price: %s", zone,
-                number_print(place->spot, 6).text);
+        fprintf(out, "      - { zone: %s, market: spot, price: ", zone);
+        write_spot_price(catalogue, place, out);
         if (type->interruption.high > 0)
             fprintf(out, ", interruption: [%u, %u]", type->interruption.low,
                     type->interruption.high);
@@ -347,7 +387,7 @@ static uint32_t write_type(const struct aws_catalogue *catalogue, uint32_t index
             map_get(&catalogue->place_of, (uint64_t)index << 32 | zones[i].index);
 
         if (place != MAP_NONE)
-            offers += write_place(type, &catalogue->places[place], zones[i].name, choice, out);
+            offers += write_place(catalogue, &catalogue->places[place], zones[i].name, choice, out);
     }
     return offers;
 }
@@ -362,8 +402,15 @@ uint32_t aws_catalogue_write(const struct aws_catalogue *catalogue,
 
     fprintf(out,
             "date: %s\nregion: %s\nsource: %s\nbilling: { step: 1s, minimum: 60s }\n"
-            "boot: { acquire: 20s, setup: 60s, release: 5s }\n\ntypes:\n",
+            "boot: { acquire: 20s, setup: 60s, release: 5s }\n\n",
             choice->date, choice->region, choice->source);
+    if (catalogue->history.begin > 0) {
+        char begin[32];
+
+        aws_clock_print(catalogue->history.begin, begin);
+        fprintf(out, "# Changes of price are [seconds since %s, dollars per hour].\n", begin);
+    }
+    fputs("types:\n", out);
     for (uint32_t i = 0; i < catalogue->type_names.count; i++) {
         if (is_chosen(&catalogue->types[types[i].index], choice) &&
             has_offer(catalogue, types[i].index, choice))

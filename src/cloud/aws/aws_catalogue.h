@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "cloud/aws/aws_price_history.h"
 #include "cloud/aws/ec2_answer.h"
 #include "model/catalogue.h"
 
@@ -37,6 +38,7 @@ struct aws_catalogue_place {
     bool is_offered; /* EC2 has the type there */
     money_t spot;    /* the latest price; MONEY_UNKNOWN */
     msec_t spot_at;
+    uint32_t history; /* a list of aws_catalogue.history */
 };
 
 struct aws_catalogue {
@@ -48,6 +50,7 @@ struct aws_catalogue {
     uint32_t place_count;
     uint32_t places_room;
     struct map place_of; /* type and zone */
+    struct aws_price_history history;
     uint32_t dropped;
 };
 
@@ -66,6 +69,9 @@ struct aws_catalogue_choice {
 
 void aws_catalogue_init(struct aws_catalogue *catalogue);
 void aws_catalogue_done(struct aws_catalogue *catalogue);
+
+/* Write spot prices as their changes from 'begin' on, not the latest only. Before any is added. */
+void aws_catalogue_keep_history(struct aws_catalogue *catalogue, msec_t begin);
 
 void aws_catalogue_add_type(struct aws_catalogue *catalogue, const struct ec2_type *row);
 void aws_catalogue_add_offering(struct aws_catalogue *catalogue, const struct ec2_offering *row);
@@ -89,6 +95,10 @@ int aws_catalogue_read_products(struct aws_catalogue *catalogue, const char *tex
 /* Returns how many offers were written. */
 uint32_t aws_catalogue_write(const struct aws_catalogue *catalogue,
                              const struct aws_catalogue_choice *choice, FILE *out);
+
+/* Whether the type, which EC2 has told of, will be written if it has a price. */
+bool aws_catalogue_wants(const struct aws_catalogue *catalogue, const char *type,
+                         const struct aws_catalogue_choice *choice);
 
 /* Whether 'name' is one of 'patterns'. */
 bool aws_catalogue_matches(const char *patterns, const char *name);

@@ -18,7 +18,13 @@
 #include "cloud/aws/aws_http.h"
 #include "cloud/aws/ec2_answer.h"
 
-enum { PAGE_TIMEOUT_MS = 60000, RETRY_MS = 500, RETRY_MOST_MS = 20000, PAGES_MAX = 10000 };
+enum {
+    PAGE_TIMEOUT_MS = 60000,
+    RETRY_MS = 500,
+    RETRY_MOST_MS = 20000,
+    PAGES_MAX = 10000,
+    TYPES_NAMED_MAX = 100,
+};
 
 enum stage { STAGE_TYPES, STAGE_OFFERINGS, STAGE_SPOT, STAGE_PRICES, STAGE_DONE };
 
@@ -29,6 +35,7 @@ struct fetching {
     struct rng rng;
     uint32_t attempts;
     uint32_t pages;
+    msec_t begun; /* pages of one list are asked for with the same times */
     int rc;
     struct error error;
     struct aws_form form;
@@ -91,6 +98,11 @@ static void page_done(struct fetching *f)
         next_stage(f);
     if (++f->pages > PAGES_MAX)
         stop(f, error_set(&f->error, -E2BIG, "EC2 has more pages than it could need"));
+    else if (f->config.catalogue->history.is_full)
+        stop(f, error_set(&f->error, -E2BIG,
+                          "spot prices changed more than %d times; ask for fewer days, or for some "
+                          "types",
+                          AWS_PRICE_ROWS_MAX));
     ask(f);
 }
 
@@ -98,26 +110,32 @@ static void page_done(struct fetching *f)
 
 static void on_type(void *context, const struct ec2_type *row)
 {
-    aws_catalogue_add_type(context, row);
+    const struct fetching *f = context;
+
+    aws_catalogue_add_type(f->config.catalogue, row);
 }
 
 static void on_offering(void *context, const struct ec2_offering *row)
 {
-    aws_catalogue_add_offering(context, row);
+    const struct fetching *f = context;
+
+    aws_catalogue_add_offering(f->config.catalogue, row);
 }
 
 static void on_spot_price(void *context, const struct ec2_spot_price *row)
 {
-    aws_catalogue_add_spot(context, row);
+    const struct fetching *f = context;
+
+    if (aws_catalogue_wants(f->config.catalogue, row->type, f->config.choice))
+        aws_catalogue_add_spot(f->config.catalogue, row);
 }
 
 static void on_page(void *context, const struct aws_http_answer *http)
 {
     struct fetching *f = context;
-    const struct ec2_sink sink = { .on_type = on_type,
-                                   .on_offering = on_offering,
-                                   .on_spot_price = on_spot_price,
-                                   .context = f->config.catalogue };
+    const struct ec2_sink sink = {
+        .on_type = on_type, .on_offering = on_offering, .on_spot_price = on_spot_price, .context = f
+    };
     struct ec2_answer answer = { 0 };
     struct error error = { "" };
     int rc = 0;
@@ -179,10 +197,41 @@ static void put_type_filters(struct aws_form *form, const struct aws_catalogue_c
     }
 }
 
+/* The types that patterns have chosen, if a list of them is short enough for a request. */
+static void put_types(struct fetching *f)
+{
+    const struct names *names = &f->config.catalogue->type_names;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < names->count; i++)
+        count += aws_catalogue_wants(f->config.catalogue, names_text(names, i), f->config.choice);
+    if (count > TYPES_NAMED_MAX)
+        return;
+    count = 0;
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (aws_catalogue_wants(f->config.catalogue, names_text(names, i), f->config.choice))
+            aws_form_item(&f->form, "InstanceType.#", ++count, names_text(names, i));
+    }
+}
+
+static void put_spot(struct fetching *f)
+{
+    const msec_t begin = f->config.catalogue->history.begin;
+    char text[32];
+
+    aws_form_begin(&f->form, "DescribeSpotPriceHistory", "2016-11-15");
+    aws_form_add(&f->form, "ProductDescription.1", "Linux/UNIX");
+    aws_clock_print(begin > 0 ? begin : f->begun, text);
+    aws_form_add(&f->form, "StartTime", text);
+    aws_clock_print(f->begun, text);
+    aws_form_add(&f->form, "EndTime", text);
+    aws_form_number(&f->form, "MaxResults", 1000);
+    if (f->config.choice->types != NULL)
+        put_types(f);
+}
+
 static void put_stage(struct fetching *f)
 {
-    char at[32];
-
     switch (f->stage) {
     case STAGE_TYPES:
         aws_form_begin(&f->form, "DescribeInstanceTypes", "2016-11-15");
@@ -195,12 +244,7 @@ static void put_stage(struct fetching *f)
         aws_form_number(&f->form, "MaxResults", 1000);
         break;
     case STAGE_SPOT:
-        aws_clock_print(aws_client_now(), at);
-        aws_form_begin(&f->form, "DescribeSpotPriceHistory", "2016-11-15");
-        aws_form_add(&f->form, "ProductDescription.1", "Linux/UNIX");
-        aws_form_add(&f->form, "StartTime", at);
-        aws_form_add(&f->form, "EndTime", at);
-        aws_form_number(&f->form, "MaxResults", 1000);
+        put_spot(f);
         break;
     case STAGE_PRICES:
     case STAGE_DONE:
@@ -269,7 +313,7 @@ static void on_closed(uv_handle_t *handle)
 
 int aws_catalogue_fetch_all(const struct aws_catalogue_fetch *fetch, struct error *reterr)
 {
-    struct fetching f = { .config = *fetch };
+    struct fetching f = { .config = *fetch, .begun = aws_client_now() };
 
     rng_init(&f.rng, fetch->seed, 2);
     (void)uv_timer_init(fetch->loop, &f.timer);

@@ -3,7 +3,7 @@
  * aws_catalogue_fetch.h - ask a region for all that it offers.
  *
  * One request after another, page by page: DescribeInstanceTypes, DescribeInstanceTypeOfferings by
- * zone, DescribeSpotPriceHistory of this moment, and GetProducts of the Pricing API, which lives in
+ * zone, DescribeSpotPriceHistory of this moment (or of the span that the catalogue keeps), and GetProducts of the Pricing API, which lives in
  * us-east-1 for all regions. Throttling and lost answers are waited out, up to FETCH_ATTEMPTS_MAX
  * times for one page. What is missing of the Pricing API is noted and no failure: prices may come
  * from a file.

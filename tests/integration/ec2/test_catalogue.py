@@ -8,6 +8,7 @@ of stint by itself: the stand-in's are not counted.
 """
 import csv
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 
 import ec2_lab
+import ec2_prices
 
 ACCESS = "AKIASTANDIN000000000"
 SECRET = "stand-in/secret+of/no+worth0000000000000"
@@ -159,6 +161,38 @@ def throttled_pages_and_cut_connections_are_asked_for_again(world):
     assert world.ec2.control("/counters")["asked DescribeInstanceTypes"] >= asked + 4
     equal(world.refresh(SMALL).status, 0)
     assert disturbed in (before, world.text(SMALL))  # spot prices may have moved once
+
+
+@test
+def a_history_has_the_changes_that_ec2_tells_in_their_order(world):
+    days = 3
+    world.ec2.set(page_most=50)
+    world.ec2.order(action="DescribeSpotPriceHistory", when="middle", do="cut", skip=2)
+    equal(world.refresh(SMALL, "--history", str(days)).status, 0)
+    text = world.text(SMALL)
+    began = ec2_prices.seconds_of(re.search(r"spot prices since (\S+)\n", text)[1])
+    assert abs(time.time() - days * 86400 - began) < 60, began
+    series = [json.loads(found) for found in re.findall(r"market: spot, price: (\[\[.*\]\])", text)]
+    assert len(series) > 100, len(series)
+    wanted = [0, *(at - began for at in range(began - began % ec2_prices.STEP_S + ec2_prices.STEP_S,
+                                              began + days * 86400 + 1, ec2_prices.STEP_S))]
+    for changes in series:
+        prices = [price for _, price in changes]
+        equal([at for at, _ in changes if at not in wanted], [])
+        assert changes[0][0] == 0 and len(changes) > len(wanted) - 5, changes
+        assert all(one != other for one, other in zip(prices, prices[1:])), changes
+    latest = [float(row["price"]) for row in world.show(SMALL) if row["market"] == "spot"]
+    equal(sorted(latest), sorted(changes[-1][1] for changes in series))
+
+
+@test
+def of_few_types_only_their_history_is_asked_for(world):
+    def pages():
+        return world.ec2.control("/counters")["asked DescribeSpotPriceHistory"]
+    before = pages()
+    equal(world.refresh(SMALL, "--history", "30", "--types", "c5a.2xlarge,c5a.4xlarge").status, 0)
+    equal(pages(), before + 2)  # 181 changes in each of 6 places
+    equal({row["type"] for row in world.show(SMALL)}, {"c5a.2xlarge", "c5a.4xlarge"})
 
 
 @test

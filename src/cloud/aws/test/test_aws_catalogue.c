@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "cloud/aws/aws_catalogue.h"
 #include "trace/catalogue_file.h"
 
@@ -195,6 +196,91 @@ TEST(prices_come_from_a_file)
     assert_true(aws_catalogue_read_prices(&gathered, "a: b", 4, &error) < 0);
 }
 
+/* Rows of one zone: from before the begin (5,000 s), within, of no change, and one told twice. */
+static const struct price_change ROWS[] = {
+    { 1000000, 31000 }, { 4000000, 36000 },  { 8600000, 36000 },  { 12200000, 40500 },
+    { 12200500, 1 },    { 12200500, 39000 }, { 12200500, 39000 }, { 91400000, 41000 },
+};
+enum { ROW_COUNT = sizeof(ROWS) / sizeof(*ROWS) };
+
+TEST(a_history_is_its_changes_whatever_the_order_of_its_rows)
+{
+    static const char WRITTEN[] =
+        "# Changes of price are [seconds since 1970-01-01T01:23:20Z, dollars per hour].\n"
+        "types:\n"
+        "  - name: c5.large\n"
+        "    cpu: 2\n"
+        "    mem_gib: 4\n"
+        "    offers:\n"
+        "      - { zone: us-east-1a, market: spot, price: [[0, 0.036], [7200, 0.0405], "
+        "[7200.5, 0.039], [86400, 0.041]], interruption: [5, 10] }\n";
+    struct rng rng;
+
+    rng_init(&rng, 7, 1);
+    for (int round = 0; round < 50; round++) {
+        struct price_change rows[ROW_COUNT];
+
+        memcpy(rows, ROWS, sizeof(ROWS));
+        aws_catalogue_keep_history(&gathered, 5000000);
+        add_type("c5.large", "x86_64", 2, 4096);
+        aws_catalogue_add_interruption(&gathered, "c5.large", (struct interruption){ 5, 10 });
+        for (uint32_t left = ROW_COUNT; left > 0; left--) {
+            const uint32_t taken = (uint32_t)rng_below(&rng, left);
+
+            add_place("c5.large", "us-east-1a", rows[taken].per_hour, rows[taken].at);
+            rows[taken] = rows[left - 1];
+        }
+        assert_int_equal(write_all(&CHOICE), 1);
+        assert_non_null(strstr(text, WRITTEN));
+        free(text);
+        text = NULL;
+        aws_catalogue_done(&gathered);
+    }
+}
+
+TEST(a_history_reads_back_and_one_price_is_a_number)
+{
+    struct catalogue catalogue = { 0 };
+
+    aws_catalogue_keep_history(&gathered, 5000000);
+    add_type("c5.large", "x86_64", 2, 4096);
+    for (uint32_t i = 0; i < ROW_COUNT; i++)
+        add_place("c5.large", "us-east-1a", ROWS[i].per_hour, ROWS[i].at);
+    add_place("c5.large", "us-east-1b", 33000, 6000000);
+    add_place("c5.large", "us-east-1b", 33000, 7000000);
+
+    assert_int_equal(write_all(&CHOICE), 2);
+    assert_non_null(strstr(text, "{ zone: us-east-1b, market: spot, price: 0.033 }\n"));
+    assert_int_equal(catalogue_file_read(text, size, &catalogue, NULL), 0);
+    assert_int_equal(catalogue.offers[0].price.count, 4);
+    assert_int_equal(price_at(&catalogue.offers[0].price, 7199999), 36000);
+    assert_int_equal(price_at(&catalogue.offers[0].price, 7200000), 40500);
+    catalogue_done(&catalogue);
+}
+
+TEST(a_history_is_bounded)
+{
+    aws_catalogue_keep_history(&gathered, 1);
+    for (uint32_t i = 0; i < AWS_PRICE_ROWS_MAX; i++)
+        aws_price_history_add(&gathered.history, &(uint32_t){ 0 }, i, 1);
+    assert_false(gathered.history.is_full);
+    add_place("c5.large", "us-east-1a", 1, 1);
+    assert_true(gathered.history.is_full);
+    assert_int_equal(gathered.history.count, AWS_PRICE_ROWS_MAX);
+}
+
+TEST(types_are_wanted_if_they_will_be_written)
+{
+    add_type("c5.large", "x86_64", 2, 4096);
+    add_type("a1.large", "arm64", 2, 4096);
+    aws_catalogue_add_price(&gathered, "m5.large", 96000);
+
+    assert_true(aws_catalogue_wants(&gathered, "c5.large", &CHOICE));
+    assert_false(aws_catalogue_wants(&gathered, "a1.large", &CHOICE));
+    assert_false(aws_catalogue_wants(&gathered, "m5.large", &CHOICE)); /* EC2 has not told of it */
+    assert_false(aws_catalogue_wants(&gathered, "x9.large", &CHOICE));
+}
+
 TEST(a_name_that_would_break_the_file_is_dropped)
 {
     add_type("c5 }\nboot: x", "x86_64", 2, 4096);
@@ -213,4 +299,7 @@ CHECK_MAIN(WITH(what_was_gathered_is_a_catalogue),
            WITH(what_the_system_takes_of_the_memory_is_left_out),
            WITH(memory_that_is_no_whole_gib_reads_back_the_same), WITH(types_are_chosen_by_pattern),
            WITH(prices_come_from_the_pricing_api), WITH(prices_come_from_a_file),
+           WITH(a_history_is_its_changes_whatever_the_order_of_its_rows),
+           WITH(a_history_reads_back_and_one_price_is_a_number), WITH(a_history_is_bounded),
+           WITH(types_are_wanted_if_they_will_be_written),
            WITH(a_name_that_would_break_the_file_is_dropped))
