@@ -19,25 +19,6 @@
 #include "base/mem.h"
 #include "cloud/aws/aws_http.h"
 
-struct call *fleet_begin_call(struct aws_fleet *fleet, msec_t now, enum call_kind kind)
-{
-    for (int i = 0; i < AWS_FLEET_CALLS; i++) {
-        if (fleet->calls[i].kind == CALL_FREE) {
-            fleet->calls[i] =
-                (struct call){ .kind = kind, .id = ++fleet->last_call, .sent_at = now };
-            fleet->call_count++;
-            return &fleet->calls[i];
-        }
-    }
-    return NULL;
-}
-
-void fleet_send(struct aws_fleet *fleet, const struct call *call)
-{
-    fleet->config.on_send(fleet->config.context, call->id, fleet->form.text, fleet->form.size,
-                          fleet->config.timing.timeout);
-}
-
 /* ---- the queue ---- */
 
 /* A machine that is asked for and may be part of a launch that is sent now. */

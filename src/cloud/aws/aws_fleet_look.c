@@ -218,14 +218,6 @@ msec_t fleet_look_wake(const struct aws_fleet *fleet)
     return is_wanted(fleet) ? round->next_at : MSEC_NEVER;
 }
 
-void fleet_look_soon(struct aws_fleet *fleet, msec_t now)
-{
-    const msec_t soon = now + fleet->config.timing.look;
-
-    if (!fleet->round.is_active && fleet->round.next_at > soon)
-        fleet->round.next_at = soon;
-}
-
 /* A machine that a whole round has not shown. */
 static void miss(struct aws_fleet *fleet, msec_t now, struct machine *machine)
 {

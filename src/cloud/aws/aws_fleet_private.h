@@ -2,7 +2,8 @@
 /*
  * aws_fleet_private.h - shared by aws_fleet*.c: the state, and who changes it.
  *
- *   aws_fleet.c        the port, the table of machines, events
+ *   aws_fleet.c        the port, time and answers, life
+ *   aws_fleet_table.c  machines and requests: the rows
  *   aws_fleet_ask.c    launches and terminations: what is due is sent
  *   aws_fleet_told.c   and their answers
  *   aws_fleet_launch.c what a launch says
@@ -141,7 +142,7 @@ struct aws_fleet {
     struct aws_fleet_stats stats;
 };
 
-/* ---- aws_fleet.c ---- */
+/* ---- aws_fleet_table.c ---- */
 
 struct machine *fleet_find(struct aws_fleet *fleet, uint64_t key);
 struct machine *fleet_add(struct aws_fleet *fleet, uint64_t key, uint32_t offer);
@@ -159,10 +160,14 @@ void fleet_note(struct aws_fleet *fleet, bool is_error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 const struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key);
 
-/* ---- aws_fleet_ask.c ---- */
-
 struct call *fleet_begin_call(struct aws_fleet *fleet, msec_t now, enum call_kind kind);
 void fleet_send(struct aws_fleet *fleet, const struct call *call);
+
+/* Something has changed: look again soon. */
+void fleet_look_soon(struct aws_fleet *fleet, msec_t now);
+
+/* ---- aws_fleet_ask.c ---- */
+
 void fleet_pump(struct aws_fleet *fleet, msec_t now);
 msec_t fleet_queue_wake(const struct aws_fleet *fleet);
 void fleet_terminate_stray(struct aws_fleet *fleet, msec_t now, const char *id);
@@ -189,8 +194,6 @@ void fleet_put_launch(struct aws_fleet *fleet, const struct launch *launch);
 
 void fleet_look(struct aws_fleet *fleet, msec_t now);
 
-/* Something has changed: look again soon. */
-void fleet_look_soon(struct aws_fleet *fleet, msec_t now);
 msec_t fleet_look_wake(const struct aws_fleet *fleet);
 void fleet_look_answer(struct aws_fleet *fleet, msec_t now, const struct aws_http_answer *http);
 
