@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """ec2_lab - the stand-ins of EC2 and of the metadata service, for a test.
 
-enclose() starts the test again in a network namespace of its own, where nothing but 127.0.0.1 can be
-reached. StandIn and Metadata start the two programs and speak with their control ports.
+main() runs the points of a test in order; enclose() starts the test again in a network namespace of its
+own, where nothing but 127.0.0.1 can be reached. StandIn and Metadata start the two programs and speak with
+their control ports.
 """
 import json
 import os
@@ -43,6 +44,47 @@ def enclose():
     status = subprocess.run(["setpriv", "--pdeathsig", "KILL", *UNSHARE, sys.executable, *sys.argv],
                             env={**os.environ, INSIDE: "1"}, check=False).returncode
     sys.exit(status)
+
+
+def attempt(number, function, *arguments, before=lambda: None):
+    """One TAP point; whether it is good. Whatever goes wrong, the next one still tells something."""
+    began = time.monotonic()
+    try:
+        before()
+        function(*arguments)
+        print(f"ok {number} - {function.__name__}")
+        good = True
+    except Exception as fault:  # pylint: disable=broad-except
+        said = f"{type(fault).__name__}: {fault}".replace("\n", "\n# ")
+        print(f"not ok {number} - {function.__name__}\n# {said}")
+        good = False
+    print(f"# {time.monotonic() - began:.1f} s", flush=True)
+    return good
+
+
+def main(tests, make_world, lacks=lambda: None):
+    """The points of a test in their order; the status to end with. A world is made from the arguments, is
+    reset() before each point and stopped in the end. 'lacks' tells what else is missing here."""
+    if INSIDE not in os.environ:
+        reason = why_not() or lacks()
+        if sys.argv[1:] == ["--why-not"]:
+            print(reason or "")
+            return 0 if reason else 1
+        if reason:
+            print(f"1..0 # SKIP {reason}")
+            return 0
+        sys.argv[1:] = [os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:]]
+    enclose()
+    world = make_world(*sys.argv[1:])
+    chosen = [one for one in tests if getattr(world, "wants", lambda _: True)(one.__name__)]
+    print(f"1..{len(chosen)}", flush=True)
+    good = True
+    try:
+        for number, function in enumerate(chosen, 1):
+            good = attempt(number, function, world, before=world.reset) and good
+    finally:
+        world.stop()
+    return 0 if good else 1
 
 
 def until(condition, seconds, what):

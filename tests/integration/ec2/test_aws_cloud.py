@@ -125,7 +125,9 @@ class Drive:
 
 
 class World:
-    def __init__(self, moto, drive):
+    def __init__(self, moto, drive, kills=15, part=""):
+        self.kills = int(kills)
+        self.part = part
         self.folder = tempfile.TemporaryDirectory(prefix="stint-aws-")
         self.drive = drive
         self.clusters = 0
@@ -134,6 +136,16 @@ class World:
         self.ec2 = ec2_lab.StandIn(moto)
         self.defaults = self.ec2.control("/config")
         self.begin_anew()
+
+    def wants(self, name):
+        return (self.part.lstrip("-") in name) != self.part.startswith("-")
+
+    def reset(self):
+        """Each test has a cluster of its own."""
+
+    def stop(self):
+        self.ec2.stop()
+        self.folder.cleanup()
 
     def begin_anew(self):
         """The stand-in slows down with all that it ever launched."""
@@ -437,32 +449,5 @@ def no_secret_was_said_by_anybody(world):
     assert not [line for line in SAID if SECRET in line or SECRET[:12] in line]
 
 
-def main():
-    if sys.argv[1:] == ["--why-not"]:
-        reason = ec2_lab.why_not()
-        print(reason or "")
-        return 0 if reason else 1
-    moto, drive = sys.argv[1:3]
-    ec2_lab.enclose()
-    world = World(moto, drive)
-    world.kills = int(sys.argv[3]) if len(sys.argv) > 3 else 15
-    part = sys.argv[4] if len(sys.argv) > 4 else ""
-    tests = [one for one in TESTS if (part.lstrip("-") in one.__name__) != part.startswith("-")]
-    failed = 0
-    print(f"1..{len(tests)}", flush=True)
-    for number, function in enumerate(tests, 1):
-        begun = time.monotonic()
-        try:
-            function(world)
-            verdict = "ok"
-        except Exception as error:  # pylint: disable=broad-except
-            verdict = "not ok"
-            failed += 1
-            print("# " + f"{type(error).__name__}: {error}".replace("\n", "\n# "), flush=True)
-        print(f"{verdict} {number} - {function.__name__} # {time.monotonic() - begun:.1f} s", flush=True)
-    world.ec2.stop()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ec2_lab.main(TESTS, World))

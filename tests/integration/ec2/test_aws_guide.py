@@ -51,6 +51,9 @@ class World:
         ec2_lab.until(lambda: self.is_up(), 30, "moto")
         self.values = {}
 
+    def reset(self):
+        """Its points are the steps of one guide."""
+
     def is_up(self):
         return subprocess.run(["bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{PORT}"], check=False,
                               capture_output=True).returncode == 0
@@ -176,30 +179,9 @@ def going_back_leaves_nothing(world):
     assert "stint-lab" not in names, names
 
 
-def main():
-    if ec2_lab.INSIDE not in os.environ:
-        reason = ec2_lab.why_not() or next((f"no {name}" for name in ("aws", "jq") if not shutil.which(name)), None)
-        if reason:
-            print(f"1..0 # SKIP {reason}")
-            return 0
-        sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
-    ec2_lab.enclose()
-    world = World(*sys.argv[1:3])
-    failed = 0
-    print(f"1..{len(TESTS)}", flush=True)
-    try:
-        for number, function in enumerate(TESTS, 1):
-            try:
-                function(world)
-                print(f"ok {number} - {function.__name__}", flush=True)
-            except Exception as fault:  # whatever it is, the next test still tells something
-                failed += 1
-                said = f"{type(fault).__name__}: {fault}".replace("\n", "\n# ")
-                print(f"not ok {number} - {function.__name__}\n# {said}", flush=True)
-    finally:
-        world.stop()
-    return 1 if failed else 0
+def lacks():
+    return next((f"no {name}" for name in ("aws", "jq") if not shutil.which(name)), None)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ec2_lab.main(TESTS, World, lacks))

@@ -72,6 +72,12 @@ class World:
         self.defaults = self.ec2.control("/config")
         self.offers = {}  # of each region, as the first run said
 
+    def reset(self):
+        self.ec2.set(**self.defaults)
+
+    def stop(self):
+        self.ec2.stop()
+
     def path(self, region):
         return f"{self.folder.name}/{region}.yaml"
 
@@ -214,32 +220,5 @@ def no_secret_was_said_or_written(world):
     assert not [text for text in texts if SECRET[:12] in text or ACCESS in text]
 
 
-def main():
-    if ec2_lab.INSIDE not in os.environ:
-        reason = ec2_lab.why_not()
-        if reason:
-            print(f"1..0 # SKIP {reason}")
-            return 0
-        sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
-    ec2_lab.enclose()
-    world = World(*sys.argv[1:3])
-    failed = 0
-    print(f"1..{len(TESTS)}", flush=True)
-    try:
-        for number, function in enumerate(TESTS, 1):
-            began = time.monotonic()
-            try:
-                world.ec2.set(**world.defaults)
-                function(world)
-                print(f"ok {number} - {function.__name__}")
-            except Exception as fault:  # whatever it is, the next test still tells something
-                failed += 1
-                print(f"not ok {number} - {function.__name__}\n# {type(fault).__name__}: {fault}")
-            print(f"# {time.monotonic() - began:.1f} s", flush=True)
-    finally:
-        world.ec2.stop()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ec2_lab.main(TESTS, World))

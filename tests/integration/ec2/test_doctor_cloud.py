@@ -319,32 +319,5 @@ def no_secret_was_said(world):
         assert SECRET not in text and SECRET[:12] not in text and ACCESS not in text, text
 
 
-def main():
-    if ec2_lab.INSIDE not in os.environ:
-        reason = ec2_lab.why_not()
-        if reason:
-            print(f"1..0 # SKIP {reason}")
-            return 0
-        sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
-    ec2_lab.enclose()
-    world = World(*sys.argv[1:3])
-    failed = 0
-    print(f"1..{len(TESTS)}", flush=True)
-    try:
-        for number, function in enumerate(TESTS, 1):
-            began = time.monotonic()
-            try:
-                world.reset()
-                function(world)
-                print(f"ok {number} - {function.__name__}")
-            except Exception as fault:  # whatever it is, the next test still tells something
-                failed += 1
-                print(f"not ok {number} - {function.__name__}\n# {type(fault).__name__}: {fault}")
-            print(f"# {time.monotonic() - began:.1f} s", flush=True)
-    finally:
-        world.stop()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ec2_lab.main(TESTS, World))

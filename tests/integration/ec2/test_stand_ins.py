@@ -647,39 +647,5 @@ def nothing_but_this_machine_can_be_reached(_):
         equal([line.split(":")[0].strip() for line in file][2:], ["lo"])
 
 
-def run_tests(world):
-    failed = 0
-    print(f"1..{len(TESTS)}", flush=True)
-    for number, function in enumerate(TESTS, 1):
-        began = time.monotonic()
-        try:
-            world.reset()
-            function(world)
-            print(f"ok {number} - {function.__name__}")
-        except Exception as fault:  # whatever it is, the next test still tells something
-            failed += 1
-            print(f"not ok {number} - {function.__name__}\n# {type(fault).__name__}: {fault}")
-        print(f"# {time.monotonic() - began:.1f} s", flush=True)
-    return failed
-
-
-def main():
-    if ec2_lab.INSIDE not in os.environ:
-        reason = ec2_lab.why_not()
-        if sys.argv[1:] == ["--why-not"]:
-            print(reason or "")
-            return 0 if reason else 1
-        if reason:
-            print(f"1..0 # SKIP {reason}")
-            return 0
-        sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
-    ec2_lab.enclose()
-    world = World(sys.argv[1])
-    try:
-        return 1 if run_tests(world) else 0
-    finally:
-        world.stop()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ec2_lab.main(TESTS, World))

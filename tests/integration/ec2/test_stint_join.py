@@ -488,24 +488,11 @@ def a_real_node_is_drained_by_a_notice(lab, _):
     assert node_field("st-17", "Reason").startswith("aws-terminate-"), node_field("st-17", "Reason")
 
 
-def attempt(number, function, *arguments):
-    began = time.monotonic()
-    good = True
-    try:
-        function(*arguments)
-        print(f"ok {number} - {function.__name__}")
-    except Exception as fault:  # whatever it is, the next test still tells something
-        good = False
-        print(f"not ok {number} - {function.__name__}\n# {type(fault).__name__}: {fault}")
-    print(f"# {time.monotonic() - began:.1f} s", flush=True)
-    return good
-
-
 def run_slurm(folder, program, first):
     lab = slurm_lab.Lab(folder)
     lab.start()
     try:
-        return [attempt(number, function, lab, program) for number, function in enumerate(SLURM_TESTS, first)]
+        return [ec2_lab.attempt(number, function, lab, program) for number, function in enumerate(SLURM_TESTS, first)]
     finally:
         lab.stop()
 
@@ -515,7 +502,7 @@ def run_all(program, folder, reason):
     world = World(program)
     good = []
     for number, function in enumerate(TESTS, 1):
-        good.append(attempt(number, function, world))
+        good.append(ec2_lab.attempt(number, function, world))
         world.finish()
     if folder:
         good += run_slurm(folder, program, len(TESTS) + 1)
