@@ -26,6 +26,9 @@
 
 enum { RELEASE_THREADS = 4, STOPPED_S = 2 };
 
+/* Above what any of Slurm's plugins gives, below its words for "none" and "no limit". */
+#define PLACED_PRIORITY 0xfffff000U
+
 static int refuse(int code, struct error *reterr)
 {
     if (code == 0)
@@ -239,6 +242,9 @@ static time_t now(void)
  * 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the plugin's hold is
  * taken back here. Safe in any thread.
  *
+ * A job with nodes goes before all others: those that may start anywhere would else take the machine
+ * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
+ *
  * A slurmd that has stopped a job refuses it ("credential revoked") within the same second, and
  * slurmctld then ends the job for good. So one that 'was_stopped' begins a little later.
  */
@@ -253,7 +259,16 @@ static int set_free(const char *job, bool was_stopped, const char *nodes, const 
     wish.partition = unconst(partition);
     wish.begin_time = now() + (was_stopped ? STOPPED_S : 0);
     wish.priority = INFINITE;
-    return update(&wish, job, reterr);
+
+    const int code = update(&wish, job, reterr);
+
+    if (code != 0 || nodes == NULL || *nodes == '\0')
+        return code;
+    /* By itself: Slurm gives a priority only to a job that is not held. */
+    slurm_init_job_desc_msg(&wish);
+    wish.priority = PLACED_PRIORITY;
+    (void)update(&wish, job, NULL); /* it may run by now */
+    return 0;
 }
 
 static int set_gated(struct slurm_watch *watch, const char *job, struct error *reterr)

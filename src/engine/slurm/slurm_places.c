@@ -147,11 +147,14 @@ void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_
     job->retry_at = MSEC_NEVER;
 }
 
-/* How Slurm calls it: by its own id, or "12_3" while it has none. */
+/* How Slurm calls it: by its own id, or "12_3" while it has none, or one that stands for the whole array,
+ * which is what the last of its tasks gets. */
 static void print_job(const struct slurm_engine *engine, const struct slurm_job *job, char *buf,
                       size_t size)
 {
-    if (job->array == INDEX_NONE || job->is_split)
+    const uint32_t array = (uint32_t)(job->id >> (ID_RANK_BITS + ID_INDEX_BITS)) & ID_JOB_MAX;
+
+    if (job->array == INDEX_NONE || (job->is_split && job->record != array))
         (void)snprintf(buf, size, "%" PRIu32, job->record);
     else
         (void)slurm_engine_label(engine, job->id, buf, size);

@@ -421,6 +421,38 @@ def a_restart_of_slurmctld_is_survived_and_said(world):
 
 
 @test
+def a_placed_job_goes_before_those_that_may_start_anywhere(world):
+    """Else they take each machine that is rented for it."""
+    first = world.submit("sleep 2", "-c", "4")
+    world.start_on(first, "n1")
+    crowd = [world.submit("sleep 1", "-c", "4") for _ in range(3)]
+    for name in ("n3", "n4", "g1"):
+        world.bridge.ask("drain", nodes=name)
+    world.bridge.ask("release", jobs=",".join(crowd))
+    placed = world.submit("true", "-c", "4")
+    since = len(world.bridge.said)
+    world.bridge.ask("place", job=placed, nodes="n1")
+    world.bridge.wait("started", since, job=placed, nodes="n1")
+    assert not [job for job in crowd if world.ran(job)], crowd
+    for name in ("n3", "n4", "g1"):
+        world.bridge.ask("resume", nodes=name)
+    for job in crowd:
+        world.bridge.wait("ended", since, job=job, state="completed")
+
+
+@test
+def the_last_task_of_an_array_is_held_by_its_own_name(world):
+    array = world.submit("sleep 3", "-a", "0-1")
+    world.bridge.wait("job", id=array)
+    world.bridge.ask("place", job=f"{array}_0", nodes="n1")
+    said = world.bridge.wait("job", array=array, task=0)
+    world.bridge.wait("started", job=said["id"])
+    world.bridge.ask("release", jobs=f"{array}_1")
+    world.bridge.ask("stop", job=f"{array}_1", run=0, grace_ms=0)
+    run("scancel", array)
+
+
+@test
 def a_node_that_a_waiting_job_ran_on_is_kept_over_a_restart(world):
     """Slurm clears a job off its nodes by their word. If all of them die first, the job waits again and
     still has them in its record, and a slurmctld that is restarted wants to find them."""

@@ -173,6 +173,24 @@ TEST(each_task_of_an_array_is_a_job)
     finish(&world);
 }
 
+TEST(the_last_task_of_an_array_is_not_called_by_the_number_of_all)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "job id=12 array=12 tasks=0-1 name=a state=pending run=0 hold=gate " ASKS);
+    line(&world,
+         "job id=13 array=12 task=0 name=a state=running run=0 nodes=st-7 start=1794717000 " ASKS);
+    line(&world, "job id=12 array=12 task=1 name=a state=pending run=0 hold=gate " ASKS);
+    world.heard[0] = '\0';
+    place(&world, 5, "12_1", 7);
+    sent(&world, "place key=1 job=12_1 run=0 nodes=st-7\n");
+    line(&world, "done key=1");
+    stop(&world, 6, "12_1");
+    sent(&world, "stop key=2 job=12_1 run=0 signal=USR1 grace_ms=500\n");
+    finish(&world);
+}
+
 TEST(a_cancelled_array_ends_with_all_that_it_still_held)
 {
     struct world world;
@@ -518,6 +536,7 @@ CHECK_MAIN(RUN(a_job_is_announced_once_with_what_it_asks_for),
            RUN(a_job_is_announced_when_its_time_comes),
            RUN(the_two_minutes_after_a_requeue_are_not_waited_for),
            RUN(each_task_of_an_array_is_a_job),
+           RUN(the_last_task_of_an_array_is_not_called_by_the_number_of_all),
            RUN(a_cancelled_array_ends_with_all_that_it_still_held),
            RUN(the_limit_of_an_array_is_kept), RUN(a_gang_is_sent_when_all_of_it_is_placed),
            RUN(a_job_that_runs_elsewhere_than_placed_is_found),
