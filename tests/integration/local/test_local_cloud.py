@@ -610,7 +610,7 @@ def gangs_run_across_machines(world):
     where = ",".join(names)
     assert set(run("srun", "-w", where, "-N", "3", "hostname").split()) == names
     out = f"{world.folder}/gang.out"
-    run("sbatch", "-w", where, "-N", "3", "-o", out, "--wrap",
+    run("sbatch", "-w", where, "-N", "3", "-o", out, "-e", "/dev/null", "--wrap",
         "srun hostname; srun -N 2 hostname | wc -l; echo over")
     until(lambda: os.path.exists(out) and "over" in open(out, encoding="utf-8").read(), PATIENCE,
           "the gang")
