@@ -10,6 +10,7 @@
 #ifndef STINT_CONTROL_CLOUD_PORT_H
 #define STINT_CONTROL_CLOUD_PORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/units.h"
@@ -51,6 +52,14 @@ struct cloud_event {
     msec_t billed_from;
     msec_t billed_to;
     uint32_t offer; /* CLOUD_FOUND, and CLOUD_GONE in a list; OFFER_NONE: not known */
+};
+
+/* Of an offer that was refused and is not asked for again before 'until'. */
+struct cloud_refusal {
+    msec_t at; /* when it was refused last */
+    msec_t until;
+    uint32_t times; /* in a row; those of one batch count once */
+    bool is_quota;  /* perhaps it was another offer of the same quota */
 };
 
 #endif

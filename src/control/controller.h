@@ -88,6 +88,21 @@ struct controller_config {
     void *context;
 };
 
+enum controller_limit {
+    LIMIT_NONE,
+    LIMIT_INSTANCES, /* max_instances */
+    LIMIT_PRICE,     /* max_price_per_hour */
+    LIMIT_NO_RENT,   /* rent_nothing */
+};
+
+/* What keeps a task from its place, of what the view does not show. */
+struct controller_wait {
+    enum controller_limit limit; /* that took its machine out of the last plan */
+    msec_t not_before; /* its last placement came to nothing; it is placed again then. 0: no such */
+    uint32_t losses;   /* of placements in a row */
+    bool is_queued;    /* at the engine, which starts it where there is room */
+};
+
 /* What happened so far. */
 struct controller_stats {
     uint64_t decisions;
@@ -160,6 +175,12 @@ bool controller_take_changed_due(struct controller *controller, uint64_t *ret_ta
 
 /* Take over what may change while it runs: policy and options, limits, times. */
 void controller_tune(struct controller *controller, const struct controller_config *config);
+
+/* 'task' is a row of the view. */
+struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task);
+
+/* The sum that max_price_per_hour is held against: of all instances that live, billed or not. */
+money_t controller_price_per_hour(const struct controller *controller);
 
 /* Tasks that are queued at the engine and were not found running yet. */
 uint32_t controller_queued(const struct controller *controller);

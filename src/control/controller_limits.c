@@ -37,6 +37,7 @@ struct trim {
     uint8_t *places; /* of each place */
     uint32_t *left;  /* places on each rent that are kept */
     bool *used;      /* rents that had a place */
+    uint8_t *limits; /* enum controller_limit, of each rent that is dropped for one */
     uint32_t limited;
     bool any;
 };
@@ -195,8 +196,9 @@ static bool settle(struct trim *trim)
     return freed;
 }
 
-static money_t price_of_all(const struct view *view)
+money_t controller_price_per_hour(const struct controller *controller)
 {
+    const struct view *view = &controller->view;
     money_t sum = 0;
 
     INSTANCE_EACH(instance, view)
@@ -206,13 +208,39 @@ static money_t price_of_all(const struct view *view)
     return sum;
 }
 
+/* The limit that forbids one machine more, at 'price' for all. */
+static enum controller_limit limit_met(const struct controller_config *config, uint64_t count,
+                                       money_t price)
+{
+    if (config->rent_nothing)
+        return LIMIT_NO_RENT;
+    if (config->max_instances > 0 && count >= config->max_instances)
+        return LIMIT_INSTANCES;
+    if (config->max_price_per_hour > 0 && price > config->max_price_per_hour)
+        return LIMIT_PRICE;
+    return LIMIT_NONE;
+}
+
+/* A place on a fresh machine goes with that; whoever asks why the task waits is told. */
+static void follow_rent(struct trim *trim, uint32_t place)
+{
+    const struct plan_place *of = &trim->plan->places[place];
+    struct task_note *note = &trim->controller->task_notes[of->task];
+    const bool is_kept = trim->rents[of->target] == KEEP;
+
+    trim->places[place] = is_kept ? KEEP : DROP_LIMIT;
+    note->limited_by = is_kept ? LIMIT_NONE : trim->limits[of->target];
+    note->limited_in = (uint32_t)trim->controller->stats.decisions;
+}
+
 /* Rents above a limit, with the places on them. */
 static void drop_above_limits(struct trim *trim)
 {
     const struct controller_config *config = &trim->controller->config;
     const struct view *view = &trim->controller->view;
     uint64_t count = view->instance.living;
-    money_t price = config->max_price_per_hour > 0 ? price_of_all(view) : 0;
+    money_t price =
+        config->max_price_per_hour > 0 ? controller_price_per_hour(trim->controller) : 0;
 
     trim->limited = 0;
     for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
@@ -220,8 +248,8 @@ static void drop_above_limits(struct trim *trim)
 
         if (trim->rents[i] == DROP)
             continue;
-        if (config->rent_nothing || (config->max_instances > 0 && count >= config->max_instances) ||
-            (config->max_price_per_hour > 0 && price + more > config->max_price_per_hour)) {
+        trim->limits[i] = (uint8_t)limit_met(config, count, price + more);
+        if (trim->limits[i] != LIMIT_NONE) {
             trim->rents[i] = DROP_LIMIT;
             trim->limited++;
             trim->any = true;
@@ -233,8 +261,36 @@ static void drop_above_limits(struct trim *trim)
     }
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
         if (trim->plan->places[i].fresh && trim->places[i] != DROP)
-            trim->places[i] = trim->rents[trim->plan->places[i].target] == KEEP ? KEEP : DROP_LIMIT;
+            follow_rent(trim, i);
     }
+}
+
+static enum controller_limit limit_of(const struct controller *controller, uint32_t task)
+{
+    const struct task_note *note = &controller->task_notes[task];
+
+    return note->limited_in == (uint32_t)controller->stats.decisions
+               ? (enum controller_limit)note->limited_by
+               : LIMIT_NONE;
+}
+
+struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task)
+{
+    const struct view *view = &controller->view;
+    const struct task_note *note = &controller->task_notes[task];
+    struct controller_wait wait = {
+        .limit = limit_of(controller, task),
+        .not_before = note->not_before,
+        .losses = note->losses,
+        .is_queued = note->is_queued,
+    };
+
+    if (!is_gang(view, task))
+        return wait;
+    for (uint32_t other = view->job.first_task[view->task.job[task]];
+         other != ROW_NONE && wait.limit == LIMIT_NONE; other = view->task.sibling[other])
+        wait.limit = limit_of(controller, other);
+    return wait;
 }
 
 static bool has_limits(const struct controller_config *config)
@@ -333,6 +389,7 @@ void controller_trim(struct controller *controller, struct plan *plan)
         .places = ARENA_ARRAY(&controller->arena, uint8_t, plan->place_count),
         .left = ARENA_ARRAY(&controller->arena, uint32_t, plan->rent_count),
         .used = ARENA_ARRAY(&controller->arena, bool, plan->rent_count),
+        .limits = ARENA_ARRAY(&controller->arena, uint8_t, plan->rent_count),
     };
     bool again = true;
 

@@ -41,9 +41,12 @@ struct task_note {
     uint32_t mention;    /* the audit in which it was heard of last */
     uint32_t queue_next; /* among those that are queued at the engine */
     uint32_t queue_prev;
-    uint8_t losses;   /* of placements, without a start in between */
-    uint8_t absences; /* lists in a row that did not name it though it was asked for */
-    bool is_queued;   /* at the engine */
+    uint32_t
+        limited_in; /* the last decision, cut to 32 bits, in which a limit dropped its machine */
+    uint8_t limited_by; /* enum controller_limit */
+    uint8_t losses;     /* of placements, without a start in between */
+    uint8_t absences;   /* lists in a row that did not name it though it was asked for */
+    bool is_queued;     /* at the engine */
 };
 
 /* One per row of the view's instances. */

@@ -8,6 +8,7 @@
 
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "daemon/wait_words.h"
 
 static msec_t now_of(void *context)
 {
@@ -26,6 +27,25 @@ static uint64_t find(void *context, const char *label)
     struct daemon *daemon = context;
 
     return slurm_engine_find(daemon->engine, label);
+}
+
+/*
+ * Why a job waits.
+ */
+
+static bool refusal_of(void *context, uint32_t offer, struct cloud_refusal *ret)
+{
+    const struct daemon *daemon = context;
+
+    return daemon->aws != NULL && aws_cloud_refusal(daemon->aws, offer, daemon->now, ret);
+}
+
+static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, size_t most)
+{
+    struct daemon *daemon = context;
+    const struct slurm_wait wait = slurm_engine_wait(daemon->engine, task);
+
+    return most > 0 && wait_words(&wait, daemon->now, ret) ? 1 : 0;
 }
 
 /*
@@ -165,6 +185,8 @@ void daemon_fill_world(struct daemon *daemon)
     world->now = now_of;
     world->task_label = label_of;
     world->find = find;
+    world->refusal = refusal_of;
+    world->waits = waits_of;
     if (conf->mode == CONF_ADVISE || gate_proposal_count(daemon->gate) > 0) {
         world->each_proposal = each_proposal;
         world->answer_proposal = answer_proposal;

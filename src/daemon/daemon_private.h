@@ -6,6 +6,7 @@
  *   daemon_books.c   what the controller reports goes into the journal
  *   daemon_api.c     what the HTTP API asks and orders
  *   doctor.c         what is wrong with the world
+ *   wait_words.c     why the engine does not let a job run, in words
  */
 #ifndef STINT_DAEMON_DAEMON_PRIVATE_H
 #define STINT_DAEMON_DAEMON_PRIVATE_H

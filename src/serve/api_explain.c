@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why: in fields for programs and in sentences for people. What there is comes from the view, what
- * was thought at the time from the reasons in the store, what is known beyond both (a job that its
- * user holds, a start that is tried again) from the daemon.
+ * was thought at the time from the reasons in the store, what a decision left out from the controller
+ * (limits, starts that are tried again), what engine and cloud keep to themselves (a job that its user
+ * holds, an offer in back-off) from the daemon. Nothing is decided here a second time.
  */
 #include "serve/api_private.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "learn/runtimes.h"
 
 enum {
     REASONS_SHOWN = 10,
     TASKS_SHOWN = 64,
+    REFUSALS_SHOWN = 3,
     SENTENCE = 1024,
 };
 
@@ -136,15 +139,55 @@ static void add_wait(struct explanation *to, json_t *waits, const char *why, mse
     say(to, "It waits: %s.", text);
 }
 
-/* Of the offers that hold a task of the shape: how many, how many are blocked, until when the first,
- * and the cheapest. */
+/* An offer that is left alone for a while. 'times' is 0 if the controller does so by itself: then 'at'
+ * is not known. */
+struct refused_offer {
+    uint32_t offer;
+    money_t price;
+    struct cloud_refusal refusal;
+};
+
+/* Of the offers that hold a task of the shape: how many, how many are refused, until when the first,
+ * the cheapest, the cheapest that is not refused, and the cheapest that are, in order. */
 struct choice {
     uint32_t holding;
     uint32_t blocked;
     msec_t first_free;
     uint32_t cheapest;
     money_t price;
+    money_t free_price;
+    struct refused_offer refused[REFUSALS_SHOWN];
+    uint32_t refused_count;
 };
+
+/* Controller and cloud each have a back-off of their own; the later end counts. */
+static bool is_refused(const struct api_call *call, uint32_t offer, struct cloud_refusal *ret)
+{
+    const struct serve_world *world = call->world;
+    const msec_t until = call->view->offer_blocked_until[offer];
+
+    *ret = (struct cloud_refusal){ .at = -1 };
+    if (world->refusal != NULL)
+        (void)world->refusal(world->context, offer, ret);
+    if (until > ret->until)
+        ret->until = until;
+    return ret->until > call->now;
+}
+
+static void add_refused(struct choice *choice, const struct refused_offer *refused)
+{
+    uint32_t at = choice->refused_count;
+
+    while (at > 0 && choice->refused[at - 1].price > refused->price)
+        at--;
+    if (at == REFUSALS_SHOWN)
+        return;
+    if (choice->refused_count < REFUSALS_SHOWN)
+        choice->refused_count++;
+    memmove(&choice->refused[at + 1], &choice->refused[at],
+            (choice->refused_count - 1 - at) * sizeof(*refused));
+    choice->refused[at] = *refused;
+}
 
 static struct choice choose(const struct api_call *call, uint32_t shape)
 {
@@ -152,40 +195,114 @@ static struct choice choose(const struct api_call *call, uint32_t shape)
     const struct catalogue *catalogue = view->catalogue;
     struct choice choice = { .first_free = MSEC_NEVER,
                              .cheapest = OFFER_NONE,
-                             .price = MONEY_UNKNOWN };
+                             .price = MONEY_UNKNOWN,
+                             .free_price = MONEY_UNKNOWN };
 
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
         if (!shape_fits_type(view->shapes, shape, catalogue_type_of(catalogue, i)))
             continue;
 
-        const money_t price = price_at(&catalogue->offers[i].price, call->now);
-        const msec_t until = view->offer_blocked_until[i];
+        struct refused_offer refused = { .offer = i,
+                                         .price =
+                                             price_at(&catalogue->offers[i].price, call->now) };
 
         choice.holding++;
-        if (price < choice.price) {
-            choice.price = price;
+        if (refused.price < choice.price) {
+            choice.price = refused.price;
             choice.cheapest = i;
         }
-        if (until <= call->now)
-            continue;
-        choice.blocked++;
-        if (until < choice.first_free)
-            choice.first_free = until;
+        if (is_refused(call, i, &refused.refusal)) {
+            choice.blocked++;
+            if (refused.refusal.until < choice.first_free)
+                choice.first_free = refused.refusal.until;
+            add_refused(&choice, &refused);
+        } else if (refused.price < choice.free_price) {
+            choice.free_price = refused.price;
+        }
     }
     return choice;
 }
 
-static bool limit_is_reached(const struct api_call *call, const struct choice *choice)
+/* Offers that would have been taken before those that are to be had. */
+static void explain_refused(struct explanation *to, json_t *waits, const struct choice *choice)
 {
-    const struct serve_world *world = call->world;
+    const struct api_call *call = to->call;
+    char offer[SERVE_TEXT];
+    char at[SERVE_TEXT];
+    char until[SERVE_TEXT];
+    char text[SENTENCE];
 
-    if (world->max_instances > 0 && call->view->instance.living >= world->max_instances)
-        return true;
-    return world->max_price_per_hour > 0 && choice->price != MONEY_UNKNOWN &&
-           serve_sums(world).per_hour + choice->price > world->max_price_per_hour;
+    for (uint32_t i = 0; i < choice->refused_count; i++) {
+        const struct refused_offer *refused = &choice->refused[i];
+        const struct cloud_refusal *refusal = &refused->refusal;
+
+        if (refused->price >= choice->free_price)
+            break;
+        serve_offer_text(call->view->catalogue, refused->offer, offer, sizeof(offer));
+        serve_clock_text(refusal->at, call->now, at, sizeof(at));
+        serve_clock_text(refusal->until, call->now, until, sizeof(until));
+        if (refusal->times == 0)
+            snprintf(text, sizeof(text),
+                     "%s: refused or not ready in time, not asked for again before %s", offer,
+                     until);
+        else
+            snprintf(text, sizeof(text),
+                     "%s: %s by the cloud at %s, not asked for again before %s (refused %u %s)",
+                     offer, refusal->is_quota ? "its quota was refused" : "refused", at, until,
+                     refusal->times, refusal->times == 1 ? "time" : "times");
+        add_wait(to, waits, "refused", refusal->until, text);
+    }
 }
 
-static void explain_unbound(struct explanation *to, json_t *waits, const struct choice *choice)
+static void explain_limit(struct explanation *to, json_t *waits, enum controller_limit limit)
+{
+    const struct serve_world *world = to->call->world;
+    char spent[SERVE_TEXT];
+    char most[SERVE_TEXT];
+    char text[SENTENCE] = "";
+
+    switch (limit) {
+    case LIMIT_INSTANCES:
+        snprintf(text, sizeof(text), "limit instances: %u of %u machines are rented",
+                 to->call->view->instance.living, world->max_instances);
+        break;
+    case LIMIT_PRICE:
+        serve_money_text(controller_price_per_hour(world->controller), spent, sizeof(spent));
+        serve_money_text(world->max_price_per_hour, most, sizeof(most));
+        snprintf(text, sizeof(text),
+                 "limit dollars_per_hour: machines for $%s of $%s are rented, and its own would be "
+                 "above that",
+                 spent, most);
+        break;
+    case LIMIT_NO_RENT: /* the daemon drains, which is told anyway */
+    case LIMIT_NONE:
+        return;
+    }
+    add_wait(to, waits, "limit", MSEC_NEVER, text);
+}
+
+/* What the last decision left out, and what the engine was left to do. */
+static void explain_undone(struct explanation *to, json_t *waits, uint32_t task)
+{
+    const struct api_call *call = to->call;
+    const struct controller_wait wait = controller_wait_of(call->world->controller, task);
+    char until[SERVE_TEXT];
+    char text[SENTENCE];
+
+    explain_limit(to, waits, wait.limit);
+    if (wait.not_before > call->now) {
+        serve_clock_text(wait.not_before, call->now, until, sizeof(until));
+        snprintf(text, sizeof(text), "its last start failed (%u in a row); it is tried again at %s",
+                 wait.losses, until);
+        add_wait(to, waits, "back-off", wait.not_before, text);
+    }
+    if (wait.is_queued)
+        add_wait(to, waits, "queued", MSEC_NEVER,
+                 "it is short, and the engine starts it as soon as there is room on any machine");
+}
+
+static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task,
+                            const struct choice *choice)
 {
     const struct api_call *call = to->call;
     char span[SERVE_TEXT];
@@ -202,9 +319,7 @@ static void explain_unbound(struct explanation *to, json_t *waits, const struct 
                  "every offer that holds it was refused; the first is asked again in %s", span);
         add_wait(to, waits, "offer-blocked", choice->first_free, text);
     }
-    if (limit_is_reached(call, choice))
-        add_wait(to, waits, "limit", MSEC_NEVER,
-                 "a limit of the configuration allows no further machine");
+    explain_undone(to, waits, task);
     if (call->world->draining)
         add_wait(to, waits, "draining", MSEC_NEVER, "the daemon drains and rents nothing more");
 }
@@ -214,21 +329,25 @@ static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
     const struct view *view = to->call->view;
     const uint32_t instance = view->task.instance[task];
     const uint8_t state = view->instance.state[instance];
+    const msec_t expected = view->instance.ready_expected[instance];
     char name[SERVE_TEXT];
+    char ready[SERVE_TEXT];
     char text[SENTENCE];
 
     serve_machine_text(to->call->world, view->instance.id[instance], name, sizeof(name));
     if (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING) {
-        snprintf(text, sizeof(text), "%s is %s for it", name,
-                 state == INSTANCE_REQUESTED ? "asked for" : "booting");
-        add_wait(to, waits, "booting", view->instance.ready_expected[instance], text);
+        serve_clock_text(expected, to->call->now, ready, sizeof(ready));
+        snprintf(text, sizeof(text), "machine %s %s, %s %s", name,
+                 state == INSTANCE_REQUESTED ? "was asked for" : "boots",
+                 expected > to->call->now ? "expected" : "was expected", ready);
+        add_wait(to, waits, "booting", expected, text);
     } else {
         snprintf(text, sizeof(text), "%s is there, and the engine was asked to start it", name);
         add_wait(to, waits, "launching", MSEC_NEVER, text);
     }
 }
 
-/* What the daemon knows beyond the view. */
+/* What the daemon knows beyond the controller. */
 static void explain_beyond(struct explanation *to, json_t *waits, uint64_t id)
 {
     const struct serve_world *world = to->call->world;
@@ -261,13 +380,15 @@ static void set_waits(struct explanation *to, uint32_t task, const struct choice
 
     if (view->task.state[task] != TASK_RUNNING) {
         if (view->task.state[task] == TASK_WAITING)
-            explain_unbound(to, waits, choice);
+            explain_unbound(to, waits, task, choice);
         else
             explain_bound(to, waits, task);
         explain_beyond(to, waits, view->task.id[task]);
         if (json_array_size(waits) == 0)
             add_wait(to, waits, "undecided", controller_next_wake(to->call->world->controller),
                      "the next decision will say where it goes");
+        if (view->task.state[task] == TASK_WAITING)
+            explain_refused(to, waits, choice);
     }
     json_object_set_new(to->object, "waits", waits);
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <time.h>
 
 #include "base/mem.h"
 
@@ -90,6 +91,19 @@ void serve_money_text(money_t money, char *ret, size_t size)
 
     snprintf(ret, size, "%s%" PRIu64 ".%06" PRIu64, money < 0 ? "-" : "", amount / per_usd,
              amount % per_usd);
+}
+
+void serve_clock_text(msec_t at, msec_t now, char *ret, size_t size)
+{
+    enum { DAY_MS = 24 * MSEC_PER_HOUR };
+
+    const time_t seconds = (time_t)(at / MSEC_PER_SEC);
+    const bool is_today = at / DAY_MS == now / DAY_MS;
+    struct tm tm;
+
+    if (gmtime_r(&seconds, &tm) == NULL ||
+        strftime(ret, size, is_today ? "%H:%M:%S UTC" : "%Y-%m-%d %H:%M:%S UTC", &tm) == 0)
+        (void)snprintf(ret, size, "an unknown time");
 }
 
 const char *serve_instance_word(enum instance_state state)

@@ -67,9 +67,9 @@ struct serve_finding {
     const char *advice;
 };
 
-/* Why a task waits, beyond what the view shows. */
+/* Why a task waits, beyond what the controller knows. */
 struct serve_wait {
-    const char *why; /* a word of docs/format/api.md: "held", "back-off" ... */
+    const char *why; /* a word of docs/format/api.md: "held", "depends" ... */
     msec_t until;    /* MSEC_NEVER: not known */
     char text[SERVE_TEXT];
 };
@@ -165,7 +165,9 @@ struct serve_world {
     void (*job_label)(void *context, uint64_t job, char *ret, size_t size);
     /* The id of a task or job by its label, 0: none that is known. */
     uint64_t (*find)(void *context, const char *label);
-    /* Why the task waits, beyond what the view shows; how many were written. */
+    /* Whether the cloud itself keeps the offer in back-off; false: it does not, or cannot tell. */
+    bool (*refusal)(void *context, uint32_t offer, struct cloud_refusal *ret);
+    /* Why the task waits, beyond what the controller knows; how many were written. */
     size_t (*waits)(void *context, uint64_t task, struct serve_wait *ret, size_t most);
     void (*each_proposal)(void *context,
                           void (*each)(void *to, const struct serve_proposal *proposal), void *to);
@@ -206,6 +208,9 @@ void serve_job_text(const struct serve_world *world, uint64_t job, char *ret, si
 
 /* "-12.000345": exact, in dollars. */
 void serve_money_text(money_t money, char *ret, size_t size);
+
+/* "12:03:41 UTC", with its day if that is not the one of 'now'. */
+void serve_clock_text(msec_t at, msec_t now, char *ret, size_t size);
 
 /* "requested", "booting" ...; "waiting", "bound", "running". */
 const char *serve_instance_word(enum instance_state state);

@@ -178,6 +178,12 @@ void aws_cloud_recall(struct aws_cloud *cloud, uint32_t offer, msec_t asked_at, 
     aws_fleet_recall(cloud->fleet, offer, asked_at, at, was_refused);
 }
 
+bool aws_cloud_refusal(const struct aws_cloud *cloud, uint32_t offer, msec_t now,
+                       struct cloud_refusal *ret)
+{
+    return aws_fleet_refusal(cloud->fleet, offer, now, ret);
+}
+
 msec_t aws_cloud_memory(const struct aws_cloud *cloud)
 {
     return aws_fleet_memory(cloud->fleet);

@@ -50,6 +50,10 @@ struct cloud_port aws_cloud_port(struct aws_cloud *cloud);
 void aws_cloud_recall(struct aws_cloud *cloud, uint32_t offer, msec_t asked_at, msec_t at,
                       bool was_refused);
 
+/* As aws_fleet_refusal. */
+bool aws_cloud_refusal(const struct aws_cloud *cloud, uint32_t offer, msec_t now,
+                       struct cloud_refusal *ret);
+
 /* How long the memory of a refusal can matter. */
 msec_t aws_cloud_memory(const struct aws_cloud *cloud);
 

@@ -109,6 +109,10 @@ struct cloud_port aws_fleet_port(struct aws_fleet *fleet);
 void aws_fleet_recall(struct aws_fleet *fleet, uint32_t offer, msec_t asked_at, msec_t at,
                       bool was_refused);
 
+/* Whether the offer is in back-off, and if so why and until when. */
+bool aws_fleet_refusal(const struct aws_fleet *fleet, uint32_t offer, msec_t now,
+                       struct cloud_refusal *ret);
+
 /* How far back aws_fleet_recall need look: two of the longest back-offs. */
 msec_t aws_fleet_memory(const struct aws_fleet *fleet);
 

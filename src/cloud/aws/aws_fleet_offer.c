@@ -94,6 +94,8 @@ void fleet_block(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec_t sen
                                                            : timing->refused_most;
     block->since = now;
     block->until = now + block->wait;
+    block->times++;
+    block->is_quota = false;
 }
 
 void fleet_block_quota(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec_t sent_at)
@@ -103,9 +105,27 @@ void fleet_block_quota(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec
 
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
         if (catalogue->offers[i].market == catalogue->offers[offer].market &&
-            strcmp(fleet_quota_of(catalogue_offer_type_name(catalogue, i)), quota) == 0)
+            strcmp(fleet_quota_of(catalogue_offer_type_name(catalogue, i)), quota) == 0) {
             fleet_block(fleet, now, i, sent_at);
+            fleet->blocks[i].is_quota = true;
+        }
     }
+}
+
+bool aws_fleet_refusal(const struct aws_fleet *fleet, uint32_t offer, msec_t now,
+                       struct cloud_refusal *ret)
+{
+    assert(offer < fleet->config.catalogue->offer_count);
+
+    const struct offer_block *block = &fleet->blocks[offer];
+
+    if (!fleet_is_blocked(fleet, offer, now))
+        return false;
+    *ret = (struct cloud_refusal){ .at = block->since,
+                                   .until = block->until,
+                                   .times = block->times,
+                                   .is_quota = block->is_quota };
+    return true;
 }
 
 void aws_fleet_recall(struct aws_fleet *fleet, uint32_t offer, msec_t asked_at, msec_t at,

@@ -75,9 +75,11 @@ struct ended {
 enum { FLEET_ENDED_MAX = 1 << 14, FLEET_BATCH_MAX = 50 };
 
 struct offer_block {
-    msec_t until; /* not to be asked for before; 0: free */
-    msec_t since; /* when it was refused last */
-    msec_t wait;  /* the last back-off; 0: none since it was last to be had */
+    msec_t until;   /* not to be asked for before; 0: free */
+    msec_t since;   /* when it was refused last */
+    msec_t wait;    /* the last back-off; 0: none since it was last to be had */
+    uint32_t times; /* refused since then */
+    bool is_quota;  /* the last refusal was for the quota */
 };
 
 enum call_kind { CALL_FREE, CALL_LAUNCH, CALL_TERMINATE, CALL_DESCRIBE };

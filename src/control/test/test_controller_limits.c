@@ -20,6 +20,11 @@ static enum instance_state machine_state(const struct stage *stage, uint64_t ins
         ->instance.state[view_find_instance(stage_view(stage), instance)];
 }
 
+static enum controller_limit limit_of(const struct stage *stage, uint64_t task)
+{
+    return controller_wait_of(stage->controller, view_find_task(stage_view(stage), task)).limit;
+}
+
 static void tune(struct stage *stage)
 {
     controller_tune(stage->controller, &stage->config);
@@ -45,6 +50,8 @@ TEST(rents_above_the_number_of_machines_are_dropped)
     stage_acts(&stage, "rent 1 of 0; rent 2 of 1; ");
     assert_int_equal(stage_where(&stage, 3), 0);
     assert_int_equal(stats_of(&stage)->limited, 1);
+    assert_int_equal(limit_of(&stage, 2), LIMIT_NONE);
+    assert_int_equal(limit_of(&stage, 3), LIMIT_INSTANCES);
     assert_false(controller_wants_decision(stage.controller));
     assert_int_equal(controller_next_wake(stage.controller), MSEC_NEVER);
 
@@ -80,6 +87,12 @@ TEST(rents_above_the_price_of_all_are_dropped)
                                           .place_count = 1 });
     assert_int_equal(stats_of(&stage)->rented, 2);
     assert_int_equal(stats_of(&stage)->limited, 2);
+    assert_int_equal(limit_of(&stage, 3), LIMIT_PRICE);
+    assert_int_equal(controller_price_per_hour(stage.controller), 2 * STAGE_PRICE);
+
+    /* A decision that does not speak of it has not limited it. */
+    stage_decide(&stage, (struct script){ .rent_count = 0 });
+    assert_int_equal(limit_of(&stage, 3), LIMIT_NONE);
     stage_done(&stage);
 }
 
@@ -93,6 +106,7 @@ TEST(nothing_is_rented_when_nothing_shall_be)
     stage_job(&stage, 1, 3, false);
     stage_decide(&stage, three);
     stage_no_acts(&stage);
+    assert_int_equal(limit_of(&stage, 1), LIMIT_NO_RENT);
     stage_done(&stage);
 }
 
@@ -110,6 +124,11 @@ TEST(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room)
     assert_int_equal(stage_where(&stage, 1), 0);
     assert_int_equal(stage_where(&stage, 2), 0);
     assert_int_equal(stage_where(&stage, 3), 1);
+
+    /* The first of the gang would have had its machine: it waits for the other. */
+    assert_int_equal(limit_of(&stage, 1), LIMIT_INSTANCES);
+    assert_int_equal(limit_of(&stage, 2), LIMIT_INSTANCES);
+    assert_int_equal(limit_of(&stage, 3), LIMIT_NONE);
     stage_done(&stage);
 }
 

@@ -136,6 +136,25 @@ void slurm_engine_each_stray(const struct slurm_engine *engine,
                              void (*each)(void *context, uint64_t instance, bool is_up),
                              void *context);
 
+/* Why Slurm keeps a job from being announced. */
+enum slurm_wait_kind {
+    SLURM_WAIT_NONE, /* it is announced, runs, has ended or is not known */
+    SLURM_WAIT_USER_HOLD,
+    SLURM_WAIT_ADMIN_HOLD,
+    SLURM_WAIT_DEPENDENCY,
+    SLURM_WAIT_BEGIN,
+    SLURM_WAIT_ARRAY_LIMIT, /* as many of its array are announced as may run at a time */
+    SLURM_WAIT_UNHOLDABLE,
+};
+
+struct slurm_wait {
+    enum slurm_wait_kind kind;
+    msec_t until;       /* of SLURM_WAIT_BEGIN, else MSEC_NEVER */
+    const char *reason; /* of SLURM_WAIT_UNHOLDABLE, in words; else NULL */
+};
+
+struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task);
+
 struct slurm_engine_stats {
     uint64_t lines;     /* read */
     uint64_t bad_lines; /* that could not be */

@@ -59,9 +59,9 @@ struct slurm_job {
     uint32_t seen;  /* the last list that named it */
     uint32_t tries; /* of its placement */
     uint8_t phase;
+    uint8_t closed; /* enum slurm_wait_kind: what keeps it from running for its user and Slurm */
     bool is_used;
     bool is_split; /* a task of an array that has a record of its own */
-    bool is_open;  /* it may run, as far as its user and Slurm are concerned */
     bool is_announced;
     bool is_foreign;    /* runs on machines that are not ours */
     bool is_completing; /* its last run is being cleared away */

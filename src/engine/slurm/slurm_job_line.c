@@ -119,11 +119,14 @@ bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret)
     return true;
 }
 
-bool slurm_job_line_is_open(const struct slurm_job_line *line)
+enum slurm_wait_kind slurm_job_line_closed(const struct slurm_job_line *line)
 {
-    return line->depend == NULL &&
-           (line->hold == NULL || strcmp(line->hold, "none") == 0 ||
-            strcmp(line->hold, "gate") == 0 || strcmp(line->hold, "held-gate") == 0);
+    if (line->depend != NULL)
+        return SLURM_WAIT_DEPENDENCY;
+    if (line->hold == NULL || strcmp(line->hold, "none") == 0 || strcmp(line->hold, "gate") == 0 ||
+        strcmp(line->hold, "held-gate") == 0)
+        return SLURM_WAIT_NONE;
+    return strcmp(line->hold, "user") == 0 ? SLURM_WAIT_USER_HOLD : SLURM_WAIT_ADMIN_HOLD;
 }
 
 bool slurm_job_line_is_stuck(const struct slurm_job_line *line)

@@ -27,8 +27,8 @@ struct slurm_job_line {
 /* Whether it could be read, and is within what our ids can hold. */
 bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret);
 
-/* Whether nothing but time keeps it from running. */
-bool slurm_job_line_is_open(const struct slurm_job_line *line);
+/* What keeps it from running, but time: a hold or a dependency, or nothing. */
+enum slurm_wait_kind slurm_job_line_closed(const struct slurm_job_line *line);
 
 /* Whether it waits for another job while it is held, so that Slurm would never see that one's end. */
 bool slurm_job_line_is_stuck(const struct slurm_job_line *line);

@@ -249,7 +249,8 @@ static bool is_time(const struct slurm_engine *engine, const struct slurm_job *j
 
 static bool may_announce(struct slurm_engine *engine, const struct slurm_job *job)
 {
-    if (job->phase != PHASE_WAITING || !job->is_open || job->wish.shape == SHAPE_NONE)
+    if (job->phase != PHASE_WAITING || job->closed != SLURM_WAIT_NONE ||
+        job->wish.shape == SHAPE_NONE)
         return false;
     if (is_time(engine, job))
         return true;
@@ -588,7 +589,7 @@ static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
     job->limit_ms = line->limit_s == NUMBER_NONE || line->limit_s > LIMIT_TIME_MS / 1000
                         ? -1
                         : (msec_t)line->limit_s * MSEC_PER_SEC;
-    job->is_open = slurm_job_line_is_open(line);
+    job->closed = (uint8_t)slurm_job_line_closed(line);
     job->is_movable = slurm_job_line_is_movable(engine, line);
     job->is_completing = line->completing == 1;
 }
@@ -883,8 +884,30 @@ void slurm_engine_each_unholdable(const struct slurm_engine *engine,
     for (uint32_t i = 0; i < engine->job_count; i++) {
         const struct slurm_job *job = &engine->jobs[i];
 
-        if (job->is_used && job->phase == PHASE_WAITING && job->is_open &&
+        if (job->is_used && job->phase == PHASE_WAITING && job->closed == SLURM_WAIT_NONE &&
             job->wish.shape == SHAPE_NONE && job->wish.reason != NAME_NONE)
             each(context, job->id, names_text(&engine->shapes.reasons, job->wish.reason));
     }
+}
+
+struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task)
+{
+    const struct slurm_job *job = slurm_job_of(engine, task);
+    struct slurm_wait wait = { .kind = SLURM_WAIT_NONE, .until = MSEC_NEVER };
+
+    if (job == NULL || job->phase != PHASE_WAITING || job->is_announced)
+        return wait;
+    if (job->closed != SLURM_WAIT_NONE) {
+        wait.kind = (enum slurm_wait_kind)job->closed;
+    } else if (job->wish.shape == SHAPE_NONE) {
+        wait.kind = job->wish.reason != NAME_NONE ? SLURM_WAIT_UNHOLDABLE : SLURM_WAIT_NONE;
+        if (wait.kind != SLURM_WAIT_NONE)
+            wait.reason = names_text(&engine->shapes.reasons, job->wish.reason);
+    } else if (!is_time(engine, job)) {
+        wait.kind = SLURM_WAIT_BEGIN;
+        wait.until = job->begin_at;
+    } else if (job->array != INDEX_NONE) {
+        wait.kind = SLURM_WAIT_ARRAY_LIMIT;
+    }
+    return wait;
 }

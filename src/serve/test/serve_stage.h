@@ -35,9 +35,11 @@ struct serve_stage {
     struct shapes shapes;
     struct names users;
     struct names job_names;
+    struct controller_config control;
     struct controller *controller;
     struct store *store;
     struct serve_world world;
+    struct cloud_refusal refusals[2]; /* of each offer, by the cloud; 'times' 0: none */
     msec_t now;
     uint64_t rented; /* the last id */
     uint64_t place_key;
@@ -141,9 +143,18 @@ static inline size_t stage_waits(void *context, uint64_t task, struct serve_wait
     (void)context;
     if (task != 202 || most == 0)
         return 0;
-    ret[0] = (struct serve_wait){ .why = "back-off", .until = STAGE_T0 + 99000 };
-    snprintf(ret[0].text, sizeof(ret[0].text), "its last start failed");
+    ret[0] = (struct serve_wait){ .why = "begins", .until = STAGE_T0 + 99000 };
+    snprintf(ret[0].text, sizeof(ret[0].text), "its time has not come");
     return 1;
+}
+
+static inline bool stage_refusal(void *context, uint32_t offer, struct cloud_refusal *ret)
+{
+    const struct serve_stage *stage = context;
+
+    if (stage->refusals[offer].times > 0)
+        *ret = stage->refusals[offer];
+    return stage->refusals[offer].times > 0;
 }
 
 static inline void
@@ -366,6 +377,7 @@ static inline void stage_fill_world(struct serve_stage *stage)
     world->now = stage_now;
     world->task_label = stage_label;
     world->find = stage_find;
+    world->refusal = stage_refusal;
     world->waits = stage_waits;
     world->each_proposal = stage_each_proposal;
     world->answer_proposal = stage_answer_proposal;
@@ -390,7 +402,7 @@ static inline void stage_init(struct serve_stage *stage)
     names_init(&stage->users);
     names_init(&stage->job_names);
     serve_world_init(&stage->world);
-    stage->controller = controller_create(&(struct controller_config){
+    stage->control = (struct controller_config){
         .policy = &policy_task_per_instance,
         .catalogue = &stage->catalogue,
         .shapes = &stage->shapes,
@@ -399,9 +411,11 @@ static inline void stage_init(struct serve_stage *stage)
         .default_estimate_ms = 600000,
         .refused_block_ms = 60000,
         .default_rate = 1,
+        .place_retry_ms = 5000,
         .on_plan = stage_on_plan,
         .context = stage,
-    });
+    };
+    stage->controller = controller_create(&stage->control);
     stage_fill_world(stage);
     stage_play(stage);
     stage_fill_store(stage);

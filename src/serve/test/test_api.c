@@ -272,17 +272,42 @@ TEST(every_kind_of_waiting_has_its_word)
     assert_string_not_equal(at(&answer, "waits.0.until"), "null");
     json_decref(answer.json);
     ask(&stage, "GET /v1/explain?job=20.1", &answer);
-    assert_string_equal(at(&answer, "waits.1.why"), "back-off");
+    assert_string_equal(at(&answer, "waits.1.why"), "begins");
     json_decref(answer.json);
     ask(&stage, "GET /v1/explain?job=50", &answer);
     assert_string_equal(at(&answer, "state"), "held");
     assert_string_equal(at(&answer, "waits.0.why"), "held");
     json_decref(answer.json);
     stage.world.draining = true;
-    stage.world.max_instances = 3;
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "draining");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+/* The limits are those of the daemon's configuration: both the controller and the API know them. */
+static void limit(struct serve_stage *stage, uint32_t instances, money_t per_hour)
+{
+    stage->control.max_instances = stage->world.max_instances = instances;
+    stage->control.max_price_per_hour = stage->world.max_price_per_hour = per_hour;
+    controller_tune(stage->controller, &stage->control);
+    stage_decide(stage);
+}
+
+TEST(a_limit_that_took_its_machine_is_a_reason_to_wait)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    limit(&stage, 3, 0);
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "limit");
-    assert_string_equal(at(&answer, "waits.1.why"), "draining");
+    assert_string_equal(at(&answer, "waits.0.text"), "limit instances: 3 of 3 machines are rented");
+    json_decref(answer.json);
+    limit(&stage, 4, 0);
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "booting");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -293,13 +318,83 @@ TEST(a_price_limit_is_a_reason_to_wait)
     struct answer answer;
 
     stage_init(&stage);
-    stage.world.max_price_per_hour = 719999;
+    limit(&stage, 0, 1439999);
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "limit");
+    assert_string_equal(at(&answer, "waits.0.text"),
+                        "limit dollars_per_hour: machines for $1.080000 of $1.439999 are rented, "
+                        "and its own would be above that");
     json_decref(answer.json);
-    stage.world.max_price_per_hour = 720000;
+    stage_done(&stage);
+}
+
+/* Job 40 gets its machine, which will not start it. */
+TEST(a_start_that_is_tried_again_is_a_reason_to_wait)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    stage_decide(&stage);
+    controller_on_cloud(stage.controller, &(struct cloud_event){ .kind = CLOUD_RUNNING,
+                                                                 .at = stage.now,
+                                                                 .instance = stage.rented,
+                                                                 .billed_from = stage.now });
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.text"), "machine st-5 boots, expected 06:02:43 UTC");
+    json_decref(answer.json);
+    controller_on_engine(stage.controller, &(struct engine_event){ .kind = ENGINE_NODE_READY,
+                                                                   .at = stage.now,
+                                                                   .instance = stage.rented });
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "launching");
+    json_decref(answer.json);
+    controller_on_engine(stage.controller, &(struct engine_event){ .kind = ENGINE_TASK_LOST,
+                                                                   .at = stage.now,
+                                                                   .task = 401,
+                                                                   .key = stage.place_key });
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "back-off");
+    assert_string_equal(at(&answer, "waits.0.text"),
+                        "its last start failed (1 in a row); it is tried again at 06:01:48 UTC");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(a_refused_offer_is_told_if_it_would_be_taken_before_others)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    stage.refusals[0] =
+        (struct cloud_refusal){ .at = stage.now - 11000, .until = stage.now + 19000, .times = 2 };
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "undecided");
+    assert_string_equal(at(&answer, "waits.1.why"), "refused");
+    assert_string_equal(at(&answer, "waits.1.text"),
+                        "a.large in z1, spot: refused by the cloud at 06:01:31 UTC, not asked for "
+                        "again before 06:02:01 UTC (refused 2 times)");
+    assert_string_equal(at(&answer, "waits.2"), "(none)");
+    json_decref(answer.json);
+
+    /* The dearer one does not matter as long as the other is to be had. */
+    stage.refusals[1] = stage.refusals[0];
+    stage.refusals[0].times = 0;
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "undecided");
+    assert_string_equal(at(&answer, "waits.1"), "(none)");
+    json_decref(answer.json);
+
+    stage.refusals[0] = (struct cloud_refusal){
+        .at = stage.now, .until = stage.now + 30000, .times = 1, .is_quota = true
+    };
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "offer-blocked");
+    assert_string_equal(at(&answer, "waits.1.text"),
+                        "a.large in z1, spot: its quota was refused by the cloud at 06:01:42 UTC, "
+                        "not asked for again before 06:02:12 UTC (refused 1 time)");
+    assert_string_equal(at(&answer, "waits.2.why"), "refused");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -324,6 +419,9 @@ TEST(refused_offers_are_a_reason_to_wait)
     ask(&stage, "GET /v1/explain?job=20", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "offer-blocked");
     assert_string_not_equal(at(&answer, "waits.0.until"), "null");
+    assert_string_equal(at(&answer, "waits.2.text"),
+                        "a.large in z1, spot: refused or not ready in time, not asked for again "
+                        "before 06:02:42 UTC");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -577,17 +675,17 @@ TEST(health_says_what_is_missing)
     stage_done(&stage);
 }
 
-CHECK_MAIN(RUN(status_tells_mode_links_counts_and_money),
-           RUN(jobs_are_listed_with_state_place_and_cost),
-           RUN(jobs_can_be_chosen_by_user_and_state_and_cut),
-           RUN(instances_are_listed_with_price_tasks_and_bill),
-           RUN(the_last_plan_is_shown_in_words),
-           RUN(a_running_job_is_explained_by_its_reason_and_price),
-           RUN(every_kind_of_waiting_has_its_word), RUN(a_price_limit_is_a_reason_to_wait),
-           RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),
-           RUN(instances_are_explained_living_and_gone), RUN(the_ledger_adds_up_in_every_view),
-           RUN(doctor_and_proposals_are_shown_whatever_their_bytes),
-           RUN(proposals_are_approved_one_by_one_or_all), RUN(reload_and_drain_are_handed_on),
-           RUN(hostile_requests_get_an_error_in_words), RUN(the_wrong_method_is_told_the_right_one),
-           RUN(who_has_no_token_reads_metrics_and_health_from_near_only),
-           RUN(health_says_what_is_missing))
+CHECK_MAIN(
+    RUN(status_tells_mode_links_counts_and_money), RUN(jobs_are_listed_with_state_place_and_cost),
+    RUN(jobs_can_be_chosen_by_user_and_state_and_cut),
+    RUN(instances_are_listed_with_price_tasks_and_bill), RUN(the_last_plan_is_shown_in_words),
+    RUN(a_running_job_is_explained_by_its_reason_and_price),
+    RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),
+    RUN(a_price_limit_is_a_reason_to_wait), RUN(a_start_that_is_tried_again_is_a_reason_to_wait),
+    RUN(a_refused_offer_is_told_if_it_would_be_taken_before_others),
+    RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),
+    RUN(instances_are_explained_living_and_gone), RUN(the_ledger_adds_up_in_every_view),
+    RUN(doctor_and_proposals_are_shown_whatever_their_bytes),
+    RUN(proposals_are_approved_one_by_one_or_all), RUN(reload_and_drain_are_handed_on),
+    RUN(hostile_requests_get_an_error_in_words), RUN(the_wrong_method_is_told_the_right_one),
+    RUN(who_has_no_token_reads_metrics_and_health_from_near_only), RUN(health_says_what_is_missing))

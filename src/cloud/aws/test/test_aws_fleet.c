@@ -107,6 +107,13 @@ TEST(a_refusal_is_told_and_remembered_until_its_back_off_ends)
     port.ops->rent(port.self, 7, 1, 0);
     ask_first(FAULT_CODE, "InsufficientInstanceCapacity");
     assert_non_null(told(CLOUD_REFUSED, 7));
+    struct cloud_refusal refusal;
+
+    assert_true(aws_fleet_refusal(fleet, 0, now, &refusal));
+    assert_int_equal(refusal.until - refusal.at, 30000);
+    assert_int_equal(refusal.times, 1);
+    assert_false(refusal.is_quota);
+    assert_false(aws_fleet_refusal(fleet, 2, now, &refusal));
 
     pass(29000);
     port.ops->rent(port.self, 8, 1, 0);
@@ -121,6 +128,9 @@ TEST(a_refusal_is_told_and_remembered_until_its_back_off_ends)
     pass(1000);
     port.ops->rent(port.self, 10, 1, 0);
     ask_first(FAULT_CODE, "InsufficientInstanceCapacity");
+    assert_true(aws_fleet_refusal(fleet, 0, now, &refusal));
+    assert_int_equal(refusal.until - refusal.at, 60000);
+    assert_int_equal(refusal.times, 2);
     pass(59000); /* the second back-off is twice as long */
     port.ops->rent(port.self, 11, 1, 0);
     pass(100);
@@ -170,12 +180,17 @@ TEST(refusals_of_one_batch_count_once)
         ask_first(FAULT_CODE, "InsufficientInstanceCapacity");
 
     assert_int_equal(fleet->blocks[0].wait, 30000);
+    assert_int_equal(fleet->blocks[0].times, 1);
 }
 
 TEST(a_quota_refuses_all_offers_that_share_it)
 {
     port.ops->rent(port.self, 1, 1, 0);
     ask_first(FAULT_CODE, "VcpuLimitExceeded");
+    struct cloud_refusal refusal;
+
+    assert_true(aws_fleet_refusal(fleet, 2, now, &refusal));
+    assert_true(refusal.is_quota);
 
     port.ops->rent(port.self, 2, 1, 2); /* another type, same quota */
     port.ops->rent(port.self, 3, 1, 1); /* spot counts elsewhere */

@@ -120,6 +120,36 @@ TEST(a_job_that_may_not_run_is_not_announced_until_it_may)
     finish(&world);
 }
 
+TEST(why_a_job_may_not_run_is_known)
+{
+    static const struct {
+        const char *line;
+        enum slurm_wait_kind kind;
+    } rows[] = {
+        { "job id=12 name=a state=pending run=0 hold=user " ASKS, SLURM_WAIT_USER_HOLD },
+        { "job id=12 name=a state=pending run=0 hold=admin " ASKS, SLURM_WAIT_ADMIN_HOLD },
+        { "job id=12 name=a state=pending run=0 hold=gate depend=afterok:3(unfulfilled) " ASKS,
+          SLURM_WAIT_DEPENDENCY },
+        { "job id=12 name=a state=pending run=0 hold=gate begin=1794717100 " ASKS,
+          SLURM_WAIT_BEGIN },
+        { waits, SLURM_WAIT_NONE },
+    };
+    struct world world;
+
+    meet(&world);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        line(&world, rows[i].line);
+
+        const struct slurm_wait wait =
+            slurm_engine_wait(world.engine, slurm_engine_find(world.engine, "12"));
+
+        assert_int_equal(wait.kind, rows[i].kind);
+        assert_int_equal(wait.until, wait.kind == SLURM_WAIT_BEGIN ? 1794717100000 : MSEC_NEVER);
+    }
+    assert_int_equal(slurm_engine_wait(world.engine, 99).kind, SLURM_WAIT_NONE);
+    finish(&world);
+}
+
 TEST(a_job_is_announced_when_its_time_comes)
 {
     struct world world;
@@ -211,6 +241,8 @@ TEST(the_limit_of_an_array_is_kept)
     meet(&world);
     line(&world, "job id=12 array=12 tasks=0-9%252 name=a state=pending run=0 hold=gate " ASKS);
     heard(&world, "arrived 12_0x1\narrived 12_1x1\n");
+    assert_int_equal(slurm_engine_wait(world.engine, slurm_engine_find(world.engine, "12_2")).kind,
+                     SLURM_WAIT_ARRAY_LIMIT);
     line(&world, "job id=13 array=12 task=0 name=a state=completed run=0 end=1794717000 " ASKS);
     heard(&world, "finished 12_0\narrived 12_2x1\n");
     line(&world, "job id=12 array=12 tasks=1-9%254 name=a state=pending run=0 hold=gate " ASKS);
@@ -533,7 +565,7 @@ CHECK_MAIN(RUN(a_job_is_announced_once_with_what_it_asks_for),
            RUN(news_within_two_seconds_happens_now),
            RUN(a_job_that_started_and_ended_between_two_looks_is_told_as_both),
            RUN(a_job_that_may_not_run_is_not_announced_until_it_may),
-           RUN(a_job_is_announced_when_its_time_comes),
+           RUN(why_a_job_may_not_run_is_known), RUN(a_job_is_announced_when_its_time_comes),
            RUN(the_two_minutes_after_a_requeue_are_not_waited_for),
            RUN(each_task_of_an_array_is_a_job),
            RUN(the_last_task_of_an_array_is_not_called_by_the_number_of_all),

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/test/check.h"
+#include "daemon/wait_words.h"
+
+#define NOON ((msec_t)1794744000000) /* 2026-11-15 12:00:00 UTC */
+
+static struct serve_wait words_of(enum slurm_wait_kind kind, msec_t until)
+{
+    const struct slurm_wait wait = { .kind = kind, .until = until, .reason = "it wants 512 CPUs" };
+    struct serve_wait words;
+
+    assert_true(wait_words(&wait, NOON, &words));
+    assert_int_equal(words.until, until);
+    return words;
+}
+
+TEST(what_nothing_keeps_has_no_words)
+{
+    const struct slurm_wait wait = { .kind = SLURM_WAIT_NONE, .until = MSEC_NEVER };
+    struct serve_wait words;
+
+    assert_false(wait_words(&wait, NOON, &words));
+}
+
+TEST(holds_say_whose_they_are)
+{
+    const struct serve_wait user = words_of(SLURM_WAIT_USER_HOLD, MSEC_NEVER);
+    const struct serve_wait admin = words_of(SLURM_WAIT_ADMIN_HOLD, MSEC_NEVER);
+
+    assert_string_equal(user.why, "held");
+    assert_string_equal(user.text, "its user holds it");
+    assert_string_equal(admin.why, "held");
+    assert_string_equal(admin.text, "an administrator holds it");
+}
+
+TEST(a_dependency_and_the_limit_of_an_array_have_words_of_their_own)
+{
+    assert_string_equal(words_of(SLURM_WAIT_DEPENDENCY, MSEC_NEVER).why, "depends");
+    assert_string_equal(words_of(SLURM_WAIT_ARRAY_LIMIT, MSEC_NEVER).why, "array-limit");
+}
+
+TEST(a_time_to_begin_is_told_with_its_day_unless_that_is_today)
+{
+    const struct serve_wait today = words_of(SLURM_WAIT_BEGIN, NOON + 3723000);
+    const struct serve_wait tomorrow = words_of(SLURM_WAIT_BEGIN, NOON + 86400000);
+
+    assert_string_equal(today.why, "begins");
+    assert_string_equal(today.text, "it shall not begin before 13:02:03 UTC");
+    assert_string_equal(tomorrow.text, "it shall not begin before 2026-11-16 12:00:00 UTC");
+}
+
+TEST(what_no_machine_holds_is_said_in_the_words_of_the_engine)
+{
+    const struct serve_wait words = words_of(SLURM_WAIT_UNHOLDABLE, MSEC_NEVER);
+
+    assert_string_equal(words.why, "no-offer");
+    assert_string_equal(words.text, "it wants 512 CPUs");
+}
+
+CHECK_MAIN(RUN(what_nothing_keeps_has_no_words), RUN(holds_say_whose_they_are),
+           RUN(a_dependency_and_the_limit_of_an_array_have_words_of_their_own),
+           RUN(a_time_to_begin_is_told_with_its_day_unless_that_is_today),
+           RUN(what_no_machine_holds_is_said_in_the_words_of_the_engine))

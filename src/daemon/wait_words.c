@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/wait_words.h"
+
+#include <stdio.h>
+
+static void put(struct serve_wait *ret, const char *why, const char *text)
+{
+    ret->why = why;
+    (void)snprintf(ret->text, sizeof(ret->text), "%s", text);
+}
+
+bool wait_words(const struct slurm_wait *wait, msec_t now, struct serve_wait *ret)
+{
+    char begin[64];
+
+    *ret = (struct serve_wait){ .until = wait->until };
+    switch (wait->kind) {
+    case SLURM_WAIT_NONE:
+        return false;
+    case SLURM_WAIT_USER_HOLD:
+        put(ret, "held", "its user holds it");
+        break;
+    case SLURM_WAIT_ADMIN_HOLD:
+        put(ret, "held", "an administrator holds it");
+        break;
+    case SLURM_WAIT_DEPENDENCY:
+        put(ret, "depends", "it depends on another job");
+        break;
+    case SLURM_WAIT_BEGIN:
+        serve_clock_text(wait->until, now, begin, sizeof(begin));
+        ret->why = "begins";
+        (void)snprintf(ret->text, sizeof(ret->text), "it shall not begin before %s", begin);
+        break;
+    case SLURM_WAIT_ARRAY_LIMIT:
+        put(ret, "array-limit", "as many tasks of its array run or wait for machines as may");
+        break;
+    case SLURM_WAIT_UNHOLDABLE:
+        put(ret, "no-offer", wait->reason);
+        break;
+    }
+    return true;
+}
