@@ -40,12 +40,36 @@ static bool refusal_of(void *context, uint32_t offer, struct cloud_refusal *ret)
     return daemon->aws != NULL && aws_cloud_refusal(daemon->aws, offer, daemon->now, ret);
 }
 
+/* Whether the task, or the machine that is chosen for it, waits for the operator's word. */
+static bool waits_for_word(const struct daemon *daemon, uint64_t task, struct serve_wait *ret)
+{
+    const struct view *view = controller_view(daemon->controller);
+    const uint32_t row = view_find_task(view, task);
+    const uint32_t machine = row != ROW_NONE ? view->task.instance[row] : ROW_NONE;
+    const struct gate_proposal *proposal = gate_proposal_about(
+        daemon->gate, task, machine != ROW_NONE ? view->instance.id[machine] : 0);
+
+    if (proposal == NULL)
+        return false;
+    *ret = (struct serve_wait){ .why = "proposal", .until = MSEC_NEVER };
+    (void)snprintf(ret->text, sizeof(ret->text),
+                   "the operator has not agreed yet to %s it%s: stint approve %llu",
+                   gate_act_word(proposal->act.kind), proposal->act.task == 0 ? "s machine" : "",
+                   (unsigned long long)proposal->id);
+    return true;
+}
+
 static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, size_t most)
 {
     struct daemon *daemon = context;
     const struct slurm_wait wait = slurm_engine_wait(daemon->engine, task);
+    size_t count = 0;
 
-    return most > 0 && wait_words(&wait, daemon->now, ret) ? 1 : 0;
+    if (count < most && wait_words(&wait, daemon->now, &ret[count]))
+        count++;
+    if (count < most && waits_for_word(daemon, task, &ret[count]))
+        count++;
+    return count;
 }
 
 /*
@@ -73,6 +97,17 @@ static enum store_intent_kind intent_kind(enum gate_act_kind kind)
         break;
     }
     return STORE_PLACE;
+}
+
+/* Where the plan's reason for the act stands in the store. Nobody planned what is queued. */
+static void set_reason(struct serve_proposal *told, const struct gate_act *act)
+{
+    told->reason_subject = act->kind == GATE_RENT ? STORE_RENTED
+                           : act->task != 0       ? STORE_TASK
+                                                  : STORE_RELEASED;
+    told->reason_id = act->task != 0 ? act->task : act->instance;
+    if (act->kind == GATE_QUEUE)
+        told->why = "short; the engine starts it where there is room";
 }
 
 static void machine_name(const struct daemon *daemon, uint64_t instance, char *buf, size_t size)
@@ -109,6 +144,7 @@ static void tell_proposal(struct daemon *daemon, const struct gate_proposal *pro
         machine_name(daemon, act->instance, detail, sizeof(detail));
     }
     told.detail = detail[0] != '\0' ? detail : NULL;
+    set_reason(&told, act);
     each(to, &told);
 }
 

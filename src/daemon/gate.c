@@ -545,6 +545,20 @@ const struct gate_proposal *gate_proposal(const struct gate *gate, uint32_t inde
     return &gate->proposals[index];
 }
 
+const struct gate_proposal *gate_proposal_about(const struct gate *gate, uint64_t task,
+                                                uint64_t instance)
+{
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        const struct gate_act *act = &gate->proposals[i].act;
+        const bool rents = act->kind == GATE_RENT && instance >= act->instance &&
+                           instance - act->instance < act->count;
+
+        if (rents || (act->task != 0 && act->task == task))
+            return &gate->proposals[i];
+    }
+    return NULL;
+}
+
 /* Put an act before all that were not approved. */
 static void collect_approved(struct gate *gate, const struct gate_act *act)
 {

@@ -102,6 +102,10 @@ void gate_ask(struct gate *gate, bool asks);
 uint32_t gate_proposal_count(const struct gate *gate);
 const struct gate_proposal *gate_proposal(const struct gate *gate, uint32_t index);
 
+/* The one that the task waits for, or that rents the instance (0: none is meant); NULL: none. */
+const struct gate_proposal *gate_proposal_about(const struct gate *gate, uint64_t task,
+                                                uint64_t instance);
+
 /* How many were; an 'id' of 0 means all. Not from within an act. A return cannot be rejected: the
  * machine is empty and costs money until someone agrees. */
 uint32_t gate_approve(struct gate *gate, uint64_t id);

@@ -408,8 +408,19 @@ static void answer_doctor(struct api_call *call)
     api_json(call, 200, json_pack("{s:o}", "findings", findings));
 }
 
+struct proposal_list {
+    struct store *store;
+    json_t *proposals;
+};
+
+static void set_why(void *object, const struct store_reason *reason)
+{
+    api_set_text(object, "why", reason->text);
+}
+
 static void add_proposal(void *to, const struct serve_proposal *proposal)
 {
+    const struct proposal_list *list = to;
     json_t *object = json_object();
 
     api_set_number(object, "id", (int64_t)proposal->id);
@@ -418,17 +429,20 @@ static void add_proposal(void *to, const struct serve_proposal *proposal)
     api_set_text(object, "subject", proposal->subject);
     api_set_text(object, "detail", proposal->detail);
     api_set_text(object, "why", proposal->why);
+    if (proposal->why == NULL)
+        (void)store_each_reason(list->store, proposal->reason_subject, proposal->reason_id, 1,
+                                set_why, object, NULL);
     api_set_money(object, "price_microdollars_per_hour", proposal->per_hour);
-    json_array_append_new(to, object);
+    json_array_append_new(list->proposals, object);
 }
 
 static void answer_proposals(struct api_call *call)
 {
-    json_t *proposals = json_array();
+    struct proposal_list list = { .store = call->world->store, .proposals = json_array() };
 
     if (call->world->each_proposal != NULL)
-        call->world->each_proposal(call->world->context, add_proposal, proposals);
-    api_json(call, 200, json_pack("{s:o}", "proposals", proposals));
+        call->world->each_proposal(call->world->context, add_proposal, &list);
+    api_json(call, 200, json_pack("{s:o}", "proposals", list.proposals));
 }
 
 /* Acts. --------------------------------------------------------------------------------------- */

@@ -338,7 +338,7 @@ static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
     if (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING) {
         serve_clock_text(expected, to->call->now, ready, sizeof(ready));
         snprintf(text, sizeof(text), "machine %s %s, %s %s", name,
-                 state == INSTANCE_REQUESTED ? "was asked for" : "boots",
+                 state == INSTANCE_REQUESTED ? "is requested" : "boots",
                  expected > to->call->now ? "expected" : "was expected", ready);
         add_wait(to, waits, "booting", expected, text);
     } else {

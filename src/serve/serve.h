@@ -54,8 +54,10 @@ struct serve_proposal {
     const char *act;     /* as store_intent_word says */
     const char *subject; /* machine or task */
     const char *detail;  /* may be NULL: an offer, a target */
-    const char *why;     /* may be NULL */
-    money_t per_hour;    /* MONEY_UNKNOWN: none */
+    const char *why;     /* NULL: what the plan said of 'reason_id', if the store knows */
+    enum store_subject reason_subject;
+    uint64_t reason_id; /* of the task or the instance */
+    money_t per_hour;   /* MONEY_UNKNOWN: none */
 };
 
 /* Something that is wrong with the world. */

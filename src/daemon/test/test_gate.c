@@ -468,6 +468,23 @@ TEST(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected)
     end(stage);
 }
 
+TEST(the_advice_that_a_task_waits_for_is_found_by_it_or_its_machine)
+{
+    struct stage *stage = begin(true);
+
+    rent(stage, 5, 2);
+    place(stage, 1, 40, 9);
+    turn(stage);
+
+    assert_int_equal(gate_proposal_about(stage->gate, 41, 6)->act.kind, GATE_RENT);
+    assert_int_equal(gate_proposal_about(stage->gate, 40, 9)->act.kind, GATE_PLACE);
+    assert_null(gate_proposal_about(stage->gate, 41, 0));
+    assert_null(gate_proposal_about(stage->gate, 41, 4));
+    assert_null(gate_proposal_about(stage->gate, 41, 7));
+    assert_null(gate_proposal_about(stage->gate, 41, 9));
+    end(stage);
+}
+
 TEST(advice_about_what_is_no_more_is_taken_back)
 {
     struct stage *stage = begin(true);
@@ -511,4 +528,5 @@ CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
            RUN(a_list_names_machines_that_wait_for_leave),
            RUN(rejected_advice_comes_back_as_a_refusal),
            RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),
+           RUN(the_advice_that_a_task_waits_for_is_found_by_it_or_its_machine),
            RUN(advice_about_what_is_no_more_is_taken_back), RUN(asking_no_more_approves_what_waits))

@@ -169,6 +169,8 @@ stage_each_proposal(void *context, void (*each)(void *to, const struct serve_pro
                                                .act = "rent",
                                                .subject = "st-31",
                                                .detail = "a.large in z1, spot",
+                                               .reason_subject = STORE_RENTED,
+                                               .reason_id = i == 0 ? 900 : 901,
                                                .per_hour = 360000 });
     }
 }

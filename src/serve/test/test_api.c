@@ -517,6 +517,7 @@ TEST(doctor_and_proposals_are_shown_whatever_their_bytes)
     ask(&stage, "GET /v1/proposals", &answer);
     assert_string_equal(at(&answer, "proposals.1.id"), "32");
     assert_string_equal(at(&answer, "proposals.1.why"), "null");
+    assert_string_equal(at(&answer, "proposals.0.why"), plan_reason_text(REASON_BEST_SCORE));
     json_decref(answer.json);
     stage_done(&stage);
 }
