@@ -58,7 +58,8 @@ struct engine_port {
 
 enum engine_event_kind {
     ENGINE_JOB_ARRIVED,   /* 'job'; in a list also one that is known */
-    ENGINE_JOB_WITHDRAWN, /* 'job.id' shall not run now (its user holds it, say); it may come again */
+    ENGINE_JOB_WITHDRAWN, /* 'job' (its ids and how many tasks it has) shall not run now (its user
+                             holds it, say); it may come again */
     ENGINE_NODE_READY,    /* 'instance' */
     ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that */
     ENGINE_TASK_STARTED,  /* 'task', 'key' of the placement */

@@ -5,7 +5,8 @@
  *
  * Open intents are rows. A rent is known by its machine; a return by the same number below zero, as
  * it has no key of its own and both may be open; what concerns a task by its key. Rows of one task
- * are a list, so that its end closes all of them.
+ * are a list, so that its end closes all of them. What was asked of a task in the same turn, before its
+ * end was heard, is dropped: nobody would ever answer it.
  */
 #include "daemon/gate.h"
 
@@ -37,6 +38,7 @@ struct gate {
     struct act_list fresh;
     struct act_list ready;
     uint32_t fresh_approved; /* so many of 'fresh' were approved and come first */
+    struct map ended; /* tasks that ended since: acts of 'fresh' before this index are moot */
 
     struct gate_proposal *proposals;
     uint32_t proposal_count;
@@ -312,6 +314,7 @@ struct gate *gate_create(const struct gate_config *config)
     gate->free_row = MAP_NONE;
     map_init(&gate->by_key);
     map_init(&gate->by_task);
+    map_init(&gate->ended);
     return gate;
 }
 
@@ -321,6 +324,7 @@ void gate_destroy(struct gate *gate)
         return;
     map_done(&gate->by_key);
     map_done(&gate->by_task);
+    map_done(&gate->ended);
     mem_free(gate->fresh.acts);
     mem_free(gate->ready.acts);
     mem_free(gate->proposals);
@@ -450,6 +454,15 @@ static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
         (struct gate_proposal){ .id = gate->next_proposal++, .at = now, .act = *act };
 }
 
+/* Whether the task ended after this act of 'fresh' was asked for. */
+static bool is_moot(const struct gate *gate, uint32_t index)
+{
+    const uint64_t task = gate->fresh.acts[index].task;
+    const uint32_t before = task != 0 ? map_get(&gate->ended, task) : MAP_NONE;
+
+    return before != MAP_NONE && index < before;
+}
+
 void gate_note(struct gate *gate, msec_t now)
 {
     struct act_list *ready = &gate->ready;
@@ -457,6 +470,8 @@ void gate_note(struct gate *gate, msec_t now)
     for (uint32_t i = 0; i < gate->fresh.count; i++) {
         const struct gate_act *act = &gate->fresh.acts[i];
 
+        if (is_moot(gate, i))
+            continue;
         if (gate->config.asks && i >= gate->fresh_approved && needs_leave(act)) {
             propose(gate, act, now);
             continue;
@@ -467,6 +482,7 @@ void gate_note(struct gate *gate, msec_t now)
     }
     gate->fresh.count = 0;
     gate->fresh_approved = 0;
+    map_done(&gate->ended);
 }
 
 static void pass_act(const struct engine_port *engine, const struct cloud_port *cloud,
@@ -680,11 +696,13 @@ static void drop_proposals(struct gate *gate, uint64_t task, uint64_t instance)
  * Events.
  */
 
-static void job_is_off(struct gate *gate, uint64_t first, msec_t at)
+/* Nothing more will be heard of what was asked of the task. */
+static void task_is_over(struct gate *gate, uint64_t task, msec_t at, enum store_outcome outcome)
 {
-    for (uint64_t task = first; map_get(&gate->by_task, task) != MAP_NONE; task++)
-        close_task(gate, task, true, at, STORE_OBSOLETE);
-    drop_proposals(gate, first, 0);
+    close_task(gate, task, true, at, outcome);
+    drop_proposals(gate, task, 0);
+    if (gate->fresh.count > 0)
+        map_put(&gate->ended, task, gate->fresh.count);
 }
 
 void gate_heard_engine(struct gate *gate, const struct engine_event *event)
@@ -703,11 +721,11 @@ void gate_heard_engine(struct gate *gate, const struct engine_event *event)
         close_key(gate, event->key, event->at, STORE_LOST);
         break;
     case ENGINE_TASK_FINISHED:
-        close_task(gate, event->task, true, event->at, STORE_DONE);
-        drop_proposals(gate, event->task, 0);
+        task_is_over(gate, event->task, event->at, STORE_DONE);
         break;
     case ENGINE_JOB_WITHDRAWN:
-        job_is_off(gate, event->job.id, event->at);
+        for (uint32_t i = 0; i < event->job.task_count; i++)
+            task_is_over(gate, event->job.first_task_id + i, event->at, STORE_OBSOLETE);
         break;
     case ENGINE_LISTED:
         close_old(gate, false, event->at);

@@ -280,6 +280,80 @@ TEST(what_happens_closes_what_was_meant)
     end(stage);
 }
 
+static void stop(struct stage *stage, uint64_t key, uint64_t task)
+{
+    const struct engine_port port = gate_engine_port(stage->gate);
+
+    port.ops->stop(port.self, key, task);
+}
+
+TEST(the_end_of_a_task_closes_its_stop)
+{
+    struct stage *stage = begin(false);
+
+    stop(stage, 4, 40);
+    turn(stage);
+    assert_int_equal(gate_open_count(stage->gate), 1);
+    hear_engine(stage, ENGINE_TASK_FINISHED, 40, 0);
+    turn(stage);
+
+    assert_int_equal(gate_open_count(stage->gate), 0);
+    assert_int_equal(store_open_intents(stage->store), 0);
+    end(stage);
+}
+
+/* Its machine got a notice, and the task ended, in one turn. */
+TEST(what_is_asked_of_a_task_whose_end_is_heard_in_the_same_turn_is_dropped)
+{
+    struct stage *stage = begin(false);
+
+    stop(stage, 4, 40);
+    stop(stage, 5, 41);
+    hear_engine(stage, ENGINE_TASK_FINISHED, 40, 0);
+    place(stage, 6, 40, 9); /* it came again */
+    turn(stage);
+
+    assert_string_equal(stage->said, "stop 5 41;place 6 40 9;");
+    assert_int_equal(store_open_intents(stage->store), 2);
+    stop(stage, 7, 40); /* the next turn has forgotten that it ended */
+    turn(stage);
+    assert_string_equal(stage->said, "stop 5 41;place 6 40 9;stop 7 40;");
+    end(stage);
+}
+
+TEST(what_is_approved_of_a_task_that_ended_meanwhile_is_dropped)
+{
+    struct stage *stage = begin(true);
+
+    stop(stage, 4, 40);
+    turn(stage);
+    assert_int_equal(gate_approve(stage->gate, 0), 1);
+    hear_engine(stage, ENGINE_TASK_FINISHED, 40, 0);
+    turn(stage);
+
+    assert_string_equal(stage->said, "");
+    assert_int_equal(gate_open_count(stage->gate), 0);
+    end(stage);
+}
+
+/* Of a gang, only some tasks may have something open. */
+TEST(a_job_that_is_off_closes_what_is_open_of_any_of_its_tasks)
+{
+    struct stage *stage = begin(false);
+
+    place(stage, 4, 41, 9);
+    place(stage, 5, 43, 9);
+    turn(stage);
+    gate_heard_engine(stage->gate, &(struct engine_event){
+                                       .kind = ENGINE_JOB_WITHDRAWN,
+                                       .at = 2000,
+                                       .job = { .id = 40, .first_task_id = 40, .task_count = 3 },
+                                   });
+
+    assert_int_equal(gate_open_count(stage->gate), 1); /* of the next job */
+    end(stage);
+}
+
 TEST(an_old_key_closes_nothing)
 {
     struct stage *stage = begin(false);
@@ -519,6 +593,10 @@ TEST(asking_no_more_approves_what_waits)
 CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
            RUN(what_cannot_be_written_waits_and_is_not_lost),
            RUN(acts_pass_once_and_in_the_order_of_asking), RUN(what_happens_closes_what_was_meant),
+           RUN(the_end_of_a_task_closes_its_stop),
+           RUN(what_is_asked_of_a_task_whose_end_is_heard_in_the_same_turn_is_dropped),
+           RUN(what_is_approved_of_a_task_that_ended_meanwhile_is_dropped),
+           RUN(a_job_that_is_off_closes_what_is_open_of_any_of_its_tasks),
            RUN(an_old_key_closes_nothing), RUN(a_task_that_is_found_running_is_still_to_be_stopped),
            RUN(a_machine_and_its_return_are_two_intents),
            RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),

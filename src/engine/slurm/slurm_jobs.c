@@ -234,7 +234,9 @@ static void withdraw(struct slurm_engine *engine, struct slurm_job *job)
         return;
     slurm_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_JOB_WITHDRAWN,
                                                       .at = engine->now,
-                                                      .job.id = job->id });
+                                                      .job = { .id = job->id,
+                                                               .first_task_id = job->id,
+                                                               .task_count = job->task_count } });
     if (job->array != INDEX_NONE)
         engine->arrays[job->array].cursor = engine->arrays[job->array].first_member;
     set_tasks(job, job->task_count);

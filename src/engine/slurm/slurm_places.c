@@ -127,17 +127,21 @@ void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
     slurm_places_mark(engine, job);
 }
 
-/* Those of its tasks that are asked for and do not run are lost. */
+/* Those of its tasks that are asked for and do not run are lost; or stopped, if that was asked. */
 void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at)
 {
     for (uint32_t rank = 0; rank < job->task_count; rank++) {
         struct slurm_task *task = slurm_job_task(job, rank);
-        const struct engine_event event = {
+        struct engine_event event = {
             .kind = ENGINE_TASK_LOST, .at = at, .task = job->id + rank, .key = task->key
         };
 
         if (task->key == 0 || task->instance != 0)
             continue;
+        if (task->stop_key != 0) {
+            event.kind = ENGINE_TASK_STOPPED;
+            event.key = task->stop_key;
+        }
         *task = (struct slurm_task){ .key = 0 };
         job->asked--;
         slurm_engine_emit(engine, &event);

@@ -345,6 +345,23 @@ TEST(a_refused_placement_is_lost)
     finish(&world);
 }
 
+TEST(a_refused_placement_that_was_to_be_stopped_has_stopped)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    world.heard[0] = '\0';
+    place(&world, 5, "12", 7);
+    sent(&world, "place key=1 job=12 run=0 nodes=st-7\n");
+    stop(&world, 6, "12");
+    sent(&world, "stop key=2 job=12 run=0 signal=USR1 grace_ms=500\n");
+    line(&world, "refused key=1 code=2014 text=no");
+
+    heard(&world, "stopped 12 key 6\n");
+    finish(&world);
+}
+
 TEST(a_placement_that_slurm_will_not_carry_out_is_lost_and_held)
 {
     struct world world;
@@ -575,6 +592,7 @@ CHECK_MAIN(RUN(a_job_is_announced_once_with_what_it_asks_for),
            RUN(a_job_that_runs_unasked_is_announced_and_found),
            RUN(a_job_on_machines_of_others_is_none_of_ours),
            RUN(what_ended_before_anybody_heard_of_it_is_not_told), RUN(a_refused_placement_is_lost),
+           RUN(a_refused_placement_that_was_to_be_stopped_has_stopped),
            RUN(a_placement_that_slurm_will_not_carry_out_is_lost_and_held),
            RUN(a_requeued_job_is_lost_and_waits_again), RUN(a_stop_ends_with_the_requeue),
            RUN(a_stop_of_what_does_not_run_yet_takes_it_back),
