@@ -289,7 +289,7 @@ static bool is_chosen(const struct aws_catalogue_type *type,
 
     if (row->name[0] == '\0' || row->cpus == 0 || row->mem_mib == 0)
         return false;
-    return (choice->arch == NULL || strcmp(choice->arch, row->arch) == 0) &&
+    return (choice->arch == NULL || aws_catalogue_matches(row->arch, choice->arch)) &&
            (choice->with_metal || !row->is_bare_metal) &&
            (choice->with_old || choice->types != NULL || row->is_current) &&
            aws_catalogue_matches(choice->types, row->name);

@@ -28,7 +28,16 @@ static const struct {
     { "errorSet/item", ROW_FLEET },
 };
 
-enum field_form { FORM_TEXT, FORM_NUMBER, FORM_SUM, FORM_TRUE, FORM_TIME, FORM_MONEY, FORM_STATE };
+enum field_form {
+    FORM_TEXT,
+    FORM_WORDS,
+    FORM_NUMBER,
+    FORM_SUM,
+    FORM_TRUE,
+    FORM_TIME,
+    FORM_MONEY,
+    FORM_STATE
+};
 
 struct field {
     enum row_kind row;
@@ -36,7 +45,7 @@ struct field {
     const char *path; /* from the row on */
     size_t length;    /* of the path */
     size_t offset;
-    size_t size;      /* FORM_TEXT */
+    size_t size;      /* FORM_TEXT, FORM_WORDS */
     const char *word; /* FORM_TRUE: the text that counts */
 };
 
@@ -46,6 +55,8 @@ struct field {
     }
 #define TEXT(row, type, path, member) \
     FIELD(row, FORM_TEXT, type, path, member, sizeof(((struct type *)0)->member), NULL)
+#define WORDS(row, type, path, member) \
+    FIELD(row, FORM_WORDS, type, path, member, sizeof(((struct type *)0)->member), NULL)
 #define OTHER(row, form, type, path, member) FIELD(row, form, type, path, member, 0, NULL)
 #define FLAG(row, type, path, member, word)  FIELD(row, FORM_TRUE, type, path, member, 0, word)
 
@@ -63,7 +74,7 @@ static const struct field fields[] = {
     OTHER(ROW_INSTANCE, FORM_NUMBER, ec2_instance, "amiLaunchIndex", launch_index),
     FLAG(ROW_INSTANCE, ec2_instance, "instanceLifecycle", is_spot, "spot"),
     TEXT(ROW_TYPE, ec2_type, "instanceType", name),
-    TEXT(ROW_TYPE, ec2_type, "processorInfo/supportedArchitectures/item", arch),
+    WORDS(ROW_TYPE, ec2_type, "processorInfo/supportedArchitectures/item", arch),
     OTHER(ROW_TYPE, FORM_NUMBER, ec2_type, "vCpuInfo/defaultVCpus", cpus),
     OTHER(ROW_TYPE, FORM_NUMBER, ec2_type, "memoryInfo/sizeInMiB", mem_mib),
     OTHER(ROW_TYPE, FORM_SUM, ec2_type, "gpuInfo/gpus/item/count", gpus),
@@ -146,6 +157,18 @@ static money_t money_of(const char *text)
     return number_nearest(text, strlen(text), 6, &value) == 0 && value >= 0 ? value : -1;
 }
 
+/* One more of a list, with a comma; what does not fit is left out. */
+static void add_word(char *words, size_t size, const char *text)
+{
+    const size_t used = strlen(words);
+
+    if (used + strlen(text) + 2 > size)
+        return;
+    if (used > 0)
+        words[used] = ',';
+    copy_text(words + used + (used > 0), size - used - (used > 0), text);
+}
+
 static void set_field(struct reading *reading, const struct field *field, const char *text)
 {
     char *place = (char *)&reading->row + field->offset;
@@ -155,6 +178,9 @@ static void set_field(struct reading *reading, const struct field *field, const 
     case FORM_TEXT:
         if (place[0] == '\0')
             copy_text(place, field->size, text);
+        break;
+    case FORM_WORDS:
+        add_word(place, field->size, text);
         break;
     case FORM_SUM:
         memcpy(&sum, place, sizeof(sum));

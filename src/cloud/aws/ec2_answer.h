@@ -56,7 +56,7 @@ struct ec2_instance {
 
 struct ec2_type {
     char name[EC2_NAME_SIZE];
-    char arch[24]; /* the first one */
+    char arch[EC2_NAME_SIZE]; /* "i386,x86_64" */
     uint32_t cpus;
     uint32_t mem_mib;
     uint32_t gpus;

@@ -78,7 +78,7 @@ TEST(what_was_gathered_is_a_catalogue)
     add_place("c5.large", "us-east-1b", 40000, 5);
     add_place("c5.large", "us-east-1a", 36000, 5);
     add_place("c5.large", "us-east-1a", 35000, 4); /* older */
-    add_type("c5.large", "x86_64", 2, 4096);
+    add_type("c5.large", "i386,x86_64", 2, 4096);
     add_type("a1.large", "arm64", 2, 4096);
     add_place("a1.large", "us-east-1a", 1, 1);
     add_type("m9.odd", "x86_64", 4, 15616);

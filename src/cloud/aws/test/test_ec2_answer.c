@@ -134,8 +134,8 @@ TEST(types_prices_and_offerings_are_read)
             "<R><instanceTypeSet><item><instanceType>p3.8xlarge</instanceType>"
             "<currentGeneration>true</currentGeneration><bareMetal>false</bareMetal>"
             "<supportedUsageClasses><item>on-demand</item><item>spot</item></supportedUsageClasses>"
-            "<processorInfo><supportedArchitectures><item>x86_64</item></supportedArchitectures>"
-            "</processorInfo><vCpuInfo><defaultVCpus>32</defaultVCpus></vCpuInfo>"
+            "<processorInfo><supportedArchitectures><item>i386</item><item>x86_64</item>"
+            "</supportedArchitectures></processorInfo><vCpuInfo><defaultVCpus>32</defaultVCpus></vCpuInfo>"
             "<memoryInfo><sizeInMiB>249856</sizeInMiB></memoryInfo>"
             "<gpuInfo><gpus><item><count>4</count></item></gpus></gpuInfo></item>"
             "</instanceTypeSet></R>"),
@@ -146,7 +146,7 @@ TEST(types_prices_and_offerings_are_read)
     assert_int_equal(types[0].gpus, 4);
     assert_true(types[0].has_spot && types[0].has_on_demand && types[0].is_current);
     assert_false(types[0].is_bare_metal);
-    assert_string_equal(types[0].arch, "x86_64");
+    assert_string_equal(types[0].arch, "i386,x86_64");
 
     assert_int_equal(take("<R><spotPriceHistorySet><item><instanceType>c5.large</instanceType>"
                           "<productDescription>Linux/UNIX</productDescription>"
