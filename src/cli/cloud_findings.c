@@ -99,7 +99,7 @@ void iam_statements(const char *action, const struct iam_words *words, char *ret
 
 static void tell_keys(const struct aws_rights_report *report, struct findings *ret)
 {
-    char text[1024];
+    char text[1280];
 
     if (report->has_keys) {
         (void)snprintf(text, sizeof(text), "they come from %s%s%s", report->source,

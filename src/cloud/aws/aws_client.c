@@ -221,15 +221,10 @@ const char *aws_client_region(const struct aws_client *client)
 
 /* ---- life ---- */
 
-static int find_region(struct aws_client *client, struct error *reterr)
+static int set_region(struct aws_client *client, const char *region, struct error *reterr)
 {
     static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    const char *region = client->config.region;
 
-    if (region == NULL)
-        region = env(client, "AWS_REGION");
-    if (region == NULL)
-        region = env(client, "AWS_DEFAULT_REGION");
     if (region == NULL)
         region = aws_credentials_profile_region(client->credentials);
     if (region == NULL)
@@ -266,21 +261,26 @@ int aws_client_create(const struct aws_client_config *config, struct aws_client 
                       struct error *reterr)
 {
     struct aws_client *client = mem_alloc(1, sizeof(*client));
+    const char *region = config->region;
     int rc;
 
     client->config = *config;
+    if (region == NULL)
+        region = env(client, "AWS_REGION");
+    if (region == NULL)
+        region = env(client, "AWS_DEFAULT_REGION");
     client->http = aws_http_create(config->loop);
     client->credentials = aws_credentials_create(&(struct aws_credentials_config){
         .http = client->http,
         .profile = config->profile,
-        .region = config->region != NULL ? config->region : env(client, "AWS_REGION"),
+        .region = region,
         .get_env = config->get_env,
         .get_now = get_now,
         .context = config->context,
     });
     (void)uv_timer_init(config->loop, &client->timer);
     client->timer.data = client;
-    rc = find_region(client, reterr);
+    rc = set_region(client, region, reterr);
     if (rc == 0)
         rc = find_endpoint(client, reterr);
     if (rc < 0) {

@@ -11,22 +11,23 @@
 #include "base/mem.h"
 #include "cloud/aws/aws_form.h"
 #include "cloud/aws/aws_http.h"
-#include "cloud/aws/aws_ini.h"
+#include "cloud/aws/aws_profile.h"
+#include "cloud/aws/aws_role.h"
 #include "cloud/aws/aws_secret_read.h"
+#include "cloud/aws/aws_sts.h"
 #include "trace/input_file.h"
 
-enum { PATH_SIZE = 1024, URL_SIZE = 2048, ANSWER_MAX = 65536, NEAR_TIMEOUT_MS = 2000 };
+enum {
+    PATH_SIZE = AWS_PROFILE_PATH_SIZE,
+    URL_SIZE = 2048,
+    ANSWER_MAX = 65536,
+    NEAR_TIMEOUT_MS = 2000,
+    STS_TIMEOUT_MS = 10000,
+};
 
 struct waiter {
     void (*on_keys)(void *context, const struct aws_secret *secret, const char *why);
     void *context;
-};
-
-struct profile {
-    char role[256];
-    char token_file[PATH_SIZE];
-    char session[128];
-    char region[64];
 };
 
 struct aws_credentials {
@@ -40,10 +41,12 @@ struct aws_credentials {
     uint32_t waiter_room;
     bool is_loaded;
     bool is_fetching;
-    bool is_profile_read;
-    struct profile profile;
+    struct aws_role_plan plan;
+    uint32_t steps_left; /* roles of the plan that are still to be taken on */
+    bool is_region_read;
+    char profile_region[64];
     char imds_token[512];
-    char source[160];
+    char source[AWS_ROLE_SOURCE_SIZE];
     char why[ERROR_TEXT_SIZE];
 };
 
@@ -96,6 +99,25 @@ static void failed(struct aws_credentials *c, const char *what, const char *why)
     tell_all(c, is_usable(c, AWS_CREDENTIALS_LAST_MS) ? c->secret : NULL);
 }
 
+static void ask_sts(struct aws_credentials *c, const char *web_token);
+
+/* c->fresh is filled. */
+static void got_keys(struct aws_credentials *c)
+{
+    if (c->steps_left > 0)
+        ask_sts(c, NULL);
+    else
+        fetched(c);
+}
+
+static void take_if_good(struct aws_credentials *c, const char *what)
+{
+    if (aws_secret_is_good(c->fresh))
+        got_keys(c);
+    else
+        failed(c, what, "the keys are not such as AWS gives out");
+}
+
 /* What is wrong with an answer that should hold something, or NULL. */
 static const char *fault_of(const struct aws_http_answer *answer, char *buffer, size_t size)
 {
@@ -119,55 +141,10 @@ static void take_json(struct aws_credentials *c, const struct aws_http_answer *a
     if (fault != NULL)
         failed(c, what, fault);
     else
-        fetched(c);
+        got_keys(c);
 }
 
 /* ---- the files ---- */
-
-struct file_reading {
-    struct aws_credentials *c;
-    const char *section;
-};
-
-static void on_value(void *context, const char *section, const char *name, const char *value)
-{
-    const struct file_reading *reading = context;
-    struct aws_secret *secret = reading->c->fresh;
-    struct profile *profile = &reading->c->profile;
-    const struct {
-        const char *name;
-        char *place;
-        size_t size;
-    } parts[] = {
-        { "aws_access_key_id", secret->access_key, sizeof(secret->access_key) },
-        { "aws_secret_access_key", secret->secret_key, sizeof(secret->secret_key) },
-        { "aws_session_token", secret->session_token, sizeof(secret->session_token) },
-        { "role_arn", profile->role, sizeof(profile->role) },
-        { "web_identity_token_file", profile->token_file, sizeof(profile->token_file) },
-        { "role_session_name", profile->session, sizeof(profile->session) },
-        { "region", profile->region, sizeof(profile->region) },
-    };
-
-    if (strcmp(section, reading->section) != 0)
-        return;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        /* What stands in the credentials file, which is read first, goes before. */
-        if (strcmp(parts[i].name, name) == 0 && parts[i].place[0] == '\0')
-            aws_secret_set(parts[i].place, parts[i].size, value);
-    }
-}
-
-static void read_file(struct aws_credentials *c, const char *path, const char *section)
-{
-    struct file_reading reading = { c, section };
-    struct input_file file = { 0 };
-
-    if (input_file_read(path, &file, NULL) < 0)
-        return; /* not there, or not ours to read */
-    (void)aws_ini_read(file.text, file.length, on_value, &reading, NULL);
-    explicit_bzero(file.text, file.length);
-    input_file_done(&file);
-}
 
 static const char *profile_name(const struct aws_credentials *c)
 {
@@ -176,56 +153,50 @@ static const char *profile_name(const struct aws_credentials *c)
     return name != NULL ? name : "default";
 }
 
-/* Fill c->profile and the keys of c->fresh. */
-static void read_profile(struct aws_credentials *c)
+static void read_profile(void *context, const char *name, struct aws_profile *ret,
+                         struct aws_secret *keys)
 {
+    const struct aws_credentials *c = context;
     const char *home = env(c, "HOME") != NULL ? env(c, "HOME") : "";
     const char *credentials = env(c, "AWS_SHARED_CREDENTIALS_FILE");
     const char *config = env(c, "AWS_CONFIG_FILE");
-    const char *name = profile_name(c);
-    char path[PATH_SIZE];
-    char section[300];
+    char credentials_at_home[PATH_SIZE];
+    char config_at_home[PATH_SIZE];
 
-    memset(&c->profile, 0, sizeof(c->profile));
-    (void)snprintf(path, sizeof(path), "%s/.aws/credentials", home);
-    read_file(c, credentials != NULL ? credentials : path, name);
-    (void)snprintf(path, sizeof(path), "%s/.aws/config", home);
-    (void)snprintf(section, sizeof(section), "%s%.255s",
-                   strcmp(name, "default") == 0 ? "" : "profile ", name);
-    read_file(c, config != NULL ? config : path, section);
-    c->is_profile_read = true;
+    (void)snprintf(credentials_at_home, sizeof(credentials_at_home), "%s/.aws/credentials", home);
+    (void)snprintf(config_at_home, sizeof(config_at_home), "%s/.aws/config", home);
+    aws_profile_read(credentials != NULL ? credentials : credentials_at_home,
+                     config != NULL ? config : config_at_home, name, ret, keys);
 }
 
 const char *aws_credentials_profile_region(struct aws_credentials *c)
 {
-    if (!c->is_profile_read) {
-        read_profile(c);
-        aws_secret_wipe(c->fresh);
+    if (!c->is_region_read) {
+        struct aws_profile *profile = mem_alloc(1, sizeof(*profile));
+        struct aws_secret *unused = aws_secret_create();
+
+        read_profile(c, profile_name(c), profile, unused);
+        memcpy(c->profile_region, profile->region, sizeof(c->profile_region));
+        c->is_region_read = true;
+        aws_secret_destroy(unused);
+        mem_free(profile);
     }
-    return c->profile.region[0] != '\0' ? c->profile.region : NULL;
+    return c->profile_region[0] != '\0' ? c->profile_region : NULL;
 }
 
-/* ---- web identity ---- */
+/* ---- roles ---- */
 
-static void on_sts(void *context, const struct aws_http_answer *answer)
+static const char *sts_region(struct aws_credentials *c)
 {
-    struct aws_credentials *c = context;
-    struct error error = { "" };
-    char buffer[48];
-    const char *fault = fault_of(answer, buffer, sizeof(buffer));
+    const char *region =
+        c->config.region != NULL ? c->config.region : aws_credentials_profile_region(c);
 
-    if (fault == NULL && aws_secret_read_xml(answer->body, answer->size, c->fresh, &error) < 0)
-        fault = error.text;
-    if (fault != NULL)
-        failed(c, "STS", fault);
-    else
-        fetched(c);
+    return region != NULL ? region : "us-east-1";
 }
 
-static void sts_url(const struct aws_credentials *c, char *ret)
+static void sts_url(const struct aws_credentials *c, const char *region, char *ret)
 {
     const char *given = env(c, "AWS_ENDPOINT_URL_STS");
-    const char *region = c->config.region != NULL ? c->config.region : "us-east-1";
 
     given = given != NULL ? given : env(c, "AWS_ENDPOINT_URL");
     if (given != NULL)
@@ -235,43 +206,66 @@ static void sts_url(const struct aws_credentials *c, char *ret)
                        strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
 }
 
-static void ask_sts(struct aws_credentials *c, const char *token_file, const char *role,
-                    const char *session)
+static void on_sts(void *context, const struct aws_http_answer *answer)
 {
-    struct input_file file = { 0 };
+    struct aws_credentials *c = context;
     struct error error = { "" };
+    char why[ERROR_TEXT_SIZE];
+
+    if (aws_sts_read(answer, c->fresh, &error) < 0) {
+        (void)snprintf(why, sizeof(why), "role %.160s: %.300s", c->plan.steps[c->steps_left].role,
+                       error.text);
+        failed(c, "STS", why);
+    } else {
+        got_keys(c);
+    }
+}
+
+/* Signed with c->fresh, unless there is a token to show. */
+static void ask_sts(struct aws_credentials *c, const char *web_token)
+{
+    const char *region = sts_region(c);
     struct aws_form form = { 0 };
     char url[URL_SIZE];
+    char sign_as[128];
 
-    sts_url(c, url);
+    sts_url(c, region, url);
     if (!aws_http_is_allowed(url)) {
         failed(c, "STS", "its address is neither https nor on this machine");
         return;
     }
-    if (input_file_read(token_file, &file, &error) < 0) {
-        failed(c, "a web identity", error.text);
-        return;
-    }
-    while (file.length > 0 && file.text[file.length - 1] <= ' ')
-        file.text[--file.length] = '\0';
-    aws_form_begin(&form, "AssumeRoleWithWebIdentity", "2011-06-15");
-    aws_form_add(&form, "RoleArn", role);
-    aws_form_add(&form, "RoleSessionName",
-                 session != NULL && session[0] != '\0' ? session : "stint");
-    aws_form_add(&form, "WebIdentityToken", file.text);
-    explicit_bzero(file.text, file.length);
-    input_file_done(&file);
+    (void)snprintf(sign_as, sizeof(sign_as), "aws:amz:%s:sts", region);
+    aws_sts_ask(&c->plan.steps[--c->steps_left], web_token, &form);
     aws_http_send(c->config.http,
                   &(struct aws_http_request){ .url = url,
                                               .body = form.text,
                                               .body_size = form.size,
                                               .headers = { AWS_FORM_TYPE },
+                                              .sign_as = web_token == NULL ? sign_as : NULL,
+                                              .secret = c->fresh,
                                               .answer_max = ANSWER_MAX,
-                                              .timeout_ms = 10000,
+                                              .timeout_ms = STS_TIMEOUT_MS,
                                               .is_secret = true },
                   on_sts, c);
     explicit_bzero(form.text, form.size);
     aws_form_done(&form);
+    aws_secret_wipe(c->fresh); /* the next ones are on their way */
+}
+
+static void show_web_identity(struct aws_credentials *c)
+{
+    struct input_file file = { 0 };
+    struct error error = { "" };
+
+    if (input_file_read(c->plan.token_file, &file, &error) < 0) {
+        failed(c, "a web identity", error.text);
+        return;
+    }
+    while (file.length > 0 && file.text[file.length - 1] <= ' ')
+        file.text[--file.length] = '\0';
+    ask_sts(c, file.text);
+    explicit_bzero(file.text, file.length);
+    input_file_done(&file);
 }
 
 /* ---- a container's role ---- */
@@ -397,85 +391,135 @@ static void on_imds_token(void *context, const struct aws_http_answer *answer)
 
 /* ---- the chain ---- */
 
-static void set_source(struct aws_credentials *c, const char *words, const char *name)
-{
-    (void)snprintf(c->source, sizeof(c->source), "%s%.100s", words, name);
-}
-
 const char *aws_credentials_source(const struct aws_credentials *c)
 {
     return c->source;
 }
 
-static bool take_env(struct aws_credentials *c)
+static bool has_env_keys(const struct aws_credentials *c)
 {
-    const char *key = env(c, "AWS_ACCESS_KEY_ID");
-    const char *secret = env(c, "AWS_SECRET_ACCESS_KEY");
+    return env(c, "AWS_ACCESS_KEY_ID") != NULL && env(c, "AWS_SECRET_ACCESS_KEY") != NULL;
+}
+
+static void take_env_keys(struct aws_credentials *c)
+{
     const char *token = env(c, "AWS_SESSION_TOKEN");
 
-    if (key == NULL || secret == NULL)
-        return false;
-    aws_secret_set(c->fresh->access_key, sizeof(c->fresh->access_key), key);
-    aws_secret_set(c->fresh->secret_key, sizeof(c->fresh->secret_key), secret);
+    if (!has_env_keys(c)) {
+        failed(c, "the environment", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
+        return;
+    }
+    aws_secret_set(c->fresh->access_key, sizeof(c->fresh->access_key), env(c, "AWS_ACCESS_KEY_ID"));
+    aws_secret_set(c->fresh->secret_key, sizeof(c->fresh->secret_key),
+                   env(c, "AWS_SECRET_ACCESS_KEY"));
     if (token != NULL)
         aws_secret_set(c->fresh->session_token, sizeof(c->fresh->session_token), token);
-    return true;
+    take_if_good(c, "the environment");
 }
 
-static void take_if_good(struct aws_credentials *c, const char *what)
-{
-    if (aws_secret_is_good(c->fresh))
-        fetched(c);
-    else
-        failed(c, what, "the keys are not such as AWS gives out");
-}
-
-static void ask_metadata(struct aws_credentials *c)
+static void ask_container_role(struct aws_credentials *c)
 {
     const char *relative = env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
     const char *full = env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
-    const char *disabled = env(c, "AWS_EC2_METADATA_DISABLED");
 
-    set_source(c, relative != NULL || full != NULL ? "the container's role" : "the instance's role",
-               "");
     if (relative != NULL || full != NULL)
         ask_container(c, relative, full);
-    else if (disabled != NULL && strcmp(disabled, "true") == 0)
-        failed(c, "anywhere", "neither environment, files nor a container have any");
     else
+        failed(c, "the container's role", "the environment does not say where it is");
+}
+
+static void ask_instance_role(struct aws_credentials *c)
+{
+    const char *disabled = env(c, "AWS_EC2_METADATA_DISABLED");
+
+    if (disabled == NULL || strcmp(disabled, "true") != 0)
         ask_imds(c, "PUT", "/latest/api/token", "X-aws-ec2-metadata-token-ttl-seconds: 21600",
                  on_imds_token);
+    else if (c->plan.base == AWS_ROLE_BASE_MACHINE)
+        failed(c, "anywhere", "neither environment, files nor a container have any");
+    else
+        failed(c, "the instance's role", "AWS_EC2_METADATA_DISABLED is true");
+}
+
+static void ask_machine(struct aws_credentials *c)
+{
+    const bool is_container = env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != NULL ||
+                              env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI") != NULL;
+
+    (void)snprintf(c->source, sizeof(c->source), "the %s's role",
+                   is_container ? "container" : "instance");
+    if (is_container)
+        ask_container_role(c);
+    else
+        ask_instance_role(c);
+}
+
+/* Where the keys shall come from; those of a profile are in c->fresh then. */
+static int make_plan(struct aws_credentials *c, struct error *reterr)
+{
+    const char *token_file = env(c, "AWS_WEB_IDENTITY_TOKEN_FILE");
+    const char *role = env(c, "AWS_ROLE_ARN");
+    const char *session = env(c, "AWS_ROLE_SESSION_NAME");
+    struct aws_role_plan *plan = &c->plan;
+    const bool is_any = c->config.profile == NULL;
+
+    *plan = (struct aws_role_plan){ 0 };
+    if (is_any && has_env_keys(c)) {
+        plan->base = AWS_ROLE_BASE_ENVIRONMENT;
+        (void)snprintf(plan->source, sizeof(plan->source), "the environment");
+        return 0;
+    }
+    if (!is_any || token_file == NULL || role == NULL)
+        return aws_role_plan(profile_name(c), read_profile, c, plan, c->fresh, reterr);
+    plan->base = AWS_ROLE_BASE_WEB_IDENTITY;
+    plan->count = 1;
+    aws_secret_set(plan->steps[0].role, sizeof(plan->steps[0].role), role);
+    if (session != NULL)
+        aws_secret_set(plan->steps[0].session, sizeof(plan->steps[0].session), session);
+    aws_secret_set(plan->token_file, sizeof(plan->token_file), token_file);
+    (void)snprintf(plan->source, sizeof(plan->source), "a web identity");
+    return 0;
+}
+
+static void begin_plan(struct aws_credentials *c)
+{
+    switch (c->plan.base) {
+    case AWS_ROLE_BASE_PROFILE:
+        take_if_good(c, "the profile");
+        break;
+    case AWS_ROLE_BASE_ENVIRONMENT:
+        take_env_keys(c);
+        break;
+    case AWS_ROLE_BASE_WEB_IDENTITY:
+        show_web_identity(c);
+        break;
+    case AWS_ROLE_BASE_CONTAINER:
+        ask_container_role(c);
+        break;
+    case AWS_ROLE_BASE_INSTANCE:
+        ask_instance_role(c);
+        break;
+    case AWS_ROLE_BASE_MACHINE:
+        ask_machine(c);
+        break;
+    }
 }
 
 static void fetch(struct aws_credentials *c)
 {
-    const char *token_file = env(c, "AWS_WEB_IDENTITY_TOKEN_FILE");
-    const char *role = env(c, "AWS_ROLE_ARN");
+    struct error error = { "" };
 
     c->is_fetching = true;
     aws_secret_wipe(c->fresh);
-    if (c->config.profile == NULL && take_env(c)) {
-        set_source(c, "the environment", "");
-        take_if_good(c, "the environment");
-        return;
-    }
-    if (c->config.profile == NULL && token_file != NULL && role != NULL) {
-        set_source(c, "a web identity", "");
-        ask_sts(c, token_file, role, env(c, "AWS_ROLE_SESSION_NAME"));
-        return;
-    }
-    read_profile(c);
-    set_source(c, "the profile ", profile_name(c));
-    if (c->profile.token_file[0] != '\0' && c->profile.role[0] != '\0') {
-        aws_secret_wipe(c->fresh);
-        ask_sts(c, c->profile.token_file, c->profile.role, c->profile.session);
-    } else if (c->profile.role[0] != '\0') {
-        failed(c, "the profile", "a role through another profile is not supported");
-    } else if (c->fresh->access_key[0] != '\0') {
-        take_if_good(c, "the profile");
-    } else {
-        ask_metadata(c);
-    }
+
+    const int rc = make_plan(c, &error);
+
+    c->steps_left = c->plan.count;
+    memcpy(c->source, c->plan.source, sizeof(c->source));
+    if (rc < 0)
+        failed(c, "the profile", error.text);
+    else
+        begin_plan(c);
 }
 
 void aws_credentials_get(struct aws_credentials *c,

@@ -6,10 +6,11 @@
  *   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
  *   2. AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN, by STS AssumeRoleWithWebIdentity
  *   3. the profile (AWS_PROFILE, else default) in ~/.aws/credentials, then in ~/.aws/config, with
- *      AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE; there too a web identity may stand
+ *      AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE: its keys, or a role (role_arn) by STS through
+ *      a web identity, another profile (source_profile) or credential_source (aws_role.h)
  *   4. a container's role: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI
  *   5. the instance's role, by IMDSv2, unless AWS_EC2_METADATA_DISABLED is true
- * Not read: credential_process, single sign-on, and roles through another profile.
+ * Not read: credential_process and single sign-on.
  *
  * Promises:  keys that end are fetched again five minutes before; if that fails, the old ones serve
  *            as long as they last. No text that we give to anybody holds a key.
@@ -31,7 +32,7 @@ enum {
 struct aws_credentials_config {
     struct aws_http *http;
     const char *profile;                                     /* NULL: AWS_PROFILE, else "default" */
-    const char *region;                                      /* of STS */
+    const char *region;                                      /* of STS; NULL: the profile's */
     const char *(*get_env)(void *context, const char *name); /* NULL: the environment */
     msec_t (*get_now)(void *context);
     void *context;
@@ -53,8 +54,8 @@ void aws_credentials_get(struct aws_credentials *credentials,
 /* The keys were refused: fetch them again before they are used. */
 void aws_credentials_forget(struct aws_credentials *credentials);
 
-/* Where the keys come from, or would have: "the environment", "the profile lab"; empty: nobody has asked
- * for them yet. */
+/* Where the keys come from, or would have: "the environment", "the profile lab, role R through the profile
+ * base"; empty: nobody has asked for them yet. */
 const char *aws_credentials_source(const struct aws_credentials *credentials);
 
 /* A setting of the profile, such as its region; NULL: none. */

@@ -62,7 +62,7 @@ struct aws_right_answer {
 struct aws_rights_report {
     bool has_keys;
     char why[ERROR_TEXT_SIZE]; /* there are no keys, or none that AWS knows */
-    char source[160];          /* where the keys come from: "the environment" */
+    char source[512];          /* where the keys come from: "the environment" */
     char who[256];             /* ARN of whose they are; may be empty */
     char account[16];
     struct aws_right_answer rights[AWS_RIGHTS];

@@ -17,7 +17,7 @@ NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
 # What EC2 documents: status of an error code, and the least and most of MaxResults.
 STATUS = {"RequestLimitExceeded": 503, "InternalError": 500, "Unavailable": 503,
           "InsufficientInstanceCapacity": 500, "UnauthorizedOperation": 403, "AuthFailure": 401,
-          "SignatureDoesNotMatch": 403, "DryRunOperation": 412}
+          "SignatureDoesNotMatch": 403, "DryRunOperation": 412, "AccessDenied": 403}
 PAGES = {"DescribeInstances": (5, 1000), "DescribeInstanceTypes": (5, 100),
          "DescribeInstanceTypeOfferings": (5, 1000), "DescribeSpotPriceHistory": (1, 1000)}
 

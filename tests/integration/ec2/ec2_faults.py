@@ -28,6 +28,8 @@ Settings (set over the control port, or with --config; all are off at first):
     queue_url          where notices go
     state_changes      also send each change of state there
     web_identity       {"ROLE ARN": token} for AssumeRoleWithWebIdentity
+    roles              {"ROLE ARN": [external id or null, ARN of each user or role that it trusts]} for
+                       AssumeRole
     prices             {"TYPE": dollars an hour}, for types that shall cost something else
     spot_prices        {"TYPE/ZONE": dollars an hour}, likewise
 
@@ -64,6 +66,7 @@ DEFAULTS = {
     "queue_url": "",
     "state_changes": False,
     "web_identity": {},
+    "roles": {},
     "prices": {},
     "spot_prices": {},
 }

@@ -55,6 +55,7 @@ from ec2_faults import Faults
 DEFAULT_KEYS = {"AKIASTANDIN000000000": {"secret": "stand-in/secret+of/no+worth0000000000000"}}
 LAUNCHES = ("RunInstances", "CreateFleet")
 ROLE_SECONDS = 3600
+USER = "arn:aws:iam::123456789012:user/stand-in"
 
 
 def asked_offer(action, params):
@@ -172,7 +173,7 @@ class Api(Handler):
     def perform(self, action, service, params, body, offer):
         server, faults = self.server, self.server.ec2.faults
         if action == "AssumeRoleWithWebIdentity":
-            return 200, "text/xml", server.assume_role(params)
+            return 200, "text/xml", server.show_web_identity(params)
         access = sigv4.verify(self.command, self.path, self.headers, body, server.keys)
         region = sigv4.parse_authorization(self.headers["Authorization"])[1][1]
         order = self.order
@@ -188,6 +189,8 @@ class Api(Handler):
         server.ec2.mood.token = params.get("ClientToken", "")
         if action == "GetProducts":
             return 200, "application/x-amz-json-1.1", server.ec2.get_products(body)
+        if action == "AssumeRole":
+            return 200, "text/xml", server.assume_role(params, access)
         if action == "GetCallerIdentity":
             return 200, "text/xml", server.caller(access)
         if service == "ec2" and params.get("Action"):
@@ -200,7 +203,7 @@ class Api(Handler):
         """As EC2 does: a launch with tags or a role needs the rights to both besides its own."""
         server = self.server
         denied = [*server.ec2.faults["denied"], *server.keys[access].get("denied", [])]
-        service = {"GetProducts": "pricing", "GetCallerIdentity": "sts"}.get(action, service)
+        service = {"GetProducts": "pricing", "GetCallerIdentity": "sts", "AssumeRole": "sts"}.get(action, service)
         needed = [(service, action)]
         if action in LAUNCHES and "TagSpecification.1.ResourceType" in params:
             needed.append(("ec2", "CreateTags"))
@@ -209,8 +212,8 @@ class Api(Handler):
         for of, name in needed:
             if name in denied:
                 raise ApiError("UnauthorizedOperation", "You are not authorized to perform this operation. "
-                               "User: arn:aws:iam::123456789012:user/stand-in is not authorized to perform: "
-                               f"{of}:{name} because no identity-based policy allows the {of}:{name} action.")
+                               f"User: {USER} is not authorized to perform: {of}:{name} because no "
+                               f"identity-based policy allows the {of}:{name} action.")
 
 
 class ApiServer(http.server.ThreadingHTTPServer):
@@ -225,25 +228,45 @@ class ApiServer(http.server.ThreadingHTTPServer):
         if not isinstance(sys.exc_info()[1], (OSError, ValueError)):
             super().handle_error(request, client_address)
 
-    def assume_role(self, params):
-        """Keys for an hour, against the token that is known for the role's name."""
-        role = params.get("RoleArn", "")
-        token = self.ec2.faults["web_identity"].get(role)
+    def show_web_identity(self, params):
+        """Keys of a role, against the token that is known for its name."""
+        token = self.ec2.faults["web_identity"].get(params.get("RoleArn", ""))
         if not token or params.get("WebIdentityToken") != token:
             raise ApiError("InvalidIdentityToken", "The token is not valid.")
+        return self.give_role("AssumeRoleWithWebIdentity", params)
+
+    def assume_role(self, params, access):
+        """Keys of a role for whom it trusts, by the external id that it wants."""
+        role = params.get("RoleArn", "")
+        external, *trusted = self.ec2.faults["roles"].get(role, [None])
+        if self.principal(access) not in trusted or params.get("ExternalId") != external:
+            raise ApiError("AccessDenied", f"User: {self.principal(access)} is not authorized to perform: "
+                           f"sts:AssumeRole on resource: {role}")
+        return self.give_role("AssumeRole", params)
+
+    def give_role(self, action, params):
+        seconds = int(params.get("DurationSeconds", ROLE_SECONDS))
+        if not 900 <= seconds <= 43200 or not params.get("RoleSessionName"):
+            raise ApiError("ValidationError", "1 validation error detected")
         access, secret, session = "ASIA" + uuid.uuid4().hex[:16].upper(), uuid.uuid4().hex, uuid.uuid4().hex
-        ends = time.time() + ROLE_SECONDS
-        self.keys[access] = {"secret": secret, "session_token": session, "expires_ms": ends * 1000}
-        return ('<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
-                "<AssumeRoleWithWebIdentityResult><Credentials>"
+        ends = time.time() + seconds
+        self.keys[access] = {"secret": secret, "session_token": session, "expires_ms": ends * 1000,
+                             "role": params["RoleArn"], "session": params["RoleSessionName"]}
+        return (f'<{action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><{action}Result><Credentials>'
                 f"<AccessKeyId>{access}</AccessKeyId><SecretAccessKey>{secret}</SecretAccessKey>"
                 f"<SessionToken>{session}</SessionToken><Expiration>{ec2_prices.stamp(ends)}</Expiration>"
-                "</Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>")
+                f"</Credentials></{action}Result></{action}Response>")
 
-    @staticmethod
-    def caller(access):
+    def principal(self, access):
+        """Whose keys these are, as a role's trust names them."""
+        return self.keys[access].get("role", USER)
+
+    def caller(self, access):
+        key = self.keys[access]
+        arn = f"{key['role'].replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/{key['session']}" \
+            if "role" in key else USER
         return ('<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
-                "<GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/stand-in</Arn>"
+                f"<GetCallerIdentityResult><Arn>{arn}</Arn>"
                 f"<UserId>{access}</UserId><Account>123456789012</Account></GetCallerIdentityResult>"
                 "</GetCallerIdentityResponse>")
 

@@ -276,6 +276,38 @@ def the_source_of_the_keys_is_named(world):
 
 
 @test
+def a_role_through_another_profile_is_named_with_its_source(world):
+    user, near, far = (f"arn:aws:iam::123456789012:{name}" for name in ("user/stand-in", "role/near", "role/far"))
+    world.ec2.set(roles={near: [None, user], far: ["its-id", near]})
+    world.imds.set(credentials={"access": ACCESS, "secret": SECRET})
+    env = {"AWS_ENDPOINT_URL": world.ec2.url, "AWS_EC2_METADATA_SERVICE_ENDPOINT": world.imds.url,
+           "AWS_SHARED_CREDENTIALS_FILE": world.write(
+               "credentials", f"[base]\naws_access_key_id = {ACCESS}\naws_secret_access_key = {SECRET}\n"),
+           "AWS_CONFIG_FILE": world.write(
+               "config", f"[profile lab]\nrole_arn = {near}\nsource_profile = base\n"
+               f"[profile far]\nrole_arn = {far}\nsource_profile = lab\nexternal_id = its-id\n"
+               f"role_session_name = me\nduration_seconds = 900\n"
+               f"[profile here]\nrole_arn = {near}\ncredential_source = Ec2InstanceMetadata\n"
+               f"[profile stranger]\nrole_arn = {far}\nsource_profile = base\n"
+               f"[profile circle]\nrole_arn = {far}\nsource_profile = circle\n")}
+    for profile, source, who in (
+            ("lab", f"role {near} through the profile base", "near/stint"),
+            ("far", f"role {far} through the profile lab, role {near} through the profile base", "far/me"),
+            ("here", f"role {near} through the instance's role", "near/stint")):
+        status, findings = world.doctor(env=env, profile=profile)
+        row, = about(findings, "credentials")
+        equal(row["text"], f"they come from the profile {profile}, {source}; they are those of "
+              f"arn:aws:sts::123456789012:assumed-role/{who}")
+        equal(status, 0)
+    for profile, why in (("stranger", f"role {far}: HTTP status 403, AccessDenied"), ("circle", "leads back to")):
+        status, findings = world.doctor(env=env, profile=profile)
+        equal(status, 3)
+        row, = [one for one in findings if one["severity"] == "error"]
+        equal(row["subject"], "credentials")
+        assert why in row["text"], row
+
+
+@test
 def keys_that_are_not_there_or_wrong_are_one_finding(world):
     for env in ({"AWS_EC2_METADATA_DISABLED": "true"}, {**KEYS, "AWS_SECRET_ACCESS_KEY": "x" * 40},
                 {**KEYS, "AWS_ACCESS_KEY_ID": "AKIANOBODY0000000000"}):

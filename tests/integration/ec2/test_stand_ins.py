@@ -409,6 +409,25 @@ def a_web_identity_gets_keys_that_work(world):
     world.make("ec2", keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"]).describe_vpcs()
 
 
+@test
+def a_role_gives_keys_that_work_to_whom_it_trusts(world):
+    first, second = (f"arn:aws:iam::123456789012:role/{name}" for name in ("first", "second"))
+    world.ec2.set(roles={first: [None, "arn:aws:iam::123456789012:user/stand-in"], second: ["its-id", first]})
+    sts = world.make("sts")
+    ask = {"RoleSessionName": "stint"}
+    for refused in ({"RoleArn": second, "ExternalId": "its-id"}, {"RoleArn": first, "ExternalId": "none"},
+                    {"RoleArn": first + "s"}):
+        equal(refusal(sts.assume_role, **ask, **refused), ("AccessDenied", 403))
+    keys = sts.assume_role(RoleArn=first, DurationSeconds=900, **ask)["Credentials"]
+    assert 800 < keys["Expiration"].timestamp() - time.time() <= 900, keys["Expiration"]
+    sts = world.make("sts", keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"])
+    equal(sts.get_caller_identity()["Arn"], "arn:aws:sts::123456789012:assumed-role/first/stint")
+    equal(refusal(sts.assume_role, RoleArn=second, **ask)[0], "AccessDenied")
+    keys = sts.assume_role(RoleArn=second, ExternalId="its-id", **ask)["Credentials"]
+    world.make("ec2", keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"]).describe_vpcs()
+    world.ec2.set(roles={})
+
+
 # -- notices
 
 

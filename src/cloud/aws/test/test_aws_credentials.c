@@ -271,6 +271,192 @@ TEST(an_instance_has_a_role_by_the_second_version_of_its_service)
     assert_int_equal(http_requests, 6);
 }
 
+/* STS that gives out keys for any role, named after it: RoleArn=top gets "AKtop". What was asked is
+ * written down. */
+static char sts_asked[4][2048];
+static int sts_count;
+static int sts_status;
+
+static int serve_roles(const char *request, char *body, size_t size)
+{
+    const char *role = strstr(request, "&RoleArn=");
+
+    (void)snprintf(sts_asked[sts_count++ % 4], sizeof(sts_asked[0]), "%s", request);
+    assert_non_null(strstr(request, "Action=AssumeRole&Version=2011-06-15&RoleArn="));
+    if (sts_status != 200) {
+        (void)snprintf(body, size,
+                       "<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code>"
+                       "<Message>signed was SECRET</Message></Error></ErrorResponse>");
+        return sts_status;
+    }
+    (void)snprintf(body, size,
+                   "<AssumeRoleResponse><AssumeRoleResult><Credentials>"
+                   "<AccessKeyId>AK%.*s</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"
+                   "<SessionToken>T%.*s</SessionToken><Expiration>2023-11-14T23:13:20Z"
+                   "</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>",
+                   (int)strcspn(role + 9, "&"), role + 9, (int)strcspn(role + 9, "&"), role + 9);
+    return 200;
+}
+
+static void open_roles(const char *config)
+{
+    sts_count = 0;
+    sts_status = 200;
+    set_env("AWS_CONFIG_FILE", write_file(1, config));
+    set_env("AWS_ENDPOINT_URL_STS", http_url);
+    http_serve = serve_roles;
+    open_chain("top");
+}
+
+static void asked_with(int number, const char *words)
+{
+    if (strstr(sts_asked[number], words) == NULL)
+        fail_msg("no '%s' in: %s", words, sts_asked[number]);
+}
+
+TEST(a_role_is_taken_on_with_the_keys_of_its_source_and_again_before_it_ends)
+{
+    set_env("AWS_SHARED_CREDENTIALS_FILE",
+            write_file(0, "[base]\naws_access_key_id=AKBASE\naws_secret_access_key=basesecret\n"));
+    open_roles("[profile top]\nrole_arn = r\nsource_profile = base\nexternal_id = a b\n"
+               "duration_seconds = 3600\n");
+
+    get();
+
+    assert_string_equal(got_key, "AKr");
+    assert_string_equal(got_token, "Tr");
+    assert_string_equal(aws_credentials_source(credentials),
+                        "the profile top, role r through the profile base");
+    asked_with(0, "RoleArn=r&RoleSessionName=stint&DurationSeconds=3600&ExternalId=a%20b");
+    asked_with(0, "Credential=AKBASE/");
+    asked_with(0, "/us-east-1/sts/aws4_request");
+    assert_null(strstr(sts_asked[0], "basesecret"));
+    assert_null(strcasestr(sts_asked[0], "X-Amz-Security-Token"));
+
+    now = 1700000000000 + 3600000 - 301000; /* five minutes and a second before the end */
+    get();
+    assert_int_equal(http_requests, 1);
+    (void)write_file(0, "[base]\naws_access_key_id=AKNEW\naws_secret_access_key=newsecret\n");
+    now += 2000;
+    get();
+    while (http_requests < 2)
+        (void)uv_run(&http_loop, UV_RUN_ONCE);
+    asked_with(1, "Credential=AKNEW/");
+}
+
+TEST(roles_are_taken_on_one_with_the_keys_of_the_other)
+{
+    open_roles("[profile top]\nrole_arn = r1\nsource_profile = middle\nrole_session_name = me\n"
+               "[profile middle]\nrole_arn = r2\nsource_profile = base\n"
+               "[profile base]\naws_access_key_id=AKBASE\naws_secret_access_key=basesecret\n");
+
+    get();
+
+    assert_string_equal(got_key, "AKr1");
+    assert_int_equal(sts_count, 2);
+    asked_with(0, "Credential=AKBASE/");
+    asked_with(0, "RoleArn=r2&RoleSessionName=stint");
+    asked_with(1, "Credential=AKr2/");
+    asked_with(1, "Token: Tr2");
+    asked_with(1, "RoleArn=r1&RoleSessionName=me");
+}
+
+TEST(a_role_may_come_through_the_environment)
+{
+    set_env("AWS_ACCESS_KEY_ID", "AKENV");
+    set_env("AWS_SECRET_ACCESS_KEY", "envsecret");
+    open_roles("[profile top]\nrole_arn = r\ncredential_source = Environment\n");
+
+    get();
+
+    assert_string_equal(got_key, "AKr");
+    asked_with(0, "Credential=AKENV/");
+}
+
+static int serve_all(const char *request, char *body, size_t size)
+{
+    return strncmp(request, "POST ", 5) == 0 ? serve_roles(request, body, size)
+                                             : serve_imds(request, body, size);
+}
+
+TEST(a_role_may_come_through_the_instance)
+{
+    environment_count = 1; /* metadata is allowed */
+    set_env("AWS_EC2_METADATA_SERVICE_ENDPOINT", http_url);
+    open_roles("[profile top]\nrole_arn = r\ncredential_source = Ec2InstanceMetadata\n");
+    http_serve = serve_all;
+
+    get();
+
+    assert_string_equal(got_key, "AKr");
+    asked_with(0, "Credential=AKINST/");
+    asked_with(0, "Token: t\r\n");
+}
+
+TEST(a_source_that_is_not_there_is_told_and_nothing_is_asked)
+{
+    static const char *const sources[][2] = {
+        { "credential_source = Environment",
+          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not" },
+        { "credential_source = EcsContainer", "the environment does not say where it is" },
+        { "credential_source = Ec2InstanceMetadata", "AWS_EC2_METADATA_DISABLED is true" },
+        { "source_profile = none", "there is no profile 'none'" },
+        { "source_profile = top", "leads back to 'top'" },
+    };
+    char config[128];
+
+    open_roles("");
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        (void)snprintf(config, sizeof(config), "[profile top]\nrole_arn = r\n%s\n", sources[i][0]);
+        (void)write_file(1, config);
+        get();
+        assert_string_equal(got_key, "");
+        if (strstr(got_why, sources[i][1]) == NULL)
+            fail_msg("found '%s', wanted '%s'", got_why, sources[i][1]);
+    }
+    assert_int_equal(http_requests, 0);
+}
+
+TEST(a_role_that_is_refused_is_named_and_old_keys_serve_while_they_last)
+{
+    open_roles("[profile top]\nrole_arn = r\nsource_profile = base\n"
+               "[profile base]\naws_access_key_id=AKBASE\naws_secret_access_key=basesecret\n");
+
+    get();
+    sts_status = 403;
+    now = 1700000000000 + 3600000 - 60000;
+    get();
+    assert_string_equal(got_key, "AKr");
+    while (http_requests < 2)
+        (void)uv_run(&http_loop, UV_RUN_ONCE);
+    now += 60000;
+    get();
+
+    assert_string_equal(got_key, "");
+    assert_string_equal(got_why,
+                        "no AWS credentials from STS: role r: HTTP status 403, AccessDenied: the "
+                        "role must trust who asks, and who asks needs sts:AssumeRole");
+}
+
+TEST(without_a_region_the_profile_s_signs_for_sts)
+{
+    set_env("AWS_CONFIG_FILE", write_file(1, "[profile top]\nrole_arn = r\nsource_profile = top\n"
+                                             "region = eu-west-1\naws_access_key_id = AKTOP\n"
+                                             "aws_secret_access_key = s\n"));
+    set_env("AWS_ENDPOINT_URL_STS", http_url);
+    sts_count = 0;
+    sts_status = 200;
+    http_serve = serve_roles;
+    http = aws_http_create(&http_loop);
+    credentials = aws_credentials_create(&(struct aws_credentials_config){
+        .http = http, .profile = "top", .get_env = get_env, .get_now = get_now });
+
+    get();
+
+    assert_string_equal(got_key, "AKr");
+    asked_with(0, "/eu-west-1/sts/aws4_request");
+}
+
 TEST(without_any_keys_it_is_said_where_they_were_looked_for)
 {
     open_chain(NULL);
@@ -338,6 +524,13 @@ int main(void)
         WITH(a_container_has_a_role),
         WITH(a_far_container_is_not_asked_in_plain_text),
         WITH(an_instance_has_a_role_by_the_second_version_of_its_service),
+        WITH(a_role_is_taken_on_with_the_keys_of_its_source_and_again_before_it_ends),
+        WITH(roles_are_taken_on_one_with_the_keys_of_the_other),
+        WITH(a_role_may_come_through_the_environment),
+        WITH(a_role_may_come_through_the_instance),
+        WITH(a_source_that_is_not_there_is_told_and_nothing_is_asked),
+        WITH(a_role_that_is_refused_is_named_and_old_keys_serve_while_they_last),
+        WITH(without_a_region_the_profile_s_signs_for_sts),
         WITH(without_any_keys_it_is_said_where_they_were_looked_for),
         WITH(an_error_never_quotes_a_key),
         WITH(what_is_no_setting_is_passed_over),
