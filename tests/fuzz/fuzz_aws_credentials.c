@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credential files with the roles that they name, the keys that services hand out, and what STS
- * refuses with; the first byte says which. */
+/* Credential files with the roles that they name, the keys that services and programs hand out, what
+ * STS refuses with, and the command of a program; the first byte says which. */
 #include "fuzz.h"
 
 #include "cloud/aws/aws_http.h"
 #include "cloud/aws/aws_ini.h"
+#include "cloud/aws/aws_process.h"
 #include "cloud/aws/aws_role.h"
 #include "cloud/aws/aws_secret_read.h"
 #include "cloud/aws/aws_sts.h"
@@ -74,6 +75,31 @@ static void check_refusal(const char *body, size_t size, struct aws_secret *keys
     fuzz_check_error(&error);
 }
 
+/* All words are within the command, in order. */
+static void check_words(const struct text *command)
+{
+    static char copy[4096];
+    char *words[AWS_PROCESS_WORDS_MAX + 1];
+    struct error error = { "" };
+    const char *end = copy;
+
+    if (command->size >= sizeof(copy))
+        return;
+    memcpy(copy, command->start, command->size);
+    copy[command->size] = '\0';
+    if (aws_process_split(copy, words, &error) < 0) {
+        fuzz_check_error(&error);
+        return;
+    }
+    assert(words[0] != NULL && words[0][0] != '\0');
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        assert(i < AWS_PROCESS_WORDS_MAX && words[i] >= end);
+        assert(strpbrk(words[i], "\"\\'") == NULL);
+        end = words[i] + strlen(words[i]) + 1;
+        assert(end <= copy + command->size + 1);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct aws_secret *secret;
@@ -89,6 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (data[0] == '{') {
         check_keys(aws_secret_read_json((const char *)data, size, secret, &error), secret, &error);
+        check_keys(aws_secret_read_process((const char *)data, size, secret, &error), secret,
+                   &error);
+    } else if (data[0] == '!') {
+        check_words(&file);
     } else if (data[0] == '<') {
         check_keys(aws_secret_read_xml((const char *)data, size, secret, &error), secret, &error);
         check_refusal((const char *)data, size, secret);

@@ -272,6 +272,7 @@ int aws_client_create(const struct aws_client_config *config, struct aws_client 
     client->http = aws_http_create(config->loop);
     client->credentials = aws_credentials_create(&(struct aws_credentials_config){
         .http = client->http,
+        .loop = config->loop,
         .profile = config->profile,
         .region = region,
         .get_env = config->get_env,

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cloud/aws/aws_form.h"
 #include "cloud/aws/aws_http.h"
+#include "cloud/aws/aws_process.h"
 #include "cloud/aws/aws_profile.h"
 #include "cloud/aws/aws_role.h"
 #include "cloud/aws/aws_secret_read.h"
@@ -41,6 +42,7 @@ struct aws_credentials {
     uint32_t waiter_room;
     bool is_loaded;
     bool is_fetching;
+    struct aws_process *process; /* that prints keys; NULL: none runs */
     struct aws_role_plan plan;
     uint32_t steps_left; /* roles of the plan that are still to be taken on */
     bool is_region_read;
@@ -268,6 +270,37 @@ static void show_web_identity(struct aws_credentials *c)
     input_file_done(&file);
 }
 
+/* ---- a program ---- */
+
+static void on_process(void *context, const char *text, size_t size, const char *why)
+{
+    struct aws_credentials *c = context;
+    struct error error = { "" };
+
+    c->process = NULL;
+    if (why == NULL && aws_secret_read_process(text, size, c->fresh, &error) < 0)
+        why = error.text;
+    if (why == NULL && c->fresh->expires_at != MSEC_NEVER &&
+        c->fresh->expires_at <= c->config.get_now(c->config.context))
+        why = "the keys that it prints have ended";
+    if (why != NULL)
+        failed(c, "credential_process", why);
+    else
+        got_keys(c);
+}
+
+static void run_process(struct aws_credentials *c)
+{
+    struct error error = { "" };
+
+    if (aws_process_start(&(struct aws_process_config){ .loop = c->config.loop,
+                                                        .command = c->plan.process,
+                                                        .on_done = on_process,
+                                                        .context = c },
+                          &c->process, &error) < 0)
+        failed(c, "credential_process", error.text);
+}
+
 /* ---- a container's role ---- */
 
 static void on_container(void *context, const struct aws_http_answer *answer)
@@ -487,6 +520,9 @@ static void begin_plan(struct aws_credentials *c)
     case AWS_ROLE_BASE_PROFILE:
         take_if_good(c, "the profile");
         break;
+    case AWS_ROLE_BASE_PROCESS:
+        run_process(c);
+        break;
     case AWS_ROLE_BASE_ENVIRONMENT:
         take_env_keys(c);
         break;
@@ -577,6 +613,7 @@ void aws_credentials_destroy(struct aws_credentials *c)
 {
     if (c == NULL)
         return;
+    aws_process_drop(c->process);
     mem_free(c->profile_copy);
     mem_free(c->region_copy);
     aws_secret_destroy(c->secret);

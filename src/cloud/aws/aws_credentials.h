@@ -7,10 +7,11 @@
  *   2. AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN, by STS AssumeRoleWithWebIdentity
  *   3. the profile (AWS_PROFILE, else default) in ~/.aws/credentials, then in ~/.aws/config, with
  *      AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE: its keys, or a role (role_arn) by STS through
- *      a web identity, another profile (source_profile) or credential_source (aws_role.h)
+ *      a web identity, another profile (source_profile) or credential_source (aws_role.h), or those
+ *      that a program prints (credential_process)
  *   4. a container's role: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI
  *   5. the instance's role, by IMDSv2, unless AWS_EC2_METADATA_DISABLED is true
- * Not read: credential_process and single sign-on.
+ * Not read: single sign-on.
  *
  * Promises:  keys that end are fetched again five minutes before; if that fails, the old ones serve
  *            as long as they last. No text that we give to anybody holds a key.
@@ -21,6 +22,7 @@
 #include "base/units.h"
 #include "cloud/aws/aws_secret.h"
 
+struct uv_loop_s;
 struct aws_http;
 struct aws_credentials;
 
@@ -31,6 +33,7 @@ enum {
 
 struct aws_credentials_config {
     struct aws_http *http;
+    struct uv_loop_s *loop;                                  /* of programs that print keys */
     const char *profile;                                     /* NULL: AWS_PROFILE, else "default" */
     const char *region;                                      /* of STS; NULL: the profile's */
     const char *(*get_env)(void *context, const char *name); /* NULL: the environment */
@@ -41,7 +44,8 @@ struct aws_credentials_config {
 /* Texts are copied. */
 struct aws_credentials *aws_credentials_create(const struct aws_credentials_config *config);
 
-/* Those who wait are told nothing more. Destroy the requests (aws_http_destroy) before. */
+/* Those who wait are told nothing more. Destroy the requests (aws_http_destroy) before; the loop must turn
+ * until a program that prints keys has ended. */
 void aws_credentials_destroy(struct aws_credentials *credentials);
 
 /* Call back with keys, at once or later; NULL: there are none, and 'why' says why. The keys are good

@@ -35,6 +35,7 @@ static void on_value(void *context, const char *section, const char *name, const
         { "source_profile", profile->source_profile, sizeof(profile->source_profile) },
         { "credential_source", profile->credential_source, sizeof(profile->credential_source) },
         { "web_identity_token_file", profile->token_file, sizeof(profile->token_file) },
+        { "credential_process", profile->process, sizeof(profile->process) },
         { "region", profile->region, sizeof(profile->region) },
     };
 

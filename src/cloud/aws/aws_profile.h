@@ -16,6 +16,7 @@
 enum {
     AWS_PROFILE_NAME_SIZE = 256,
     AWS_PROFILE_PATH_SIZE = 1024,
+    AWS_PROFILE_COMMAND_SIZE = 4096,
     /* As long as STS takes them, and the zero. */
     AWS_PROFILE_ROLE_SIZE = 2049,
     AWS_PROFILE_EXTERNAL_ID_SIZE = 1225,
@@ -32,6 +33,7 @@ struct aws_profile {
     char source_profile[AWS_PROFILE_NAME_SIZE];
     char credential_source[32];
     char token_file[AWS_PROFILE_PATH_SIZE];
+    char process[AWS_PROFILE_COMMAND_SIZE];
     char region[64];
     const char *too_long; /* the name of a setting that does not fit; NULL: none */
     bool is_there;

@@ -167,10 +167,16 @@ static int take_profile(struct walk *walk, bool has_keys)
                          quote(name_of(walk)).text, quote(walk->names[walk->count - 2]).text);
     if (profile->role[0] != '\0' && !(is_source && has_keys))
         return take_role(walk, has_keys);
+    if (profile->process[0] != '\0' && !has_keys) {
+        walk->plan->base = AWS_ROLE_BASE_PROCESS;
+        memcpy(walk->plan->process, profile->process, sizeof(profile->process));
+        tell(walk, ", by its credential_process", "");
+        return 0;
+    }
     if (is_source && !has_keys)
         return error_set(walk->reterr, -ENOENT,
-                         "the profile '%s', which is a source_profile, has neither keys nor "
-                         "a role",
+                         "the profile '%s', which is a source_profile, has no keys, role or "
+                         "credential_process",
                          quote(name_of(walk)).text);
     walk->plan->base = has_keys ? AWS_ROLE_BASE_PROFILE : AWS_ROLE_BASE_MACHINE;
     return 0;

@@ -4,7 +4,8 @@
  * with them, one after the other.
  *
  * As the SDKs do it: of the profile that is asked for, a role goes before keys that stand beside it; of
- * one that is only a source, keys go before a role. So a profile with both may be its own source.
+ * one that is only a source, keys go before a role. So a profile with both may be its own source. A
+ * program (credential_process) goes behind both.
  *
  * Promises:  pure but for 'read'; any settings may be read. An error names the profile and what to do,
  *            and no key.
@@ -28,6 +29,7 @@ enum {
 /* Where the first keys come from. */
 enum aws_role_base {
     AWS_ROLE_BASE_PROFILE, /* they are read */
+    AWS_ROLE_BASE_PROCESS, /* a program prints them */
     AWS_ROLE_BASE_ENVIRONMENT,
     AWS_ROLE_BASE_WEB_IDENTITY, /* none are needed: a token is shown for the first role */
     AWS_ROLE_BASE_CONTAINER,
@@ -45,6 +47,7 @@ struct aws_role_step {
 struct aws_role_plan {
     enum aws_role_base base;
     char token_file[AWS_PROFILE_PATH_SIZE]; /* of a web identity */
+    char process[AWS_PROFILE_COMMAND_SIZE]; /* the program and its arguments */
     uint32_t count;
     struct aws_role_step steps[AWS_ROLE_STEPS_MAX]; /* the last one is taken first */
     char source

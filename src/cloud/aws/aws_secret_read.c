@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cloud/aws/aws_clock.h"
@@ -71,6 +72,68 @@ int aws_secret_read_json(const char *text, size_t size, struct aws_secret *ret,
     take_json(object, "Token", ret->session_token, sizeof(ret->session_token));
     json_decref(object);
     return finish(ret, expires_at, reterr);
+}
+
+/* A time with its zone: "Z" or "+02:00"; -1: it is none. */
+static msec_t read_zoned(const char *text)
+{
+    const msec_t at = text[0] >= '0' && text[0] <= '9' ? aws_clock_read(text) : -1;
+    int hours = 0;
+    int minutes = 0;
+    int length = 0;
+    char sign = 'Z';
+
+    if (at < 0)
+        return -1;
+    text += 19;
+    if (text[0] == '.')
+        text += 1 + strspn(text + 1, "0123456789");
+    if (strcmp(text, "Z") == 0)
+        return at;
+    if (sscanf(text, "%c%2d:%2d%n", &sign, &hours, &minutes, &length) != 3 || length != 6 ||
+        text[6] != '\0' || strspn(text + 1, "0123456789:") != 5 || (sign != '+' && sign != '-'))
+        return -1;
+
+    const msec_t ahead = (msec_t)(hours * 60 + minutes) * 60000;
+
+    return sign == '+' ? at - ahead : at + ahead;
+}
+
+/* What is wrong with what a program printed, apart from the keys; NULL: nothing. */
+static const char *process_fault(const json_t *object, msec_t *ret_expires_at)
+{
+    const json_t *version = json_object_get(object, "Version");
+    const json_t *expiration = json_object_get(object, "Expiration");
+    const json_t *token = json_object_get(object, "SessionToken");
+
+    *ret_expires_at = MSEC_NEVER;
+    if (!json_is_integer(version) || json_integer_value(version) != 1)
+        return "its Version is not 1";
+    if (token != NULL && !json_is_string(token))
+        return "its SessionToken is no text";
+    if (expiration == NULL)
+        return NULL;
+    *ret_expires_at = json_is_string(expiration) ? read_zoned(json_string_value(expiration)) : -1;
+    return *ret_expires_at < 0 ? "its Expiration is no time with a zone" : NULL;
+}
+
+int aws_secret_read_process(const char *text, size_t size, struct aws_secret *ret,
+                            struct error *reterr)
+{
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    msec_t expires_at = MSEC_NEVER;
+    const char *fault =
+        json_is_object(object) ? process_fault(object, &expires_at) : "it is not a JSON object";
+
+    aws_secret_wipe(ret);
+    take_json(object, "AccessKeyId", ret->access_key, sizeof(ret->access_key));
+    take_json(object, "SecretAccessKey", ret->secret_key, sizeof(ret->secret_key));
+    take_json(object, "SessionToken", ret->session_token, sizeof(ret->session_token));
+    json_decref(object);
+    if (fault == NULL)
+        return finish(ret, expires_at, reterr);
+    aws_secret_wipe(ret);
+    return error_set(reterr, -EBADMSG, "what it prints cannot be used: %s", fault);
 }
 
 struct sts_reading {

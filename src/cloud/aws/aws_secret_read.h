@@ -17,6 +17,10 @@
 int aws_secret_read_json(const char *text, size_t size, struct aws_secret *ret,
                          struct error *reterr);
 
+/* Those that a program prints (credential_process): JSON of version 1. */
+int aws_secret_read_process(const char *text, size_t size, struct aws_secret *ret,
+                            struct error *reterr);
+
 /* Those of STS: XML. */
 int aws_secret_read_xml(const char *text, size_t size, struct aws_secret *ret,
                         struct error *reterr);

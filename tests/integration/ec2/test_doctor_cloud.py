@@ -255,6 +255,8 @@ def the_source_of_the_keys_is_named(world):
                        f"aws_secret_access_key = {SECRET}\n[lab]\naws_access_key_id = {ACCESS}\n"
                        f"aws_secret_access_key = {SECRET}\n")
     files = {"AWS_SHARED_CREDENTIALS_FILE": path}
+    printed = world.write("what is printed", json.dumps(
+        {"Version": 1, "AccessKeyId": ACCESS, "SecretAccessKey": SECRET, "Expiration": "2199-01-01T00:00:00+00:00"}))
     role = "arn:aws:iam::123456789012:role/lab"
     world.ec2.set(web_identity={role: "the-token"})
     world.imds.set(credentials={"access": ACCESS, "secret": SECRET}, container={"access": ACCESS, "secret": SECRET})
@@ -262,6 +264,8 @@ def the_source_of_the_keys_is_named(world):
         ("the environment", KEYS, {}),
         ("the profile default", files, {}),
         ("the profile lab", files, {"profile": "lab"}),
+        ("the profile default, by its credential_process", {"AWS_CONFIG_FILE": world.write(
+            "config", f'[default]\ncredential_process = /bin/cat "{printed}"\n')}, {}),
         ("a web identity", {"AWS_WEB_IDENTITY_TOKEN_FILE": world.write("token", "the-token"),
                             "AWS_ROLE_ARN": role, "AWS_ENDPOINT_URL": world.ec2.url}, {}),
         ("the container's role", {"AWS_CONTAINER_CREDENTIALS_FULL_URI":

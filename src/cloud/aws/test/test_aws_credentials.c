@@ -60,6 +60,7 @@ static void open_chain(const char *profile)
 {
     http = aws_http_create(&http_loop);
     credentials = aws_credentials_create(&(struct aws_credentials_config){ .http = http,
+                                                                           .loop = &http_loop,
                                                                            .profile = profile,
                                                                            .region = "us-east-1",
                                                                            .get_env = get_env,
@@ -457,6 +458,107 @@ TEST(without_a_region_the_profile_s_signs_for_sts)
     asked_with(0, "/eu-west-1/sts/aws4_request");
 }
 
+/* A profile with a program that prints the third file. */
+static void open_process(const char *more)
+{
+    char config[256];
+
+    (void)snprintf(config, sizeof(config),
+                   "[profile top]\n%scredential_process = /bin/cat \"%s/2\"\n", more, folder);
+    open_roles(config);
+}
+
+TEST(a_program_prints_keys_and_runs_again_before_they_end)
+{
+    (void)write_file(
+        2, "{\"Version\": 1, \"AccessKeyId\": \"AKPROC\", \"SecretAccessKey\": \"procsecret\","
+           " \"SessionToken\": \"t\", \"Expiration\": \"2023-11-15T00:13:20+01:00\"}\n");
+    open_process("");
+
+    get();
+    assert_string_equal(got_key, "AKPROC");
+    assert_string_equal(got_token, "t");
+    assert_string_equal(aws_credentials_source(credentials),
+                        "the profile top, by its credential_process");
+
+    (void)write_file(2, "{\"Version\": 1, \"AccessKeyId\": \"AKNEW\", \"SecretAccessKey\": \"s\"}");
+    now = 1700000000000 + 3600000 - 301000; /* five minutes and a second before the end */
+    get();
+    assert_string_equal(got_key, "AKPROC");
+    now += 2000;
+    get();
+    for (int i = 0; i < 1000 && strcmp(got_key, "AKNEW") != 0; i++) {
+        (void)uv_run(&http_loop, UV_RUN_ONCE);
+        get();
+    }
+    assert_string_equal(got_key, "AKNEW");
+    assert_string_equal(got_token, "");
+}
+
+TEST(a_role_may_come_through_a_program)
+{
+    char config[256];
+
+    (void)write_file(
+        2, "{\"Version\":1,\"AccessKeyId\":\"AKPROC\",\"SecretAccessKey\":\"procsecret\"}");
+    (void)snprintf(config, sizeof(config),
+                   "[profile top]\nrole_arn = r\nsource_profile = base\n"
+                   "[profile base]\ncredential_process = /bin/cat %s/2\n",
+                   folder);
+    open_roles(config);
+
+    get();
+
+    assert_string_equal(got_key, "AKr");
+    asked_with(0, "Credential=AKPROC/");
+    assert_string_equal(aws_credentials_source(credentials),
+                        "the profile top, role r through the profile base, by its "
+                        "credential_process");
+}
+
+TEST(keys_beside_a_program_go_before_it)
+{
+    open_process("aws_access_key_id = AKTOP\naws_secret_access_key = s\n");
+
+    get();
+
+    assert_string_equal(got_key, "AKTOP");
+}
+
+TEST(what_a_program_prints_wrong_is_told_and_not_quoted)
+{
+#define PRINTED "\"AccessKeyId\": \"AKBAD\", \"SecretAccessKey\": \"procsecret\""
+    static const char *const cases[][2] = {
+        { "", "not a JSON object" },
+        { "[" PRINTED, "not a JSON object" },
+        { "{" PRINTED "}", "Version is not 1" },
+        { "{\"Version\": 2, " PRINTED "}", "Version is not 1" },
+        { "{\"Version\": \"1\", " PRINTED "}", "Version is not 1" },
+        { "{\"Version\": 1, \"Version\": 1, " PRINTED "}", "not a JSON object" },
+        { "{\"Version\": 1, " PRINTED "} more", "not a JSON object" },
+        { "{\"Version\": 1, \"SessionToken\": 5, " PRINTED "}", "SessionToken is no text" },
+        { "{\"Version\": 1, \"AccessKeyId\": \"AKBAD\"}", "no keys" },
+        { "{\"Version\": 1, \"Expiration\": null, " PRINTED "}", "Expiration is no time" },
+        { "{\"Version\": 1, \"Expiration\": \"soon\", " PRINTED "}", "Expiration is no time" },
+        { "{\"Version\": 1, \"Expiration\": \"2099-01-01T00:00:00\", " PRINTED "}",
+          "Expiration is no time" },
+        { "{\"Version\": 1, \"Expiration\": \"2099-01-01T00:00:00+1\", " PRINTED "}",
+          "Expiration is no time" },
+        { "{\"Version\": 1, \"Expiration\": \"2023-11-14T22:13:20Z\", " PRINTED "}", "have ended" },
+    };
+
+    open_process("");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        (void)write_file(2, cases[i][0]);
+        get();
+        assert_string_equal(got_key, "");
+        if (strstr(got_why, cases[i][1]) == NULL)
+            fail_msg("found '%s', wanted '%s'", got_why, cases[i][1]);
+        assert_null(strstr(got_why, "AKBAD"));
+        assert_null(strstr(got_why, "procsecret"));
+    }
+}
+
 TEST(without_any_keys_it_is_said_where_they_were_looked_for)
 {
     open_chain(NULL);
@@ -531,6 +633,10 @@ int main(void)
         WITH(a_source_that_is_not_there_is_told_and_nothing_is_asked),
         WITH(a_role_that_is_refused_is_named_and_old_keys_serve_while_they_last),
         WITH(without_a_region_the_profile_s_signs_for_sts),
+        WITH(a_program_prints_keys_and_runs_again_before_they_end),
+        WITH(a_role_may_come_through_a_program),
+        WITH(keys_beside_a_program_go_before_it),
+        WITH(what_a_program_prints_wrong_is_told_and_not_quoted),
         WITH(without_any_keys_it_is_said_where_they_were_looked_for),
         WITH(an_error_never_quotes_a_key),
         WITH(what_is_no_setting_is_passed_over),

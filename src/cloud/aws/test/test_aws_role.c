@@ -129,7 +129,7 @@ TEST(a_source_that_has_nothing_is_refused)
     refused("[profile a]\nrole_arn = R\nsource_profile = b\n" KEYS,
             "there is no profile 'b', which 'a' has as source_profile");
     refused("[profile a]\nrole_arn = R\nsource_profile = b\n[profile b]\nregion = x\n",
-            "neither keys nor a role");
+            "has no keys, role or credential_process");
     refused("[profile a]\nrole_arn = R\n" KEYS, "either source_profile or credential_source");
     refused("[profile a]\nrole_arn = R\nsource_profile = b\ncredential_source = Environment\n",
             "either source_profile or credential_source");
