@@ -142,9 +142,10 @@ class StandIn(Program):
     def order(self, **order):
         self.control("/next", order)
 
-    def record(self, event=None):
+    def record(self, event=None, begin=0):
+        """The lines of an event, or all; from the one of that number on."""
         self.lines += self.control(f"/record?from={len(self.lines)}")
-        return [line for line in self.lines if event in (None, line["event"])]
+        return [line for line in self.lines[begin:] if event in (None, line["event"])]
 
 
 class Metadata(Program):

@@ -41,6 +41,7 @@ types:
       { zone: us-east-1b, market: spot, price: 0.05 }, { price: 0.096 } ] }
 """
 ANY_ZONE = 5  # the offer of CreateFleet
+KILLS_OF_A_CLUSTER = 20  # the stand-in slows down with all that it ever launched
 OFFERS = {("c5.large", "us-east-1a", "on-demand"): 0, ("c5.large", "us-east-1a", "spot"): 1,
           ("c5.large", "us-east-1b", "on-demand"): 2, ("m5.large", "us-east-1a", "on-demand"): 3,
           ("m5.large", "us-east-1b", "spot"): 4}
@@ -148,8 +149,8 @@ class World:
         self.folder.cleanup()
 
     def begin_anew(self):
-        """The stand-in slows down with all that it ever launched."""
         self.ec2.control("/reset", {})
+        self.begin = len(self.ec2.record())
         client = self.client("ec2")
         self.template = client.create_launch_template(
             LaunchTemplateName="node", LaunchTemplateData={"ImageId": "ami-12c6146b"})["LaunchTemplate"]["LaunchTemplateId"]
@@ -169,11 +170,11 @@ class World:
         return f"lab{self.clusters}"
 
     def record(self, event, cluster):
-        return [line for line in self.ec2.record(event)
+        return [line for line in self.ec2.record(event, self.begin)
                 if line.get("tags", {}).get("stint:cluster", cluster) == cluster]
 
     def alive(self, cluster):
-        ended = {line["id"] for line in self.ec2.record("terminate")}
+        ended = {line["id"] for line in self.ec2.record("terminate", self.begin)}
         return [line for line in self.record("launch", cluster) if line["id"] not in ended]
 
     def launches(self, cluster):
@@ -250,16 +251,17 @@ def kill_once(world, cluster, lease, step, repeats):
 def kills(world, step, count, tokens=True):
     """So many deaths at one step; one machine for one key, none is left. Every other time the next
     life asks again for what the last one asked for. Launches are of one, two and three machines."""
-    world.begin_anew()
-    cluster = world.cluster()
-    world.ec2.set(tokens=tokens)
-    keys = set()
-    for number in range(count):
-        lease = Lease(number, step[1] == "CreateFleet")
-        keys |= lease.keys
-        kill_once(world, cluster, lease, step, number % 2 == 0)
-    equal(world.alive(cluster), [])
-    equal(world.launches(cluster), {key: 1 for key in keys})
+    for begin in range(0, count, KILLS_OF_A_CLUSTER):
+        world.begin_anew()
+        cluster = world.cluster()
+        world.ec2.set(tokens=tokens)
+        keys = set()
+        for number in range(begin, min(begin + KILLS_OF_A_CLUSTER, count)):
+            lease = Lease(number, step[1] == "CreateFleet")
+            keys |= lease.keys
+            kill_once(world, cluster, lease, step, number % 2 == 0)
+        equal(world.alive(cluster), [])
+        equal(world.launches(cluster), {key: 1 for key in keys})
 
 
 STEPS = [(doing, action, when) for doing, own in (("launch", "RunInstances"), ("return", "TerminateInstances"))
