@@ -75,7 +75,9 @@ prepare() {
     mount --bind "$D/hosts" /etc/hosts && mount --bind "$D/resolv.conf" /etc/resolv.conf &&
         mount --bind "$D/slurm" /etc/slurm && mount --bind "$D/munge" /etc/munge || fail "mounts"
     hostname ctl
-    ip link set lo up && ip link add slbr0 type bridge && ip addr add 10.77.0.1/16 dev slbr0 &&
+    # An address of its own: else the bridge takes that of a machine, which goes.
+    ip link set lo up && ip link add slbr0 address 02:00:0a:4d:00:01 type bridge &&
+        ip addr add 10.77.0.1/16 dev slbr0 &&
         ip link set slbr0 up || fail "no bridge can be made"
 }
 

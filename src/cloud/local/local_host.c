@@ -407,10 +407,13 @@ static void mark_path(const struct local_host_config *config, char ret[PATH_MAX]
     (void)snprintf(ret, PATH_MAX, "%s/bridge", config->state);
 }
 
+/* With an ether address of its own: else a bridge takes the lowest one among its links, and whenever a
+ * machine comes or goes the others may lose their way to the host for seconds. */
 int local_host_make_bridge(const struct local_host_config *config, struct error *reterr)
 {
     char bridge[16];
     char address[24];
+    char ether[24];
     char mark[PATH_MAX];
 
     if (if_nametoindex(config->bridge) != 0)
@@ -423,11 +426,15 @@ int local_host_make_bridge(const struct local_host_config *config, struct error 
     (void)snprintf(bridge, sizeof(bridge), "%s", config->bridge);
     (void)snprintf(address, sizeof(address), "%u.%u.0.1/16", config->network[0] & 255U,
                    config->network[1] & 255U);
+    (void)snprintf(ether, sizeof(ether), "02:00:%02x:%02x:00:01", config->network[0] & 255U,
+                   config->network[1] & 255U);
 
     char *const add[] = { (char[]){ "ip" },
                           (char[]){ "link" },
                           (char[]){ "add" },
                           bridge,
+                          (char[]){ "address" },
+                          ether,
                           (char[]){ "type" },
                           (char[]){ "bridge" },
                           NULL };

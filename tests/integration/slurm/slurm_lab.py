@@ -177,7 +177,8 @@ class Lab:
         os.makedirs("/var/spool/slurmd", exist_ok=True)
         run("hostname", "ctl")
         run("ip", "link", "set", "lo", "up")
-        run("ip", "link", "add", "slbr0", "type", "bridge")
+        # An address of its own: else the bridge takes that of a node, which goes.
+        run("ip", "link", "add", "slbr0", "address", "02:00:0a:4d:00:01", "type", "bridge")
         run("ip", "addr", "add", f"{NETWORK}.0.1/16", "dev", "slbr0")
         run("ip", "link", "set", "slbr0", "up")
         self.munged = self.spawn("munged", "--foreground", "--key-file=/etc/munge/munge.key",
