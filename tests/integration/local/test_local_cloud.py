@@ -518,6 +518,8 @@ def fifty_machines_run_within_seconds(world):
     addresses = {re.search(r"ADDRESS=(\S+)", world.read(key, "env"))[1]
                  for key in range(first, first + 50)}
     assert len(addresses) == 50
+    # That of one of its links would go with a machine, and cut the others off for seconds.
+    assert "02:00:0a:4d:00:01" in run("ip", "-o", "link", "show", "slbr0")
 
     began = time.monotonic()
     world.give_back(*range(first, first + 50))
