@@ -2,7 +2,7 @@
 """ec2_cluster - a real Slurm, the stand-in of EC2 and stintd together, for a test.
 
 It stands on stint_lab: everything lives in private namespaces which the kernel takes away at the end.
-Each instance that moto reports is a namespace with slurmd (ec2_node.py).
+Each instance that moto reports is a namespace with stint-join and slurmd (ec2_node.py).
 """
 import os
 import resource
@@ -12,6 +12,7 @@ import sys
 import time
 
 import ec2_lab
+import ec2_node
 import ec2_types
 
 sys.path.insert(0, os.path.join(ec2_lab.HERE, "..", "daemon"))
@@ -57,6 +58,7 @@ class Ec2Cluster(stint_lab.StintLab):
         super().__init__(folder, build)
         self.venv = venv
         self.ec2 = None
+        self.metadata = None
         self.queue = None
         self.lives = []  # when each stintd was started and ended, in ms
         self.dumped = False
@@ -70,12 +72,20 @@ class Ec2Cluster(stint_lab.StintLab):
             print(f"# slurmctld ended by itself with {self.ctld.returncode}", flush=True)
             self.start_ctld()
 
+    def program(self, name):
+        return f"{self.build}/src/cloud/aws/{name}" if name == "stint-join" else super().program(name)
+
     def start_cloud(self, spot=("c5",), **settings):
         self.write("catalogue.yaml", ec2_types.catalogue(spot))
-        os.makedirs(f"{self.folder}/node")
+        for name in ("node", "metadata"):
+            os.makedirs(f"{self.folder}/{name}")
+        run("ip", "addr", "add", f"{ec2_node.METADATA}/32", "dev", "slbr0")
+        self.metadata = ec2_lab.Program(f"{ec2_lab.HERE}/imds_stand_in.py", "--address", ec2_node.METADATA,
+                                        "--port", "80", "--by-address", f"{self.folder}/metadata")
         self.ec2 = ec2_lab.StandIn(
             f"{self.venv}/bin/moto_server", f"{self.folder}/record",
-            f"{sys.executable} {ec2_lab.HERE}/ec2_node.py {self.folder}", pending_ms=300, **settings)
+            f"{sys.executable} {ec2_lab.HERE}/ec2_node.py {self.folder} {self.program('stint-join')}",
+            pending_ms=300, **settings)
         self.ec2.control("/keys", {ACCESS: {"secret": SECRET, "session_token": SESSION}})
         self.queue = self.make_queue()
         self.ec2.set(queue_url=self.queue)
@@ -127,8 +137,9 @@ class Ec2Cluster(stint_lab.StintLab):
 
     def stop(self):
         super().stop()
-        if self.ec2:
-            self.ec2.stop()
+        for one in (self.ec2, self.metadata):
+            if one:
+                one.stop()
 
 
 def allow_core():

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """imds_stand_in - a stand-in for the instance metadata service (IMDSv2). It is not AWS; it is for tests.
 
-    imds_stand_in.py [--address A] [--port N] [--control-port N] [--config JSON]
+    imds_stand_in.py [--address A] [--port N] [--control-port N] [--config JSON | --by-address FOLDER]
 
 As AWS documents it: PUT /latest/api/token with X-aws-ec2-metadata-token-ttl-seconds (1 to 21600) gives a
 token; every GET needs it, 401 without or after its time. What is not there answers 404: so do
 spot/instance-action and events/recommendations/rebalance until there is a notice. The same port also
 stands in for the credentials endpoint of a container: GET /container/credentials, which needs the
 Authorization header of the setting container_token and no metadata token. Once ready it prints "ready
-PORT CONTROL_PORT".
+PORT CONTROL_PORT". With --by-address it serves many instances: each has its settings, JSON, in the file of
+FOLDER that is named like its address, and they are read again when the file changes.
 
 Control port, JSON over HTTP (GET /config shows, POST /config changes; null takes away):
 
@@ -29,6 +30,7 @@ Control port, JSON over HTTP (GET /config shows, POST /config changes; null take
 import argparse
 import http.server
 import json
+import os
 import signal
 import sys
 import threading
@@ -141,6 +143,27 @@ class Metadata:
         return None
 
 
+class Instances:
+    """The metadata of each instance, found by the address that asks."""
+
+    def __init__(self, folder):
+        self.lock = threading.Lock()
+        self.folder = folder
+        self.known = {}  # address: (metadata, when its file was written)
+
+    def of(self, address):
+        path = f"{self.folder}/{address}"
+        with self.lock:
+            metadata, written = self.known.get(address, (Metadata(), None))
+            if os.path.exists(path) and os.stat(path).st_mtime_ns != written:
+                with open(path, encoding="utf-8") as file:
+                    written = os.fstat(file.fileno()).st_mtime_ns
+                    settings = json.load(file)
+                metadata.set({key: value for key, value in settings.items() if metadata.config[key] != value})
+            self.known[address] = metadata, written
+        return metadata
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "EC2ws"
@@ -160,11 +183,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Service(Handler):
+    @property
+    def metadata(self):
+        instances = self.server.instances
+        return instances.of(self.client_address[0]) if instances else self.server.metadata
+
     def read_body(self):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def is_failing(self):
-        metadata = self.server.metadata
+        metadata = self.metadata
         asked = metadata.count(self.path)
         if metadata.config["forbidden"]:
             self.answer(403)
@@ -186,13 +214,13 @@ class Service(Handler):
         elif not seconds.isdigit() or not 1 <= int(seconds) <= TTL_MOST:
             self.answer(400)
         else:
-            self.answer(200, self.server.metadata.new_token(int(seconds)),
+            self.answer(200, self.metadata.new_token(int(seconds)),
                         **{TTL.replace("-", "_"): seconds})
 
     def do_GET(self):
         if self.is_failing():
             return
-        metadata = self.server.metadata
+        metadata = self.metadata
         if self.path == "/container/credentials":
             self.container()
             return
@@ -213,7 +241,7 @@ class Service(Handler):
         self.answer(404 if found is None else 200, found or "")
 
     def container(self):
-        metadata = self.server.metadata
+        metadata = self.metadata
         wanted = metadata.config["container_token"]
         if wanted is not None and self.headers.get("Authorization") != wanted:
             self.answer(401)
@@ -238,9 +266,10 @@ class Control(Handler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    def __init__(self, address, handler, metadata):
+    def __init__(self, address, handler, metadata, instances=None):
         super().__init__(address, handler)
         self.metadata = metadata
+        self.instances = instances
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], OSError):
@@ -253,10 +282,12 @@ def main():
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--control-port", type=int, default=0)
     parser.add_argument("--config", default="{}", help="settings, JSON")
+    parser.add_argument("--by-address", metavar="FOLDER", help="the settings of each instance")
     options = parser.parse_args()
     metadata = Metadata()
     metadata.set(json.loads(options.config))
-    service = Server((options.address, options.port), Service, metadata)
+    service = Server((options.address, options.port), Service, metadata,
+                     Instances(options.by_address) if options.by_address else None)
     control = Server(("127.0.0.1", options.control_port), Control, metadata)
     threading.Thread(target=control.serve_forever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

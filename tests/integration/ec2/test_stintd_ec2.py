@@ -11,6 +11,7 @@ names. Each sentence is one TAP point; where no cluster can be made, all of it i
 import collections
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -81,6 +82,29 @@ class Base:
             counts = collections.Counter(what(line) for line in launched)
             assert counts and max(counts.values()) == 1, counts.most_common(3)
         assert not self.lab.record("mismatch")
+
+    def said(self, instance):
+        """What stint-join and slurmd wrote there."""
+        with open(f"{self.lab.folder}/node/{instance}/said", encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def check_joined(self):
+        """Each instance found its own name in the metadata; the spot market may take one before that."""
+        launched = {line["id"]: ec2_identity.name_of(line) for line in self.lab.record("launch")}
+        joined = {name: re.findall(r"joins cluster lab as node (\S+):", self.said(name)) for name in launched}
+        early = [name for name in launched if not joined[name]]
+        lost = {line["id"] for line in self.lab.record("terminate") if line["by"] == "spot"}
+        assert set(early) <= lost, early
+        assert all(joined[name] in ([], [launched[name]]) for name in launched), (launched, joined)
+        together = sum(line["index"] > 0 for line in self.lab.record("launch"))
+        notices = sum(self.said(name).count("stint-join: notice: terminate") for name in launched)
+        print(f"# {len(launched)} instances, {together} by their launch index, {len(early)} taken before; "
+              f"{notices} notices seen", flush=True)
+        assert together > 0
+        return notices
+
+    def check_noticed(self):
+        assert self.check_joined() > 0
 
     def ledger(self):
         return self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
@@ -368,6 +392,7 @@ CALM = (
     ("300 jobs of two users complete on rented machines", Calm.run_load),
     ("machines of at least four types were rented", Calm.check_types),
     ("every machine is returned", Calm.check_returned),
+    ("every machine joined by stint-join under its own name", Calm.check_joined),
     ("no intent rented twice", Calm.check_rented_once),
     ("the ledger equals the API's record of launches and terminations", Calm.check_books),
     ("it costs at most 60 % of one instance per job", Calm.check_costs),
@@ -381,6 +406,7 @@ STORM = (
     ("all jobs complete", Storm.run_load),
     ("the faults happened", Storm.check_faults),
     ("no job is lost and none is left", Storm.check_complete),
+    ("machines joined by stint-join, and heard there that they will be taken away", Storm.check_noticed),
     ("no intent rented twice", Storm.check_rented_once),
     ("nothing is left running", Storm.check_returned),
     ("no offer is asked for before its back-off ends", Storm.check_back_off),
