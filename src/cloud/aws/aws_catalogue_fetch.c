@@ -69,8 +69,8 @@ static void next_stage(struct fetching *f)
 /* The page was not to be had. */
 static void try_again(struct fetching *f, enum aws_verdict verdict, const char *why)
 {
-    const bool is_final =
-        verdict != AWS_LOST && verdict != AWS_THROTTLED && verdict != AWS_STALE_KEYS;
+    const bool is_final = verdict != AWS_LOST && verdict != AWS_THROTTLED &&
+                          (verdict != AWS_STALE_KEYS || f->attempts > 0);
 
     if (verdict == AWS_STALE_KEYS)
         aws_client_forget_keys(f->config.client);

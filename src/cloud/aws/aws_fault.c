@@ -11,12 +11,7 @@ static const struct {
     const char *code;
     enum aws_verdict verdict;
 } codes[] = {
-    { "InsufficientInstanceCapacity", AWS_NO_CAPACITY },
-    { "InsufficientHostCapacity", AWS_NO_CAPACITY },
-    { "InsufficientReservedInstanceCapacity", AWS_NO_CAPACITY },
-    { "InsufficientCapacity", AWS_NO_CAPACITY },
     { "SpotMaxPriceTooLow", AWS_NO_CAPACITY },
-    { "InsufficientFreeAddressesInSubnet", AWS_NO_CAPACITY },
     { "VcpuLimitExceeded", AWS_NO_QUOTA },
     { "InstanceLimitExceeded", AWS_NO_QUOTA },
     { "MaxSpotInstanceCountExceeded", AWS_NO_QUOTA },
@@ -24,14 +19,14 @@ static const struct {
     { "Throttling", AWS_THROTTLED },
     { "ThrottlingException", AWS_THROTTLED },
     { "RequestThrottled", AWS_THROTTLED },
-    { "ResourceCountLimitExceeded", AWS_THROTTLED },
+    { "ResourceCountLimitExceeded", AWS_TOO_MANY },
     { "SlowDown", AWS_THROTTLED },
     { "ExpiredToken", AWS_STALE_KEYS },
     { "ExpiredTokenException", AWS_STALE_KEYS },
     { "RequestExpired", AWS_STALE_KEYS },
     { "InvalidClientTokenId", AWS_STALE_KEYS },
+    { "AuthFailure", AWS_STALE_KEYS }, /* also of a key that was rotated: there is another one */
     { "UnauthorizedOperation", AWS_NOT_ALLOWED },
-    { "AuthFailure", AWS_NOT_ALLOWED },
     { "AccessDenied", AWS_NOT_ALLOWED },
     { "AccessDeniedException", AWS_NOT_ALLOWED },
     { "Blocked", AWS_NOT_ALLOWED },
@@ -47,13 +42,16 @@ static const struct {
     { "InvalidInstanceID.NotFound", AWS_NOT_FOUND },
     { "InvalidInstanceID.Malformed", AWS_NOT_FOUND },
     { "IdempotentParameterMismatch", AWS_MISMATCH },
-    { "IdempotentInstanceTerminated", AWS_NO_CAPACITY },
+    { "IdempotentInstanceTerminated", AWS_MISMATCH },
     /* Said before anything is done, but also after: only asking again can tell. */
     { "InternalError", AWS_LOST },
     { "InternalFailure", AWS_LOST },
     { "Unavailable", AWS_LOST },
     { "ServiceUnavailable", AWS_LOST },
 };
+
+/* Of instances, hosts, volumes, addresses: EC2 has many, and all mean that another offer may do. */
+static const char insufficient[] = "Insufficient";
 
 enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const char *code)
 {
@@ -65,6 +63,8 @@ enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const cha
         if (strcmp(codes[i].code, code) == 0)
             return codes[i].verdict;
     }
+    if (strncmp(code, insufficient, sizeof(insufficient) - 1) == 0)
+        return AWS_NO_CAPACITY;
     if (answer->status == 200 && code[0] == '\0')
         return AWS_DONE;
     if (answer->status == 429)

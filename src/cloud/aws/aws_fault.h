@@ -21,13 +21,14 @@ enum aws_verdict {
     AWS_LOST,        /* no answer, or none that says: it may have been done or not */
     AWS_NOT_SENT,    /* nothing was sent: there are no keys to sign with */
     AWS_THROTTLED,   /* not done: too many requests */
-    AWS_STALE_KEYS,  /* not done: the keys have expired */
+    AWS_TOO_MANY,    /* not done: too many things in one request */
+    AWS_STALE_KEYS,  /* not done: the keys have expired, or are no keys any more */
     AWS_NOT_ALLOWED, /* not done: a right is missing */
     AWS_NO_CAPACITY, /* not done: no such machine to be had now */
     AWS_NO_QUOTA,    /* not done: the account may have no more of these */
     AWS_BAD_OFFER,   /* not done: this type, zone and market do not go together */
     AWS_NOT_FOUND,   /* not done: there is no such instance */
-    AWS_MISMATCH,    /* the client token was used with other parameters */
+    AWS_MISMATCH,    /* the client token stands for something else, or for what has ended */
     AWS_WRONG,       /* not done: the request is wrong */
 };
 

@@ -135,33 +135,46 @@ static enum step step(struct aws_fleet *fleet, msec_t now, struct machine *machi
     return STEP_DONE;
 }
 
-/* Terminate those of 'keys' in one request; false: there is no room for it now. */
-static bool send_terminate(struct aws_fleet *fleet, msec_t now, const uint64_t *keys,
-                           uint32_t count)
+/* One place is kept for the rounds. */
+static struct call *begin_terminate(struct aws_fleet *fleet, msec_t now)
 {
-    struct call *call = fleet_begin_call(fleet, now, CALL_TERMINATE);
-
-    if (call == NULL)
-        return false;
+    if (fleet->call_count >= AWS_FLEET_CALLS - 1)
+        return NULL;
     aws_form_begin(&fleet->form, "TerminateInstances", EC2_VERSION);
-    call->count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct machine *machine = fleet_find(fleet, keys[i]);
+    return fleet_begin_call(fleet, now, CALL_TERMINATE);
+}
 
-        call->keys[i] = keys[i];
+struct batch {
+    uint32_t count;
+    uint64_t keys[FLEET_BATCH_MAX];
+};
+
+/* Terminate those of the batch in one request, or when there is room for one; then it is empty. */
+static void send_terminate(struct aws_fleet *fleet, msec_t now, struct batch *batch)
+{
+    struct call *call = batch->count > 0 ? begin_terminate(fleet, now) : NULL;
+
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct machine *machine = fleet_find(fleet, batch->keys[i]);
+
+        if (call == NULL) {
+            fleet_queue(fleet, machine, now);
+            continue;
+        }
+        call->keys[call->count++] = machine->key;
         machine->in_call = call->id;
-        aws_form_item(&fleet->form, "InstanceId.#", i + 1, machine->id);
+        aws_form_item(&fleet->form, "InstanceId.#", call->count, machine->id);
     }
-    fleet_send(fleet, call);
-    return true;
+    if (call != NULL)
+        fleet_send(fleet, call);
+    batch->count = 0;
 }
 
 /* Send what is due; each key stands in 'queue' once. What is told on the way may add to the queue, so
  * it is taken away first. */
 void fleet_pump(struct aws_fleet *fleet, msec_t now)
 {
-    uint64_t batch[FLEET_BATCH_MAX];
-    uint32_t batch_count = 0;
+    struct batch batch = { 0 };
     uint64_t *queue = fleet->queue;
     const uint32_t count = fleet->queue_count;
 
@@ -178,21 +191,17 @@ void fleet_pump(struct aws_fleet *fleet, msec_t now)
 
         const enum step what = step(fleet, now, machine);
 
-        if (what == STEP_WAIT) {
+        if (what == STEP_WAIT)
             fleet_queue(fleet, machine, machine->next_at);
-        } else if (what == STEP_TERMINATE &&
-                   (machine->is_alone || batch_count == FLEET_BATCH_MAX)) {
-            if (!send_terminate(fleet, now, &queue[i], 1))
-                fleet_queue(fleet, machine, machine->next_at);
-        } else if (what == STEP_TERMINATE) {
-            batch[batch_count++] = queue[i];
-        }
+        else if (what == STEP_TERMINATE && machine->is_alone)
+            send_terminate(fleet, now, &(struct batch){ .count = 1, .keys = { machine->key } });
+        else if (what == STEP_TERMINATE)
+            batch.keys[batch.count++] = machine->key;
+        if (batch.count == FLEET_BATCH_MAX)
+            send_terminate(fleet, now, &batch);
     }
     mem_free(queue);
-    if (batch_count == 0 || send_terminate(fleet, now, batch, batch_count))
-        return;
-    for (uint32_t i = 0; i < batch_count; i++)
-        fleet_queue(fleet, fleet_find(fleet, batch[i]), now);
+    send_terminate(fleet, now, &batch);
 }
 
 msec_t fleet_queue_wake(const struct aws_fleet *fleet)
@@ -212,12 +221,11 @@ msec_t fleet_queue_wake(const struct aws_fleet *fleet)
 
 void fleet_terminate_stray(struct aws_fleet *fleet, msec_t now, const char *id)
 {
-    struct call *call = fleet_begin_call(fleet, now, CALL_TERMINATE);
+    struct call *call = begin_terminate(fleet, now);
 
     if (call == NULL)
         return; /* the next round shows it again */
     call->count = 1;
-    aws_form_begin(&fleet->form, "TerminateInstances", EC2_VERSION);
     aws_form_item(&fleet->form, "InstanceId.#", 1, id);
     fleet_send(fleet, call);
 }

@@ -56,6 +56,22 @@ static void show_double(struct aws_fleet *fleet, msec_t now, struct machine *mac
     fleet_terminate_stray(fleet, now, stray);
 }
 
+/* EC2 may grant a launch and end the machine before it runs: for want of capacity after all, of a volume or
+ * of a right to its key. Nobody gets a machine by asking for the same again at once. */
+static void end_machine(struct aws_fleet *fleet, msec_t now, struct machine *machine,
+                        const struct ec2_instance *row)
+{
+    if (!machine->is_unwanted && machine->offer != OFFER_NONE &&
+        (machine->state == MACHINE_ASKED || machine->state == MACHINE_STARTING)) {
+        const bool is_ours = strncmp(row->reason, "Client.", 7) == 0;
+
+        fleet_note(fleet, is_ours, "ended before it ran: instance=%" PRIu64 " id=%s reason=%s",
+                   machine->key, machine->id, row->reason);
+        fleet_block(fleet, now, machine->offer, machine->asked_at);
+    }
+    fleet_end(fleet, now, machine, end_of(row, now));
+}
+
 static void show_machine(struct aws_fleet *fleet, msec_t now, struct machine *machine,
                          const struct ec2_instance *row)
 {
@@ -65,13 +81,14 @@ static void show_machine(struct aws_fleet *fleet, msec_t now, struct machine *ma
     if (machine->launched_at < 0)
         machine->launched_at = row->launched_at >= 0 ? row->launched_at : now;
     if (is_over(row->state)) {
-        fleet_end(fleet, now, machine, end_of(row, now));
+        end_machine(fleet, now, machine, row);
         return;
     }
     if (machine->state == MACHINE_ASKED || machine->state == MACHINE_SOUGHT)
         machine->state = MACHINE_STARTING;
     if (row->state == EC2_RUNNING && machine->state == MACHINE_STARTING) {
         machine->state = MACHINE_RUNNING;
+        fleet_unblock(fleet, machine->offer, machine->asked_at);
         if (!machine->is_unwanted)
             fleet_tell(fleet, &(struct cloud_event){ .kind = CLOUD_RUNNING,
                                                      .at = now,

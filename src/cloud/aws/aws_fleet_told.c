@@ -113,7 +113,14 @@ static void take_in(struct aws_fleet *fleet, msec_t now, const struct machine *m
         fleet->stats.throttled++;
         aws_bucket_drain(&fleet->launches, now);
         return;
+    case AWS_TOO_MANY:
+        if (machine->together > 1)
+            fleet->config.together = machine->together / 2;
+        complain(fleet, machine->together == 1, machine, &told->answer);
+        return;
     case AWS_STALE_KEYS:
+        if (machine->attempts > 0) /* other keys were read meanwhile, or the same again */
+            complain(fleet, true, machine, &told->answer);
         if (fleet->config.on_stale_keys != NULL)
             fleet->config.on_stale_keys(fleet->config.context);
         return;
@@ -136,7 +143,10 @@ static void take_in(struct aws_fleet *fleet, msec_t now, const struct machine *m
     }
 }
 
-/* It was surely not started, and EC2 means it. */
+/*
+ * EC2 means it. If the answer to an earlier request was lost, only what it says of machines tells that
+ * there is none: a right that was taken away since, or a template that was deleted, does not.
+ */
 static void refused(struct aws_fleet *fleet, msec_t now, struct machine *machine,
                     enum aws_verdict verdict, msec_t sent_at)
 {
@@ -145,13 +155,18 @@ static void refused(struct aws_fleet *fleet, msec_t now, struct machine *machine
         fleet_block_quota(fleet, now, machine->offer, sent_at);
     else
         fleet_block(fleet, now, machine->offer, sent_at);
+    if (machine->is_maybe_there &&
+        (verdict == AWS_NOT_ALLOWED || verdict == AWS_BAD_OFFER || verdict == AWS_WRONG)) {
+        machine->state = MACHINE_SOUGHT;
+        fleet_look_soon(fleet, now);
+        return;
+    }
     fleet_refuse(fleet, now, machine);
 }
 
 static void started(struct aws_fleet *fleet, msec_t now, struct machine *machine,
-                    const struct ec2_instance *row, msec_t sent_at)
+                    const struct ec2_instance *row)
 {
-    fleet_unblock(fleet, machine->offer, sent_at);
     machine->attempts = 0;
     machine->is_maybe_there = true;
     if (row->launched_at >= 0) {
@@ -190,7 +205,7 @@ static void hear(struct aws_fleet *fleet, msec_t now, const struct call *call,
         return;
     }
     if (row != NULL) {
-        started(fleet, now, machine, row, call->sent_at);
+        started(fleet, now, machine, row);
         return;
     }
     if (!is_asked)
@@ -201,6 +216,7 @@ static void hear(struct aws_fleet *fleet, msec_t now, const struct call *call,
         ask_again(fleet, machine, told->again_at);
         return;
     case AWS_THROTTLED:
+    case AWS_TOO_MANY:
     case AWS_STALE_KEYS:
     case AWS_NOT_SENT:
         ask_again(fleet, machine, told->again_at);

@@ -16,6 +16,10 @@ TEST(the_code_decides_and_the_status_only_without_one)
     } CASES[] = {
         { 0, 200, "", AWS_DONE },
         { 0, 500, "InsufficientInstanceCapacity", AWS_NO_CAPACITY },
+        { 0, 500, "InsufficientVolumeCapacity", AWS_NO_CAPACITY },
+        { 0, 401, "AuthFailure", AWS_STALE_KEYS },
+        { 0, 400, "ResourceCountLimitExceeded", AWS_TOO_MANY },
+        { 0, 400, "IdempotentInstanceTerminated", AWS_MISMATCH },
         { 0, 400, "VcpuLimitExceeded", AWS_NO_QUOTA },
         { 0, 503, "RequestLimitExceeded", AWS_THROTTLED },
         { 0, 400, "RequestExpired", AWS_STALE_KEYS },

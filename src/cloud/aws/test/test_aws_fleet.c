@@ -448,6 +448,119 @@ TEST(a_missing_right_is_said_and_not_asked_for_again_at_once)
     assert_non_null(strstr(last_note, "UnauthorizedOperation"));
 }
 
+TEST(a_missing_right_says_nothing_of_a_launch_whose_answer_was_lost)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CUT_AFTER, NULL);
+    ec2.instances[0].is_hidden = true;
+    while (ec2.call_count > 0)
+        double_answer(&ec2, fleet, now, 0, FAULT_NONE, NULL);
+    now += 1000;
+    ask_first(FAULT_CODE, "UnauthorizedOperation");
+    pass(1000);
+    assert_null(told(CLOUD_REFUSED, 7));
+
+    ec2.instances[0].is_hidden = false;
+    run_all();
+    pass(10000);
+    assert_non_null(told(CLOUD_RUNNING, 7));
+    assert_int_equal(ec2.launches, 1);
+}
+
+static uint32_t stale;
+
+static void on_stale_keys(void *context)
+{
+    (void)context;
+    stale++;
+}
+
+TEST(keys_that_were_rotated_are_read_again)
+{
+    struct aws_fleet_config config = usual();
+
+    stale = 0;
+    config.on_stale_keys = on_stale_keys;
+    open_fleet(config);
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CODE, "AuthFailure");
+    assert_int_equal(stale, 1);
+    pass(10000);
+    run_all();
+    pass(10000);
+
+    assert_null(told(CLOUD_REFUSED, 7));
+    assert_non_null(told(CLOUD_RUNNING, 7));
+    assert_int_equal(errors, 0);
+}
+
+TEST(keys_that_stay_wrong_are_complained_about)
+{
+    port.ops->rent(port.self, 7, 1, 0);
+    ask_first(FAULT_CODE, "AuthFailure");
+    assert_int_equal(errors, 0);
+    now += 10000;
+    ask_first(FAULT_CODE, "AuthFailure");
+
+    assert_int_equal(errors, 1);
+    assert_non_null(strstr(last_note, "AuthFailure"));
+}
+
+TEST(two_hundred_machines_are_given_back_in_four_requests)
+{
+    port.ops->rent(port.self, 1, 200, 0);
+    pass(1000);
+    run_all();
+    pass(10000);
+    assert_int_equal(event_count, 200);
+    event_count = 0;
+
+    for (uint64_t key = 1; key <= 200; key++)
+        port.ops->give_back(port.self, key);
+    aws_fleet_tick(fleet, now);
+    assert_true(ec2.call_count >= 4 && ec2.call_count <= 5); /* and perhaps a look */
+    pass(20000);
+
+    assert_int_equal(ec2.terminations, 4);
+    assert_int_equal(event_count, 200);
+}
+
+TEST(a_machine_that_ended_before_it_ran_counts_as_a_refusal)
+{
+    struct cloud_refusal refusal;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        port.ops->rent(port.self, 7 + i, 1, 0);
+        pass(100);
+        assert_int_equal(ec2.count, i + 1);
+        double_end(&ec2, i, now + 1000);
+        pass(5000);
+        assert_non_null(told(CLOUD_GONE, 7 + i));
+        assert_true(aws_fleet_refusal(fleet, 0, now, &refusal));
+        assert_int_equal(refusal.until - refusal.at, i == 0 ? 30000 : 60000);
+        now = refusal.until;
+    }
+    port.ops->rent(port.self, 9, 1, 0);
+    pass(100);
+    run_all();
+    pass(5000);
+    double_end(&ec2, 2, now); /* it ran: the next one may, too */
+    pass(60000);
+    assert_non_null(told(CLOUD_GONE, 9));
+    assert_false(aws_fleet_refusal(fleet, 0, now, &refusal));
+}
+
+TEST(a_launch_that_is_too_large_is_sent_in_halves)
+{
+    port.ops->rent(port.self, 1, 8, 0);
+    ask_first(FAULT_CODE, "ResourceCountLimitExceeded");
+    pass(10000);
+
+    assert_int_equal(ec2.count, 8);
+    assert_int_equal(ec2.launches, 2);
+    assert_int_equal(errors, 0);
+}
+
 TEST(names_that_ec2_cannot_hold_are_refused)
 {
     struct aws_fleet_config config = {
@@ -486,4 +599,10 @@ CHECK_MAIN(WITH(a_machine_is_rented_shown_and_given_back),
            WITH(a_machine_that_began_and_ended_within_a_second_is_charged),
            WITH(a_notice_reaches_the_machine_it_is_about),
            WITH(a_missing_right_is_said_and_not_asked_for_again_at_once),
+           WITH(a_missing_right_says_nothing_of_a_launch_whose_answer_was_lost),
+           WITH(keys_that_were_rotated_are_read_again),
+           WITH(keys_that_stay_wrong_are_complained_about),
+           WITH(two_hundred_machines_are_given_back_in_four_requests),
+           WITH(a_machine_that_ended_before_it_ran_counts_as_a_refusal),
+           WITH(a_launch_that_is_too_large_is_sent_in_halves),
            WITH(names_that_ec2_cannot_hold_are_refused))
