@@ -33,13 +33,20 @@ static const msec_t keep_ms = 720 * MSEC_PER_HOUR;
 
 msec_t daemon_now(struct daemon *daemon)
 {
+    const msec_t ahead_min_ms = 1 * MSEC_PER_SEC;
     struct timespec time;
 
     if (clock_gettime(CLOCK_REALTIME, &time) == 0) {
         const msec_t now = (msec_t)time.tv_sec * MSEC_PER_SEC + time.tv_nsec / 1000000;
+        const bool was_ahead = daemon->is_ahead;
 
-        if (now > daemon->now)
-            daemon->now = now;
+        daemon->now = steady_clock_read(&daemon->clock, now, (msec_t)(uv_hrtime() / 1000000));
+        daemon->is_ahead = daemon->now - now >= ahead_min_ms;
+        if (daemon->is_ahead && !was_ahead)
+            LOG_WARNING(
+                "the clock was set back seconds=%lld; going on without that until the clock "
+                "has caught up or stintd is started again",
+                (long long)((daemon->now - now) / MSEC_PER_SEC));
     }
     return daemon->now;
 }

@@ -22,6 +22,7 @@
 #include "daemon/journal.h"
 #include "daemon/link.h"
 #include "daemon/shadow.h"
+#include "daemon/steady_clock.h"
 #include "engine/slurm/slurm_engine.h"
 #include "serve/http.h"
 #include "serve/serve.h"
@@ -75,7 +76,9 @@ struct daemon {
 
     struct map limits; /* by job id: the time limit it came with, in seconds */
     struct daemon_counted counted;
-    msec_t now;        /* never runs backwards */
+    struct steady_clock clock;
+    bool is_ahead;     /* it is ahead of the host's */
+    msec_t now;        /* what it said last: never runs backwards */
     msec_t decide_at;  /* MSEC_NEVER: nothing to decide */
     msec_t audit_at;   /* the next one */
     msec_t write_at;   /* the journal, at the latest; MSEC_NEVER: nothing is there */
