@@ -27,6 +27,11 @@ static const msec_t store_retry_ms = 1 * MSEC_PER_SEC;
 static const msec_t start_lag_min_ms = 800;
 static const msec_t start_lag_max_ms = 2 * MSEC_PER_SEC;
 
+/* EC2 may show an instance only some time after it was asked for: as long as aws_timing.settle, and so
+ * long by default. Meanwhile lists are asked for more often. */
+static const msec_t settle_ms = 60 * MSEC_PER_SEC;
+static const msec_t seek_every_ms = 10 * MSEC_PER_SEC;
+
 /* Reasons and closed intents are kept for a month. */
 static const msec_t prune_every_ms = 1 * MSEC_PER_HOUR;
 static const msec_t keep_ms = 720 * MSEC_PER_HOUR;
@@ -191,6 +196,11 @@ bool daemon_is_connected(const struct daemon *daemon)
  * The turn.
  */
 
+static msec_t sooner(msec_t a, msec_t b)
+{
+    return a < b ? a : b;
+}
+
 static void hear(struct daemon *daemon, const struct daemon_event *event)
 {
     if (event->is_cloud) {
@@ -227,11 +237,25 @@ static void tick(struct daemon *daemon, msec_t now)
         shadow_tick(daemon->shadow, now);
 }
 
+/* Nothing is rented while the daemon drains, or while machines of an earlier life may turn up: they
+ * would come on top, beyond every limit. */
+static void hold_rents(struct daemon *daemon)
+{
+    const bool holds = daemon->is_draining || gate_seeks(daemon->gate);
+
+    if (daemon->control.rent_nothing == holds)
+        return;
+    daemon->control.rent_nothing = holds;
+    controller_tune(daemon->controller, &daemon->control);
+}
+
 static void audit(struct daemon *daemon, msec_t now)
 {
+    const msec_t every = daemon->conf.timing.audit_ms;
+
     if (now < daemon->audit_at || daemon->store_failed || !daemon_is_connected(daemon))
         return;
-    daemon->audit_at = now + daemon->conf.timing.audit_ms;
+    daemon->audit_at = now + (gate_seeks(daemon->gate) ? sooner(every, seek_every_ms) : every);
     controller_audit(daemon->controller, now);
 }
 
@@ -327,11 +351,6 @@ static void on_timer(uv_timer_t *timer)
         serve_http_run(daemon->http);
 }
 
-static msec_t sooner(msec_t a, msec_t b)
-{
-    return a < b ? a : b;
-}
-
 static msec_t next_wake(const struct daemon *daemon)
 {
     const bool can_act = !daemon->store_failed && daemon_is_connected(daemon);
@@ -394,6 +413,7 @@ static void turn(struct daemon *daemon)
             slurm_engine_each_stray(daemon->engine, retire_stray, daemon);
     }
     audit(daemon, now);
+    hold_rents(daemon);
     decide(daemon, now);
     gate_note(daemon->gate, now);
     daemon_note_counts(daemon);
@@ -435,7 +455,6 @@ static void fill_control(struct daemon *daemon)
     control->refused_block_ms = conf->timing.refused_ms;
     control->max_instances = conf->max_instances;
     control->max_price_per_hour = conf->max_price_per_hour;
-    control->rent_nothing = daemon->is_draining;
     control->queue_ahead_ms = conf->timing.queue_ahead_ms;
     control->queue_ahead_most = conf->timing.queue_ahead_most;
     control->boot_timeout_ms = conf->timing.boot_timeout_ms;
@@ -722,6 +741,15 @@ static struct cloud_port cloud_port_of(struct daemon *daemon)
     return daemon->aws != NULL ? aws_cloud_port(daemon->aws) : local_cloud_port(daemon->cloud);
 }
 
+static msec_t settle_of(const struct daemon *daemon)
+{
+    const msec_t given = daemon->conf.cloud.aws.timing.settle;
+
+    if (daemon->aws == NULL)
+        return 0; /* a list of the others is the truth */
+    return given > 0 ? given : settle_ms;
+}
+
 static void create_gate(struct daemon *daemon)
 {
     const bool is_shadow = daemon->shadow != NULL;
@@ -734,6 +762,7 @@ static void create_gate(struct daemon *daemon)
         .catalogue = &daemon->catalogue,
         .node_prefix = daemon->conf.node_prefix,
         .asks = daemon->conf.mode == CONF_ADVISE,
+        .settle_ms = settle_of(daemon),
         .on_engine = daemon_on_engine,
         .on_cloud = daemon_on_cloud,
         .context = daemon,

@@ -59,6 +59,21 @@ static bool waits_for_word(const struct daemon *daemon, uint64_t task, struct se
     return true;
 }
 
+/* Whether it has no machine, and none is rented before those of an earlier life are found. */
+static bool waits_for_search(const struct daemon *daemon, uint64_t task, struct serve_wait *ret)
+{
+    const struct view *view = controller_view(daemon->controller);
+    const uint32_t row = view_find_task(view, task);
+
+    if (row == ROW_NONE || view->task.instance[row] != ROW_NONE || !gate_seeks(daemon->gate))
+        return false;
+    *ret = (struct serve_wait){ .why = "seeking", .until = MSEC_NEVER };
+    (void)snprintf(ret->text, sizeof(ret->text),
+                   "machines that were asked for before a restart are sought; nothing is rented "
+                   "until they are found, or were not for a while");
+    return true;
+}
+
 static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, size_t most)
 {
     struct daemon *daemon = context;
@@ -68,6 +83,8 @@ static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, siz
     if (count < most && wait_words(&wait, daemon->now, &ret[count]))
         count++;
     if (count < most && waits_for_word(daemon, task, &ret[count]))
+        count++;
+    if (count < most && waits_for_search(daemon, task, &ret[count]))
         count++;
     return count;
 }
@@ -185,8 +202,6 @@ static void drain(void *context, bool on)
         return;
     daemon->is_draining = on;
     daemon->world.draining = on;
-    daemon->control.rent_nothing = on;
-    controller_tune(daemon->controller, &daemon->control);
     daemon->decide_at = daemon_now(daemon);
     LOG_INFO("draining %s", on ? "on: no machine is rented, empty ones go back" : "off");
 }

@@ -451,7 +451,7 @@ void daemon_note_counts(struct daemon *daemon)
     const struct controller_stats *now = controller_stats(daemon->controller);
     struct controller_stats *before = &daemon->counted.stats;
 
-    if (now->limited != before->limited)
+    if (now->limited != before->limited && !daemon->control.rent_nothing)
         daemon->limited_at = daemon->now;
     count_more(daemon, COUNT_DECISIONS, now->decisions, &before->decisions);
     count_more(daemon, COUNT_BOOT_TIMEOUT, now->boot_timeouts, &before->boot_timeouts);

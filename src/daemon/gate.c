@@ -53,6 +53,7 @@ struct gate {
     struct map by_key;
     struct map by_task; /* its first row */
     bool has_old;
+    msec_t listed_at; /* when the cloud first told all there is; MSEC_NEVER: not yet */
 };
 
 static uint64_t return_key(uint64_t instance)
@@ -161,20 +162,30 @@ static void close_task(struct gate *gate, uint64_t task, bool stops, msec_t at,
     }
 }
 
-/* A list has ended: what an earlier life left open and nobody spoke of will not be heard of. */
+static bool is_of_cloud(const struct open_intent *intent)
+{
+    return intent->kind == STORE_RENT || intent->kind == STORE_GIVE_BACK;
+}
+
+/* A list has ended: what an earlier life left open and nobody spoke of will not be heard of, unless it
+ * is a machine that the cloud may show later. */
 static void close_old(struct gate *gate, bool of_cloud, msec_t at)
 {
     bool any = false;
 
     if (!gate->has_old)
         return;
+    if (of_cloud && gate->listed_at == MSEC_NEVER)
+        gate->listed_at = at;
+
+    const bool is_last = !of_cloud || at - gate->listed_at >= gate->config.settle_ms;
+
     for (uint32_t row = 0; row < gate->open_rows; row++) {
         const struct open_intent *intent = &gate->open[row];
-        const bool is_cloud = intent->kind == STORE_RENT || intent->kind == STORE_GIVE_BACK;
 
         if (intent->key == 0 || !intent->is_old)
             continue;
-        if (is_cloud == of_cloud)
+        if (is_of_cloud(intent) == of_cloud && is_last)
             close_row(gate, row, at, intent->kind == STORE_GIVE_BACK ? STORE_DONE : STORE_OBSOLETE);
         else
             any = true;
@@ -192,6 +203,17 @@ void gate_restore(struct gate *gate, const struct store_intent *intent)
                        .kind = intent->kind,
                        .is_old = true,
                    });
+}
+
+bool gate_seeks(const struct gate *gate)
+{
+    for (uint32_t row = 0; gate->has_old && row < gate->open_rows; row++) {
+        const struct open_intent *intent = &gate->open[row];
+
+        if (intent->key != 0 && intent->is_old && is_of_cloud(intent))
+            return true;
+    }
+    return false;
 }
 
 uint32_t gate_open_count(const struct gate *gate)
@@ -312,6 +334,7 @@ struct gate *gate_create(const struct gate_config *config)
     gate->config = *config;
     gate->next_proposal = 1;
     gate->free_row = MAP_NONE;
+    gate->listed_at = MSEC_NEVER;
     map_init(&gate->by_key);
     map_init(&gate->by_task);
     map_init(&gate->ended);

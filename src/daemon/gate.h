@@ -17,7 +17,7 @@
  *
  * Words:     an intent of an earlier life was open when the daemon ended. The first lists close it:
  *            what was rented and is there was done, what was to be given back and is there is given
- *            back once more.
+ *            back once more. A machine that they do not show is sought for 'settle_ms' more.
  * Promises:  acts pass in the order they were asked for. A list and an admission need no journal and
  *            no leave: they change nothing that costs.
  * Costs:     O(1) an act and an event. Memory for what is open.
@@ -40,7 +40,8 @@ struct gate_config {
     struct journal *journal;
     const struct catalogue *catalogue;
     const char *node_prefix;
-    bool asks; /* mode advise */
+    bool asks;        /* mode advise */
+    msec_t settle_ms; /* so long the cloud's lists may not show what was rented a moment ago */
 
     /* What a rejection tells the controller. */
     void (*on_engine)(void *context, const struct engine_event *event);
@@ -85,6 +86,10 @@ struct cloud_port gate_cloud_port(struct gate *gate);
 
 /* An intent that was open when the daemon ended. */
 void gate_restore(struct gate *gate, const struct store_intent *intent);
+
+/* Whether a machine of an earlier life is sought, which may be there or not: what is rented meanwhile may
+ * be one too many. */
+bool gate_seeks(const struct gate *gate);
 
 /* Before an event of the real ports goes on to the controller. */
 void gate_heard_engine(struct gate *gate, const struct engine_event *event);

@@ -21,6 +21,7 @@ struct stage {
     sqlite3 *other; /* another user of the store's file */
     struct gate *gate;
     char path[64];
+    msec_t settle_ms;
     char said[SAID_SIZE];  /* what reached the mock ports */
     char heard[SAID_SIZE]; /* what the controller would hear of rejections */
 };
@@ -112,6 +113,7 @@ static void open_gate(struct stage *stage, bool asks)
         .catalogue = &stage->catalogue,
         .node_prefix = "st-",
         .asks = asks,
+        .settle_ms = stage->settle_ms,
         .on_engine = on_engine,
         .on_cloud = on_cloud,
         .context = stage,
@@ -437,6 +439,38 @@ TEST(what_an_earlier_life_left_open_is_closed_by_the_first_lists)
     end(stage);
 }
 
+static void hear_listed(struct stage *stage, msec_t at)
+{
+    gate_heard_cloud(stage->gate, &(struct cloud_event){ .kind = CLOUD_LISTED, .at = at });
+}
+
+TEST(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while)
+{
+    struct stage *stage = begin(false);
+    struct error error = { "" };
+
+    rent(stage, 1, 2);
+    turn(stage);
+    assert_false(gate_seeks(stage->gate));
+    gate_destroy(stage->gate);
+    stage->settle_ms = 90000;
+    open_gate(stage, false);
+    assert_int_equal(store_each_open_intent(stage->store, restore, stage, &error), 0);
+    assert_true(gate_seeks(stage->gate));
+
+    hear_listed(stage, 2000);
+    assert_int_equal(gate_open_count(stage->gate), 2);
+    hear_cloud(stage, CLOUD_FOUND, 1);
+    assert_int_equal(gate_open_count(stage->gate), 1);
+    hear_listed(stage, 91999);
+    assert_true(gate_seeks(stage->gate));
+    hear_listed(stage, 92000);
+
+    assert_false(gate_seeks(stage->gate));
+    assert_int_equal(gate_open_count(stage->gate), 0);
+    end(stage);
+}
+
 TEST(what_this_life_asks_for_is_not_closed_by_a_list)
 {
     struct stage *stage = begin(false);
@@ -600,6 +634,7 @@ CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
            RUN(an_old_key_closes_nothing), RUN(a_task_that_is_found_running_is_still_to_be_stopped),
            RUN(a_machine_and_its_return_are_two_intents),
            RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
+           RUN(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while),
            RUN(what_this_life_asks_for_is_not_closed_by_a_list),
            RUN(advice_waits_until_it_is_approved),
            RUN(a_second_wish_for_a_task_takes_the_first_ones_place),
