@@ -100,6 +100,35 @@ void controller_tune(struct controller *controller, const struct controller_conf
     controller->wants_decision = true;
 }
 
+/* ROW_NONE: it is not known, or there already. */
+static uint32_t find_requested(const struct view *view, uint64_t instance)
+{
+    const uint32_t row = view_find_instance(view, instance);
+
+    return row != ROW_NONE && view->instance.state[row] == INSTANCE_REQUESTED ? row : ROW_NONE;
+}
+
+void controller_rent_waits(struct controller *controller, uint64_t instance, msec_t now)
+{
+    struct view *view = &controller->view;
+    const uint32_t row = find_requested(view, instance);
+
+    if (row == ROW_NONE)
+        return;
+
+    const struct machine_type *type = catalogue_type_of(view->catalogue, view->instance.offer[row]);
+
+    view->instance.ready_expected[row] = now + machine_type_acquire_ms(type, 1) + type->setup_ms;
+}
+
+void controller_rent_withdrawn(struct controller *controller, uint64_t instance, msec_t now)
+{
+    const uint32_t row = find_requested(&controller->view, instance);
+
+    if (row != ROW_NONE)
+        controller_never(controller, row, now);
+}
+
 uint64_t controller_key(struct controller *controller)
 {
     return controller->next_key++;

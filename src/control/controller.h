@@ -176,6 +176,14 @@ bool controller_take_changed_due(struct controller *controller, uint64_t *ret_ta
 /* Take over what may change while it runs: policy and options, limits, times. */
 void controller_tune(struct controller *controller, const struct controller_config *config);
 
+/*
+ * For whoever stands between it and the cloud and lets a rent wait: the machine was not asked for yet, so
+ * its boot is not late; or it never will be, and its tasks are planned anew. What the cloud was asked for
+ * is not touched.
+ */
+void controller_rent_waits(struct controller *controller, uint64_t instance, msec_t now);
+void controller_rent_withdrawn(struct controller *controller, uint64_t instance, msec_t now);
+
 /* 'task' is a row of the view. */
 struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task);
 

@@ -279,6 +279,7 @@ static void decide(struct daemon *daemon, msec_t now)
 
     const uint64_t begin = monotonic_us();
 
+    daemon_let_rents_wait(daemon, now);
     controller_decide(daemon->controller, now);
     if (daemon->is_draining)
         controller_drain(daemon->controller);
@@ -375,7 +376,7 @@ static void set_timer(struct daemon *daemon, msec_t now)
 
     if (http_ms >= 0 && http_ms < wait)
         wait = http_ms;
-    if (wait < 0)
+    if (wait < 0 || daemon->event_count > 0) /* the gate may have told something */
         wait = 0;
     (void)uv_timer_start(&daemon->timer, on_timer, (uint64_t)wait, 0);
 }
@@ -750,6 +751,13 @@ static msec_t settle_of(const struct daemon *daemon)
     return given > 0 ? given : settle_ms;
 }
 
+static void on_withdrawn(void *context, uint64_t instance)
+{
+    struct daemon *daemon = context;
+
+    controller_rent_withdrawn(daemon->controller, instance, daemon_now(daemon));
+}
+
 static void create_gate(struct daemon *daemon)
 {
     const bool is_shadow = daemon->shadow != NULL;
@@ -763,6 +771,7 @@ static void create_gate(struct daemon *daemon)
         .node_prefix = daemon->conf.node_prefix,
         .asks = daemon->conf.mode == CONF_ADVISE,
         .settle_ms = settle_of(daemon),
+        .on_withdrawn = on_withdrawn,
         .on_engine = daemon_on_engine,
         .on_cloud = daemon_on_cloud,
         .context = daemon,

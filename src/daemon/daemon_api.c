@@ -174,6 +174,16 @@ static void each_proposal(void *context,
         tell_proposal(daemon, gate_proposal(daemon->gate, i), each, to);
 }
 
+void daemon_let_rents_wait(struct daemon *daemon, msec_t now)
+{
+    for (uint32_t i = 0; i < gate_proposal_count(daemon->gate); i++) {
+        const struct gate_act *act = &gate_proposal(daemon->gate, i)->act;
+
+        for (uint32_t k = 0; act->kind == GATE_RENT && k < act->count; k++)
+            controller_rent_waits(daemon->controller, act->instance + k, now);
+    }
+}
+
 static uint32_t answer_proposal(void *context, uint64_t id, bool approve)
 {
     struct daemon *daemon = context;
@@ -202,6 +212,8 @@ static void drain(void *context, bool on)
         return;
     daemon->is_draining = on;
     daemon->world.draining = on;
+    if (on)
+        gate_withdraw_rents(daemon->gate);
     daemon->decide_at = daemon_now(daemon);
     LOG_INFO("draining %s", on ? "on: no machine is rented, empty ones go back" : "off");
 }

@@ -137,6 +137,9 @@ int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 void daemon_fill_world(struct daemon *daemon);
 void daemon_refresh_world(struct daemon *daemon);
 
+/* Machines that wait for the operator's word are not late. */
+void daemon_let_rents_wait(struct daemon *daemon, msec_t now);
+
 /* doctor.c: for struct serve_world. */
 void doctor_each(void *context, void (*each)(void *to, const struct serve_finding *finding),
                  void *to);

@@ -457,10 +457,60 @@ static bool needs_leave(const struct gate_act *act)
     return false;
 }
 
+static bool rents(const struct gate_act *act, uint64_t instance)
+{
+    return act->kind == GATE_RENT && instance >= act->instance &&
+           instance - act->instance < act->count;
+}
+
+static void add_proposal(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    MEM_ROOM(gate->proposals, gate->proposals_room, gate->proposal_count + 1);
+    gate->proposals[gate->proposal_count++] =
+        (struct gate_proposal){ .id = gate->next_proposal++, .at = now, .act = *act };
+}
+
+/* Take the machine out of the rents that wait for leave; false: it is in none. */
+static bool unpropose(struct gate *gate, uint64_t instance, msec_t now)
+{
+    uint32_t i = 0;
+
+    while (i < gate->proposal_count && !rents(&gate->proposals[i].act, instance))
+        i++;
+    if (i == gate->proposal_count)
+        return false;
+
+    struct gate_act *act = &gate->proposals[i].act;
+    struct gate_act after = *act;
+
+    act->count = (uint32_t)(instance - act->instance);
+    after.count -= act->count + 1;
+    after.instance = instance + 1;
+    if (act->count == 0 && after.count > 0) {
+        *act = after;
+    } else if (after.count > 0) {
+        add_proposal(gate, &after, now);
+    } else if (act->count == 0) {
+        gate->proposal_count--;
+        memmove(&gate->proposals[i], &gate->proposals[i + 1],
+                (gate->proposal_count - i) * sizeof(*gate->proposals));
+    }
+    return true;
+}
+
 static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
 {
     if (act->kind == GATE_RETIRE)
         return; /* comes back with the return that follows it, see approve_one */
+    if (act->kind == GATE_GIVE_BACK && unpropose(gate, act->instance, now)) {
+        gate->config.on_cloud(gate->config.context, &(struct cloud_event){
+                                                        .kind = CLOUD_GONE,
+                                                        .at = now,
+                                                        .instance = act->instance,
+                                                        .billed_from = -1,
+                                                    });
+        return; /* nobody was asked for it */
+    }
     for (uint32_t i = 0; i < gate->proposal_count; i++) {
         struct gate_act *old = &gate->proposals[i].act;
 
@@ -472,9 +522,7 @@ static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
             return;
         }
     }
-    MEM_ROOM(gate->proposals, gate->proposals_room, gate->proposal_count + 1);
-    gate->proposals[gate->proposal_count++] =
-        (struct gate_proposal){ .id = gate->next_proposal++, .at = now, .act = *act };
+    add_proposal(gate, act, now);
 }
 
 /* Whether the task ended after this act of 'fresh' was asked for. */
@@ -589,10 +637,8 @@ const struct gate_proposal *gate_proposal_about(const struct gate *gate, uint64_
 {
     for (uint32_t i = 0; i < gate->proposal_count; i++) {
         const struct gate_act *act = &gate->proposals[i].act;
-        const bool rents = act->kind == GATE_RENT && instance >= act->instance &&
-                           instance - act->instance < act->count;
 
-        if (rents || (act->task != 0 && act->task == task))
+        if (rents(act, instance) || (act->task != 0 && act->task == task))
             return &gate->proposals[i];
     }
     return NULL;
@@ -638,8 +684,27 @@ uint32_t gate_approve(struct gate *gate, uint64_t id)
 void gate_ask(struct gate *gate, bool asks)
 {
     gate->config.asks = asks;
-    if (!asks)
-        (void)gate_approve(gate, 0);
+    if (asks)
+        return;
+    gate_withdraw_rents(gate);
+    (void)gate_approve(gate, 0);
+}
+
+void gate_withdraw_rents(struct gate *gate)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        const struct gate_act *act = &gate->proposals[i].act;
+
+        if (act->kind != GATE_RENT) {
+            gate->proposals[kept++] = gate->proposals[i];
+            continue;
+        }
+        for (uint32_t k = 0; k < act->count; k++)
+            gate->config.on_withdrawn(gate->config.context, act->instance + k);
+    }
+    gate->proposal_count = kept;
 }
 
 static void tell_refused(struct gate *gate, const struct gate_act *act, msec_t now)

@@ -43,6 +43,8 @@ struct gate_config {
     bool asks;        /* mode advise */
     msec_t settle_ms; /* so long the cloud's lists may not show what was rented a moment ago */
 
+    /* A rent that waited for leave will never be made, and nobody refused it. */
+    void (*on_withdrawn)(void *context, uint64_t instance);
     /* What a rejection tells the controller. */
     void (*on_engine)(void *context, const struct engine_event *event);
     void (*on_cloud)(void *context, const struct cloud_event *event);
@@ -101,8 +103,12 @@ bool gate_has_acts(const struct gate *gate);
 void gate_note(struct gate *gate, msec_t now);
 void gate_pass(struct gate *gate);
 
-/* Ask before each act from now on, or no more: then all that waits is approved. */
+/* Ask before each act from now on, or no more: then all that waits is approved, but for rents, which
+ * were planned under other limits perhaps and are withdrawn. Not from within an act. */
 void gate_ask(struct gate *gate, bool asks);
+
+/* Take back all rents that wait for leave. Not from within an act. */
+void gate_withdraw_rents(struct gate *gate);
 
 uint32_t gate_proposal_count(const struct gate *gate);
 const struct gate_proposal *gate_proposal(const struct gate *gate, uint32_t index);

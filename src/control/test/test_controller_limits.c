@@ -341,6 +341,65 @@ TEST(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone)
     stage_done(&stage);
 }
 
+TEST(a_machine_that_was_not_asked_for_yet_is_not_late)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.boot_timeout_ms = 60000;
+    tune(&stage);
+    stage_job(&stage, 1, 1, false);
+    (void)stage_move(&stage, 1, 0);
+
+    const uint64_t machine = stage_instance(&stage, 0);
+    const msec_t due = stage.now + 60000;
+
+    stage.seen = stage.act_count;
+    controller_rent_waits(stage.controller, machine, due);
+    controller_decide(stage.controller, due);
+    stage_no_acts(&stage);
+    assert_int_equal(controller_next_wake(stage.controller), due + 60000);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_REQUESTED);
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 0);
+    stage_done(&stage);
+}
+
+TEST(a_rent_that_is_withdrawn_is_planned_anew_at_once)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.boot_timeout_ms = 60000;
+    tune(&stage);
+    stage_job(&stage, 1, 1, false);
+    (void)stage_move(&stage, 1, 0);
+    stage.seen = stage.act_count;
+    controller_rent_withdrawn(stage.controller, stage_instance(&stage, 0), stage.now);
+
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_view(&stage)->instance.living, 0);
+    assert_int_equal(stage_view(&stage)->offer_blocked_until[0], 0);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_runs_is_not_withdrawn)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    (void)stage_move(&stage, 1, 0);
+
+    const uint64_t machine = stage_instance(&stage, 0);
+
+    stage_running(&stage, machine);
+    controller_rent_withdrawn(stage.controller, machine, stage.now);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    stage_done(&stage);
+}
+
 /*
  * Queued at the engine.
  */
@@ -471,4 +530,7 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(nothing_is_queued_where_no_machine_could_run_it),
            RUN(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_one),
            RUN(a_queued_task_may_start_while_its_new_machine_boots),
+           RUN(a_machine_that_was_not_asked_for_yet_is_not_late),
+           RUN(a_rent_that_is_withdrawn_is_planned_anew_at_once),
+           RUN(a_machine_that_runs_is_not_withdrawn),
            RUN(a_machine_that_a_queued_task_may_use_is_not_released))

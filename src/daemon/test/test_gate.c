@@ -104,6 +104,11 @@ static void on_cloud(void *context, const struct cloud_event *event)
         event->instance);
 }
 
+static void on_withdrawn(void *context, uint64_t instance)
+{
+    say(((struct stage *)context)->heard, "withdrawn %" PRIu64 ";", instance);
+}
+
 static void open_gate(struct stage *stage, bool asks)
 {
     const struct gate_config config = {
@@ -114,6 +119,7 @@ static void open_gate(struct stage *stage, bool asks)
         .node_prefix = "st-",
         .asks = asks,
         .settle_ms = stage->settle_ms,
+        .on_withdrawn = on_withdrawn,
         .on_engine = on_engine,
         .on_cloud = on_cloud,
         .context = stage,
@@ -614,13 +620,53 @@ TEST(asking_no_more_approves_what_waits)
 {
     struct stage *stage = begin(true);
 
-    rent(stage, 1, 1);
+    place(stage, 1, 40, 9);
     turn(stage);
-    rent(stage, 2, 1);
+    place(stage, 2, 41, 9);
     gate_ask(stage->gate, false);
     turn(stage);
 
-    assert_string_equal(stage->said, "rent 1 x1 of 0;rent 2 x1 of 0;");
+    assert_string_equal(stage->said, "place 1 40 9;place 2 41 9;");
+    end(stage);
+}
+
+TEST(asking_no_more_withdraws_rents_that_other_limits_allowed)
+{
+    struct stage *stage = begin(true);
+
+    rent(stage, 1, 2);
+    place(stage, 3, 40, 9);
+    turn(stage);
+    gate_ask(stage->gate, false);
+    turn(stage);
+
+    assert_string_equal(stage->said, "place 3 40 9;");
+    assert_string_equal(stage->heard, "withdrawn 1;withdrawn 2;");
+    assert_int_equal(gate_proposal_count(stage->gate), 0);
+    assert_int_equal(gate_approve(stage->gate, 0), 0);
+    end(stage);
+}
+
+TEST(the_return_of_a_machine_that_nobody_approved_takes_back_its_rent)
+{
+    struct stage *stage = begin(true);
+
+    rent(stage, 1, 3);
+    rent(stage, 4, 1);
+    turn(stage);
+    give_back(stage, 2); /* between two others */
+    turn(stage);
+    assert_string_equal(stage->heard, "cloud 3 instance 2;"); /* gone */
+    assert_int_equal(gate_proposal_count(stage->gate), 3);
+    assert_null(gate_proposal_about(stage->gate, 0, 2));
+    give_back(stage, 4);
+    give_back(stage, 1);
+    turn(stage);
+    assert_int_equal(gate_proposal_count(stage->gate), 1);
+    gate_approve(stage->gate, 0);
+    turn(stage);
+
+    assert_string_equal(stage->said, "rent 3 x1 of 0;");
     end(stage);
 }
 
@@ -642,4 +688,6 @@ CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
            RUN(rejected_advice_comes_back_as_a_refusal),
            RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),
            RUN(the_advice_that_a_task_waits_for_is_found_by_it_or_its_machine),
-           RUN(advice_about_what_is_no_more_is_taken_back), RUN(asking_no_more_approves_what_waits))
+           RUN(advice_about_what_is_no_more_is_taken_back), RUN(asking_no_more_approves_what_waits),
+           RUN(asking_no_more_withdraws_rents_that_other_limits_allowed),
+           RUN(the_return_of_a_machine_that_nobody_approved_takes_back_its_rent))
