@@ -58,12 +58,17 @@ static time_t wanted_begin(const slurm_job_info_t *job)
 }
 
 /* Slurm holds by itself what the required nodes cannot run, and what could not be launched because
- * its node died. Another placement heals both. */
+ * its node died or its prolog failed. Another placement heals both. What was put back and held by a
+ * person (scontrol requeuehold), by its exit code (RequeueExitHold) or because Slurm gave it up
+ * (MaxBatchRequeue) looks much the same, and stays held. */
 static bool is_held_by_slurm(const slurm_job_info_t *job)
 {
+    static const char launch_failed[] = "launch failed requeued held"; /* all that Slurm tells */
+
     return job->priority == 0 &&
            (job->state_reason == FAIL_BAD_CONSTRAINTS || job->state_reason == FAIL_LAUNCH ||
-            (job->state_desc != NULL && strstr(job->state_desc, "requeued") != NULL));
+            (job->state_reason != WAIT_MAX_REQUEUE && job->state_desc != NULL &&
+             strcmp(job->state_desc, launch_failed) == 0));
 }
 
 /* Who keeps it from running. */

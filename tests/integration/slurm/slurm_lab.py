@@ -204,11 +204,12 @@ class Lab:
         self.ctld.send_signal(sig)
         self.ctld.wait(20)
 
-    def add_node(self, name, conf="CPUs=4 RealMemory=4000", gres=""):
+    def add_node(self, name, conf="CPUs=4 RealMemory=4000", gres="", more=""):
+        """'more': lines that only its own slurm.conf has."""
         self.made += 1
         folder = f"{self.folder}/{name}"
         os.makedirs(f"{folder}/munge")
-        self.write(f"{name}/slurm/slurm.conf", self.conf())
+        self.write(f"{name}/slurm/slurm.conf", self.conf() + more)
         self.write(f"{name}/slurm/gres.conf", gres)
         address = f"{NETWORK}.1.{self.made}"
         link = f"vi{self.made}"

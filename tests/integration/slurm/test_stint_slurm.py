@@ -586,6 +586,39 @@ def a_hold_of_the_user_is_told_apart_from_the_gate(world):
 
 
 @test
+def a_job_that_was_put_back_and_held_stays_held(world):
+    job = world.submit("sleep 60")
+    world.start_on(job, "n1")
+    since = len(world.bridge.said)
+    run("scontrol", "requeuehold", job)
+    world.bridge.wait("job", since, id=job, state="pending", hold="user", run=1)
+    until(lambda: "is held" in world.bridge.refused("place", job=job, nodes="n1", run=1), PATIENCE,
+          "the end of its last run")
+    assert world.bridge.ask("release", jobs=job)["failed"] == "1"
+    run("scontrol", "release", job)
+    world.start_on(job, "n1", run=1)
+    run("scancel", job)
+
+
+@test
+def a_job_that_could_not_be_launched_may_be_placed_again(world):
+    world.lab.add_node("n20", more="Prolog=/bin/false\n")
+    world.bridge.wait("node", name="n20", state="up")
+    job = world.submit("true")
+    since = len(world.bridge.said)
+    world.bridge.ask("place", job=job, nodes="n20")
+    world.bridge.wait("requeued", since, job=job, run=1)
+    world.bridge.wait("node", since, name="n20", drain="1")
+    until(lambda: "launch failed" in run("squeue", "-h", "-j", job, "-o", "%R"), PATIENCE,
+          "Slurm to hold it")
+    world.bridge.wait("job", since, id=job, state="pending", hold="none", run=1)
+    world.start_on(job, "n1", run=1)
+    world.bridge.wait("ended", since, job=job, state="completed")
+    world.lab.kill_node("n20")
+    world.bridge.ask("down", nodes="n20")
+
+
+@test
 def a_dependency_is_told_until_it_is_met(world):
     first = world.submit("true")
     job = world.submit("true", "-d", f"afterok:{first}")
