@@ -68,8 +68,9 @@ struct controller_config {
     uint32_t queue_ahead_most;  /* so many at a time */
     msec_t boot_timeout_ms; /* a machine that is not ready so long after it was expected goes back,
                                    and its offer is left alone like a refused one */
-    msec_t place_retry_ms;  /* a task whose placement was lost before it started is not placed again
-                                   for so long, twice as long the next time, up to 32 times */
+    msec_t place_retry_ms;  /* a task whose placement was lost before it started, or within a minute
+                                   after, is not placed again for so long, twice as long the next
+                                   time, up to 32 times */
 
     /* Called with every decision, before it is carried out; may be NULL. */
     void (*on_plan)(void *context, const struct view *view, const struct plan *plan);

@@ -10,6 +10,9 @@
 #include "control/controller_private.h"
 #include "decide/reservation.h"
 
+/* A run that was lost by itself before it was so long counts as one that did not start. */
+static const msec_t lasting_ms = 60 * MSEC_PER_SEC;
+
 /* What is known of the job before it runs. */
 static struct runtime_traits traits_of(const struct job_spec *spec)
 {
@@ -66,7 +69,7 @@ static void welcome(struct controller *controller, uint32_t task)
     const struct controller_config *config = &controller->config;
     struct ledger_due due;
 
-    controller->task_notes[task] = (struct task_note){ .since = -1 };
+    controller->task_notes[task] = (struct task_note){ .since = -1, .started_at = -1 };
     if (config->resume_due != NULL &&
         config->resume_due(config->context, controller->view.task.id[task], &due))
         ledger_resume_due(controller->ledger, task, due);
@@ -169,9 +172,9 @@ void controller_started(struct controller *controller, uint32_t task, msec_t at)
     struct view *view = &controller->view;
     const uint32_t instance = controller->steps[task].at;
 
-    controller->task_notes[task].losses = 0;
+    controller->task_notes[task].started_at = at;
     controller->task_notes[task].absences = 0;
-    controller->instance_notes[instance].losses = 0;
+    controller->instance_notes[instance].started_at = at;
     view_mark_running(view, task, at);
     if (!controller->instance_notes[instance].is_uncaught)
         (void)ledger_enter(controller->ledger, instance, task, weight_ppm(view, task, instance),
@@ -199,6 +202,15 @@ static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
     controller_try_place(controller, task);
 }
 
+/* One more in a row, unless a start since the last one has lasted; returns how many came before. */
+static uint32_t count_loss(uint8_t *losses, msec_t *started_at, msec_t at)
+{
+    if (*started_at >= 0 && at - *started_at >= lasting_ms)
+        *losses = 0;
+    *started_at = -1;
+    return *losses < UINT8_MAX ? (*losses)++ : *losses;
+}
+
 /* A placement came to nothing. Whoever could not start is not placed again at once, and a machine on
  * which nothing starts is no good. */
 static void note_loss(struct controller *controller, uint32_t task, msec_t at)
@@ -207,20 +219,34 @@ static void note_loss(struct controller *controller, uint32_t task, msec_t at)
 
     struct task_note *note = &controller->task_notes[task];
     const uint32_t instance = controller->steps[task].at;
+    struct instance_note *machine = &controller->instance_notes[instance];
     const msec_t patience = controller->config.place_retry_ms;
 
     controller->stats.places_lost++;
     if (patience == 0)
         return;
-    note->not_before =
-        at + (patience << (note->losses < DOUBLINGS_MAX ? note->losses : DOUBLINGS_MAX));
-    if (note->losses <= DOUBLINGS_MAX)
-        note->losses++;
-    if (++controller->instance_notes[instance].losses < LOSSES_MAX ||
+
+    const uint32_t before = count_loss(&note->losses, &note->started_at, at);
+
+    note->not_before = at + (patience << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX));
+    if (count_loss(&machine->losses, &machine->started_at, at) + 1 < LOSSES_MAX ||
         !view_is_open(&controller->view, instance))
         return;
     controller->stats.bad_machines++;
     controller_give_up(controller, instance, true, at);
+}
+
+/* It never ran, or was lost by itself before the run was one: what starts it fails, say. A machine
+ * that is on its way out takes what runs there along, which is nobody's fault. */
+static bool came_to_nothing(const struct controller *controller, uint32_t task, msec_t at)
+{
+    const struct view *view = &controller->view;
+
+    if (view->task.state[task] == TASK_BOUND)
+        return true;
+    return view->task.state[task] == TASK_RUNNING &&
+           at - view->task.launched_at[task] < lasting_ms &&
+           view_is_open(view, controller->steps[task].at);
 }
 
 /* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
@@ -228,7 +254,7 @@ void controller_lost(struct controller *controller, uint32_t task, msec_t at)
 {
     const bool on_its_way = controller->steps[task].state == STEP_STOPPING;
 
-    if (!on_its_way && controller->view.task.state[task] == TASK_BOUND)
+    if (!on_its_way && came_to_nothing(controller, task, at))
         note_loss(controller, task, at);
     if (!on_its_way)
         controller_unbind(controller, task, at);
@@ -267,6 +293,8 @@ static void on_finished(struct controller *controller, uint32_t task, msec_t at)
     const uint64_t job = controller->view.job.id[controller->view.task.job[task]];
 
     learn_runtime(controller, task, at);
+    if (controller->view.task.state[task] == TASK_RUNNING)
+        controller->instance_notes[controller->steps[task].at].losses = 0;
     if (forget_task(controller, task, at)) {
         map_put(&controller->ended_jobs, job, 0);
         tempo_event(&controller->knowledge.tempo, at);

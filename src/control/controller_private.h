@@ -38,13 +38,14 @@ struct task_note {
     uint64_t queue_key;  /* of the act that queued it at the engine */
     msec_t since;        /* of the last step: asked for, left */
     msec_t not_before;   /* it is not placed again before */
+    msec_t started_at;   /* of the last start since the last loss; -1: none */
     uint32_t mention;    /* the audit in which it was heard of last */
     uint32_t queue_next; /* among those that are queued at the engine */
     uint32_t queue_prev;
     uint32_t
         limited_in; /* the last decision, cut to 32 bits, in which a limit dropped its machine */
     uint8_t limited_by; /* enum controller_limit */
-    uint8_t losses;     /* of placements, without a start in between */
+    uint8_t losses;     /* of placements, without a start in between that lasted */
     uint8_t absences;   /* lists in a row that did not name it though it was asked for */
     bool is_queued;     /* at the engine */
 };
@@ -52,11 +53,12 @@ struct task_note {
 /* One per row of the view's instances. */
 struct instance_note {
     uint64_t returned_key;   /* the next key when it was given back; 0: it was not */
+    msec_t started_at;       /* of the last start there since the last loss; -1: none */
     uint32_t mention;        /* the audit in which the cloud spoke of it last */
     uint32_t engine_mention; /* and the engine */
     uint8_t absences;        /* lists in a row that did not name it */
     uint8_t engine_absences;
-    uint8_t losses;      /* of placements there, without a start in between */
+    uint8_t losses;      /* of placements there, without a start in between that lasted */
     bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
     bool is_asked_again; /* it was given back again in this audit */
 };

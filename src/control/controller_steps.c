@@ -132,6 +132,7 @@ uint32_t controller_add_instance(struct controller *controller, uint64_t id, uin
 
     controller_grow(controller);
     controller->instance_notes[instance] = (struct instance_note){
+        .started_at = -1,
         .mention = controller->audit,
         .engine_mention = controller->audit,
     };

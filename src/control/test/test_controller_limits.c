@@ -314,6 +314,80 @@ TEST(a_machine_on_which_nothing_starts_is_given_back)
     stage_done(&stage);
 }
 
+/* A prolog that fails wherever it runs, say. */
+TEST(a_task_that_is_lost_as_soon_as_it_runs_is_held_back_longer_each_time)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = RETRY_MS;
+    tune(&stage);
+    stage_job(&stage, 1, 1, false);
+    for (msec_t wait = RETRY_MS; wait <= (msec_t)4 * RETRY_MS; wait *= 2) {
+        (void)stage_launch(&stage, 1, 1);
+        stage_lost(&stage, 1);
+        assert_int_equal(controller_wait_of(stage.controller, 0).not_before, stage.now + wait);
+        stage.now += wait;
+    }
+    (void)stage_launch(&stage, 1, 1);
+    stage.now += 60 * MSEC_PER_SEC; /* this run lasts, so the next failure is the first again */
+    stage_lost(&stage, 1);
+    assert_true(controller_wait_of(stage.controller, 0).not_before < stage.now);
+    stage_put(&stage, 1, stage_instance(&stage, 0));
+    stage_lost(&stage, 1);
+    assert_int_equal(controller_wait_of(stage.controller, 0).not_before, stage.now + RETRY_MS);
+    assert_int_equal(controller_wait_of(stage.controller, 0).losses, 1);
+    stage_done(&stage);
+}
+
+TEST(a_task_whose_machine_is_taken_away_is_not_held_back)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = RETRY_MS;
+    tune(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE,
+                                              .instance = stage_launch(&stage, 1, 1) });
+    stage_lost(&stage, 1);
+    assert_int_equal(controller_wait_of(stage.controller, 0).not_before, 0);
+    stage_gone_now(&stage, stage_launch(&stage, 1, 1));
+    stage_lost(&stage, 1);
+    assert_int_equal(controller_wait_of(stage.controller, 0).not_before, 0);
+    assert_int_equal(stats_of(&stage)->places_lost, 0);
+    stage_done(&stage);
+}
+
+TEST(a_machine_on_which_every_run_is_lost_at_once_is_given_back)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = 1;
+    tune(&stage);
+    stage_job(&stage, 1, 6, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 1);
+
+    stage_finished(&stage, 1);
+    for (uint64_t task = 2; task <= 5; task++) {
+        assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+        stage_put(&stage, task, machine);
+        stage_started(&stage, task);
+        if (task == 3)
+            stage_finished(&stage, task); /* the row begins anew */
+        else
+            stage_lost(&stage, task);
+    }
+    stage_put(&stage, 6, machine);
+    stage_started(&stage, 6);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    stage_lost(&stage, 6);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
+    stage_done(&stage);
+}
+
 TEST(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone)
 {
     struct stage stage;
@@ -525,6 +599,9 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time),
            RUN(no_machine_is_rented_for_a_task_that_is_held_back),
            RUN(a_machine_on_which_nothing_starts_is_given_back),
+           RUN(a_task_that_is_lost_as_soon_as_it_runs_is_held_back_longer_each_time),
+           RUN(a_task_whose_machine_is_taken_away_is_not_held_back),
+           RUN(a_machine_on_which_every_run_is_lost_at_once_is_given_back),
            RUN(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone),
            RUN(short_tasks_that_wait_are_queued_up_to_a_number),
            RUN(nothing_is_queued_where_no_machine_could_run_it),
