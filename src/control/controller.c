@@ -35,6 +35,7 @@ struct controller *controller_create(const struct controller_config *config)
     controller->ledger = ledger_create();
     arena_init(&controller->arena);
     map_init(&controller->ended_jobs);
+    map_init(&controller->ended_before);
     map_init(&controller->gone);
     controller->next_key = config->first_key > 0 ? config->first_key : 1;
     controller->next_unblock = MSEC_NEVER;
@@ -56,6 +57,7 @@ void controller_destroy(struct controller *controller)
     ledger_destroy(controller->ledger);
     arena_done(&controller->arena);
     map_done(&controller->ended_jobs);
+    map_done(&controller->ended_before);
     map_done(&controller->gone);
     mem_free(controller->steps);
     mem_free(controller->present);

@@ -25,8 +25,17 @@ bool controller_is_audited(const struct controller *controller)
     return controller->cloud_list.has_ended && controller->engine_list.has_ended;
 }
 
+/* News is never so late that those of two lists ago need to be known. */
+static void forget_ended(struct controller *controller)
+{
+    map_done(&controller->ended_before);
+    controller->ended_before = controller->ended_jobs;
+    map_init(&controller->ended_jobs);
+}
+
 static void ask_engine(struct controller *controller)
 {
+    forget_ended(controller);
     controller->engine_list_is_due = false;
     controller->engine_list.key = controller_key(controller);
     controller->engine_list.number = controller->audit;

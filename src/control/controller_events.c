@@ -75,6 +75,17 @@ static void welcome(struct controller *controller, uint32_t task)
         ledger_resume_due(controller->ledger, task, due);
 }
 
+/* Whether a job that arrives is one that is over. What had ended before the list was asked for and
+ * is named by it is another one: ids are given out again by an engine that forgot how far it was. */
+static bool is_over(struct controller *controller, uint64_t job)
+{
+    if (map_get(&controller->ended_jobs, job) != MAP_NONE)
+        return true;
+    if (map_get(&controller->ended_before, job) == MAP_NONE)
+        return false;
+    return controller->engine_list.key == 0 || !map_remove(&controller->ended_before, job);
+}
+
 static void on_job(struct controller *controller, const struct engine_event *event)
 {
     struct job_spec spec = event->job;
@@ -84,7 +95,7 @@ static void on_job(struct controller *controller, const struct engine_event *eve
         controller->lessons[known].mention = controller->audit;
         return;
     }
-    if (known != ROW_NONE || map_get(&controller->ended_jobs, spec.id) != MAP_NONE) {
+    if (known != ROW_NONE || is_over(controller, spec.id)) {
         controller->stats.late_events++;
         return;
     }

@@ -98,8 +98,10 @@ struct controller {
     uint32_t steps_room;
     uint32_t present_room;
     uint64_t next_key;
-    struct map ended_jobs; /* ids of jobs that are over, to know late news of them */
-    struct map gone;       /* ids of instances whose bill has ended, to know late news of them */
+    struct map ended_jobs;   /* ids of jobs that are over, to know late news of them: those that
+                                ended since the engine's list was asked for last */
+    struct map ended_before; /* and those that ended between the last two */
+    struct map gone;         /* ids of instances whose bill has ended, to know late news of them */
     struct audit_list cloud_list;
     struct audit_list engine_list;
     uint32_t audit;           /* number of the last one that began */

@@ -440,6 +440,63 @@ TEST(a_job_that_a_list_does_not_name_has_ended)
     stage_done(&stage);
 }
 
+/* Slurm that has lost its state gives its numbers out again. */
+TEST(a_job_that_is_over_and_that_a_later_list_names_is_another_one)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    const msec_t from = stage_view(&stage)->instance.billed_from[0];
+
+    stage_audit(&stage);
+    stage_machine_found(&stage, machine, from, 0);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    stage_finished(&stage, 1);
+    stage_job(&stage, 1, 1, false); /* the list is older than that */
+    stage_ready(&stage, machine);
+    stage_listed(&stage, ACT_LIST_WORK);
+    assert_int_equal(stage_view(&stage)->job.living, 0);
+    stage_job(&stage, 1, 1, false); /* and this may be late news */
+    assert_int_equal(stage_view(&stage)->job.living, 0);
+
+    stage_audit(&stage);
+    stage_machine_found(&stage, machine, from, 0);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    stage_job(&stage, 1, 1, false);
+    assert_int_equal(stage_view(&stage)->job.living, 1);
+    stage_ready(&stage, machine);
+    stage_listed(&stage, ACT_LIST_WORK);
+    assert_int_equal(stage_view(&stage)->job.living, 1);
+    stage_put(&stage, 1, machine);
+    stage_started(&stage, 1);
+    stage_finished(&stage, 1);
+    stage_job(&stage, 1, 1, false);
+    assert_int_equal(stage_view(&stage)->job.living, 0);
+    stage_done(&stage);
+}
+
+TEST(a_job_that_is_over_is_forgotten_with_the_second_list)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_finished(&stage, 1);
+    for (uint32_t lists = 0; lists < 2; lists++) {
+        stage_job(&stage, 1, 1, false);
+        assert_int_equal(stage_view(&stage)->job.living, 0);
+        stage_audit(&stage);
+        stage_listed(&stage, ACT_LIST_MACHINES);
+        stage_listed(&stage, ACT_LIST_WORK);
+    }
+    stage_job(&stage, 1, 1, false);
+    assert_int_equal(stage_view(&stage)->job.living, 1);
+    stage_done(&stage);
+}
+
 static void audit_with_job(struct stage *stage, uint64_t machine, msec_t from)
 {
     stage_audit(stage);
@@ -626,6 +683,8 @@ CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(a_list_makes_up_for_lost_news_of_a_machine),
            RUN(a_machine_that_was_given_back_and_is_still_there_is_given_back_again),
            RUN(a_job_that_a_list_does_not_name_has_ended),
+           RUN(a_job_that_is_over_and_that_a_later_list_names_is_another_one),
+           RUN(a_job_that_is_over_is_forgotten_with_the_second_list),
            RUN(a_task_that_is_thought_to_run_and_does_not_waits_again),
            RUN(a_placement_that_comes_to_nothing_is_repeated_when_it_is_old),
            RUN(a_placement_that_one_list_does_not_show_is_left_alone),
