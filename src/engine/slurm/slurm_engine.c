@@ -19,6 +19,7 @@
 
 enum {
     NODE_LOST_MS_DEFAULT = 15000,
+    SILENCE_MS_DEFAULT = 300000, /* SlurmdTimeout's */
     GRACE_MS_MAX = 600000,
     JOBS_MAX_DEFAULT = 1 << 21,
     SAY_SIZE = 1024,
@@ -96,6 +97,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->job_free = engine->array_free = INDEX_NONE;
     engine->nodes_wake = engine->late_wake = engine->begin_wake = engine->costs_wake = MSEC_NEVER;
     engine->asks.first_key = 1;
+    engine->silence_ms = SILENCE_MS_DEFAULT;
     return engine;
 }
 
@@ -184,7 +186,11 @@ static void break_list(struct slurm_engine *engine)
 static void on_list_begins(struct slurm_engine *engine, const struct line *line)
 {
     const char *what = line_get(line, "what");
+    const char *silence = line_get(line, "silence_s");
+    uint64_t seconds = 0;
 
+    if (silence != NULL && line_number(silence, UINT16_MAX, &seconds) == 0)
+        engine->silence_ms = (msec_t)seconds * MSEC_PER_SEC;
     if (engine->is_listing && what != NULL && strcmp(what, "nodes") == 0)
         engine->round++;
 }

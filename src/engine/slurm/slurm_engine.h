@@ -69,7 +69,8 @@ struct slurm_engine_config {
 
     const char *stop_signal; /* sent before a job is stopped; NULL: none */
     msec_t stop_grace_ms;    /* from the signal to the end; at most ten minutes */
-    msec_t node_lost_ms;     /* a machine that is down so long is lost; 0: 15 s */
+    msec_t node_lost_ms;     /* a machine that is down so long is lost; 0: 15 s. One that is only
+                                silent while jobs run there is Slurm's to judge */
 
     uint32_t jobs_max; /* more are left out; 0: two million */
 

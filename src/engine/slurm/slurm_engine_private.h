@@ -92,6 +92,7 @@ struct slurm_node {
     uint32_t tries;
     bool is_there; /* Slurm knows it */
     bool is_up;
+    bool is_silent; /* Slurm does not know yet whether it is down */
     bool is_drained;
     bool is_admitted;
     bool is_told; /* as ready */
@@ -153,6 +154,7 @@ struct slurm_engine {
     uint32_t node_count, nodes_room;
     struct map by_instance;
     msec_t nodes_wake;
+    msec_t silence_ms; /* after so long Slurm itself sets a silent node down */
 
     struct slurm_asks asks;
     struct slurm_rows dirty; /* jobs to place, queue or stop */

@@ -278,12 +278,15 @@ static void finish_stops(struct bridge *bridge)
 /* The whole list; the look behind it may tell news as well. */
 static void send_list(struct bridge *bridge, const struct slurm_request *request)
 {
+    const slurm_conf_t *conf = configuration();
     const uint32_t begin = bridge->out.size;
     uint32_t count = 0;
 
     line_text_begin(&bridge->out, "list");
     line_text_number(&bridge->out, "key", request->key);
     line_text_string(&bridge->out, "what", request->what);
+    if (conf != NULL && conf->slurmd_timeout > 0)
+        line_text_number(&bridge->out, "silence_s", conf->slurmd_timeout);
     line_text_end(&bridge->out);
 
     const int code = strcmp(request->what, "jobs") == 0

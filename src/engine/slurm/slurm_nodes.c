@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Machines as nodes of Slurm. One that takes no work for a while, though nobody gave it back, is
- * lost; a while, because every node is silent for some seconds when slurmctld is restarted. One that
- * was given back is set down, so that Slurm puts what ran there back at once, and deleted; that is
+ * lost; a while, because every node is silent for some seconds when slurmctld is restarted. While jobs
+ * run there, that it is silent is not enough: Slurm would let them run on, and sets it down when it has
+ * waited for long enough. One that was given back is set down, so that Slurm puts what ran there back at once, and deleted; that is
  * tried until Slurm has forgotten it, and again if it comes back.
  */
 #include <inttypes.h>
@@ -122,7 +123,10 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
     if (!node->is_there)
         engine->stats.nodes++;
     node->is_there = true;
+    if (node->is_up && strcmp(state, "up") != 0)
+        node->idle_since = MSEC_NEVER; /* it is not only drained any more: count anew */
     node->is_up = strcmp(state, "up") == 0;
+    node->is_silent = strcmp(state, "silent") == 0;
     node->is_drained = drain != NULL && strcmp(drain, "1") == 0;
     node->seen = engine->round;
     if (node->is_retired && !node->is_removing && node->retry_at == MSEC_NEVER)
@@ -137,6 +141,7 @@ static void forget_node(struct slurm_engine *engine, struct slurm_node *node)
     engine->stats.nodes--;
     node->is_there = false;
     node->is_up = false;
+    node->is_silent = false;
     node->is_removing = false;
     node->tries = 0;
     node->retry_at = MSEC_NEVER;
@@ -280,9 +285,11 @@ void slurm_nodes_reset(struct slurm_engine *engine)
 /* What runs on a machine that was only drained runs on there. */
 static bool is_lost(const struct slurm_engine *engine, const struct slurm_node *node)
 {
+    const msec_t patience = node->is_silent && node->running > 0 ? engine->silence_ms : 0;
+
     return node->is_told && node->idle_since != MSEC_NEVER &&
            engine->now >= node->idle_since + engine->config.node_lost_ms &&
-           (!node->is_up || node->running == 0);
+           engine->now >= node->idle_since + patience && (!node->is_up || node->running == 0);
 }
 
 static void tick_node(struct slurm_engine *engine, struct slurm_node *node)

@@ -238,7 +238,9 @@ bool slurm_record_is_node(const node_info_t *node)
            (node->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
 }
 
-/* up: takes work; joining: will, once it has answered; down: neither. */
+/* up: takes work; joining: will, once it has answered; down: neither. silent: it missed a ping, which
+ * a busy network is enough for; Slurm lets its jobs be until SlurmdTimeout is over, and then sets it
+ * down. */
 static const char *node_state(uint32_t state)
 {
     const uint32_t base = state & NODE_STATE_BASE;
@@ -247,10 +249,10 @@ static const char *node_state(uint32_t state)
         return "joining";
     if (base == NODE_STATE_DOWN || base == NODE_STATE_ERROR)
         return "down";
-    if ((state & (NODE_STATE_NO_RESPOND | NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
-                  NODE_STATE_FAIL | NODE_STATE_INVALID_REG)) != 0)
+    if ((state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_FAIL |
+                  NODE_STATE_INVALID_REG)) != 0)
         return "down";
-    return "up";
+    return (state & NODE_STATE_NO_RESPOND) != 0 ? "silent" : "up";
 }
 
 uint64_t slurm_record_node(const node_info_t *node, struct line_text *out)

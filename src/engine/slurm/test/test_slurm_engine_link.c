@@ -88,6 +88,57 @@ TEST(a_drained_machine_is_lost_only_when_nothing_runs_there)
     finish(&world);
 }
 
+/* A ping was missed: Slurm itself waits for SlurmdTimeout. */
+TEST(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->list(world.port.self, 40);
+    line(&world, "list key=1 what=nodes silence_s=60");
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "node name=st-8 state=up drain=0");
+    line(&world, runs);
+    line(&world, "node name=st-7 state=up drain=1");
+    world.now += 100000; /* as long as it is only drained does not count */
+    line(&world, "node name=st-7 state=silent drain=1");
+    line(&world, "node name=st-8 state=silent drain=0");
+    world.heard[0] = '\0';
+    world.now += 15000;
+    tick(&world);
+    heard(&world, "lost-node on 8\n"); /* nothing runs there */
+    world.now += 44999;
+    tick(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    tick(&world);
+    line(&world, "node name=st-7 state=silent drain=0");
+    world.now += 30000;
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-7 state=down drain=0"); /* that is Slurm's word */
+    tick(&world);
+    heard(&world, "lost-node on 7\n");
+    finish(&world);
+}
+
+TEST(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, runs);
+    line(&world, "node name=st-7 state=silent drain=0");
+    world.heard[0] = '\0';
+    world.now += 299999;
+    tick(&world);
+    heard(&world, "");
+    world.now += 1000;
+    tick(&world);
+    heard(&world, "lost-node on 7\n");
+    finish(&world);
+}
+
 TEST(a_node_is_removed_until_it_is_gone)
 {
     struct world world;
@@ -297,6 +348,8 @@ CHECK_MAIN(RUN(a_machine_is_ready_when_its_node_takes_work),
            RUN(a_machine_that_is_down_for_long_is_lost),
            RUN(a_restart_of_slurmctld_loses_no_machine),
            RUN(a_drained_machine_is_lost_only_when_nothing_runs_there),
+           RUN(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up),
+           RUN(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up),
            RUN(a_node_is_removed_until_it_is_gone),
            RUN(a_machine_that_never_joined_needs_no_removal),
            RUN(nodes_that_nobody_admitted_are_strays),
