@@ -110,12 +110,25 @@ static msec_t task_end(const struct view *view, uint32_t task)
     return end > view->now ? end : view->now;
 }
 
+#define NO_END UINT32_MAX
+
 /* Ends while they are gathered: one entry for all machines of a job. */
 struct gathering {
     struct backfill_end *ends;
     uint32_t count;
-    uint32_t *entry_of_job; /* + 1 */
+    uint32_t *entry_of_job; /* + 1, or NO_END */
 };
+
+/* A gang of which a task waits does not end before that has a machine too. */
+static bool is_incomplete(const struct view *view, uint32_t job)
+{
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE && view->job.gang[job];
+         task = view->task.sibling[task]) {
+        if (view->task.state[task] == TASK_WAITING)
+            return true;
+    }
+    return false;
+}
 
 static void gather(struct gathering *to, const struct view *view, uint32_t instance)
 {
@@ -134,6 +147,10 @@ static void gather(struct gathering *to, const struct view *view, uint32_t insta
 
     uint32_t *entry = &to->entry_of_job[view->task.job[task]];
 
+    if (*entry == 0 && is_incomplete(view, view->task.job[task]))
+        *entry = NO_END;
+    if (*entry == NO_END)
+        return;
     if (*entry == 0) {
         to->ends[to->count++] = (struct backfill_end){ .at = task_end(view, task) };
         *entry = to->count;
