@@ -37,7 +37,7 @@ struct cloud_port {
 enum cloud_event_kind {
     CLOUD_RUNNING, /* it runs and is billed since 'billed_from' */
     CLOUD_REFUSED, /* no such machine to be had now; the id will never be used */
-    CLOUD_NOTICE,  /* it will be taken away soon */
+    CLOUD_NOTICE,  /* it will be taken away soon, or may be: see 'may_stay' */
     CLOUD_GONE,    /* given back or taken away; billed from 'billed_from' (below 0: never) to
                       'billed_to' */
     CLOUD_FOUND,   /* ours, of 'offer'; billed since 'billed_from' (below 0: not yet) */
@@ -52,6 +52,7 @@ struct cloud_event {
     msec_t billed_from;
     msec_t billed_to;
     uint32_t offer; /* CLOUD_FOUND, and CLOUD_GONE in a list; OFFER_NONE: not known */
+    bool may_stay;  /* CLOUD_NOTICE: it is only at risk, and perhaps never taken away */
 };
 
 /* Of an offer that was refused and is not asked for again before 'until'. */

@@ -113,6 +113,7 @@ struct controller_stats {
     uint64_t refused;
     uint64_t lost;
     uint64_t noticed;     /* machines that were cleared because they would be taken away */
+    uint64_t at_risk;     /* machines that take no more work because they may be taken away */
     uint64_t migrations;  /* of tasks that had been launched before */
     msec_t bound_task_ms; /* time that tasks were bound to instances, added up */
     msec_t instance_ms;   /* time from request to end of instances, added up */

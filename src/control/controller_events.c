@@ -507,13 +507,23 @@ void controller_evacuate(struct controller *controller, uint32_t instance, bool 
     controller->wants_decision = true;
 }
 
-static void on_notice(struct controller *controller, uint32_t instance, msec_t at)
+/* A machine that is only at risk may well stay: what runs there goes on. When it is certain that it
+ * will be taken, what is left there is stopped, while there is time to save it. */
+static void on_notice(struct controller *controller, uint32_t instance,
+                      const struct cloud_event *event)
 {
-    if (!view_is_open(&controller->view, instance))
+    struct view *view = &controller->view;
+    const bool is_open = view_is_open(view, instance);
+
+    if (event->may_stay && is_open) {
+        controller->stats.at_risk++;
+        controller_give_up(controller, instance, true, event->at);
+    }
+    if (event->may_stay || (!is_open && view->instance.task_count[instance] == 0))
         return;
-    controller_evacuate(controller, instance, true, at);
+    controller_evacuate(controller, instance, true, event->at);
     controller->stats.noticed++;
-    controller->view.instance.state[instance] = INSTANCE_DRAINING;
+    view->instance.state[instance] = INSTANCE_DRAINING;
     controller_try_return(controller, instance);
 }
 
@@ -610,7 +620,7 @@ static void on_instance(struct controller *controller, uint32_t instance,
         on_refused(controller, instance, event->at);
         break;
     case CLOUD_NOTICE:
-        on_notice(controller, instance, event->at);
+        on_notice(controller, instance, event);
         break;
     case CLOUD_GONE:
         controller_gone(controller, instance, event);

@@ -189,7 +189,12 @@ static void restart_gang(struct controller *controller, uint32_t job)
          task = view->task.sibling[task]) {
         if (view->task.state[task] != TASK_RUNNING)
             continue;
-        view_mark_stopped(view, task, view->now);
+        if (view_is_open(view, view->task.instance[task])) {
+            view_mark_stopped(view, task, view->now);
+        } else { /* it could end there, but not start again */
+            controller_unbind(controller, task, view->now);
+            controller->wants_decision = true;
+        }
         controller_stop(controller, task);
     }
 }

@@ -99,6 +99,19 @@ static void expect_loss(struct world *world, uint32_t row)
                  world->machines[row].epoch);
 }
 
+static void expect_risk(struct world *world, uint32_t row)
+{
+    const msec_t mean = world->config->faults.risk_mean_ms;
+
+    if (mean == 0)
+        return;
+
+    const double after = rng_exponential(&world->rng_cloud, (double)mean);
+
+    world_at(world, msec_round_up(world->now + (msec_t)after + 1, world->config->tick_ms),
+             WORLD_MACHINE_AT_RISK, row, world->machines[row].epoch);
+}
+
 static void tell(struct world *world, enum cloud_event_kind kind, uint64_t id, msec_t billed_from,
                  msec_t billed_to)
 {
@@ -114,6 +127,16 @@ static void tell(struct world *world, enum cloud_event_kind kind, uint64_t id, m
     sim_news_cloud(world, &event);
 }
 
+/* It is to be taken away, or may be. */
+static void warn(struct world *world, uint64_t id, bool may_stay)
+{
+    sim_news_cloud(world, &(struct cloud_event){ .offer = OFFER_NONE,
+                                                 .kind = CLOUD_NOTICE,
+                                                 .at = world->now,
+                                                 .instance = id,
+                                                 .may_stay = may_stay });
+}
+
 static void runs(struct world *world, uint32_t row)
 {
     struct world_machine *machine = &world->machines[row];
@@ -122,6 +145,7 @@ static void runs(struct world *world, uint32_t row)
     if (machine->state == MACHINE_ASKED)
         machine->state = MACHINE_BOOTING;
     expect_loss(world, row);
+    expect_risk(world, row);
     tell(world, CLOUD_RUNNING, machine->id, world->now, 0);
 }
 
@@ -179,8 +203,8 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event)
         return;
     if (event->kind == WORLD_MACHINE_RUNS) {
         runs(world, event->who);
-    } else if (event->kind == WORLD_MACHINE_WARNED) {
-        tell(world, CLOUD_NOTICE, world->machines[event->who].id, 0, 0);
+    } else if (event->kind == WORLD_MACHINE_AT_RISK || event->kind == WORLD_MACHINE_WARNED) {
+        warn(world, world->machines[event->who].id, event->kind == WORLD_MACHINE_AT_RISK);
     } else if (event->kind == WORLD_MACHINE_LOST) {
         sim_engine_machine_lost(world, event->who);
         ends(world, event->who);

@@ -635,6 +635,7 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
         break;
     case WORLD_MACHINE_RUNS:
     case WORLD_MACHINE_READY:
+    case WORLD_MACHINE_AT_RISK:
     case WORLD_MACHINE_WARNED:
     case WORLD_MACHINE_LOST:
     case WORLD_MACHINE_ENDS:

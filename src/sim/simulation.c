@@ -170,6 +170,7 @@ static void happen(struct world *world, const struct timeline_event *event)
 {
     switch ((enum world_event)event->kind) {
     case WORLD_MACHINE_RUNS:
+    case WORLD_MACHINE_AT_RISK:
     case WORLD_MACHINE_WARNED:
     case WORLD_MACHINE_LOST:
     case WORLD_MACHINE_ENDS:
@@ -211,6 +212,7 @@ static bool is_void(const void *context, const struct timeline_event *event)
     switch ((enum world_event)event->kind) {
     case WORLD_MACHINE_RUNS:
     case WORLD_MACHINE_READY:
+    case WORLD_MACHINE_AT_RISK:
     case WORLD_MACHINE_WARNED:
     case WORLD_MACHINE_LOST:
     case WORLD_MACHINE_ENDS:

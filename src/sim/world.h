@@ -25,6 +25,7 @@ enum world_rank { RANK_UNDER_WAY, RANK_ARRIVAL, RANK_DECISION, RANK_COMPLETION }
 enum world_event {
     WORLD_MACHINE_RUNS,  /* who: machine */
     WORLD_MACHINE_READY, /* who: machine */
+    WORLD_MACHINE_AT_RISK,
     WORLD_MACHINE_WARNED,
     WORLD_MACHINE_LOST,
     WORLD_MACHINE_ENDS,  /* given back */

@@ -382,9 +382,15 @@ TEST(seed_1608_a_bill_ends_when_the_machine_was_lost_and_not_when_its_task_stopp
     check_seed(1608);
 }
 
+TEST(seed_2628_semi_elastic_does_not_wait_for_the_end_of_a_gang_that_waits_itself)
+{
+    check_seed(2628);
+}
+
 TEST(every_rare_path_was_taken)
 {
     uint64_t refused = 0, lost = 0, noticed = 0, late = 0, restarts = 0, cleared = 0, fulls = 0;
+    uint64_t at_risk = 0;
 
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         const struct outcome *of = &outcomes[seed];
@@ -392,6 +398,7 @@ TEST(every_rare_path_was_taken)
         refused += of->result.stats.refused;
         lost += of->result.stats.lost;
         noticed += of->result.stats.noticed;
+        at_risk += of->result.stats.at_risk;
         late += of->result.stats.late_events;
         fulls += of->result.stats.fulls;
         restarts += of->watch.gang_restarts;
@@ -405,6 +412,7 @@ TEST(every_rare_path_was_taken)
     assert_true(refused > 0);
     assert_true(lost > 0);
     assert_true(noticed > 0);
+    assert_true(at_risk > 0);
     assert_true(late > 0);
     assert_true(restarts > 0);
     assert_true(cleared > 0);
@@ -505,6 +513,7 @@ int main(int argc, char **argv)
         RUN(seed_434_owl_keeps_the_machine_of_a_task_that_has_no_offer_left),
         RUN(seed_1210_the_room_of_a_task_that_has_no_offer_left_is_given_to_nobody),
         RUN(seed_1608_a_bill_ends_when_the_machine_was_lost_and_not_when_its_task_stopped),
+        RUN(seed_2628_semi_elastic_does_not_wait_for_the_end_of_a_gang_that_waits_itself),
         RUN(every_rare_path_was_taken),
         RUN(every_kind_of_trouble_was_met),
     };

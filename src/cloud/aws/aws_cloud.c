@@ -135,8 +135,7 @@ static bool on_notice(void *context, const char *instance_id, bool is_certain)
 {
     const struct aws_cloud *cloud = context;
 
-    (void)is_certain;
-    return aws_fleet_notice(cloud->fleet, aws_client_now(), instance_id);
+    return aws_fleet_notice(cloud->fleet, aws_client_now(), instance_id, is_certain);
 }
 
 /* ---- the port ---- */

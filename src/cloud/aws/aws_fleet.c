@@ -143,7 +143,7 @@ void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call_id,
     aws_fleet_tick(fleet, now);
 }
 
-bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id)
+bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id, bool is_certain)
 {
     for (uint32_t i = 0; i < fleet->machine_count; i++) {
         if (strcmp(fleet->machines[i].id, instance_id) != 0)
@@ -151,7 +151,8 @@ bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_
         fleet_tell(fleet, &(struct cloud_event){ .kind = CLOUD_NOTICE,
                                                  .at = now,
                                                  .instance = fleet->machines[i].key,
-                                                 .offer = fleet->machines[i].offer });
+                                                 .offer = fleet->machines[i].offer,
+                                                 .may_stay = !is_certain });
         fleet_look_soon(fleet, now);
         return true;
     }

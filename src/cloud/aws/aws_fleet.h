@@ -123,9 +123,10 @@ void aws_fleet_tick(struct aws_fleet *fleet, msec_t now);
 void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call_id,
                       const struct aws_http_answer *answer);
 
-/* A notice from elsewhere (a queue): the instance of this EC2 id will be taken away. Whether it is
- * one of ours that we know of. */
-bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id);
+/* A notice from elsewhere (a queue): the instance of this EC2 id will be taken away, or is only at
+ * risk of it. Whether it is one of ours that we know of. */
+bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_id,
+                      bool is_certain);
 
 struct aws_fleet_stats aws_fleet_stats(const struct aws_fleet *fleet);
 

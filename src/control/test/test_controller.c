@@ -531,6 +531,89 @@ TEST(a_notice_before_the_machine_runs_gives_it_back)
     stage_done(&stage);
 }
 
+TEST(what_runs_on_a_machine_that_is_only_at_risk_goes_on)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    const struct cloud_event notice = { .kind = CLOUD_NOTICE,
+                                        .instance = machine,
+                                        .may_stay = true };
+
+    stage_put(&stage, 2, machine);
+    stage.seen = stage.act_count;
+    stage_cloud(&stage, notice);
+    stage_cloud(&stage, notice);
+
+    stage_acts(&stage, "stop 2; "); /* it has not begun */
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_false(view_is_open(stage_view(&stage), view_find_instance(stage_view(&stage), machine)));
+    assert_true(controller_wants_decision(stage.controller));
+    assert_int_equal(controller_stats(stage.controller)->at_risk, 1);
+    assert_int_equal(controller_stats(stage.controller)->noticed, 0);
+    stage_stopped(&stage, 2);
+    stage_no_acts(&stage);
+    stage_finished(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_done(&stage);
+}
+
+TEST(a_machine_at_risk_is_cleared_when_it_is_certain_that_it_will_be_taken)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    stage.seen = stage.act_count;
+    stage_cloud(&stage, (struct cloud_event){
+                            .kind = CLOUD_NOTICE, .instance = machine, .may_stay = true });
+    stage_no_acts(&stage);
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+
+    stage_acts(&stage, "stop %d; ", 1);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    assert_int_equal(controller_stats(stage.controller)->noticed, 1);
+    stage_done(&stage);
+}
+
+TEST(a_gang_that_starts_again_leaves_the_machine_that_is_at_risk)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, true);
+    stage_decide(&stage, (struct script){ .rents = { 0, 0 },
+                                          .rent_count = 2,
+                                          .places = { { .task = 1 }, { .task = 2, .rent = 1 } },
+                                          .place_count = 2 });
+    const uint64_t at_risk = stage_instance(&stage, 1);
+    const uint64_t other = stage_instance(&stage, 0);
+
+    for (uint32_t back = 0; back < 2; back++) {
+        stage_running(&stage, stage_instance(&stage, back));
+        stage_ready(&stage, stage_instance(&stage, back));
+    }
+    stage_started(&stage, 1);
+    stage_started(&stage, 2);
+    stage_cloud(&stage, (struct cloud_event){
+                            .kind = CLOUD_NOTICE, .instance = at_risk, .may_stay = true });
+    stage.seen = stage.act_count;
+    (void)stage_move(&stage, 2, 1); /* both stop, and 1 cannot start again where it was */
+    stage_stopped(&stage, 1);
+
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_put(&stage, 1, other);
+    assert_int_equal(stage_where(&stage, 1), other);
+    stage_done(&stage);
+}
+
 /*
  * Giving back.
  */
@@ -766,38 +849,44 @@ TEST(time_does_not_go_back_with_a_late_event)
     stage_done(&stage);
 }
 
-CHECK_MAIN(
-    RUN(what_a_plan_rents_is_asked_for_at_once),
-    RUN(a_machine_is_admitted_when_it_runs_and_its_tasks_placed_when_it_is_ready),
-    RUN(a_task_for_a_machine_that_is_ready_is_placed_at_once),
-    RUN(a_job_without_an_estimate_gets_the_default),
-    RUN(arrivals_ends_and_losses_want_a_decision_and_a_decision_ends_that),
-    RUN(machines_of_one_offer_and_request_are_asked_for_in_one_call),
-    RUN(a_drain_lets_go_of_all_that_is_empty_and_of_nothing_else),
-    RUN(a_move_stops_first_and_places_when_the_target_is_ready),
-    RUN(a_move_to_a_ready_target_places_when_it_has_stopped), RUN(two_tasks_can_change_places),
-    RUN(a_task_that_finishes_before_it_has_stopped_is_not_placed_again),
-    RUN(a_task_lost_on_its_way_out_goes_on_to_its_target), RUN(a_task_that_is_lost_waits_again),
-    RUN(a_gang_of_which_one_task_moves_restarts_as_a_whole),
-    RUN(a_gang_of_which_one_task_was_lost_restarts_as_a_whole),
-    RUN(tasks_of_one_job_that_are_no_gang_do_not_restart_each_other),
-    RUN(tasks_of_a_refused_machine_wait_again),
-    RUN(a_refused_offer_is_passed_over_until_its_block_ends),
-    RUN(late_news_of_a_refusal_does_not_end_a_later_block),
-    RUN(a_task_on_the_way_to_a_refused_machine_waits_when_it_has_stopped),
-    RUN(tasks_of_a_lost_machine_wait_again_when_the_engine_speaks_first),
-    RUN(tasks_of_a_lost_machine_wait_again_when_the_cloud_speaks_first),
-    RUN(a_task_leaving_a_lost_machine_goes_to_its_target),
-    RUN(tasks_bound_for_a_machine_that_never_came_wait_again),
-    RUN(a_notice_stops_all_tasks_and_the_machine_goes_back_when_the_last_has_left),
-    RUN(a_machine_that_is_gone_before_its_tasks_have_stopped_is_not_given_back),
-    RUN(a_notice_before_the_machine_runs_gives_it_back), RUN(an_empty_machine_goes_back_at_once),
-    RUN(a_released_machine_goes_back_once_when_its_last_task_has_left),
-    RUN(a_machine_released_before_it_runs_goes_back_and_is_never_admitted),
-    RUN(a_start_of_an_earlier_placement_is_ignored),
-    RUN(a_start_that_is_heard_after_the_order_to_stop_is_ignored),
-    RUN(a_stop_of_an_earlier_act_is_ignored), RUN(a_loss_of_an_earlier_placement_is_ignored),
-    RUN(a_loss_under_no_key_is_ignored),
-    RUN(a_rate_counts_while_its_task_runs_and_is_no_late_event_while_it_stops),
-    RUN(events_about_nobody_are_counted_and_ignored), RUN(a_job_that_is_over_does_not_arrive_again),
-    RUN(time_does_not_go_back_with_a_late_event))
+CHECK_MAIN(RUN(what_a_plan_rents_is_asked_for_at_once),
+           RUN(a_machine_is_admitted_when_it_runs_and_its_tasks_placed_when_it_is_ready),
+           RUN(a_task_for_a_machine_that_is_ready_is_placed_at_once),
+           RUN(a_job_without_an_estimate_gets_the_default),
+           RUN(arrivals_ends_and_losses_want_a_decision_and_a_decision_ends_that),
+           RUN(machines_of_one_offer_and_request_are_asked_for_in_one_call),
+           RUN(a_drain_lets_go_of_all_that_is_empty_and_of_nothing_else),
+           RUN(a_move_stops_first_and_places_when_the_target_is_ready),
+           RUN(a_move_to_a_ready_target_places_when_it_has_stopped),
+           RUN(two_tasks_can_change_places),
+           RUN(a_task_that_finishes_before_it_has_stopped_is_not_placed_again),
+           RUN(a_task_lost_on_its_way_out_goes_on_to_its_target),
+           RUN(a_task_that_is_lost_waits_again),
+           RUN(a_gang_of_which_one_task_moves_restarts_as_a_whole),
+           RUN(a_gang_of_which_one_task_was_lost_restarts_as_a_whole),
+           RUN(tasks_of_one_job_that_are_no_gang_do_not_restart_each_other),
+           RUN(tasks_of_a_refused_machine_wait_again),
+           RUN(a_refused_offer_is_passed_over_until_its_block_ends),
+           RUN(late_news_of_a_refusal_does_not_end_a_later_block),
+           RUN(a_task_on_the_way_to_a_refused_machine_waits_when_it_has_stopped),
+           RUN(tasks_of_a_lost_machine_wait_again_when_the_engine_speaks_first),
+           RUN(tasks_of_a_lost_machine_wait_again_when_the_cloud_speaks_first),
+           RUN(a_task_leaving_a_lost_machine_goes_to_its_target),
+           RUN(tasks_bound_for_a_machine_that_never_came_wait_again),
+           RUN(a_notice_stops_all_tasks_and_the_machine_goes_back_when_the_last_has_left),
+           RUN(a_machine_that_is_gone_before_its_tasks_have_stopped_is_not_given_back),
+           RUN(a_notice_before_the_machine_runs_gives_it_back),
+           RUN(what_runs_on_a_machine_that_is_only_at_risk_goes_on),
+           RUN(a_machine_at_risk_is_cleared_when_it_is_certain_that_it_will_be_taken),
+           RUN(a_gang_that_starts_again_leaves_the_machine_that_is_at_risk),
+           RUN(an_empty_machine_goes_back_at_once),
+           RUN(a_released_machine_goes_back_once_when_its_last_task_has_left),
+           RUN(a_machine_released_before_it_runs_goes_back_and_is_never_admitted),
+           RUN(a_start_of_an_earlier_placement_is_ignored),
+           RUN(a_start_that_is_heard_after_the_order_to_stop_is_ignored),
+           RUN(a_stop_of_an_earlier_act_is_ignored), RUN(a_loss_of_an_earlier_placement_is_ignored),
+           RUN(a_loss_under_no_key_is_ignored),
+           RUN(a_rate_counts_while_its_task_runs_and_is_no_late_event_while_it_stops),
+           RUN(events_about_nobody_are_counted_and_ignored),
+           RUN(a_job_that_is_over_does_not_arrive_again),
+           RUN(time_does_not_go_back_with_a_late_event))

@@ -424,6 +424,9 @@ def a_notice_from_the_queue_reaches_its_machine(world):
     drive.ask("rent", 1, 2, 1)
     until(lambda: len(drive.told("running")) == 2, 20, "machines")
     launch, = [line for line in world.record("launch", cluster) if ec2_identity.key_of(line) == 2]
+    world.ec2.control("/rebalance", {"instance": launch["id"]})
+    until(lambda: drive.told("risk", 2), 15, "a recommendation")
+    equal(drive.told("notice", 2), [])  # nobody has said that it will be taken
     world.ec2.control("/interrupt", {"instance": launch["id"], "notice_ms": 1500, "copies": 2})
     until(lambda: drive.told("notice", 2), 15, "a notice")
     until(lambda: drive.told("gone", 2), 15, "its end")

@@ -5,7 +5,7 @@
  * CONFIG.yaml is the map 'cloud' of a configuration. Acts come as lines on standard input:
  *     rent FIRST COUNT OFFER      give_back KEY      list KEY      stats      quit
  * Events go to standard output, one line each:
- *     running|refused|notice|gone|found|listed KEY billed_from billed_to offer at
+ *     running|refused|notice|risk|gone|found|listed KEY billed_from billed_to offer at
  * What is noted goes to standard error: 'error' or 'note', the time and the words. At the end of the input it stops; machines stay.
  */
 #include <inttypes.h>
@@ -34,7 +34,8 @@ static void on_event(void *context, const struct cloud_event *event)
     static const char *const NAME[] = { "running", "refused", "notice", "gone", "found", "listed" };
 
     (void)context;
-    printf("%s %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", NAME[event->kind],
+    printf("%s %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+           event->may_stay ? "risk" : NAME[event->kind],
            event->kind == CLOUD_LISTED ? event->key : event->instance, event->billed_from,
            event->billed_to, event->offer == OFFER_NONE ? -1 : (int64_t)event->offer, event->at);
     (void)fflush(stdout);

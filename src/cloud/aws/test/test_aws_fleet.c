@@ -409,7 +409,7 @@ TEST(a_machine_that_is_taken_away_is_gone_at_the_time_that_ec2_says)
     pass(30000);
 
     assert_int_equal(of(CLOUD_GONE, 7).billed_to, end);
-    aws_fleet_notice(fleet, now, "i-00000000");
+    aws_fleet_notice(fleet, now, "i-00000000", true);
     assert_null(told(CLOUD_NOTICE, 7));
 }
 
@@ -429,13 +429,15 @@ TEST(a_notice_reaches_the_machine_it_is_about)
     port.ops->rent(port.self, 7, 1, 1);
     pass(100);
 
-    assert_true(aws_fleet_notice(fleet, now, "i-00000000"));
-    assert_true(aws_fleet_notice(fleet, now, "i-00000000"));
-    assert_false(aws_fleet_notice(fleet, now, "i-unknown"));
+    assert_true(aws_fleet_notice(fleet, now, "i-00000000", false));
+    assert_true(aws_fleet_notice(fleet, now, "i-00000000", true));
+    assert_false(aws_fleet_notice(fleet, now, "i-unknown", true));
 
     assert_int_equal(event_count, 2);
     assert_int_equal(events[0].kind, CLOUD_NOTICE);
     assert_int_equal(events[0].instance, 7);
+    assert_true(events[0].may_stay);
+    assert_false(events[1].may_stay);
 }
 
 TEST(a_missing_right_is_said_and_not_asked_for_again_at_once)
