@@ -13,6 +13,7 @@
 
 #include <uv.h>
 
+#include "base/steady_clock.h"
 #include "cloud/aws/aws_cloud.h"
 #include "cloud/local/local_cloud.h"
 #include "control/controller.h"
@@ -22,7 +23,6 @@
 #include "daemon/journal.h"
 #include "daemon/link.h"
 #include "daemon/shadow.h"
-#include "daemon/steady_clock.h"
 #include "engine/slurm/slurm_engine.h"
 #include "serve/http.h"
 #include "serve/serve.h"

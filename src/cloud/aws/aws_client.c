@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "base/steady_clock.h"
 #include "cloud/aws/aws_credentials.h"
 #include "cloud/aws/aws_form.h"
 #include "cloud/aws/aws_http.h"
@@ -46,15 +47,12 @@ struct aws_client {
 
 msec_t aws_client_now(void)
 {
-    static msec_t last;
+    static struct steady_clock clock;
     struct timespec now;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-
-    const msec_t at = (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-
-    last = at > last ? at : last;
-    return last;
+    return steady_clock_read(&clock, (msec_t)now.tv_sec * MSEC_PER_SEC + now.tv_nsec / 1000000,
+                             (msec_t)(uv_hrtime() / 1000000));
 }
 
 static msec_t get_now(void *context)

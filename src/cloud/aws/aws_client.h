@@ -58,7 +58,7 @@ const char *aws_client_key_source(const struct aws_client *client);
 
 const char *aws_client_region(const struct aws_client *client);
 
-/* Milliseconds since 1970; never goes backwards within one process. */
+/* Milliseconds since 1970, by a steady clock. */
 msec_t aws_client_now(void);
 
 #endif

@@ -12,8 +12,8 @@
  * and go back, and their accounts show the step as time until the cloud says when their bills began and
  * ended. Nothing breaks, ten years ahead either.
  */
-#ifndef STINT_DAEMON_STEADY_CLOCK_H
-#define STINT_DAEMON_STEADY_CLOCK_H
+#ifndef STINT_BASE_STEADY_CLOCK_H
+#define STINT_BASE_STEADY_CLOCK_H
 
 #include "base/units.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/steady_clock.h"
+#include "base/steady_clock.h"
 
 msec_t steady_clock_read(struct steady_clock *clock, msec_t realtime, msec_t monotonic)
 {

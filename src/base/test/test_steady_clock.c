@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/steady_clock.h"
+#include "base/steady_clock.h"
 
 #include "base/test/check.h"
 
