@@ -11,7 +11,7 @@ enum { KEY_OFF = 0x100 };
 
 static const char drain_doc[] =
     "Let the daemon rent nothing more and give back what is empty; what runs goes on to its end. "
-    "Until `stint drain --off`, or until the daemon is started again.\v"
+    "Until `stint drain --off`, also if the daemon is started again.\v"
     "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.";
 
 static const char reload_doc[] =

@@ -661,17 +661,6 @@ static const char *const *engine_argv(struct daemon *daemon)
     return argv;
 }
 
-/* The virtual world has books of its own: its machines must never be taken for real ones. */
-static const char *state_file(struct daemon *daemon)
-{
-    const size_t size = strlen(daemon->conf.state) + sizeof(".shadow");
-    char *path = arena_alloc(&daemon->arena, size, 1);
-
-    (void)snprintf(path, size, "%s%s", daemon->conf.state,
-                   daemon->conf.mode == CONF_SHADOW ? ".shadow" : "");
-    return path;
-}
-
 static int create_aws(struct daemon *daemon, struct error *reterr)
 {
     return aws_cloud_create(&(struct aws_cloud_config){ .loop = &daemon->loop,
@@ -897,7 +886,7 @@ static int start(struct daemon *daemon, struct error *reterr)
         return rc;
     catalogue_done(&daemon->catalogue);
     daemon->catalogue = catalogue;
-    rc = store_open(state_file(daemon), &daemon->store, reterr);
+    rc = daemon_open_state(daemon, reterr);
     if (rc < 0)
         return rc;
     rc = create_adapters(daemon, reterr);

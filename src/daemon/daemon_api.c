@@ -212,6 +212,8 @@ static void drain(void *context, bool on)
         return;
     daemon->is_draining = on;
     daemon->world.draining = on;
+    journal_mark(&daemon->journal, MARK_DRAINING, on ? "yes" : "no");
+    daemon->write_at = daemon_now(daemon);
     if (on)
         gate_withdraw_rents(daemon->gate);
     daemon->decide_at = daemon_now(daemon);

@@ -5,6 +5,7 @@
  *   daemon.c         creation, the loop, the turn
  *   daemon_books.c   what the controller reports goes into the journal
  *   daemon_api.c     what the HTTP API asks and orders
+ *   daemon_state.c   what the daemon keeps of itself
  *   doctor.c         what is wrong with the world
  *   wait_words.c     why the engine does not let a job run, in words
  */
@@ -132,6 +133,9 @@ int daemon_teach(struct daemon *daemon, struct error *reterr);
 
 /* Tell the cloud aws which offers were refused in an earlier life, so that back-offs go on. */
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
+
+/* daemon_state.c: open the store; the daemon drains on if it did. */
+int daemon_open_state(struct daemon *daemon, struct error *reterr);
 
 /* daemon_api.c */
 void daemon_fill_world(struct daemon *daemon);

@@ -185,10 +185,13 @@ static void close_old(struct gate *gate, bool of_cloud, msec_t at)
 
         if (intent->key == 0 || !intent->is_old)
             continue;
-        if (is_of_cloud(intent) == of_cloud && is_last)
-            close_row(gate, row, at, intent->kind == STORE_GIVE_BACK ? STORE_DONE : STORE_OBSOLETE);
-        else
+        if (is_of_cloud(intent) != of_cloud || !is_last) {
             any = true;
+            continue;
+        }
+        if (intent->kind == STORE_RENT)
+            journal_instance_end(gate->config.journal, intent->key, at);
+        close_row(gate, row, at, intent->kind == STORE_GIVE_BACK ? STORE_DONE : STORE_OBSOLETE);
     }
     gate->has_old = any;
 }

@@ -18,6 +18,7 @@ enum record_kind {
     RECORD_RUNTIME,
     RECORD_COUNT,
     RECORD_KEY,
+    RECORD_MARK,
 };
 
 struct journal_record {
@@ -42,6 +43,10 @@ struct journal_record {
             enum store_counter counter;
             uint64_t more;
         } count;
+        struct {
+            enum store_mark mark;
+            const char *value;
+        } mark;
     };
 };
 
@@ -191,6 +196,14 @@ void journal_key(struct journal *journal, uint64_t next)
     add(journal, RECORD_KEY)->closing.key = next;
 }
 
+void journal_mark(struct journal *journal, enum store_mark mark, const char *value)
+{
+    struct journal_record *record = add(journal, RECORD_MARK);
+
+    record->mark.mark = mark;
+    record->mark.value = copy(journal, value);
+}
+
 static void write_record(struct store *store, const struct journal_record *record)
 {
     switch (record->kind) {
@@ -229,6 +242,9 @@ static void write_record(struct store *store, const struct journal_record *recor
         break;
     case RECORD_KEY:
         store_note_key(store, record->closing.key);
+        break;
+    case RECORD_MARK:
+        store_mark(store, record->mark.mark, record->mark.value);
         break;
     }
 }

@@ -47,6 +47,7 @@ void journal_reason(struct journal *journal, const struct store_reason *reason);
 void journal_runtime(struct journal *journal, const struct store_runtime *runtime);
 void journal_count(struct journal *journal, enum store_counter counter, uint64_t more);
 void journal_key(struct journal *journal, uint64_t next);
+void journal_mark(struct journal *journal, enum store_mark mark, const char *value);
 
 /* Write all records in one transaction, and forget them. On failure they stay. */
 int journal_write(struct journal *journal, struct store *store, struct error *reterr);

@@ -67,6 +67,11 @@ static const char *const schema =
     " runtime_ms INTEGER NOT NULL) STRICT;"
     "PRAGMA user_version=1;";
 
+/* Came later, and is of no use to an older version. */
+static const char *const schema_more =
+    "CREATE TABLE IF NOT EXISTS mark(name TEXT PRIMARY KEY,value TEXT NOT NULL)"
+    " STRICT,WITHOUT ROWID;";
+
 static const char *counter_word(enum store_counter counter)
 {
     static const char *const word[STORE_COUNTERS] = {
@@ -350,6 +355,8 @@ static int open_database(struct store *store, const char *path, struct error *re
     if (error == 0)
         error = make_schema(store, reterr);
     if (error == 0)
+        error = exec(store, schema_more, reterr);
+    if (error == 0)
         error = read_counters(store, reterr);
     if (error == 0)
         error = store_read_sums(store, reterr);
@@ -484,4 +491,31 @@ void store_count(struct store *store, enum store_counter counter, uint64_t more)
 uint64_t store_counted(const struct store *store, enum store_counter counter)
 {
     return store->counted[counter];
+}
+
+/* Marks. -------------------------------------------------------------------------------------- */
+
+static const char *mark_word(enum store_mark mark)
+{
+    static const char *const word[STORE_MARKS] = {
+        [MARK_DRAINING] = "draining",
+        [MARK_CLUSTER] = "cluster",
+        [MARK_CLOUD] = "cloud",
+        [MARK_REGION] = "region",
+    };
+
+    return word[mark];
+}
+
+void store_mark(struct store *store, enum store_mark mark, const char *value)
+{
+    STORE_WRITE(store, SQL_MARK_WRITE, STORE_TEXT(mark_word(mark)), STORE_TEXT(value));
+}
+
+void store_marked(struct store *store, enum store_mark mark, char *ret, size_t size)
+{
+    struct store_question ask = STORE_ASK(store, SQL_MARK_READ, STORE_TEXT(mark_word(mark)));
+
+    (void)snprintf(ret, size, "%s", store_row(&ask) ? store_text(&ask, 0) : "");
+    (void)store_asked(&ask, NULL);
 }

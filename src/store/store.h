@@ -28,6 +28,7 @@
 #define STINT_STORE_STORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -140,7 +141,7 @@ struct store_instance {
     msec_t ended_at; /* -1: it lives; read only */
 };
 
-/* It was asked for, or found. What is known already stays. */
+/* It was asked for, or found. What is known already stays; it lives again, unless it has its bill. */
 void store_instance(struct store *store, const struct store_instance *instance);
 
 /* It is no more and never was on a bill (refused, vanished before it ran). */
@@ -285,6 +286,21 @@ enum store_counter {
 
 void store_count(struct store *store, enum store_counter counter, uint64_t more);
 uint64_t store_counted(const struct store *store, enum store_counter counter);
+
+/* Marks: words about the daemon itself. -------------------------------------------------------- */
+
+enum store_mark {
+    MARK_DRAINING, /* "yes": it was told to rent nothing more */
+    MARK_CLUSTER,  /* where the machines are: under which name, ... */
+    MARK_CLOUD,    /* ... at whom, ... */
+    MARK_REGION,   /* ... and where there */
+    STORE_MARKS,
+};
+
+void store_mark(struct store *store, enum store_mark mark, const char *value);
+
+/* The mark as it was written last, cut to 'size'; "" if it never was, or if the file cannot be read. */
+void store_marked(struct store *store, enum store_mark mark, char *ret, size_t size);
 
 /* The ledger. --------------------------------------------------------------------------------- */
 

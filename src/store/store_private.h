@@ -2,7 +2,7 @@
 /*
  * store_private.h - shared by the parts of the store:
  *
- *   store.c          the file, transactions, keys, counters, statements
+ *   store.c          the file, transactions, keys, counters, marks, statements
  *   store_journal.c  intents, reasons, history
  *   store_books.c    instances, bills, accounts, dues
  *   store_ledger.c   what the books add up to
@@ -27,6 +27,8 @@
     X(SQL_COUNTER_READ, "SELECT value FROM counter WHERE name=?1") \
     X(SQL_COUNTER_WRITE, "INSERT INTO counter(name,value) VALUES(?1,?2)" \
         " ON CONFLICT(name) DO UPDATE SET value=excluded.value") \
+    X(SQL_MARK_READ, "SELECT value FROM mark WHERE name=?1") \
+    X(SQL_MARK_WRITE, "INSERT OR REPLACE INTO mark(name,value) VALUES(?1,?2)") \
     X(SQL_INTENT_OPEN, "INSERT OR IGNORE INTO intent(key,kind,instance,task,offer,opened_at)" \
         " VALUES(?1,?2,?3,?4,?5,?6)") \
     X(SQL_INTENT_CLOSE, "UPDATE intent SET closed_at=?2,outcome=?3 WHERE key=?1 AND outcome='open'") \
@@ -41,9 +43,10 @@
         " AND outcome IN('done','refused') ORDER BY closed_at,key") \
     X(SQL_INTENT_COUNT, "SELECT COUNT(*) FROM intent WHERE outcome='open'") \
     X(SQL_INTENT_PRUNE, "DELETE FROM intent WHERE outcome<>'open' AND closed_at<?1") \
-    X(SQL_INSTANCE_ADD, "INSERT OR IGNORE INTO" \
+    X(SQL_INSTANCE_ADD, "INSERT INTO" \
         " instance(id,name,offer,type,zone,market,per_hour,asked_at)" \
-        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8)") \
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(id) DO UPDATE SET ended_at=NULL" \
+        " WHERE NOT EXISTS(SELECT 1 FROM bill WHERE instance=excluded.id)") \
     X(SQL_INSTANCE_END, "UPDATE instance SET ended_at=?2 WHERE id=?1 AND ended_at IS NULL") \
     X(SQL_INSTANCE_EACH, "SELECT id,name,offer,type,zone,market,per_hour,asked_at,ended_at" \
         " FROM instance WHERE ended_at IS NULL ORDER BY id") \

@@ -450,6 +450,11 @@ static void hear_listed(struct stage *stage, msec_t at)
     gate_heard_cloud(stage->gate, &(struct cloud_event){ .kind = CLOUD_LISTED, .at = at });
 }
 
+static void note_living(void *context, const struct store_instance *instance)
+{
+    say(((struct stage *)context)->heard, "living %" PRIu64 ";", instance->id);
+}
+
 TEST(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while)
 {
     struct stage *stage = begin(false);
@@ -474,6 +479,10 @@ TEST(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while)
 
     assert_false(gate_seeks(stage->gate));
     assert_int_equal(gate_open_count(stage->gate), 0);
+    turn(stage);
+    stage->heard[0] = '\0';
+    assert_int_equal(store_each_instance(stage->store, note_living, stage, &error), 0);
+    assert_string_equal(stage->heard, "living 1;");
     end(stage);
 }
 

@@ -364,6 +364,54 @@ TEST(history_comes_back_newest_but_in_order)
     store_file_remove(&file);
 }
 
+TEST(a_machine_that_turns_up_after_its_end_lives_unless_it_has_its_bill)
+{
+    struct store_file file;
+    struct log log = { "" };
+    const struct ledger_bill bill = { .from = 1, .to = 2 };
+    struct store_instance machine = {
+        .id = 1, .name = "st-1", .offer = "o", .type = "t", .market = "spot", .asked_at = 5
+    };
+
+    store_file_make(&file);
+    store_begin(file.store);
+    store_instance(file.store, &machine);
+    store_instance_end(file.store, 1, 9);
+    store_instance(file.store, &machine);
+    machine.id = 2;
+    store_instance(file.store, &machine);
+    store_bill(file.store, 2, &bill);
+    store_instance(file.store, &machine);
+    store_file_commit(&file);
+    assert_int_equal(store_each_instance(file.store, log_instance, &log, NULL), 0);
+    assert_string_equal(log.text, "1 st-1 o t - spot 5..-1;");
+    store_file_remove(&file);
+}
+
+TEST(marks_outlive_the_process)
+{
+    struct store_file file;
+    char text[16];
+
+    store_file_make(&file);
+    store_marked(file.store, MARK_CLUSTER, text, sizeof(text));
+    assert_string_equal(text, "");
+    store_begin(file.store);
+    store_mark(file.store, MARK_CLUSTER, "lab");
+    store_mark(file.store, MARK_DRAINING, "yes");
+    store_mark(file.store, MARK_DRAINING, "no");
+    store_file_commit(&file);
+    store_begin(file.store);
+    store_mark(file.store, MARK_CLUSTER, "other");
+    store_file_again(&file);
+
+    store_marked(file.store, MARK_CLUSTER, text, sizeof(text));
+    assert_string_equal(text, "lab");
+    store_marked(file.store, MARK_DRAINING, text, sizeof(text));
+    assert_string_equal(text, "no");
+    store_file_remove(&file);
+}
+
 TEST(a_second_process_is_kept_out)
 {
     struct store_file file;
@@ -474,6 +522,8 @@ CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
            RUN(a_rollback_takes_keys_and_counters_back), RUN(counters_outlive_the_process),
            RUN(an_instance_lives_until_its_bill_or_its_end),
            RUN(reasons_come_back_in_words_with_prices), RUN(pruning_leaves_open_intents_and_books),
-           RUN(history_comes_back_newest_but_in_order), RUN(a_second_process_is_kept_out),
+           RUN(history_comes_back_newest_but_in_order),
+           RUN(a_machine_that_turns_up_after_its_end_lives_unless_it_has_its_bill),
+           RUN(marks_outlive_the_process), RUN(a_second_process_is_kept_out),
            RUN(a_newer_schema_is_refused), RUN(a_file_that_is_no_database_is_refused),
            RUN(only_the_owner_may_read_the_file), RUN(a_write_that_fails_undoes_the_whole_turn))

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state file: what the daemon keeps of itself from one life to the next.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon_private.h"
+#include "daemon/log.h"
+
+enum { WORD_SIZE = 128 };
+
+/* The virtual world has books of its own: its machines must never be taken for real ones. */
+static const char *state_file(struct daemon *daemon)
+{
+    const size_t size = strlen(daemon->conf.state) + sizeof(".shadow");
+    char *path = arena_alloc(&daemon->arena, size, 1);
+
+    (void)snprintf(path, size, "%s%s", daemon->conf.state,
+                   daemon->conf.mode == CONF_SHADOW ? ".shadow" : "");
+    return path;
+}
+
+/*
+ * Where machines are. Under another name, at another cloud or in another region nobody would find them,
+ * and they would be paid for until somebody looks.
+ */
+
+struct home {
+    char cluster[WORD_SIZE];
+    char cloud[WORD_SIZE];
+    char region[WORD_SIZE]; /* empty: there are none, or it is for the profile to say */
+};
+
+/* As aws_client.h finds it, but for the profile. */
+static const char *region_of(const struct conf_cloud *cloud)
+{
+    const char *region = cloud->is_aws ? cloud->aws.region : "";
+
+    if (region == NULL)
+        region = getenv("AWS_REGION");
+    if (region == NULL)
+        region = getenv("AWS_DEFAULT_REGION");
+    return region != NULL ? region : "";
+}
+
+static struct home home_of(const struct conf *conf)
+{
+    struct home home;
+
+    (void)snprintf(home.cluster, sizeof(home.cluster), "%s", conf->cluster);
+    (void)snprintf(home.cloud, sizeof(home.cloud), "%s", conf->cloud.is_aws ? "aws" : "local");
+    (void)snprintf(home.region, sizeof(home.region), "%s", region_of(&conf->cloud));
+    return home;
+}
+
+static bool is_same(const struct home *a, const struct home *b)
+{
+    return strcmp(a->cluster, b->cluster) == 0 && strcmp(a->cloud, b->cloud) == 0 &&
+           (a->region[0] == '\0' || b->region[0] == '\0' || strcmp(a->region, b->region) == 0);
+}
+
+static void count_instance(void *context, const struct store_instance *instance)
+{
+    unsigned *count = context;
+
+    (void)instance;
+    ++*count;
+}
+
+static int check_home(struct daemon *daemon, const struct home *now, struct error *reterr)
+{
+    struct home last;
+    unsigned count = 0;
+    const int rc = store_each_instance(daemon->store, count_instance, &count, reterr);
+
+    if (rc < 0)
+        return rc;
+    store_marked(daemon->store, MARK_CLUSTER, last.cluster, sizeof(last.cluster));
+    store_marked(daemon->store, MARK_CLOUD, last.cloud, sizeof(last.cloud));
+    store_marked(daemon->store, MARK_REGION, last.region, sizeof(last.region));
+    if (count == 0 || last.cluster[0] == '\0' || is_same(&last, now))
+        return 0;
+    return error_set(
+        reterr, -EBUSY,
+        "%s: %u machines are still rented as cluster %.32s at cloud %s %.32s, where "
+        "this configuration (%.32s, %s %.32s) would not find them. Start stintd with "
+        "the old one, 'stint drain', and wait until 'stint status' shows none; or give "
+        "them back by hand and move the file away",
+        daemon->conf.state, count, last.cluster, last.cloud, last.region, now->cluster, now->cloud,
+        now->region);
+}
+
+static int keep_home(struct daemon *daemon, struct error *reterr)
+{
+    const struct home home = home_of(&daemon->conf);
+    const int rc = check_home(daemon, &home, reterr);
+
+    if (rc < 0)
+        return rc;
+    store_begin(daemon->store);
+    store_mark(daemon->store, MARK_CLUSTER, home.cluster);
+    store_mark(daemon->store, MARK_CLOUD, home.cloud);
+    store_mark(daemon->store, MARK_REGION, home.region);
+    return store_commit(daemon->store, reterr);
+}
+
+int daemon_open_state(struct daemon *daemon, struct error *reterr)
+{
+    char draining[WORD_SIZE];
+    int rc = store_open(state_file(daemon), &daemon->store, reterr);
+
+    if (rc == 0 && daemon->conf.mode != CONF_SHADOW) /* virtual machines are nowhere */
+        rc = keep_home(daemon, reterr);
+    if (rc < 0)
+        return rc;
+    store_marked(daemon->store, MARK_DRAINING, draining, sizeof(draining));
+    daemon->is_draining = strcmp(draining, "yes") == 0;
+    if (daemon->is_draining)
+        LOG_INFO("draining goes on: no machine is rented, empty ones go back");
+    return 0;
+}
