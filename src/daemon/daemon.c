@@ -32,7 +32,7 @@ static const msec_t start_lag_max_ms = 2 * MSEC_PER_SEC;
 static const msec_t settle_ms = 60 * MSEC_PER_SEC;
 static const msec_t seek_every_ms = 10 * MSEC_PER_SEC;
 
-/* Reasons and closed intents are kept for a month. */
+/* Reasons and closed intents are kept for a month, of runtimes as many as are taught. */
 static const msec_t prune_every_ms = 1 * MSEC_PER_HOUR;
 static const msec_t keep_ms = 720 * MSEC_PER_HOUR;
 

@@ -13,9 +13,6 @@
 #include "trace/input_file.h"
 #include "trace/sacct.h"
 
-/* So much of the past is taught at the start. */
-enum { LESSONS_MAX = 10000 };
-
 /* A time limit that is not known. */
 static const uint32_t no_limit = UINT32_MAX - 1;
 
@@ -342,7 +339,7 @@ int daemon_teach(struct daemon *daemon, struct error *reterr)
         rc = teach_accounting(daemon, reterr);
     if (rc < 0)
         return rc;
-    return store_each_runtime(daemon->store, LESSONS_MAX, teach, daemon, reterr);
+    return store_each_runtime(daemon->store, STORE_RUNTIMES_MAX, teach, daemon, reterr);
 }
 
 struct recall {

@@ -38,7 +38,7 @@
 
 struct store;
 
-enum { STORE_SCHEMA_VERSION = 1 };
+enum { STORE_SCHEMA_VERSION = 1, STORE_RUNTIMES_MAX = 10000 };
 
 /*
  * Open or make the file, with rights for its owner only. -EBUSY: another process has it; -EPROTO: it
@@ -242,7 +242,8 @@ int store_each_reason(struct store *store, enum store_subject subject, uint64_t 
                       void (*each)(void *context, const struct store_reason *reason), void *context,
                       struct error *reterr);
 
-/* Forget reasons and closed intents from before 'before'. The books stay. */
+/* Forget reasons and closed intents from before 'before', and all but the newest STORE_RUNTIMES_MAX
+ * runtimes. The books stay. */
 void store_prune(struct store *store, msec_t before);
 
 /* History. ------------------------------------------------------------------------------------ */

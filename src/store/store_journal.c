@@ -164,6 +164,7 @@ void store_prune(struct store *store, msec_t before)
 {
     STORE_WRITE(store, SQL_REASON_PRUNE, STORE_NUMBER(before));
     STORE_WRITE(store, SQL_INTENT_PRUNE, STORE_NUMBER(before));
+    STORE_WRITE(store, SQL_RUNTIME_PRUNE, STORE_NUMBER(STORE_RUNTIMES_MAX));
 }
 
 void store_runtime(struct store *store, const struct store_runtime *runtime)

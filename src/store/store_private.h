@@ -83,6 +83,8 @@
     X(SQL_REASON_PRUNE, "DELETE FROM reason WHERE at<?1") \
     X(SQL_RUNTIME_ADD, "INSERT INTO runtime(at,name,user,shape,tasks,hour,time_limit,runtime_ms)" \
         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8)") \
+    X(SQL_RUNTIME_PRUNE, "DELETE FROM runtime WHERE rowid<=" \
+        "(SELECT rowid FROM runtime ORDER BY rowid DESC LIMIT 1 OFFSET ?1)") \
     X(SQL_RUNTIME_EACH, "SELECT at,name,user,shape,tasks,hour,time_limit,runtime_ms FROM" \
         " (SELECT rowid AS row,* FROM runtime ORDER BY rowid DESC LIMIT ?1) ORDER BY row") \
     X(SQL_TOTAL_BILLS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \

@@ -412,6 +412,35 @@ TEST(marks_outlive_the_process)
     store_file_remove(&file);
 }
 
+static void count_runtime(void *context, const struct store_runtime *runtime)
+{
+    uint32_t *first_and_count = context;
+
+    if (first_and_count[1]++ == 0)
+        first_and_count[0] = runtime->tasks;
+}
+
+TEST(of_runtimes_the_newest_are_kept)
+{
+    struct store_file file;
+    uint32_t first_and_count[2] = { 0, 0 };
+
+    store_file_make(&file);
+    store_begin(file.store);
+    for (uint32_t i = 1; i <= STORE_RUNTIMES_MAX + 5; i++) {
+        if (i == STORE_RUNTIMES_MAX + 1)
+            store_prune(file.store, 0); /* nothing yet */
+        store_runtime(file.store, &(struct store_runtime){ .at = 1, .tasks = i });
+    }
+    store_prune(file.store, 0);
+    store_file_commit(&file);
+    assert_int_equal(
+        store_each_runtime(file.store, UINT32_MAX, count_runtime, first_and_count, NULL), 0);
+    assert_int_equal(first_and_count[0], 6);
+    assert_int_equal(first_and_count[1], STORE_RUNTIMES_MAX);
+    store_file_remove(&file);
+}
+
 TEST(a_second_process_is_kept_out)
 {
     struct store_file file;
@@ -524,6 +553,7 @@ CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
            RUN(reasons_come_back_in_words_with_prices), RUN(pruning_leaves_open_intents_and_books),
            RUN(history_comes_back_newest_but_in_order),
            RUN(a_machine_that_turns_up_after_its_end_lives_unless_it_has_its_bill),
-           RUN(marks_outlive_the_process), RUN(a_second_process_is_kept_out),
-           RUN(a_newer_schema_is_refused), RUN(a_file_that_is_no_database_is_refused),
-           RUN(only_the_owner_may_read_the_file), RUN(a_write_that_fails_undoes_the_whole_turn))
+           RUN(marks_outlive_the_process), RUN(of_runtimes_the_newest_are_kept),
+           RUN(a_second_process_is_kept_out), RUN(a_newer_schema_is_refused),
+           RUN(a_file_that_is_no_database_is_refused), RUN(only_the_owner_may_read_the_file),
+           RUN(a_write_that_fails_undoes_the_whole_turn))
