@@ -141,6 +141,12 @@ void controller_ready(struct controller *controller, uint32_t instance, msec_t a
     }
 }
 
+static bool is_closed(const struct controller *controller, uint32_t instance)
+{
+    return controller->view.instance.state[instance] == INSTANCE_DRAINING &&
+           controller->instance_notes[instance].is_closed;
+}
+
 static void on_node_ready(struct controller *controller, const struct engine_event *event)
 {
     struct view *view = &controller->view;
@@ -148,6 +154,11 @@ static void on_node_ready(struct controller *controller, const struct engine_eve
 
     if (instance != ROW_NONE)
         controller->instance_notes[instance].engine_mention = controller->audit;
+    if (instance != ROW_NONE && is_closed(controller, instance)) {
+        view->instance.state[instance] = INSTANCE_READY;
+        controller->wants_decision = true;
+        return;
+    }
     if (instance == ROW_NONE || (view->instance.state[instance] != INSTANCE_REQUESTED &&
                                  view->instance.state[instance] != INSTANCE_BOOTING)) {
         if (instance == ROW_NONE || controller->engine_list.key == 0) /* a list names all */
@@ -157,12 +168,30 @@ static void on_node_ready(struct controller *controller, const struct engine_eve
     controller_ready(controller, instance, event->at);
 }
 
+/* What runs there may end, and nothing else begins. */
+static void on_node_closed(struct controller *controller, uint32_t instance, msec_t at)
+{
+    struct instance_note *note = &controller->instance_notes[instance];
+
+    note->engine_mention = controller->audit;
+    if (controller->view.instance.state[instance] != INSTANCE_READY) {
+        controller->stats.late_events += controller->engine_list.key == 0; /* a list names all */
+        return;
+    }
+    note->is_closed = true;
+    controller_give_up(controller, instance, true, at);
+}
+
 static void on_node_lost(struct controller *controller, const struct engine_event *event)
 {
     const uint32_t instance = view_find_instance(&controller->view, event->instance);
 
     if (instance == ROW_NONE || controller->view.instance.state[instance] == INSTANCE_RETURNED) {
         controller->stats.late_events++;
+        return;
+    }
+    if (event->runs_on) {
+        on_node_closed(controller, instance, event->at);
         return;
     }
     controller->stats.nodes_lost++;
@@ -515,6 +544,7 @@ static void on_notice(struct controller *controller, uint32_t instance,
     struct view *view = &controller->view;
     const bool is_open = view_is_open(view, instance);
 
+    controller->instance_notes[instance].is_closed = false; /* the engine's word counts no more */
     if (event->may_stay && is_open) {
         controller->stats.at_risk++;
         controller_give_up(controller, instance, true, event->at);

@@ -59,6 +59,7 @@ struct instance_note {
     uint8_t absences;        /* lists in a row that did not name it */
     uint8_t engine_absences;
     uint8_t losses;      /* of placements there, without a start in between that lasted */
+    bool is_closed;      /* it drains because the engine gives it no new work, and may again */
     bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
     bool is_asked_again; /* it was given back again in this audit */
 };

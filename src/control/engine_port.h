@@ -21,6 +21,7 @@
 #ifndef STINT_CONTROL_ENGINE_PORT_H
 #define STINT_CONTROL_ENGINE_PORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/units.h"
@@ -61,7 +62,8 @@ enum engine_event_kind {
     ENGINE_JOB_WITHDRAWN, /* 'job' (its ids and how many tasks it has) shall not run now (its user
                              holds it, say); it may come again */
     ENGINE_NODE_READY,    /* 'instance' */
-    ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that */
+    ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that;
+                             'runs_on': it is only closed, and may be ready again */
     ENGINE_TASK_STARTED,  /* 'task', 'key' of the placement */
     ENGINE_TASK_FOUND,    /* 'task' runs on 'instance' since 'started_at', whatever was asked for;
                              later events about it carry 'key' */
@@ -81,6 +83,7 @@ struct engine_event {
     uint64_t key;
     msec_t started_at; /* ENGINE_TASK_FOUND */
     uint32_t rate_ppm;
+    bool runs_on;        /* ENGINE_NODE_LOST: what runs there goes on */
     struct job_spec job; /* 'estimate_ms' below 0: the engine has none */
 };
 

@@ -253,6 +253,76 @@ TEST(tasks_of_a_machine_that_the_engine_lost_wait_again)
     stage_done(&stage);
 }
 
+static void close_machine(struct stage *stage, uint64_t machine)
+{
+    stage_engine(stage, (struct engine_event){
+                            .kind = ENGINE_NODE_LOST, .instance = machine, .runs_on = true });
+}
+
+static enum instance_state state_of(const struct stage *stage, uint64_t machine)
+{
+    const struct view *view = stage_view(stage);
+
+    return (enum instance_state)view->instance.state[view_find_instance(view, machine)];
+}
+
+TEST(what_runs_on_a_machine_that_is_closed_goes_on_and_nothing_else_begins)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_put(&stage, 2, machine);
+    stage.seen = stage.act_count;
+    close_machine(&stage, machine);
+    close_machine(&stage, machine);
+    stage_acts(&stage, "stop 2; ");
+    assert_int_equal(state_of(&stage, machine), INSTANCE_DRAINING);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    stage_stopped(&stage, 2);
+
+    stage_ready(&stage, machine); /* it takes work again */
+    assert_int_equal(state_of(&stage, machine), INSTANCE_READY);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_put(&stage, 2, machine);
+    stage_acts(&stage, "place 2 on %" PRIu64 "; ", machine);
+    stage_started(&stage, 2);
+    stage_finished(&stage, 2);
+
+    close_machine(&stage, machine);
+    stage_finished(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_ready(&stage, machine);
+    assert_int_equal(state_of(&stage, machine), INSTANCE_RETURNED);
+    stage_done(&stage);
+}
+
+TEST(a_closed_machine_that_will_be_taken_away_is_left_at_once)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    close_machine(&stage, machine);
+    stage_no_acts(&stage);
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+    stage_acts(&stage, "stop 1; ");
+    stage_ready(&stage, machine);
+    assert_int_equal(state_of(&stage, machine), INSTANCE_DRAINING);
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+    stage_no_acts(&stage);
+    stage_done(&stage);
+}
+
 TEST(a_job_that_is_withdrawn_leaves_and_may_come_again)
 {
     struct stage stage;
@@ -285,4 +355,6 @@ CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped),
            RUN(what_was_said_of_a_task_before_it_left_is_old_news),
            RUN(tasks_of_a_machine_that_the_engine_lost_wait_again),
+           RUN(what_runs_on_a_machine_that_is_closed_goes_on_and_nothing_else_begins),
+           RUN(a_closed_machine_that_will_be_taken_away_is_left_at_once),
            RUN(a_job_that_is_withdrawn_leaves_and_may_come_again))

@@ -159,6 +159,7 @@ static void end_list(struct slurm_engine *engine)
     slurm_jobs_tell(engine);
     slurm_nodes_tell(engine);
     slurm_jobs_tell_tasks(engine);
+    slurm_nodes_tell_closed(engine);
     engine->is_listing = false;
     engine->list_taken = 0;
     for (uint32_t i = 0; i < taken; i++)

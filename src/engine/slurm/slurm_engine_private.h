@@ -95,7 +95,8 @@ struct slurm_node {
     bool is_silent; /* Slurm does not know yet whether it is down */
     bool is_drained;
     bool is_admitted;
-    bool is_told; /* as ready */
+    bool is_told;   /* as ready */
+    bool is_closed; /* told as taking no new work */
     bool is_retired;
     bool is_dead;     /* retired with work on it */
     bool is_dirty;    /* in the list of what to remove */
@@ -240,5 +241,6 @@ void slurm_nodes_reset(struct slurm_engine *engine); /* nobody watched them for 
 void slurm_nodes_tick(struct slurm_engine *engine);
 void slurm_nodes_end_list(struct slurm_engine *engine);
 void slurm_nodes_tell(struct slurm_engine *engine);
+void slurm_nodes_tell_closed(struct slurm_engine *engine); /* when what runs there is told */
 
 #endif

@@ -3,8 +3,9 @@
  * Machines as nodes of Slurm. One that takes no work for a while, though nobody gave it back, is
  * lost; a while, because every node is silent for some seconds when slurmctld is restarted. While jobs
  * run there, that it is silent is not enough: Slurm would let them run on, and sets it down when it has
- * waited for long enough. One that was given back is set down, so that Slurm puts what ran there back at once, and deleted; that is
- * tried until Slurm has forgotten it, and again if it comes back.
+ * waited for long enough. Until then, and while it is drained, it is closed: what runs there goes on,
+ * and nothing else begins. One that was given back is set down, so that Slurm puts what ran there back
+ * at once, and deleted; that is tried until Slurm has forgotten it, and again if it comes back.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,8 +93,9 @@ static void weigh(struct slurm_engine *engine, struct slurm_node *node)
 {
     if (takes_work(node)) {
         node->idle_since = MSEC_NEVER;
-        if (!node->is_told) {
+        if (!node->is_told || node->is_closed) {
             node->is_told = true;
+            node->is_closed = false;
             tell_node(engine, ENGINE_NODE_READY, node->instance);
         }
         return;
@@ -105,7 +107,8 @@ static void weigh(struct slurm_engine *engine, struct slurm_node *node)
     if (node->idle_since == MSEC_NEVER)
         node->idle_since = engine->now;
     if (node->is_told)
-        wake_at(engine, node->idle_since + engine->config.node_lost_ms);
+        wake_at(engine,
+                node->is_drained ? engine->now : node->idle_since + engine->config.node_lost_ms);
 }
 
 void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
@@ -292,6 +295,25 @@ static bool is_lost(const struct slurm_engine *engine, const struct slurm_node *
            engine->now >= node->idle_since + patience && (!node->is_up || node->running == 0);
 }
 
+/* Whether what runs there goes on, and nothing else begins. */
+static bool is_closing(const struct slurm_engine *engine, const struct slurm_node *node)
+{
+    if (!node->is_there || node->is_retired || node->running == 0)
+        return false;
+    return node->is_up
+               ? node->is_drained
+               : node->is_silent && engine->now >= node->idle_since + engine->config.node_lost_ms;
+}
+
+static void tell_closed(struct slurm_engine *engine, struct slurm_node *node)
+{
+    node->is_closed = true;
+    slurm_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_NODE_LOST,
+                                                      .at = engine->now,
+                                                      .instance = node->instance,
+                                                      .runs_on = true });
+}
+
 static void tick_node(struct slurm_engine *engine, struct slurm_node *node)
 {
     if (node->retry_at <= engine->now)
@@ -302,8 +324,12 @@ static void tick_node(struct slurm_engine *engine, struct slurm_node *node)
         return;
     if (is_lost(engine, node)) {
         node->is_told = false;
+        node->is_closed = false;
         tell_node(engine, ENGINE_NODE_LOST, node->instance);
     } else {
+        if (!node->is_closed && is_closing(engine, node))
+            tell_closed(engine, node);
+
         const msec_t due = node->idle_since + engine->config.node_lost_ms;
 
         wake_at(engine, due > engine->now ? due : engine->now + RETRY_MS);
@@ -332,6 +358,14 @@ void slurm_nodes_tell(struct slurm_engine *engine)
     for (uint32_t i = 0; i < engine->node_count; i++) {
         if (takes_work(&engine->nodes[i]))
             tell_node(engine, ENGINE_NODE_READY, engine->nodes[i].instance);
+    }
+}
+
+void slurm_nodes_tell_closed(struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->node_count; i++) {
+        if (is_closing(engine, &engine->nodes[i]))
+            tell_closed(engine, &engine->nodes[i]);
     }
 }
 

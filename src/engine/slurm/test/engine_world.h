@@ -70,6 +70,8 @@ static inline void on_event(void *context, const struct engine_event *event)
     if (event->instance != 0)
         length +=
             snprintf(text + length, sizeof(text) - (size_t)length, " on %" PRIu64, event->instance);
+    if (event->runs_on)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " for new work");
     if (event->key >> 63 != 0)
         length += snprintf(text + length, sizeof(text) - (size_t)length, " key own");
     else if (event->key != 0)

@@ -69,15 +69,23 @@ TEST(a_restart_of_slurmctld_loses_no_machine)
     finish(&world);
 }
 
-TEST(a_drained_machine_is_lost_only_when_nothing_runs_there)
+TEST(a_drained_machine_is_closed_and_lost_only_when_nothing_runs_there)
 {
     struct world world;
 
     meet(&world);
     line(&world, "node name=st-7 state=up drain=0");
     line(&world, runs);
-    line(&world, "node name=st-7 state=up drain=1");
     world.heard[0] = '\0';
+    line(&world, "node name=st-7 state=up drain=1");
+    assert_int_equal(slurm_engine_next_wake(world.engine), world.now);
+    tick(&world);
+    heard(&world, "lost-node on 7 for new work\n");
+    line(&world, "node name=st-7 state=up drain=0");
+    heard(&world, "ready on 7\n");
+    line(&world, "node name=st-7 state=up drain=1");
+    tick(&world);
+    heard(&world, "lost-node on 7 for new work\n");
     world.now += 30000;
     tick(&world);
     heard(&world, "");
@@ -100,6 +108,7 @@ TEST(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up)
     line(&world, "node name=st-8 state=up drain=0");
     line(&world, runs);
     line(&world, "node name=st-7 state=up drain=1");
+    tick(&world);
     world.now += 100000; /* as long as it is only drained does not count */
     line(&world, "node name=st-7 state=silent drain=1");
     line(&world, "node name=st-8 state=silent drain=0");
@@ -109,12 +118,13 @@ TEST(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up)
     heard(&world, "lost-node on 8\n"); /* nothing runs there */
     world.now += 44999;
     tick(&world);
+    heard(&world, "");
     line(&world, "node name=st-7 state=up drain=0");
-    tick(&world);
+    heard(&world, "ready on 7\n");
     line(&world, "node name=st-7 state=silent drain=0");
     world.now += 30000;
     tick(&world);
-    heard(&world, "");
+    heard(&world, "lost-node on 7 for new work\n");
     line(&world, "node name=st-7 state=down drain=0"); /* that is Slurm's word */
     tick(&world);
     heard(&world, "lost-node on 7\n");
@@ -132,7 +142,7 @@ TEST(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up)
     world.heard[0] = '\0';
     world.now += 299999;
     tick(&world);
-    heard(&world, "");
+    heard(&world, "lost-node on 7 for new work\n");
     world.now += 1000;
     tick(&world);
     heard(&world, "lost-node on 7\n");
@@ -220,6 +230,29 @@ TEST(a_list_tells_everything_and_drops_what_it_does_not_name)
 
     heard(&world, "finished 13\narrived 12x1\narrived 14x1\nready on 7\n"
                   "found 14 on 7 key own\nlisted key 40\n");
+    finish(&world);
+}
+
+/* A machine is ready if something is found there, so that it is closed is told last. */
+TEST(a_list_tells_closed_machines_after_what_runs_there)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->list(world.port.self, 40);
+    sent(&world, "list key=1 what=nodes\nlist key=2 what=jobs\n");
+    line(&world, "list key=1 what=nodes");
+    line(&world, "node name=st-7 state=up drain=1");
+    line(&world, "done key=1 count=1");
+    line(&world, "list key=2 what=jobs");
+    line(&world, runs);
+    tick(&world);
+    heard(&world, "arrived 12x1\nfound 12 on 7 key own\n");
+    line(&world, "done key=2 count=1");
+    heard(&world, "arrived 12x1\nfound 12 on 7 key own\nlost-node on 7 for new work\n"
+                  "listed key 40\n");
+    line(&world, "node name=st-7 state=up drain=0");
+    heard(&world, "ready on 7\n");
     finish(&world);
 }
 
@@ -347,7 +380,8 @@ TEST(nothing_is_read_before_the_hello)
 CHECK_MAIN(RUN(a_machine_is_ready_when_its_node_takes_work),
            RUN(a_machine_that_is_down_for_long_is_lost),
            RUN(a_restart_of_slurmctld_loses_no_machine),
-           RUN(a_drained_machine_is_lost_only_when_nothing_runs_there),
+           RUN(a_drained_machine_is_closed_and_lost_only_when_nothing_runs_there),
+           RUN(a_list_tells_closed_machines_after_what_runs_there),
            RUN(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up),
            RUN(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up),
            RUN(a_node_is_removed_until_it_is_gone),
