@@ -94,7 +94,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     map_init(&engine->by_record);
     map_init(&engine->by_array);
     map_init(&engine->by_instance);
-    engine->job_free = engine->array_free = INDEX_NONE;
+    engine->job_free = engine->array_free = engine->node_free = INDEX_NONE;
     engine->nodes_wake = engine->late_wake = engine->begin_wake = engine->costs_wake = MSEC_NEVER;
     engine->asks.first_key = 1;
     engine->silence_ms = SILENCE_MS_DEFAULT;

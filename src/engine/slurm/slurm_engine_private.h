@@ -2,7 +2,8 @@
 /*
  * slurm_engine_private.h - the tables of the adapter; for slurm_engine*.c and their tests.
  *
- * A job has a row; rows of jobs that Slurm has forgotten are used again. It is found by its slot
+ * A job has a row; rows of jobs that Slurm has forgotten are used again. So does a machine; its row is
+ * used again an hour after Slurm has forgotten the node, for some come back. It is found by its slot
  * (Slurm's id and the index within its array), and by the id of its record, which tasks of an array
  * get when they are split off.
  */
@@ -87,7 +88,9 @@ struct slurm_node {
     uint64_t instance;
     msec_t idle_since; /* takes no work since; MSEC_NEVER: it does */
     msec_t retry_at;   /* remove it again then; MSEC_NEVER: no */
+    msec_t left_at;    /* when it was given back, or Slurm forgot it, whatever came last */
     uint32_t running;  /* tasks */
+    uint32_t next_free;
     uint32_t seen;
     uint32_t tries;
     bool is_there; /* Slurm knows it */
@@ -152,7 +155,7 @@ struct slurm_engine {
     struct map by_array; /* Slurm's id -> row of 'arrays' */
 
     struct slurm_node *nodes;
-    uint32_t node_count, nodes_room;
+    uint32_t node_count, nodes_room, node_free;
     struct map by_instance;
     msec_t nodes_wake;
     msec_t silence_ms; /* after so long Slurm itself sets a silent node down */

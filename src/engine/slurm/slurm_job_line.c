@@ -223,7 +223,13 @@ struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
 
 uint32_t slurm_job_line_name(struct names *names, const char *name)
 {
+    static const char one_more[] = "..."; /* than are kept apart */
+
     if (name == NULL)
         name = "";
-    return names_add(names, name, strnlen(name, LIMIT_NAME));
+    const size_t length = strnlen(name, LIMIT_NAME);
+
+    if (names->count >= SLURM_NAMES_MAX && names_find(names, name, length) == NAME_NONE)
+        return names_add(names, one_more, strlen(one_more));
+    return names_add(names, name, length);
 }

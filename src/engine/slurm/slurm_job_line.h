@@ -41,7 +41,9 @@ bool slurm_job_line_is_movable(const struct slurm_engine *engine,
 struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
                                       const struct slurm_job_line *line, uint32_t *ret_tasks);
 
-/* The number of a name, cut to what we keep; "" for NULL. */
+/* The number of a name, cut to what we keep; "" for NULL. Of names only so many are kept apart: a new
+ * one beyond is "...". */
+enum { SLURM_NAMES_MAX = 1 << 18 };
 uint32_t slurm_job_line_name(struct names *names, const char *name);
 
 #endif

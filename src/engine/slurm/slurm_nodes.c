@@ -18,6 +18,7 @@ enum {
     RETRY_MS = 1000,
     RETRY_DOUBLINGS = 5,
     SILENCE_MS = 25000, /* after so long slurmctld asks a dead node nothing any more */
+    KEPT_MS = 3600000,  /* so long a node that is gone may come back and be known */
     NODE_NAME_SIZE = 96,
     NODES_PER_LINE = 256,
     CODE_INVALID_NODE = 2018, /* ESLURM_INVALID_NODE_NAME */
@@ -49,17 +50,42 @@ struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance
 {
     uint32_t row = map_get(&engine->by_instance, instance);
 
-    if (row == MAP_NONE) {
+    if (row != MAP_NONE)
+        return &engine->nodes[row];
+    if (engine->node_free != INDEX_NONE) {
+        row = engine->node_free;
+        engine->node_free = engine->nodes[row].next_free;
+    } else {
         row = engine->node_count++;
         MEM_ROOM(engine->nodes, engine->nodes_room, engine->node_count);
-        engine->nodes[row] = (struct slurm_node){
-            .instance = instance,
-            .idle_since = MSEC_NEVER,
-            .retry_at = MSEC_NEVER,
-        };
-        map_put(&engine->by_instance, instance, row);
     }
+    engine->nodes[row] = (struct slurm_node){
+        .instance = instance,
+        .idle_since = MSEC_NEVER,
+        .retry_at = MSEC_NEVER,
+        .left_at = engine->now,
+    };
+    map_put(&engine->by_instance, instance, row);
     return &engine->nodes[row];
+}
+
+/* A free row is like that of a node that is not there. */
+static void free_node(struct slurm_engine *engine, struct slurm_node *node)
+{
+    (void)map_remove(&engine->by_instance, node->instance);
+    *node = (struct slurm_node){
+        .idle_since = MSEC_NEVER,
+        .retry_at = MSEC_NEVER,
+        .next_free = engine->node_free,
+    };
+    engine->node_free = (uint32_t)(node - engine->nodes);
+}
+
+/* Whether nobody will ask for it any more. */
+static bool is_history(const struct slurm_engine *engine, const struct slurm_node *node)
+{
+    return node->instance != 0 && !node->is_there && !node->is_admitted && !node->is_told &&
+           !node->is_dirty && node->running == 0 && engine->now - node->left_at >= KEPT_MS;
 }
 
 static void wake_at(struct slurm_engine *engine, msec_t at)
@@ -143,6 +169,7 @@ static void forget_node(struct slurm_engine *engine, struct slurm_node *node)
         return;
     engine->stats.nodes--;
     node->is_there = false;
+    node->left_at = engine->now;
     node->is_up = false;
     node->is_silent = false;
     node->is_removing = false;
@@ -189,6 +216,7 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
     node->is_told = false;
     node->is_dead = node->running > 0;
     node->idle_since = MSEC_NEVER;
+    node->left_at = engine->now;
     mark_removal(engine, node);
 }
 
@@ -350,6 +378,8 @@ void slurm_nodes_end_list(struct slurm_engine *engine)
     for (uint32_t i = 0; i < engine->node_count; i++) {
         if (engine->nodes[i].seen != engine->round)
             forget_node(engine, &engine->nodes[i]);
+        if (is_history(engine, &engine->nodes[i]))
+            free_node(engine, &engine->nodes[i]);
     }
 }
 

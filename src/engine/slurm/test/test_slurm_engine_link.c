@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Machines, lists, and links that break. */
+#include "engine/slurm/slurm_engine_private.h"
+#include "engine/slurm/slurm_job_line.h"
 #include "engine/slurm/test/engine_world.h"
 
 TEST(a_machine_is_ready_when_its_node_takes_work)
@@ -180,6 +182,83 @@ TEST(a_machine_that_never_joined_needs_no_removal)
     meet(&world);
     world.port.ops->retire(world.port.self, 7);
     sent(&world, "");
+    finish(&world);
+}
+
+/* A list that names these nodes and no job. */
+static void list_nodes(struct world *world, const char *nodes)
+{
+    const uint64_t key = world->engine->asks.first_key;
+    char text[64];
+
+    world->port.ops->list(world->port.self, 40);
+    slurm_engine_flush(world->engine, world->now);
+    line(world, "list key=0 what=nodes");
+    if (*nodes != '\0')
+        line(world, nodes);
+    for (uint64_t i = key; i < key + 2; i++) {
+        (void)snprintf(text, sizeof(text), "done key=%" PRIu64, i);
+        line(world, text);
+    }
+}
+
+TEST(a_machine_that_is_gone_is_known_for_an_hour_and_then_its_row_is_used_again)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->admit(world.port.self, 6); /* it never comes, and is waited for */
+    for (uint64_t machine = 7; machine <= 8; machine++) {
+        world.port.ops->admit(world.port.self, machine);
+        line(&world,
+             machine == 7 ? "node name=st-7 state=up drain=0" : "node name=st-8 state=up drain=0");
+        world.port.ops->retire(world.port.self, machine);
+        slurm_engine_flush(world.engine, world.now);
+    }
+    line(&world, "done key=1");
+    line(&world, "done key=2");
+    line(&world, "done key=3");
+    line(&world, "done key=4");
+    line(&world, "node-gone name=st-7");
+    world.now += 3599999;
+    list_nodes(&world, "node name=st-8 state=down drain=1");
+    assert_int_equal(world.engine->by_instance.count, 3);
+    world.now += 1;
+    list_nodes(&world, "node name=st-8 state=down drain=1");
+    assert_int_equal(world.engine->by_instance.count, 2);
+    assert_int_equal(world.engine->node_count, 3);
+
+    world.heard[0] = '\0';
+    world.port.ops->admit(world.port.self, 9);
+    line(&world, "node name=st-9 state=up drain=0");
+    heard(&world, "ready on 9\n");
+    assert_int_equal(world.engine->node_count, 3);
+    world.now += 3600000;
+    list_nodes(&world, "node name=st-9 state=up drain=0");
+    world.now += 3600000;
+    list_nodes(&world, "node name=st-9 state=up drain=0");
+    assert_int_equal(world.engine->by_instance.count, 2); /* 6 and 9 */
+    finish(&world);
+}
+
+TEST(names_of_jobs_are_kept_apart_up_to_a_number)
+{
+    struct world world;
+    char name[32];
+
+    meet(&world);
+    line(&world, waits);
+    for (uint32_t i = 0; i < SLURM_NAMES_MAX; i++)
+        (void)names_add(&world.job_names, name,
+                        (size_t)snprintf(name, sizeof(name), "name %" PRIu32, i));
+    const uint32_t count = world.job_names.count;
+
+    line(&world, "job id=13 name=new state=pending run=0 hold=gate " ASKS);
+    assert_string_equal(names_text(&world.job_names, world.last.job.name), "...");
+    line(&world, "job id=14 name=newer state=pending run=0 hold=gate " ASKS);
+    line(&world, "job id=15 name=a state=pending run=0 hold=gate " ASKS);
+    assert_string_equal(names_text(&world.job_names, world.last.job.name), "a");
+    assert_int_equal(world.job_names.count, count + 1);
     finish(&world);
 }
 
@@ -386,6 +465,8 @@ CHECK_MAIN(RUN(a_machine_is_ready_when_its_node_takes_work),
            RUN(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up),
            RUN(a_node_is_removed_until_it_is_gone),
            RUN(a_machine_that_never_joined_needs_no_removal),
+           RUN(a_machine_that_is_gone_is_known_for_an_hour_and_then_its_row_is_used_again),
+           RUN(names_of_jobs_are_kept_apart_up_to_a_number),
            RUN(nodes_that_nobody_admitted_are_strays),
            RUN(a_list_tells_everything_and_drops_what_it_does_not_name),
            RUN(a_list_waits_for_the_next_connection), RUN(what_was_not_answered_is_asked_again),
