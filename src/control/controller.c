@@ -43,6 +43,8 @@ struct controller *controller_create(const struct controller_config *config)
     controller->next_retry = MSEC_NEVER;
     controller->queue_first = ROW_NONE;
     controller->next_boot_timeout = MSEC_NEVER;
+    controller->proven_at = -1;
+    controller->boots = mem_alloc(config->catalogue->offer_count, sizeof(*controller->boots));
     controller->next_price = next_price_change(config->catalogue, 0);
     return controller;
 }
@@ -64,6 +66,7 @@ void controller_destroy(struct controller *controller)
     mem_free(controller->task_notes);
     mem_free(controller->instance_notes);
     mem_free(controller->lessons);
+    mem_free(controller->boots);
     mem_free(controller);
 }
 

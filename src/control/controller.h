@@ -67,7 +67,8 @@ struct controller_config {
                                    engine beyond what fits; 0: never */
     uint32_t queue_ahead_most;  /* so many at a time */
     msec_t boot_timeout_ms; /* a machine that is not ready so long after it was expected goes back,
-                                   and its offer is left alone like a refused one */
+                                   and its offer is left alone like a refused one, twice as long each
+                                   time until one becomes ready */
     msec_t place_retry_ms;  /* a task whose placement was lost before it started, or within a minute
                                    after, is not placed again for so long, twice as long the next
                                    time, up to 32 times */
@@ -94,6 +95,7 @@ enum controller_limit {
     LIMIT_INSTANCES, /* max_instances */
     LIMIT_PRICE,     /* max_price_per_hour */
     LIMIT_NO_RENT,   /* rent_nothing */
+    LIMIT_PROBE,     /* machines do not become ready: see controller_failed_boots */
 };
 
 /* What keeps a task from its place, of what the view does not show. */
@@ -135,6 +137,7 @@ struct controller_stats {
     uint64_t places_lost;   /* placements that came to nothing */
     uint64_t bad_machines; /* given back because placements there came to nothing again and again */
     uint64_t limited;      /* rents that a limit dropped */
+    uint64_t unproven;     /* rents that were dropped because machines do not become ready */
     uint64_t held_back;    /* places of tasks whose last placement was lost a short time ago */
     uint64_t queued;       /* tasks that were queued at the engine */
 };
@@ -191,6 +194,10 @@ struct controller_wait controller_wait_of(const struct controller *controller, u
 
 /* The sum that max_price_per_hour is held against: of all instances that live, billed or not. */
 money_t controller_price_per_hour(const struct controller *controller);
+
+/* Machines in a row that did not become ready; so many that all may suffer from the same (the image,
+ * a key, the network): only one is rented at a time until one becomes ready. 0: not so many. */
+uint32_t controller_failed_boots(const struct controller *controller);
 
 /* Tasks that are queued at the engine and were not found running yet. */
 uint32_t controller_queued(const struct controller *controller);

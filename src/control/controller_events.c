@@ -132,6 +132,7 @@ void controller_ready(struct controller *controller, uint32_t instance, msec_t a
     struct view *view = &controller->view;
 
     view->instance.state[instance] = INSTANCE_READY;
+    controller_boot_worked(controller, instance);
     if (!controller->instance_notes[instance].is_uncaught)
         (void)ledger_ready(controller->ledger, instance, at);
     controller->wants_decision = true;
@@ -557,10 +558,10 @@ static void on_notice(struct controller *controller, uint32_t instance,
     controller_try_return(controller, instance);
 }
 
-void controller_block(struct controller *controller, uint32_t offer, msec_t at)
+void controller_block(struct controller *controller, uint32_t offer, msec_t at, msec_t length)
 {
     struct view *view = &controller->view;
-    const msec_t until = at + controller->config.refused_block_ms;
+    const msec_t until = at + length;
 
     if (until > view->offer_blocked_until[offer]) /* late news does not end a block early */
         view->offer_blocked_until[offer] = until;
@@ -581,7 +582,7 @@ static void on_refused(struct controller *controller, uint32_t instance, msec_t 
     const uint32_t offer = controller->view.instance.offer[instance];
 
     controller_never(controller, instance, at);
-    controller_block(controller, offer, at);
+    controller_block(controller, offer, at, controller->config.refused_block_ms);
     controller->stats.refused++;
 }
 
@@ -623,9 +624,11 @@ void controller_gone(struct controller *controller, uint32_t instance,
         view->instance.state[instance] = INSTANCE_RETURNED; /* nothing more to give back */
         controller->config.engine.ops->retire(controller->config.engine.self,
                                               view->instance.id[instance]);
-        if (controller->config.boot_timeout_ms > 0 &&
-            (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING))
-            controller_block(controller, view->instance.offer[instance], event->at);
+        if (controller->config.boot_timeout_ms > 0 && state == INSTANCE_BOOTING)
+            controller_boot_failed(controller, instance, event->at);
+        if (controller->config.boot_timeout_ms > 0 && state == INSTANCE_REQUESTED)
+            controller_block(controller, view->instance.offer[instance], event->at,
+                             controller->config.refused_block_ms);
         controller_evacuate(controller, instance, false, event->at);
         controller_forget_present(controller, instance, event->at);
         controller->stats.lost++;

@@ -12,6 +12,9 @@
  *
  * And where a limit was met, empty machines that the policy would keep go back.
  *
+ * When machines do not become ready, one after the other, all may suffer from the same. Then one rent
+ * at a time is let through, the probe, with or without tasks, until a machine becomes ready.
+ *
  * A policy may plan the same again and again: nothing here asks for another decision. What was
  * dropped is looked at again when something happens, or when the wait of a task is over.
  *
@@ -23,6 +26,8 @@
 #include "control/controller_private.h"
 
 enum { PASSES_MAX = 16 };
+
+#define RENT_NONE UINT32_MAX
 
 enum drop {
     KEEP,
@@ -39,8 +44,34 @@ struct trim {
     bool *used;      /* rents that had a place */
     uint8_t *limits; /* enum controller_limit, of each rent that is dropped for one */
     uint32_t limited;
+    uint32_t unproven;
     bool any;
 };
+
+/* What limits are held against. */
+struct load {
+    uint64_t count;
+    uint64_t coming; /* counted while we probe */
+    money_t price;
+};
+
+static bool is_coming(const struct view *view, uint32_t instance)
+{
+    return view->instance.state[instance] == INSTANCE_REQUESTED ||
+           view->instance.state[instance] == INSTANCE_BOOTING;
+}
+
+uint32_t controller_failed_boots(const struct controller *controller)
+{
+    enum { PROBE_AFTER = 3 };
+
+    return controller->failed_boots >= PROBE_AFTER ? controller->failed_boots : 0;
+}
+
+static bool is_probing(const struct controller *controller)
+{
+    return controller_failed_boots(controller) > 0;
+}
 
 static bool is_gang(const struct view *view, uint32_t task)
 {
@@ -208,16 +239,36 @@ money_t controller_price_per_hour(const struct controller *controller)
     return sum;
 }
 
-/* The limit that forbids one machine more, at 'price' for all. */
-static enum controller_limit limit_met(const struct controller_config *config, uint64_t count,
+static struct load load_of(const struct controller *controller)
+{
+    const struct view *view = &controller->view;
+    struct load load = { .count = view->instance.living };
+
+    if (controller->config.max_price_per_hour > 0)
+        load.price = controller_price_per_hour(controller);
+    if (!is_probing(controller))
+        return load;
+    INSTANCE_EACH(instance, view)
+    {
+        load.coming += is_coming(view, instance);
+    }
+    return load;
+}
+
+/* The limit that forbids one machine more, at this price. */
+static enum controller_limit limit_met(const struct controller *controller, const struct load *load,
                                        money_t price)
 {
+    const struct controller_config *config = &controller->config;
+
     if (config->rent_nothing)
         return LIMIT_NO_RENT;
-    if (config->max_instances > 0 && count >= config->max_instances)
+    if (config->max_instances > 0 && load->count >= config->max_instances)
         return LIMIT_INSTANCES;
-    if (config->max_price_per_hour > 0 && price > config->max_price_per_hour)
+    if (config->max_price_per_hour > 0 && load->price + price > config->max_price_per_hour)
         return LIMIT_PRICE;
+    if (is_probing(controller) && load->coming > 0)
+        return LIMIT_PROBE;
     return LIMIT_NONE;
 }
 
@@ -236,28 +287,28 @@ static void follow_rent(struct trim *trim, uint32_t place)
 /* Rents above a limit, with the places on them. */
 static void drop_above_limits(struct trim *trim)
 {
-    const struct controller_config *config = &trim->controller->config;
     const struct view *view = &trim->controller->view;
-    uint64_t count = view->instance.living;
-    money_t price =
-        config->max_price_per_hour > 0 ? controller_price_per_hour(trim->controller) : 0;
+    struct load load = load_of(trim->controller);
 
     trim->limited = 0;
+    trim->unproven = 0;
     for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
         const money_t more = view->offer_price[trim->plan->rents[i].offer];
 
         if (trim->rents[i] == DROP)
             continue;
-        trim->limits[i] = (uint8_t)limit_met(config, count, price + more);
+        trim->limits[i] = (uint8_t)limit_met(trim->controller, &load, more);
         if (trim->limits[i] != LIMIT_NONE) {
             trim->rents[i] = DROP_LIMIT;
-            trim->limited++;
+            trim->limited += trim->limits[i] != LIMIT_PROBE;
+            trim->unproven += trim->limits[i] == LIMIT_PROBE;
             trim->any = true;
             continue;
         }
         trim->rents[i] = KEEP;
-        count++;
-        price += more;
+        load.count++;
+        load.coming++;
+        load.price += more;
     }
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
         if (trim->plan->places[i].fresh && trim->places[i] != DROP)
@@ -293,12 +344,53 @@ struct controller_wait controller_wait_of(const struct controller *controller, u
     return wait;
 }
 
-static bool has_limits(const struct controller_config *config)
+static bool has_limits(const struct controller *controller)
 {
-    return config->rent_nothing || config->max_instances > 0 || config->max_price_per_hour > 0;
+    const struct controller_config *config = &controller->config;
+
+    return config->rent_nothing || config->max_instances > 0 || config->max_price_per_hour > 0 ||
+           is_probing(controller);
 }
 
-/* Machines on which somebody stays, and those that the engine may use for what is queued there. */
+/* The first rent that the plan has for a task which is not held back, or for none; RENT_NONE: there
+ * is no such. */
+static uint32_t find_probe(const struct trim *trim)
+{
+    uint32_t probe = RENT_NONE;
+
+    for (uint32_t i = trim->plan->rent_count; i-- > 0;) {
+        if (!trim->used[i])
+            probe = i;
+    }
+    for (uint32_t i = 0; i < trim->plan->place_count; i++) {
+        const struct plan_place *place = &trim->plan->places[i];
+
+        if (place->fresh && trim->places[i] == KEEP && place->target < probe)
+            probe = place->target;
+    }
+    return probe;
+}
+
+/* A gang that needs several machines would wait for ever for a single one: a machine is tried without
+ * it then. */
+static void keep_probe(struct trim *trim, uint32_t probe)
+{
+    if (probe == RENT_NONE)
+        return;
+    for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
+        if (trim->rents[i] == KEEP)
+            return;
+    }
+
+    const money_t price = trim->controller->view.offer_price[trim->plan->rents[probe].offer];
+    const struct load load = load_of(trim->controller);
+
+    if (limit_met(trim->controller, &load, price) == LIMIT_NONE)
+        trim->rents[probe] = KEEP;
+}
+
+/* Machines on which somebody stays, those that the engine may use for what is queued there, and a
+ * probe of which nothing is known yet. */
 static void drop_releases(struct trim *trim)
 {
     const struct view *view = &trim->controller->view;
@@ -318,8 +410,9 @@ static void drop_releases(struct trim *trim)
         const uint32_t type = view->catalogue->offers[view->instance.offer[instance]].type;
         const bool stays = view->instance.task_count[instance] > leaving[instance];
         const bool is_ready = view->instance.state[instance] == INSTANCE_READY;
+        const bool is_probe = is_probing(trim->controller) && is_coming(view, instance);
 
-        if (!stays && !(is_ready && awaited[type]))
+        if (!stays && !is_probe && !(is_ready && awaited[type]))
             plan->releases[kept++] = plan->releases[i];
     }
     plan->release_count = kept;
@@ -399,18 +492,23 @@ void controller_trim(struct controller *controller, struct plan *plan)
             trim.used[plan->places[i].target] = true;
     }
     drop_held_back(&trim);
+
+    const uint32_t probe = is_probing(controller) ? find_probe(&trim) : RENT_NONE;
+
     for (uint32_t pass = 0; again && pass < PASSES_MAX; pass++) {
-        if (has_limits(&controller->config))
+        if (has_limits(controller))
             drop_above_limits(&trim);
         again = trim.any && settle(&trim);
     }
+    keep_probe(&trim, probe);
     controller->is_limited = trim.limited > 0;
     controller->stats.limited += trim.limited;
+    controller->stats.unproven += trim.unproven;
     if (trim.any)
         compact(&trim);
     if (trim.limited > 0 && !controller->config.rent_nothing)
         make_room(&trim);
-    if (trim.any || controller->queued > 0)
+    if (trim.any || controller->queued > 0 || is_probing(controller))
         drop_releases(&trim);
 }
 
@@ -418,10 +516,42 @@ void controller_trim(struct controller *controller, struct plan *plan)
  * Machines that do not come.
  */
 
-static bool is_coming(const struct view *view, uint32_t instance)
+void controller_boot_worked(struct controller *controller, uint32_t instance)
 {
-    return view->instance.state[instance] == INSTANCE_REQUESTED ||
-           view->instance.state[instance] == INSTANCE_BOOTING;
+    const struct view *view = &controller->view;
+
+    controller->boots[view->instance.offer[instance]] = (struct boot_record){ 0 };
+    controller->failed_boots = 0;
+    if (view->instance.rented_at[instance] > controller->proven_at)
+        controller->proven_at = view->instance.rented_at[instance];
+}
+
+/* For how long the offer is left alone. */
+static msec_t block_ms(const struct controller_config *config, uint32_t failures)
+{
+    static const msec_t most_ms = MSEC_PER_HOUR;
+    msec_t length = config->refused_block_ms;
+
+    while (failures-- > 1 && length > 0 && length < most_ms)
+        length = length < most_ms / 2 ? 2 * length : most_ms;
+    return length;
+}
+
+void controller_boot_failed(struct controller *controller, uint32_t instance, msec_t at)
+{
+    const struct view *view = &controller->view;
+    const uint32_t offer = view->instance.offer[instance];
+    const msec_t asked_at = view->instance.rented_at[instance];
+    struct boot_record *record = &controller->boots[offer];
+
+    if (record->failures == 0 || asked_at >= record->failed_at) {
+        record->failures++;
+        record->failed_at = at;
+    }
+    /* If one that was asked for as late or later became ready, it is this machine that is bad. */
+    if (asked_at > controller->proven_at)
+        controller->failed_boots++;
+    controller_block(controller, offer, at, block_ms(&controller->config, record->failures));
 }
 
 void controller_check_boots(struct controller *controller)
@@ -437,7 +567,7 @@ void controller_check_boots(struct controller *controller)
                 view->now)
             continue;
         controller->stats.boot_timeouts++;
-        controller_block(controller, view->instance.offer[instance], view->now);
+        controller_boot_failed(controller, instance, view->now);
         controller_give_up(controller, instance, false, view->now);
     }
     controller->wants_decision = false; /* one is being made */

@@ -80,6 +80,12 @@ struct job_lesson {
     uint32_t mention;   /* the audit in which it was heard of last */
 };
 
+/* One per offer: machines of it that did not become ready, since the last that did. */
+struct boot_record {
+    msec_t failed_at;  /* what was asked for before that is no news */
+    uint32_t failures; /* those that were asked for before the last failure count once */
+};
+
 struct controller {
     struct controller_config config;
     struct view view;
@@ -93,6 +99,7 @@ struct controller {
     struct task_note *task_notes;
     struct instance_note *instance_notes;
     struct job_lesson *lessons;
+    struct boot_record *boots; /* per offer of the catalogue */
     uint32_t task_notes_room;
     uint32_t instance_notes_room;
     uint32_t lessons_room;
@@ -110,6 +117,8 @@ struct controller {
     bool is_limited;          /* the last decision would have rented more */
     uint32_t queued;          /* tasks that are queued at the engine */
     uint32_t queue_first;     /* of them */
+    uint32_t failed_boots;    /* machines in a row that did not become ready */
+    msec_t proven_at;         /* when the latest machine that became ready was asked for */
     msec_t next_retry;        /* when the next lost task may be placed again */
     msec_t next_boot_timeout; /* when the next machine should be ready at last */
     msec_t next_unblock;      /* when the next refused offer may be asked again */
@@ -167,8 +176,8 @@ void controller_evacuate(struct controller *controller, uint32_t instance, bool 
 /* Whoever was there is nowhere now; what the engine will say of it, or has said, is old news. */
 void controller_forget_present(struct controller *controller, uint32_t instance, msec_t at);
 
-/* The offer is left alone for a while. */
-void controller_block(struct controller *controller, uint32_t offer, msec_t at);
+/* The offer is left alone for so long. */
+void controller_block(struct controller *controller, uint32_t offer, msec_t at, msec_t length);
 
 /* It was asked for and will never be. */
 void controller_never(struct controller *controller, uint32_t instance, msec_t at);
@@ -200,6 +209,10 @@ void controller_on_engine_listed(struct controller *controller, const struct eng
 
 /* controller_limits.c: take out of a plan what is not to be done now. */
 void controller_trim(struct controller *controller, struct plan *plan);
+
+/* It became ready, or never will be: what to think of its offer, and of all that is rented. */
+void controller_boot_worked(struct controller *controller, uint32_t instance);
+void controller_boot_failed(struct controller *controller, uint32_t instance, msec_t at);
 
 /* Give back what should be ready long ago. */
 void controller_check_boots(struct controller *controller);

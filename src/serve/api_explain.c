@@ -274,11 +274,18 @@ static void explain_limit(struct explanation *to, json_t *waits, enum controller
                  "above that",
                  spent, most);
         break;
+    case LIMIT_PROBE:
+        snprintf(
+            text, sizeof(text),
+            "%u machines in a row did not become ready: one is tried at a time until one does; "
+            "look at the image, the munge key and the security group",
+            controller_failed_boots(world->controller));
+        break;
     case LIMIT_NO_RENT: /* the daemon drains, which is told anyway */
     case LIMIT_NONE:
         return;
     }
-    add_wait(to, waits, "limit", MSEC_NEVER, text);
+    add_wait(to, waits, limit == LIMIT_PROBE ? "no-boot" : "limit", MSEC_NEVER, text);
 }
 
 /* What the last decision left out, and what the engine was left to do. */

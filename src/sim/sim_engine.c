@@ -68,7 +68,8 @@ static void admit(void *self, uint64_t id)
     struct world *world = self;
     const uint32_t row = map_get(&world->machine_by_id, id);
 
-    if (row == MAP_NONE || world->machines[row].state != MACHINE_BOOTING)
+    if (row == MAP_NONE || world->machines[row].state != MACHINE_BOOTING ||
+        world->now < world->config->faults.dud_until_ms)
         return;
 
     const struct machine_type *type =

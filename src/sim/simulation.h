@@ -31,6 +31,7 @@ struct sim_faults {
     uint32_t refuse_ppm; /* of requests for a machine */
     uint32_t slow_ppm;   /* of boots that take 'slow_factor' times as long */
     uint32_t slow_factor;
+    msec_t dud_until_ms; /* a machine that runs before that is billed and never becomes ready */
     msec_t lose_mean_ms; /* a running machine is lost after this time on average; 0: never */
     bool lose_by_band; /* but one whose offer says how often it is interrupted, as often as that */
     uint32_t notice_ppm; /* of losses that are announced 'notice_ms' before */

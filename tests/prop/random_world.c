@@ -433,6 +433,8 @@ void random_world_trouble(struct random_world *world, uint64_t seed)
         control->boot_timeout_ms = skewed(&rng, minute, 3);
     if (one_in(&rng, 3))
         control->place_retry_ms = skewed(&rng, MSEC_PER_SEC, 4);
+    if (control->boot_timeout_ms > 0 && one_in(&rng, 2))
+        world->config.faults.dud_until_ms = skewed(&rng, minute, 10);
     if (one_in(&rng, 3))
         world->config.faults.risk_mean_ms = skewed(&rng, minute, 6);
 }

@@ -36,6 +36,7 @@ struct watch {
     uint64_t gang_restarts; /* because a part of them is placed anew */
     uint64_t cleared;       /* machines */
     bool stocks;            /* the policy may rent for nobody in particular */
+    bool probes;            /* a single machine may be, to see whether machines become ready */
     char fault[FAULT_TEXT_SIZE];
 };
 
@@ -104,7 +105,7 @@ static void watch_plan(void *context, const struct view *view, const struct plan
     const char *wrong;
 
     view_check(view);
-    wrong = plan_judge(view, plan, watch->stocks);
+    wrong = plan_judge(view, plan, watch->stocks || (watch->probes && plan->rent_count == 1));
     if (wrong != NULL && watch->fault[0] == 0) {
         (void)snprintf(watch->fault, sizeof(watch->fault), "at %" PRId64 " ms: %s", view->now,
                        wrong);
@@ -157,6 +158,7 @@ static void run_seed(uint64_t seed, struct outcome *ret)
     draw(&world, seed);
     ret->has_faults = world.has_faults;
     ret->watch.stocks = world.config.policy == &policy_semi_elastic;
+    ret->watch.probes = world.config.control.boot_timeout_ms > 0;
     world.config.on_plan = watch_plan;
     world.config.context = &ret->watch;
     world.config.max_steps = STEPS_MAX;

@@ -474,6 +474,155 @@ TEST(a_machine_that_runs_is_not_withdrawn)
     stage_done(&stage);
 }
 
+enum { BOOT_MS = 60000 };
+
+static void boot_scene(struct stage *stage, uint32_t tasks, bool gang)
+{
+    stage_init(stage);
+    stage->config.boot_timeout_ms = BOOT_MS;
+    tune(stage);
+    stage_job(stage, 1, tasks, gang);
+}
+
+/* Nothing that was asked for becomes ready. */
+static void wait_in_vain(struct stage *stage)
+{
+    stage->now += 2 * BOOT_MS;
+    stage_decide(stage, (struct script){ .rent_count = 0 });
+    stage->seen = stage->act_count;
+}
+
+static msec_t blocked_for(const struct stage *stage, uint32_t offer)
+{
+    return stage_view(stage)->offer_blocked_until[offer] - stage->now;
+}
+
+TEST(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time)
+{
+    static const msec_t length[] = { 300000, 600000, 1200000, 2400000, 3600000, 3600000 };
+    struct stage stage;
+
+    boot_scene(&stage, 1, false);
+    for (uint32_t i = 0; i < sizeof(length) / sizeof(length[0]); i++) {
+        (void)stage_move(&stage, 1, 0);
+        wait_in_vain(&stage);
+        assert_int_equal(blocked_for(&stage, 0), length[i]);
+        stage.now += length[i];
+    }
+
+    /* One that becomes ready is the end of it. */
+    stage_gone(&stage, stage_launch(&stage, 1, 0), 5000, 6000);
+    (void)stage_move(&stage, 1, 0);
+    wait_in_vain(&stage);
+    assert_int_equal(blocked_for(&stage, 0), STAGE_BLOCK_MS);
+    stage_done(&stage);
+}
+
+TEST(machines_that_were_asked_for_together_are_one_failure_of_their_offer)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 3, false);
+    stage_decide(&stage, three); /* two of offer 0, one of offer 1 */
+    wait_in_vain(&stage);
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 3);
+    assert_int_equal(blocked_for(&stage, 0), STAGE_BLOCK_MS);
+    assert_int_equal(blocked_for(&stage, 1), STAGE_BLOCK_MS);
+    stage_done(&stage);
+}
+
+TEST(when_three_machines_did_not_become_ready_one_is_tried_at_a_time)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 3, false);
+    stage_decide(&stage, three);
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    wait_in_vain(&stage);
+    assert_int_equal(controller_failed_boots(stage.controller), 3);
+
+    stage_decide(&stage, three);
+    const uint64_t probe = stage_instance(&stage, 0);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 0; ", probe);
+    assert_int_equal(stage_where(&stage, 1), probe);
+    assert_int_equal(limit_of(&stage, 1), LIMIT_NONE);
+    assert_int_equal(limit_of(&stage, 2), LIMIT_PROBE);
+    assert_int_equal(limit_of(&stage, 3), LIMIT_PROBE);
+    assert_int_equal(stats_of(&stage)->unproven, 2);
+    assert_int_equal(stats_of(&stage)->limited, 0); /* none that somebody has set */
+
+    /* While it is on its way, nothing else is asked for, and it is not let go of. */
+    stage_finished(&stage, 1);
+    stage_decide(&stage, (struct script){ .rents = { 1 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 2 } },
+                                          .place_count = 1,
+                                          .releases = { probe },
+                                          .release_count = 1 });
+    stage_no_acts(&stage);
+
+    stage_running(&stage, probe);
+    stage_ready(&stage, probe);
+    assert_true(controller_wants_decision(stage.controller));
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    stage_decide(&stage, (struct script){ .rents = { 0, 1 },
+                                          .rent_count = 2,
+                                          .places = { { .task = 2 }, { .task = 3, .rent = 1 } },
+                                          .place_count = 2 });
+    assert_int_equal(stats_of(&stage)->rented, 3 + 1 + 2);
+    stage_done(&stage);
+}
+
+TEST(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried)
+{
+    const struct script two = { .rents = { 0, 1 },
+                                .rent_count = 2,
+                                .places = { { .task = 1 }, { .task = 2, .rent = 1 } },
+                                .place_count = 2 };
+    struct stage stage;
+
+    boot_scene(&stage, 2, true);
+    for (uint32_t i = 0; i < 2; i++) {
+        stage_decide(&stage, two);
+        wait_in_vain(&stage);
+    }
+    stage_decide(&stage, two);
+    const uint64_t probe = stage_instance(&stage, 0);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 0; ", probe);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(limit_of(&stage, 1), LIMIT_PROBE);
+    stage_decide(&stage, two);
+    stage_no_acts(&stage);
+    stage_running(&stage, probe);
+    stage_ready(&stage, probe);
+    stage_decide(&stage, two);
+    assert_int_equal(stats_of(&stage)->rented, 2 + 2 + 1 + 2);
+    stage_done(&stage);
+}
+
+TEST(machines_that_fail_beside_one_that_becomes_ready_stop_nothing)
+{
+    const struct script four = { .rents = { 0, 0, 0, 0 },
+                                 .rent_count = 4,
+                                 .places = { { .task = 1 },
+                                             { .task = 2, .rent = 1 },
+                                             { .task = 3, .rent = 2 },
+                                             { .task = 4, .rent = 3 } },
+                                 .place_count = 4 };
+    struct stage stage;
+
+    boot_scene(&stage, 4, false);
+    stage_decide(&stage, four);
+    stage_running(&stage, stage_instance(&stage, 0));
+    stage_ready(&stage, stage_instance(&stage, 0));
+    wait_in_vain(&stage);
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 3);
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    stage_done(&stage);
+}
+
 /*
  * Queued at the engine.
  */
@@ -603,6 +752,11 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_task_whose_machine_is_taken_away_is_not_held_back),
            RUN(a_machine_on_which_every_run_is_lost_at_once_is_given_back),
            RUN(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone),
+           RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time),
+           RUN(machines_that_were_asked_for_together_are_one_failure_of_their_offer),
+           RUN(when_three_machines_did_not_become_ready_one_is_tried_at_a_time),
+           RUN(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried),
+           RUN(machines_that_fail_beside_one_that_becomes_ready_stop_nothing),
            RUN(short_tasks_that_wait_are_queued_up_to_a_number),
            RUN(nothing_is_queued_where_no_machine_could_run_it),
            RUN(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_one),

@@ -328,6 +328,25 @@ TEST(a_price_limit_is_a_reason_to_wait)
     stage_done(&stage);
 }
 
+TEST(machines_that_do_not_become_ready_are_a_reason_to_wait)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    stage.control.boot_timeout_ms = 1;
+    controller_tune(stage.controller, &stage.control);
+    while (controller_failed_boots(stage.controller) == 0) {
+        stage.now += 2 * MSEC_PER_HOUR;
+        stage_decide(&stage);
+    }
+    ask(&stage, "GET /v1/explain?job=20", &answer);
+    assert_string_equal(at(&answer, "waits.0.why"), "no-boot");
+    assert_non_null(strstr(at(&answer, "waits.0.text"), "machines in a row did not become ready"));
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
 /* Job 40 gets its machine, which will not start it. */
 TEST(a_start_that_is_tried_again_is_a_reason_to_wait)
 {
@@ -682,6 +701,7 @@ CHECK_MAIN(
     RUN(instances_are_listed_with_price_tasks_and_bill), RUN(the_last_plan_is_shown_in_words),
     RUN(a_running_job_is_explained_by_its_reason_and_price),
     RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),
+    RUN(machines_that_do_not_become_ready_are_a_reason_to_wait),
     RUN(a_price_limit_is_a_reason_to_wait), RUN(a_start_that_is_tried_again_is_a_reason_to_wait),
     RUN(a_refused_offer_is_told_if_it_would_be_taken_before_others),
     RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),

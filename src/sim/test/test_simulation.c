@@ -111,6 +111,28 @@ static void world_done(struct world *world)
     catalogue_done(&world->catalogue);
 }
 
+/* Twenty jobs, two offers, and an image of which nothing becomes ready for six hours: twenty machines
+ * all the while would cost 424 dollars. */
+TEST(machines_that_never_become_ready_are_not_rented_without_end)
+{
+    struct world world;
+
+    world_init(&world, &policy_task_per_instance, 1);
+    add_machine(&world, "other", 1);
+    world.config.faults.dud_until_ms = 6 * MSEC_PER_HOUR;
+    world.config.control.boot_timeout_ms = 300 * SECOND;
+
+    const uint32_t shape = add_shape(&world, "a");
+
+    for (uint32_t i = 0; i < 20; i++)
+        add_job(&world, shape, 1, 0, 100 * SECOND);
+    run(&world);
+
+    assert_true(world.result.cost < 14 * MONEY_PER_USD);
+    assert_true(world.result.ended_at < 7 * MSEC_PER_HOUR);
+    world_done(&world);
+}
+
 /* From the arrival: a machine in 15 s, launched 5 s later, begins 4 s later. */
 TEST(one_job_runs_and_costs_what_can_be_reckoned_by_hand)
 {
@@ -345,7 +367,8 @@ TEST(a_story_without_jobs_costs_nothing)
     world_done(&world);
 }
 
-CHECK_MAIN(RUN(one_job_runs_and_costs_what_can_be_reckoned_by_hand),
+CHECK_MAIN(RUN(machines_that_never_become_ready_are_not_rented_without_end),
+           RUN(one_job_runs_and_costs_what_can_be_reckoned_by_hand),
            RUN(a_workload_is_built_once_on_a_machine),
            RUN(two_tasks_that_halve_each_others_speed_take_twice_as_long),
            RUN(a_task_is_slowed_only_while_its_neighbour_is_there),
