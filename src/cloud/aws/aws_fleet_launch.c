@@ -9,6 +9,7 @@
  * An offer in no zone in particular, where each zone has a subnet of its own, goes to CreateFleet, the
  * only request that names several subnets: EC2 takes the zone that has the machine. A fleet promises no
  * launch index and carries no user data, so it starts one machine, which learns its name from its tags.
+ * Whoever writes its own user data wants it carried: then such an offer goes to our subnets in turn.
  */
 #include "cloud/aws/aws_fleet_private.h"
 
@@ -43,7 +44,8 @@ static const char *zone_of(const struct aws_fleet *fleet, uint32_t offer)
 bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer)
 {
     return fleet->config.catalogue->offers[offer].zone == NAME_NONE &&
-           fleet->config.subnet_count > 0 && fleet->config.launch_template != NULL;
+           fleet->config.subnet_count > 0 && fleet->config.launch_template != NULL &&
+           fleet->config.user_data == NULL;
 }
 
 uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer)
@@ -123,17 +125,20 @@ static void put_token(struct aws_fleet *fleet, const struct launch *launch)
     aws_form_add(&fleet->form, "ClientToken", token);
 }
 
-static void put_place(struct aws_fleet *fleet, const char *zone)
+/* Ours, for the launch; NULL: there is none. In no zone in particular they take turns. */
+static const struct aws_subnet *subnet_of(const struct aws_fleet *fleet,
+                                          const struct launch *launch)
 {
-    if (zone[0] == '\0')
-        return;
-    for (uint32_t i = 0; i < fleet->config.subnet_count; i++) {
-        if (strcmp(fleet->config.subnets[i].zone, zone) == 0) {
-            aws_form_add(&fleet->form, "SubnetId", fleet->config.subnets[i].subnet);
-            return;
-        }
+    const struct aws_fleet_config *config = &fleet->config;
+    const char *zone = zone_of(fleet, launch->offer);
+
+    if (config->subnet_count > 0 && zone[0] == '\0')
+        return &config->subnets[launch->first % config->subnet_count];
+    for (uint32_t i = 0; i < config->subnet_count; i++) {
+        if (strcmp(config->subnets[i].zone, zone) == 0)
+            return &config->subnets[i];
     }
-    aws_form_add(&fleet->form, "Placement.AvailabilityZone", zone);
+    return NULL;
 }
 
 static bool is_template_id(const char *template)
@@ -160,7 +165,8 @@ static void put_run(struct aws_fleet *fleet, const struct launch *launch, const 
     const struct catalogue *catalogue = fleet->config.catalogue;
     const enum market market = catalogue->offers[launch->offer].market;
     const char *type = catalogue_offer_type_name(catalogue, launch->offer);
-    const char *zone = zone_of(fleet, launch->offer);
+    const struct aws_subnet *subnet = subnet_of(fleet, launch);
+    const char *zone = subnet != NULL ? subnet->zone : zone_of(fleet, launch->offer);
     struct aws_form *form = &fleet->form;
 
     aws_form_begin(form, "RunInstances", EC2_VERSION);
@@ -169,7 +175,10 @@ static void put_run(struct aws_fleet *fleet, const struct launch *launch, const 
     aws_form_add(form, "InstanceType", type);
     aws_form_add(form, "InstanceInitiatedShutdownBehavior", "terminate");
     put_template(fleet);
-    put_place(fleet, zone);
+    if (subnet != NULL)
+        aws_form_add(form, "SubnetId", subnet->subnet);
+    else if (zone[0] != '\0')
+        aws_form_add(form, "Placement.AvailabilityZone", zone);
     if (market == MARKET_SPOT) {
         aws_form_add(form, "InstanceMarketOptions.MarketType", "spot");
         aws_form_add(form, "InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time");

@@ -297,6 +297,7 @@ static bool is_idle(const struct asking *asking)
         return asking->launch[asking->step == STEP_RUN_SPOT] == NULL;
     if (asking->step == STEP_FLEET)
         return asking->config->settings->launch_template == NULL ||
+               asking->config->settings->user_data != NULL ||
                asking->config->settings->subnet_count == 0 || asking->config->catalogue == NULL ||
                asking->config->catalogue->offer_count == 0;
     return (asking->step == STEP_RECEIVE || asking->step == STEP_DELETE) &&

@@ -19,7 +19,7 @@ static uint32_t alive(void)
     return count;
 }
 
-static void open_fleet_with_subnets(void)
+static struct aws_fleet_config with_subnets(void)
 {
     static const struct aws_subnet subnets[] = { { "us-east-1a", "subnet-a" },
                                                  { "us-east-1b", "subnet-b" } };
@@ -27,7 +27,12 @@ static void open_fleet_with_subnets(void)
 
     config.subnets = subnets;
     config.subnet_count = 2;
-    open_fleet(config);
+    return config;
+}
+
+static void open_fleet_with_subnets(void)
+{
+    open_fleet(with_subnets());
 }
 
 TEST(machines_of_one_offer_are_asked_for_together)
@@ -234,6 +239,36 @@ TEST(an_offer_in_no_zone_goes_to_a_fleet_over_all_subnets)
     assert_int_equal(alive(), 1);
 }
 
+/* A fleet would start machines without it, and none of them would join. */
+TEST(user_data_of_ones_own_is_carried_to_the_subnets_in_turn)
+{
+    struct aws_fleet_config config = with_subnets();
+
+    config.user_data = "{node} in {zone}"; /* a launch for each machine */
+    open_fleet(config);
+    port.ops->rent(port.self, 7, 2, 6);
+    aws_fleet_tick(fleet, now);
+
+    assert_int_equal(ec2.call_count, 3); /* and a look */
+    assert_string_equal(value("Action"), "RunInstances");
+    assert_string_equal(value("SubnetId"), "subnet-b");
+    assert_string_equal(value("UserData"), "c3QtNyBpbiB1cy1lYXN0LTFi"); /* st-7 in us-east-1b */
+    assert_non_null(strstr(ec2.calls[1].body, "&SubnetId=subnet-a&"));
+}
+
+TEST(an_image_without_a_template_goes_to_the_subnets_in_turn)
+{
+    struct aws_fleet_config config = with_subnets();
+
+    config.launch_template = NULL;
+    config.image = "ami-1";
+    open_fleet(config);
+    port.ops->rent(port.self, 8, 1, 6);
+    aws_fleet_tick(fleet, now);
+
+    assert_string_equal(value("SubnetId"), "subnet-a");
+}
+
 TEST(a_fleet_that_gets_nothing_is_a_refusal)
 {
     open_fleet_with_subnets();
@@ -277,5 +312,7 @@ CHECK_MAIN(WITH(machines_of_one_offer_are_asked_for_together),
            WITH(whoever_names_the_node_in_user_data_gets_launches_of_one),
            WITH(a_prefix_that_ends_in_a_digit_hides_where_the_key_begins),
            WITH(an_offer_in_no_zone_goes_to_a_fleet_over_all_subnets),
+           WITH(user_data_of_ones_own_is_carried_to_the_subnets_in_turn),
+           WITH(an_image_without_a_template_goes_to_the_subnets_in_turn),
            WITH(a_fleet_that_gets_nothing_is_a_refusal),
            WITH(a_fleet_whose_answer_was_lost_is_asked_for_under_the_same_token))
