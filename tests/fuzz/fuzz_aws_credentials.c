@@ -50,7 +50,7 @@ static void check_plan(struct text *file, struct aws_secret *keys)
     struct aws_role_plan plan;
     struct error error = { "" };
 
-    if (aws_role_plan("default", read_profile, file, &plan, keys, &error) < 0) {
+    if (aws_role_plan("default", NULL, read_profile, file, &plan, keys, &error) < 0) {
         fuzz_check_error(&error);
         assert(keys->access_key[0] == '\0' && keys->secret_key[0] == '\0');
         return;

@@ -155,20 +155,40 @@ static const char *profile_name(const struct aws_credentials *c)
     return name != NULL ? name : "default";
 }
 
+/* The one that the environment names, or the one at home, whose path is written to 'at_home'. */
+static struct aws_profile_file profile_file(const struct aws_credentials *c, const char *variable,
+                                            const char *name, char at_home[PATH_SIZE])
+{
+    const char *home = env(c, "HOME");
+    const char *named = env(c, variable);
+
+    (void)snprintf(at_home, PATH_SIZE, "%s/.aws/%s", home != NULL ? home : "", name);
+    return (struct aws_profile_file){ named != NULL ? named : at_home, named != NULL };
+}
+
 static void read_profile(void *context, const char *name, struct aws_profile *ret,
                          struct aws_secret *keys)
 {
     const struct aws_credentials *c = context;
-    const char *home = env(c, "HOME") != NULL ? env(c, "HOME") : "";
-    const char *credentials = env(c, "AWS_SHARED_CREDENTIALS_FILE");
-    const char *config = env(c, "AWS_CONFIG_FILE");
-    char credentials_at_home[PATH_SIZE];
-    char config_at_home[PATH_SIZE];
+    char at_home[2][PATH_SIZE];
+    const struct aws_profile_file credentials =
+        profile_file(c, "AWS_SHARED_CREDENTIALS_FILE", "credentials", at_home[0]);
+    const struct aws_profile_file config = profile_file(c, "AWS_CONFIG_FILE", "config", at_home[1]);
 
-    (void)snprintf(credentials_at_home, sizeof(credentials_at_home), "%s/.aws/credentials", home);
-    (void)snprintf(config_at_home, sizeof(config_at_home), "%s/.aws/config", home);
-    aws_profile_read(credentials != NULL ? credentials : credentials_at_home,
-                     config != NULL ? config : config_at_home, name, ret, keys);
+    aws_profile_read(&credentials, &config, name, ret, keys);
+}
+
+static int plan_profile(struct aws_credentials *c, struct error *reterr)
+{
+    const bool is_named = c->config.profile != NULL || env(c, "AWS_PROFILE") != NULL;
+    char at_home[2][PATH_SIZE];
+    char files[ERROR_TEXT_SIZE / 2];
+
+    (void)snprintf(files, sizeof(files), "%.110s and %.110s",
+                   profile_file(c, "AWS_SHARED_CREDENTIALS_FILE", "credentials", at_home[0]).path,
+                   profile_file(c, "AWS_CONFIG_FILE", "config", at_home[1]).path);
+    return aws_role_plan(profile_name(c), is_named ? files : NULL, read_profile, c, &c->plan,
+                         c->fresh, reterr);
 }
 
 const char *aws_credentials_profile_region(struct aws_credentials *c)
@@ -503,7 +523,7 @@ static int make_plan(struct aws_credentials *c, struct error *reterr)
         return 0;
     }
     if (!is_any || token_file == NULL || role == NULL)
-        return aws_role_plan(profile_name(c), read_profile, c, plan, c->fresh, reterr);
+        return plan_profile(c, reterr);
     plan->base = AWS_ROLE_BASE_WEB_IDENTITY;
     plan->count = 1;
     aws_secret_set(plan->steps[0].role, sizeof(plan->steps[0].role), role);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cloud/aws/aws_profile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,27 +60,33 @@ void aws_profile_add(const char *text, size_t length, const char *section, struc
     (void)aws_ini_read(text, length, on_value, &reading, NULL);
 }
 
-static void add_file(const char *path, const char *section, struct aws_profile *ret,
-                     struct aws_secret *keys)
+static void add_file(const struct aws_profile_file *from, const char *section,
+                     struct aws_profile *ret, struct aws_secret *keys)
 {
     struct input_file file = { 0 };
+    struct error error = { "" };
+    const int rc = input_file_read(from->path, &file, &error);
 
-    if (input_file_read(path, &file, NULL) < 0)
+    if (rc < 0) {
+        if (from->is_named && rc != -ENOENT)
+            ret->fault = error;
         return;
+    }
     aws_profile_add(file.text, file.length, section, ret, keys);
     explicit_bzero(file.text, file.length);
     input_file_done(&file);
 }
 
-void aws_profile_read(const char *credentials_file, const char *config_file, const char *name,
+void aws_profile_read(const struct aws_profile_file *credentials,
+                      const struct aws_profile_file *config, const char *name,
                       struct aws_profile *ret, struct aws_secret *keys)
 {
     char section[AWS_PROFILE_NAME_SIZE + 16];
 
     *ret = (struct aws_profile){ 0 };
     aws_secret_wipe(keys);
-    add_file(credentials_file, name, ret, keys);
+    add_file(credentials, name, ret, keys);
     (void)snprintf(section, sizeof(section), "%s%.255s",
                    strcmp(name, "default") == 0 ? "" : "profile ", name);
-    add_file(config_file, section, ret, keys);
+    add_file(config, section, ret, keys);
 }

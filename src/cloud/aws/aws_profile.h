@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "cloud/aws/aws_secret.h"
 
 enum {
@@ -36,15 +37,23 @@ struct aws_profile {
     char process[AWS_PROFILE_COMMAND_SIZE];
     char region[64];
     const char *too_long; /* the name of a setting that does not fit; NULL: none */
+    struct error fault;   /* why a file that was named cannot be read; empty: none was */
     bool is_there;
+};
+
+struct aws_profile_file {
+    const char *path;
+    bool is_named; /* by whoever set us up: then it is read, or that is an error */
 };
 
 /* Add what 'section' says in the text of a file. */
 void aws_profile_add(const char *text, size_t length, const char *section, struct aws_profile *ret,
                      struct aws_secret *keys);
 
-/* Read the profile from both files; one that is not there, or not ours to read, is empty. */
-void aws_profile_read(const char *credentials_file, const char *config_file, const char *name,
+/* Read the profile from both files; one that is not there is empty, and so is one that is not ours to
+ * read, unless it was named. */
+void aws_profile_read(const struct aws_profile_file *credentials,
+                      const struct aws_profile_file *config, const char *name,
                       struct aws_profile *ret, struct aws_secret *keys);
 
 #endif

@@ -14,7 +14,8 @@ struct walk {
     struct aws_role_plan *plan;
     struct aws_profile profile;
     char names[AWS_ROLE_STEPS_MAX + 1][AWS_PROFILE_NAME_SIZE];
-    uint32_t count; /* of names; the last one is of 'profile' */
+    uint32_t count;    /* of names; the last one is of 'profile' */
+    const char *files; /* where the first must be; NULL: it need not */
     struct error *reterr;
 };
 
@@ -161,6 +162,11 @@ static int take_profile(struct walk *walk, bool has_keys)
     if (profile->too_long != NULL)
         return error_set(walk->reterr, -E2BIG, "%s of the profile '%s' is too long",
                          profile->too_long, quote(name_of(walk)).text);
+    if (profile->fault.text[0] != '\0')
+        return error_set(walk->reterr, -EACCES, "%s", profile->fault.text);
+    if (!is_source && walk->files != NULL && !profile->is_there)
+        return error_set(walk->reterr, -ENOENT, "there is no profile '%s' in %s",
+                         quote(name_of(walk)).text, walk->files);
     if (is_source && !profile->is_there)
         return error_set(walk->reterr, -ENOENT,
                          "there is no profile '%s', which '%s' has as source_profile",
@@ -182,7 +188,7 @@ static int take_profile(struct walk *walk, bool has_keys)
     return 0;
 }
 
-int aws_role_plan(const char *name,
+int aws_role_plan(const char *name, const char *files,
                   void (*read)(void *context, const char *name, struct aws_profile *ret,
                                struct aws_secret *keys),
                   void *context, struct aws_role_plan *ret, struct aws_secret *keys,
@@ -194,6 +200,7 @@ int aws_role_plan(const char *name,
     *ret = (struct aws_role_plan){ 0 };
     walk->plan = ret;
     walk->reterr = reterr;
+    walk->files = files;
     (void)snprintf(walk->names[0], AWS_PROFILE_NAME_SIZE, "%s", name);
     walk->count = 1;
     tell(walk, "the profile ", quote(name).text);

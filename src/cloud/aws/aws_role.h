@@ -54,8 +54,10 @@ struct aws_role_plan {
         [AWS_ROLE_SOURCE_SIZE]; /* for people: "the profile a, role R through the profile b" */
 };
 
-/* Fill 'ret', and 'keys' if they are those of a profile. 'read' reads one profile and its keys. */
-int aws_role_plan(const char *name,
+/* Fill 'ret', and 'keys' if they are those of a profile. 'read' reads one profile and its keys.
+ * 'files', in words, are where the profile must be found; NULL: nobody has named it, so that it need
+ * not be there. */
+int aws_role_plan(const char *name, const char *files,
                   void (*read)(void *context, const char *name, struct aws_profile *ret,
                                struct aws_secret *keys),
                   void *context, struct aws_role_plan *ret, struct aws_secret *keys,

@@ -155,6 +155,37 @@ TEST(a_profile_that_is_asked_for_goes_before_the_environment)
     assert_string_equal(got_key, "AKOTHER");
 }
 
+/* Else the instance's role would be taken, which may be of another account. */
+TEST(a_profile_that_somebody_named_must_be_there)
+{
+    set_env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/never-asked");
+    set_env("AWS_SHARED_CREDENTIALS_FILE", write_file(0, "[stint]\naws_access_key_id=AK\n"));
+    open_chain("stnit");
+    get();
+    assert_string_equal(got_key, "");
+    assert_non_null(strstr(got_why, "there is no profile 'stnit' in "));
+    assert_non_null(strstr(got_why, paths[0]));
+    assert_non_null(strstr(got_why, "/nonexistent/.aws/config"));
+    aws_http_destroy(http);
+    aws_credentials_destroy(credentials);
+
+    set_env("AWS_PROFILE", "other");
+    open_chain(NULL);
+    get();
+    assert_non_null(strstr(got_why, "there is no profile 'other' in "));
+}
+
+TEST(a_file_that_somebody_named_must_be_readable)
+{
+    set_env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/never-asked");
+    set_env("AWS_CONFIG_FILE", folder); /* root reads all files, but no folder */
+    open_chain(NULL);
+    get();
+    assert_string_equal(got_key, "");
+    assert_non_null(strstr(got_why, folder));
+    assert_non_null(strstr(got_why, "is a directory"));
+}
+
 static int serve_sts(const char *request, char *body, size_t size)
 {
     assert_non_null(strstr(request, "Action=AssumeRoleWithWebIdentity"));
@@ -622,6 +653,8 @@ int main(void)
         WITH(the_environment_goes_before_all),
         WITH(a_profile_is_read_from_both_files),
         WITH(a_profile_that_is_asked_for_goes_before_the_environment),
+        WITH(a_profile_that_somebody_named_must_be_there),
+        WITH(a_file_that_somebody_named_must_be_readable),
         WITH(a_web_identity_is_changed_for_keys_and_fetched_again_before_they_end),
         WITH(a_container_has_a_role),
         WITH(a_far_container_is_not_asked_in_plain_text),

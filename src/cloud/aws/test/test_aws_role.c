@@ -30,7 +30,7 @@ static int make(const char *text)
     } file = { text };
 
     error.text[0] = '\0';
-    return aws_role_plan("a", read_profile, file.context, &plan, keys, &error);
+    return aws_role_plan("a", NULL, read_profile, file.context, &plan, keys, &error);
 }
 
 /* The settings are refused, with these words and without any key. */
