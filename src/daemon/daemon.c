@@ -342,6 +342,8 @@ static void prune(struct daemon *daemon, msec_t now)
     store_prune(daemon->store, now - keep_ms);
     if (store_commit(daemon->store, &error) < 0)
         store_is_bad(daemon, &error, now);
+    else
+        daemon_learn_boots(daemon);
 }
 
 static void on_timer(uv_timer_t *timer)

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "learn/boots.h"
 #include "trace/input_file.h"
 #include "trace/sacct.h"
 
@@ -340,6 +341,67 @@ int daemon_teach(struct daemon *daemon, struct error *reterr)
     if (rc < 0)
         return rc;
     return store_each_runtime(daemon->store, STORE_RUNTIMES_MAX, teach, daemon, reterr);
+}
+
+/*
+ * Boot times. A catalogue has a guess; the machines that became ready have the truth.
+ */
+
+enum { BOOTS_READ = 500 };
+
+struct boot_lesson {
+    const struct catalogue *catalogue;
+    struct boots boots;
+};
+
+static void learn_boot(void *context, const struct store_boot *boot)
+{
+    struct boot_lesson *lesson = context;
+    const uint32_t type = catalogue_find_type(lesson->catalogue, boot->type, strlen(boot->type));
+
+    /* What took hours was not a boot: nobody was there to see its end. */
+    if (type < lesson->catalogue->type_count && boot->acquire_ms <= MSEC_PER_HOUR &&
+        boot->setup_ms >= 0 && boot->setup_ms <= MSEC_PER_HOUR)
+        boots_learn(&lesson->boots, type,
+                    (struct boot_times){ .acquire = boot->acquire_ms, .setup = boot->setup_ms });
+}
+
+static uint32_t expect_boots(struct catalogue *catalogue, const struct boots *boots)
+{
+    uint32_t learned = 0;
+
+    for (uint32_t i = 0; i < catalogue->type_count; i++) {
+        struct machine_type *type = &catalogue->types[i];
+        struct boot_times times;
+
+        if (!boots_expect(boots, i, &times))
+            continue;
+        type->setup_ms = times.setup;
+        if (type->boot_count == 0)
+            type->acquire_ms = times.acquire;
+        learned++;
+    }
+    return learned;
+}
+
+/* The virtual world has no machines to learn from: theirs are the catalogue's times. */
+void daemon_learn_boots(struct daemon *daemon)
+{
+    struct boot_lesson lesson = { .catalogue = &daemon->catalogue };
+    struct error error = { "" };
+
+    if (!daemon->conf.learn || daemon->shadow != NULL)
+        return;
+    boots_init(&lesson.boots, daemon->catalogue.type_count);
+    if (store_each_boot(daemon->store, BOOTS_READ, learn_boot, &lesson, &error) < 0)
+        LOG_WARNING("boot times cannot be learned: %s", error.text);
+
+    const uint32_t learned = expect_boots(&daemon->catalogue, &lesson.boots);
+
+    if (learned > 0 && !daemon->has_learned_boots)
+        LOG_INFO("boot times are learned from past machines types=%u", learned);
+    daemon->has_learned_boots = learned > 0;
+    boots_done(&lesson.boots);
 }
 
 struct recall {

@@ -75,6 +75,7 @@ struct daemon {
     uint32_t event_count;
     uint32_t events_room;
 
+    bool has_learned_boots;
     struct map limits; /* by job id: the time limit it came with, in seconds */
     struct daemon_counted counted;
     struct steady_clock clock;
@@ -130,6 +131,9 @@ void daemon_note_counts(struct daemon *daemon);
 
 /* Teach the controller what is in the store. */
 int daemon_teach(struct daemon *daemon, struct error *reterr);
+
+/* From the books: how long machines take to boot. */
+void daemon_learn_boots(struct daemon *daemon);
 
 /* Tell the cloud aws which offers were refused in an earlier life, so that back-offs go on. */
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr);

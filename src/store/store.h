@@ -267,6 +267,20 @@ int store_each_runtime(struct store *store, uint32_t most,
                        void (*each)(void *context, const struct store_runtime *runtime),
                        void *context, struct error *reterr);
 
+/* Boots. -------------------------------------------------------------------------------------- */
+
+/* How long a machine took that became ready. */
+struct store_boot {
+    const char *type;
+    msec_t acquire_ms; /* from the request until its bill began */
+    msec_t setup_ms;   /* from then until it took work */
+};
+
+/* Of the newest 'most' machines, the oldest of them first. */
+int store_each_boot(struct store *store, uint32_t most,
+                    void (*each)(void *context, const struct store_boot *boot), void *context,
+                    struct error *reterr);
+
 /* Counters that outlive the daemon. ----------------------------------------------------------- */
 
 enum store_counter {

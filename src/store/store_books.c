@@ -192,6 +192,26 @@ int store_each_account(struct store *store,
     return store_asked(&ask, reterr);
 }
 
+/* Boots. -------------------------------------------------------------------------------------- */
+
+int store_each_boot(struct store *store, uint32_t most,
+                    void (*each)(void *context, const struct store_boot *boot), void *context,
+                    struct error *reterr)
+{
+    struct store_question ask = STORE_ASK(store, SQL_BOOT_EACH, STORE_NUMBER(most));
+
+    while (store_row(&ask)) {
+        const struct store_boot boot = {
+            .type = store_text(&ask, 0),
+            .acquire_ms = store_number(&ask, 1),
+            .setup_ms = store_number(&ask, 2),
+        };
+
+        each(context, &boot);
+    }
+    return store_asked(&ask, reterr);
+}
+
 /* Dues. --------------------------------------------------------------------------------------- */
 
 void store_due(struct store *store, const struct store_due *due)

@@ -63,6 +63,11 @@
         "work_ms,rest,is_ready FROM account WHERE instance=?1") \
     X(SQL_ACCOUNT_EACH, "SELECT instance,billed_from,until,boot,idle,work,boot_ms,idle_ms," \
         "work_ms,rest,is_ready FROM account ORDER BY instance") \
+    X(SQL_BOOT_EACH, "SELECT type,acquire_ms,boot_ms FROM (SELECT id,type," \
+        "MAX(billed_from-asked_at,0) AS acquire_ms,boot_ms FROM (SELECT * FROM (SELECT instance AS id," \
+        "billed_from,boot_ms FROM bill WHERE idle_ms+work_ms>0 ORDER BY instance DESC LIMIT ?1)" \
+        " UNION ALL SELECT instance,billed_from,boot_ms FROM account WHERE is_ready<>0)" \
+        " JOIN instance USING(id) WHERE type IS NOT NULL ORDER BY id DESC LIMIT ?1) ORDER BY id") \
     X(SQL_DUE_ADD, "INSERT INTO due(task,label,job,name,user,type,cost,alone,occupied_ms,ended_at)" \
         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10) ON CONFLICT(task) DO UPDATE SET" \
         " cost=cost+excluded.cost,alone=alone+excluded.alone," \

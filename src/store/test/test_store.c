@@ -342,6 +342,39 @@ TEST(pruning_leaves_open_intents_and_books)
     store_file_remove(&file);
 }
 
+static void log_boot(void *context, const struct store_boot *boot)
+{
+    add(context, "%s %d+%d;", boot->type, (int)boot->acquire_ms, (int)boot->setup_ms);
+}
+
+TEST(boots_are_those_of_machines_that_became_ready)
+{
+    static const char *const types[] = { "a.large", "a.large", "b.large", "b.large", NULL };
+    struct store_file file;
+    struct log log = { "" };
+
+    store_file_make(&file);
+    store_begin(file.store);
+    for (uint32_t i = 1; i <= 5; i++)
+        store_instance(file.store, &(struct store_instance){
+                                       .id = i, .type = types[i - 1], .asked_at = 100 * i });
+    store_bill(file.store, 1,
+               &(struct ledger_bill){ .from = 120, .sums = { .boot_ms = 60, .work_ms = 5 } });
+    store_bill(file.store, 2, &(struct ledger_bill){ .from = 230, .sums = { .boot_ms = 900 } });
+    for (uint32_t i = 3; i <= 5; i++)
+        store_account_set(file.store, &(struct store_account){ .instance = i,
+                                                               .from = 299,
+                                                               .sums = { .boot_ms = 70 + i },
+                                                               .is_ready = i != 4 });
+    store_file_commit(&file);
+    assert_int_equal(store_each_boot(file.store, 10, log_boot, &log, NULL), 0);
+    assert_string_equal(log.text, "a.large 20+60;b.large 0+73;");
+    log.text[0] = '\0';
+    assert_int_equal(store_each_boot(file.store, 1, log_boot, &log, NULL), 0);
+    assert_string_equal(log.text, "b.large 0+73;");
+    store_file_remove(&file);
+}
+
 TEST(history_comes_back_newest_but_in_order)
 {
     struct store_file file;
@@ -551,6 +584,7 @@ CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
            RUN(a_rollback_takes_keys_and_counters_back), RUN(counters_outlive_the_process),
            RUN(an_instance_lives_until_its_bill_or_its_end),
            RUN(reasons_come_back_in_words_with_prices), RUN(pruning_leaves_open_intents_and_books),
+           RUN(boots_are_those_of_machines_that_became_ready),
            RUN(history_comes_back_newest_but_in_order),
            RUN(a_machine_that_turns_up_after_its_end_lives_unless_it_has_its_bill),
            RUN(marks_outlive_the_process), RUN(of_runtimes_the_newest_are_kept),

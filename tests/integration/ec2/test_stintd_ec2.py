@@ -231,6 +231,8 @@ class Calm(Base):
         time.sleep(3)
         assert self.closed_ledger(before) == before
         assert len(self.lab.record("launch")) == launches
+        with open(f"{self.lab.folder}/stintd.said.log", encoding="utf-8") as file:
+            assert "boot times are learned from past machines" in file.read()
 
 
 class Storm(Base):
