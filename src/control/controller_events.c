@@ -282,12 +282,13 @@ static void note_loss(struct controller *controller, uint32_t task, msec_t at)
 static bool came_to_nothing(const struct controller *controller, uint32_t task, msec_t at)
 {
     const struct view *view = &controller->view;
+    const uint32_t instance = controller->steps[task].at;
 
     if (view->task.state[task] == TASK_BOUND)
         return true;
     return view->task.state[task] == TASK_RUNNING &&
            at - view->task.launched_at[task] < lasting_ms &&
-           view_is_open(view, controller->steps[task].at);
+           (view_is_open(view, instance) || is_closed(controller, instance));
 }
 
 /* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */

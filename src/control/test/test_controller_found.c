@@ -301,6 +301,21 @@ TEST(what_runs_on_a_machine_that_is_closed_goes_on_and_nothing_else_begins)
     stage_done(&stage);
 }
 
+/* Slurm drains the node at which a prolog failed, and puts the job back. */
+TEST(a_task_that_is_lost_at_once_on_a_machine_that_was_closed_for_it_is_held_back)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = 7000;
+    controller_tune(stage.controller, &stage.config);
+    stage_job(&stage, 1, 1, false);
+    close_machine(&stage, stage_launch(&stage, 1, 0));
+    stage_lost(&stage, 1);
+    assert_int_equal(controller_wait_of(stage.controller, 0).not_before, stage.now + 7000);
+    stage_done(&stage);
+}
+
 TEST(a_closed_machine_that_will_be_taken_away_is_left_at_once)
 {
     struct stage stage;
@@ -356,5 +371,6 @@ CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(what_was_said_of_a_task_before_it_left_is_old_news),
            RUN(tasks_of_a_machine_that_the_engine_lost_wait_again),
            RUN(what_runs_on_a_machine_that_is_closed_goes_on_and_nothing_else_begins),
+           RUN(a_task_that_is_lost_at_once_on_a_machine_that_was_closed_for_it_is_held_back),
            RUN(a_closed_machine_that_will_be_taken_away_is_left_at_once),
            RUN(a_job_that_is_withdrawn_leaves_and_may_come_again))
