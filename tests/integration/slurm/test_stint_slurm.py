@@ -546,6 +546,13 @@ def the_list_of_jobs_is_what_squeue_shows(world):
 
 
 @test
+def a_list_says_how_long_slurm_waits_for_a_silent_node(world):
+    since = len(world.bridge.said)
+    world.bridge.list("nodes")
+    assert world.bridge.wait("list", since)["silence_s"] == "60"
+
+
+@test
 def a_request_repeated_to_the_new_program_does_no_harm(world):
     world.bridge.ask("place", job=world.job, nodes="n3", run=2)
     assert "in run 2, not 1" in world.bridge.refused("stop", job=world.job, run=1)
