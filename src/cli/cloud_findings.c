@@ -167,8 +167,10 @@ static void tell_rights(const struct aws_rights_report *report, const struct iam
             tell_missing(report, (enum aws_right_name)i, words, ret);
             break;
         case AWS_RIGHT_UNTRIED:
-            findings_add(ret, &(struct finding){ "note", "right", aws_rights[i].action,
-                                                 answer->detail, "ask again when it can be" });
+            findings_add(ret,
+                         &(struct finding){ "note", "right", aws_rights[i].action, answer->detail,
+                                            i == AWS_RIGHT_PRODUCTS ? "give the prices in a file"
+                                                                    : "ask again when it can be" });
             break;
         case AWS_RIGHT_WRONG:
             tell_wrong(&aws_rights[i], answer->detail, ret);

@@ -156,6 +156,18 @@ static void on_page(void *context, const struct aws_http_answer *http)
               http->fault < 0 ? http->reason : error.text);
 }
 
+/* "com.amazonaws.pricing#UnrecognizedClientException", say. */
+static bool is_of_keys(const struct aws_http_answer *http)
+{
+    json_t *object = json_loadb(http->body, http->size, 0, NULL);
+    const char *kind = json_string_value(json_object_get(object, "__type"));
+    const char *mark = kind != NULL ? strrchr(kind, '#') : NULL;
+    const bool is = kind != NULL && aws_fault_is_of_keys(mark != NULL ? mark + 1 : kind);
+
+    json_decref(object);
+    return is;
+}
+
 static void on_prices(void *context, const struct aws_http_answer *http)
 {
     struct fetching *f = context;
@@ -169,6 +181,8 @@ static void on_prices(void *context, const struct aws_http_answer *http)
             page_done(f);
             return;
         }
+    } else if (http->fault == 0 && is_of_keys(http)) {
+        (void)error_set(&error, -EIO, "%s", AWS_NO_PRICES_FOR_KEYS);
     } else if (http->fault == 0) {
         (void)error_set(&error, -EIO, "HTTP status %d", http->status);
     }

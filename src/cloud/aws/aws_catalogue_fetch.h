@@ -23,6 +23,11 @@ struct aws_catalogue_choice;
 
 enum { FETCH_ATTEMPTS_MAX = 8 };
 
+/* The Pricing API knows the keys of its own partition only, not those of China or GovCloud. */
+#define AWS_NO_PRICES_FOR_KEYS                                                                     \
+    "prices on demand cannot be asked for with these keys; use `stint catalogue refresh --prices " \
+    "FILE`"
+
 struct aws_catalogue_fetch {
     struct uv_loop_s *loop;
     struct aws_client *client;

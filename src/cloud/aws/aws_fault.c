@@ -74,6 +74,19 @@ enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const cha
     return answer->status >= 400 && answer->status < 500 ? AWS_WRONG : AWS_LOST;
 }
 
+bool aws_fault_is_of_keys(const char *code)
+{
+    static const char *const of_keys[] = { "AuthFailure",          "SignatureDoesNotMatch",
+                                           "InvalidClientTokenId", "UnrecognizedClientException",
+                                           "IncompleteSignature",  "MissingAuthenticationToken" };
+
+    for (size_t i = 0; i < sizeof(of_keys) / sizeof(*of_keys); i++) {
+        if (strcmp(code, of_keys[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 msec_t aws_fault_wait(struct rng *rng, msec_t base, msec_t most, uint32_t attempt)
 {
     assert(base > 0);

@@ -35,6 +35,9 @@ enum aws_verdict {
 /* 'code' is that of the error in the answer; empty: none. */
 enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const char *code);
 
+/* Whether the code says that AWS does not know the keys, or not those that signed. */
+bool aws_fault_is_of_keys(const char *code);
+
 /* Full jitter: evenly from 0 to base * 2^attempt, at most 'most'; attempts count from 0. */
 msec_t aws_fault_wait(struct rng *rng, msec_t base, msec_t most, uint32_t attempt);
 

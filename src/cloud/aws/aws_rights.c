@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "cloud/aws/aws_catalogue_fetch.h"
 #include "cloud/aws/aws_client.h"
 #include "cloud/aws/aws_fault.h"
 #include "cloud/aws/aws_form.h"
@@ -230,15 +231,8 @@ static void launch_is_forbidden(struct asking *asking, enum aws_right_name right
 
 static bool is_key_fault(const struct said *said)
 {
-    static const char *const codes[] = { "AuthFailure",          "SignatureDoesNotMatch",
-                                         "InvalidClientTokenId", "UnrecognizedClientException",
-                                         "IncompleteSignature",  "MissingAuthenticationToken" };
-
-    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
-        if (strcmp(said->code, codes[i]) == 0)
-            return true;
-    }
-    return said->verdict == AWS_NOT_SENT || said->verdict == AWS_STALE_KEYS;
+    return aws_fault_is_of_keys(said->code) || said->verdict == AWS_NOT_SENT ||
+           said->verdict == AWS_STALE_KEYS;
 }
 
 /* The request was allowed: it was done, or fails for what we made wrong on purpose. */
@@ -257,7 +251,9 @@ static void judge(struct asking *asking, const struct said *said)
     const enum aws_right_name right = right_of[asking->step];
     const bool is_launch = right == AWS_RIGHT_RUN || right == AWS_RIGHT_FLEET;
 
-    if (is_key_fault(said)) {
+    if (asking->step == STEP_PRODUCTS && aws_fault_is_of_keys(said->code)) {
+        set_state(asking, right, AWS_RIGHT_UNTRIED, AWS_NO_PRICES_FOR_KEYS);
+    } else if (is_key_fault(said)) {
         asking->report->has_keys = false;
         (void)snprintf(asking->report->why, sizeof(asking->report->why), "%s%s%.400s", said->code,
                        said->code[0] != '\0' ? ": " : "", said->message);

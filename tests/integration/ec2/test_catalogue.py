@@ -170,6 +170,14 @@ def without_the_pricing_api_there_is_the_spot_market_and_a_word_about_it(world):
 
 
 @test
+def keys_that_the_pricing_api_does_not_know_are_told_with_what_to_do(world):
+    world.ec2.order(action="GetProducts", do="error", code="UnrecognizedClientException")
+    run = world.refresh(SMALL)
+    equal(run.status, 0)
+    assert "cannot be asked for with these keys; use `stint catalogue refresh --prices FILE`" in run.err, run.err
+
+
+@test
 def throttled_pages_and_cut_connections_are_asked_for_again(world):
     equal(world.refresh(SMALL).status, 0)
     before = world.text(SMALL)

@@ -178,6 +178,17 @@ def rights_of_the_catalogue_are_only_warned_about(world):
 
 
 @test
+def keys_that_the_pricing_api_does_not_know_hide_no_right(world):
+    world.ec2.order(action="GetProducts", do="error", code="UnrecognizedClientException")
+    status, findings = world.doctor()
+    equal(status, 0)
+    row, = about(findings, "pricing:GetProducts")
+    equal((row["severity"], row["text"]), ("note", "prices on demand cannot be asked for with these keys; use "
+                                           "`stint catalogue refresh --prices FILE`"))
+    assert "ec2:RunInstances" in allowed(findings), findings
+
+
+@test
 def all_missing_rights_are_told_at_once(world):
     launch(world, "lab")
     world.ec2.set(denied=[action.split(":")[1] for action in DAEMON | FOR_CATALOGUE])
