@@ -126,6 +126,7 @@ struct controller_stats {
     uint64_t vanished;      /* machines that a list did not name any more */
     uint64_t strangers;     /* named machines whose offer is not in the catalogue */
     uint64_t returned_anew; /* machines that were given back once more, for they are still there */
+    uint64_t outlived;      /* named machines whose bill had ended; they were given back */
     uint64_t jobs_vanished; /* jobs that a list did not name any more */
     uint64_t jobs_withdrawn;
     uint64_t found;         /* tasks that ran elsewhere than was known */

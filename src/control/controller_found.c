@@ -58,11 +58,23 @@ static bool is_over(const struct controller *controller, uint64_t instance)
             controller->config.is_settled(controller->config.context, instance));
 }
 
+/* Its bill has ended, and yet it lives: nobody saw it for too long. It cannot be billed again, so it
+ * must not stay. */
+static void give_back_outlived(struct controller *controller, uint64_t instance)
+{
+    controller->stats.outlived++;
+    controller->config.engine.ops->retire(controller->config.engine.self, instance);
+    controller->config.cloud.ops->give_back(controller->config.cloud.self, instance);
+}
+
 static void found_unknown(struct controller *controller, const struct cloud_event *event)
 {
-    if (controller->cloud_list.key == 0 || event->instance == 0 ||
-        is_over(controller, event->instance)) {
+    if (controller->cloud_list.key == 0 || event->instance == 0) {
         controller->stats.late_events++;
+        return;
+    }
+    if (is_over(controller, event->instance)) {
+        give_back_outlived(controller, event->instance);
         return;
     }
     if (event->offer >= controller->view.catalogue->offer_count) {

@@ -298,10 +298,29 @@ TEST(a_machine_that_ended_while_nobody_looked_is_billed_once)
     stage_cloud(&stage,
                 (struct cloud_event){
                     .kind = CLOUD_GONE, .instance = 8, .billed_from = 100, .billed_to = 900 });
-    stage_machine_found(&stage, 8, 100, 0);
     assert_int_equal(stage.bills, 1);
-    assert_int_equal(stats_of(&stage)->late_events, 1);
     assert_true(controller_is_idle(stage.controller));
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_outlived_its_bill_is_given_back)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.settled_instance = 8; /* by an earlier process */
+    stage_machine_found(&stage, 8, 100, 0);
+    assert_int_equal(stats_of(&stage)->late_events, 1); /* no list is under way */
+    for (uint32_t times = 1; times <= 2; times++) {
+        stage_audit(&stage);
+        stage.seen = stage.act_count;
+        stage_machine_found(&stage, 8, 100, 0);
+        stage_acts(&stage, "retire %d; give back 8; ", 8);
+        stage_listed(&stage, ACT_LIST_MACHINES);
+        assert_int_equal(stats_of(&stage)->outlived, times);
+    }
+    assert_true(controller_is_idle(stage.controller));
+    assert_int_equal(stage.bills, 0);
     stage_done(&stage);
 }
 
@@ -677,6 +696,7 @@ CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(a_key_above_the_counter_is_never_used_again),
            RUN(a_machine_of_no_known_offer_or_outside_a_list_is_left_alone),
            RUN(a_machine_that_ended_while_nobody_looked_is_billed_once),
+           RUN(a_machine_that_outlived_its_bill_is_given_back),
            RUN(a_machine_that_a_list_does_not_name_is_gone),
            RUN(a_request_is_given_up_when_two_lists_do_not_name_it),
            RUN(what_was_asked_for_after_the_list_is_not_judged_by_it),
