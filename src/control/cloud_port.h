@@ -52,6 +52,7 @@ struct cloud_event {
     msec_t billed_from;
     msec_t billed_to;
     uint32_t offer; /* CLOUD_FOUND, and CLOUD_GONE in a list; OFFER_NONE: not known */
+    msec_t for_ms;  /* CLOUD_REFUSED: the offer will be refused for so long; 0: nobody knows */
     bool may_stay;  /* CLOUD_NOTICE: it is only at risk, and perhaps never taken away */
 };
 
@@ -59,8 +60,9 @@ struct cloud_event {
 struct cloud_refusal {
     msec_t at; /* when it was refused last */
     msec_t until;
-    uint32_t times; /* in a row; those of one batch count once */
-    bool is_quota;  /* perhaps it was another offer of the same quota */
+    uint32_t times;    /* in a row; those of one batch count once */
+    bool is_quota;     /* perhaps it was another offer of the same quota */
+    bool is_placeless; /* the configuration has no place for it; nobody was asked */
 };
 
 #endif

@@ -578,12 +578,14 @@ void controller_never(struct controller *controller, uint32_t instance, msec_t a
     view_remove_instance(&controller->view, instance);
 }
 
-static void on_refused(struct controller *controller, uint32_t instance, msec_t at)
+static void on_refused(struct controller *controller, uint32_t instance,
+                       const struct cloud_event *event)
 {
     const uint32_t offer = controller->view.instance.offer[instance];
+    const msec_t usual = controller->config.refused_block_ms;
 
-    controller_never(controller, instance, at);
-    controller_block(controller, offer, at, controller->config.refused_block_ms);
+    controller_never(controller, instance, event->at);
+    controller_block(controller, offer, event->at, event->for_ms > usual ? event->for_ms : usual);
     controller->stats.refused++;
 }
 
@@ -651,7 +653,7 @@ static void on_instance(struct controller *controller, uint32_t instance,
         on_running(controller, instance, event->billed_from);
         break;
     case CLOUD_REFUSED:
-        on_refused(controller, instance, event->at);
+        on_refused(controller, instance, event);
         break;
     case CLOUD_NOTICE:
         on_notice(controller, instance, event);

@@ -241,7 +241,10 @@ static void explain_refused(struct explanation *to, json_t *waits, const struct 
         serve_offer_text(call->view->catalogue, refused->offer, offer, sizeof(offer));
         serve_clock_text(refusal->at, call->now, at, sizeof(at));
         serve_clock_text(refusal->until, call->now, until, sizeof(until));
-        if (refusal->times == 0)
+        if (refusal->is_placeless)
+            snprintf(text, sizeof(text),
+                     "%s: 'subnets' of the configuration has no entry for its zone", offer);
+        else if (refusal->times == 0)
             snprintf(text, sizeof(text),
                      "%s: refused or not ready in time, not asked for again before %s", offer,
                      until);

@@ -29,6 +29,15 @@ static void port_rent(void *self, uint64_t first, uint32_t count, uint32_t offer
     for (uint64_t key = first; key < first + count; key++) {
         if (map_get(&fleet->by_key, key) != MAP_NONE || fleet_find_ended(fleet, key) != NULL)
             continue; /* asked before */
+        if (!fleet_has_place(fleet, offer)) {
+            tell_later(fleet, &(struct cloud_event){ .kind = CLOUD_REFUSED,
+                                                     .instance = key,
+                                                     .billed_from = -1,
+                                                     .billed_to = -1,
+                                                     .offer = offer,
+                                                     .for_ms = FLEET_PLACELESS_MS });
+            continue;
+        }
 
         struct machine *machine = fleet_add(fleet, key, offer);
 
@@ -245,6 +254,27 @@ static int check_config(const struct aws_fleet_config *config, struct error *ret
     return 0;
 }
 
+/* Say once which zones are left out. */
+static void note_placeless(struct aws_fleet *fleet)
+{
+    const struct catalogue *catalogue = fleet->config.catalogue;
+    char zones[256] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        if (fleet_has_place(fleet, i))
+            continue;
+
+        const char *zone = names_text(&catalogue->names, catalogue->offers[i].zone);
+
+        if (strstr(zones, zone) == NULL && used + strlen(zone) + 3 < sizeof(zones))
+            used += (size_t)snprintf(zones + used, sizeof(zones) - used, "%s%s",
+                                     used > 0 ? ", " : "", zone);
+    }
+    if (used > 0)
+        fleet_note(fleet, false, "nothing is rented in %s: 'subnets' has no entry for it", zones);
+}
+
 int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **ret,
                      struct error *reterr)
 {
@@ -279,6 +309,7 @@ int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **r
     map_init(&fleet->by_key);
     map_init(&fleet->ended_by_key);
     fleet->blocks = mem_alloc(config->catalogue->offer_count, sizeof(*fleet->blocks));
+    note_placeless(fleet);
     *ret = fleet;
     return 0;
 }

@@ -10,9 +10,10 @@
  *             one machine or several of the same offer.
  * Promises:   a launch is asked for under the client token of its keys, again and again with the
  *             same one until an answer says what became of it: never two for one key. A refusal is
- *             told only when EC2 has refused. What is given back is terminated until EC2 shows it as
- *             ending. An offer that was refused is not asked for before its back-off ends. Events
- *             come from aws_fleet_tick and aws_fleet_answer only.
+ *             told only when EC2 has refused, or when an offer's zone has no subnet and others have.
+ *             What is given back is terminated until EC2 shows it as ending. An offer that was
+ *             refused is not asked for before its back-off ends. Events come from aws_fleet_tick and
+ *             aws_fleet_answer only.
  * Bounds:     AWS_FLEET_CALLS requests under way. A round is O(instances); all else O(1) per machine
  *             that waits for something. About 200 bytes per machine.
  */

@@ -125,20 +125,25 @@ static void put_token(struct aws_fleet *fleet, const struct launch *launch)
     aws_form_add(&fleet->form, "ClientToken", token);
 }
 
-/* Ours, for the launch; NULL: there is none. In no zone in particular they take turns. */
-static const struct aws_subnet *subnet_of(const struct aws_fleet *fleet,
-                                          const struct launch *launch)
+/* Ours, for the launch of that key; NULL: there is none. In no zone in particular they take turns. */
+static const struct aws_subnet *subnet_of(const struct aws_fleet *fleet, uint32_t offer,
+                                          uint64_t first)
 {
     const struct aws_fleet_config *config = &fleet->config;
-    const char *zone = zone_of(fleet, launch->offer);
+    const char *zone = zone_of(fleet, offer);
 
     if (config->subnet_count > 0 && zone[0] == '\0')
-        return &config->subnets[launch->first % config->subnet_count];
+        return &config->subnets[first % config->subnet_count];
     for (uint32_t i = 0; i < config->subnet_count; i++) {
         if (strcmp(config->subnets[i].zone, zone) == 0)
             return &config->subnets[i];
     }
     return NULL;
+}
+
+bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer)
+{
+    return fleet->config.subnet_count == 0 || subnet_of(fleet, offer, 0) != NULL;
 }
 
 static bool is_template_id(const char *template)
@@ -165,7 +170,7 @@ static void put_run(struct aws_fleet *fleet, const struct launch *launch, const 
     const struct catalogue *catalogue = fleet->config.catalogue;
     const enum market market = catalogue->offers[launch->offer].market;
     const char *type = catalogue_offer_type_name(catalogue, launch->offer);
-    const struct aws_subnet *subnet = subnet_of(fleet, launch);
+    const struct aws_subnet *subnet = subnet_of(fleet, launch->offer, launch->first);
     const char *zone = subnet != NULL ? subnet->zone : zone_of(fleet, launch->offer);
     struct aws_form *form = &fleet->form;
 

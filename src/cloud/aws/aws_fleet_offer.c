@@ -119,6 +119,12 @@ bool aws_fleet_refusal(const struct aws_fleet *fleet, uint32_t offer, msec_t now
 
     const struct offer_block *block = &fleet->blocks[offer];
 
+    if (!fleet_has_place(fleet, offer)) {
+        *ret = (struct cloud_refusal){ .at = now,
+                                       .until = now + FLEET_PLACELESS_MS,
+                                       .is_placeless = true };
+        return true;
+    }
     if (!fleet_is_blocked(fleet, offer, now))
         return false;
     *ret = (struct cloud_refusal){ .at = block->since,

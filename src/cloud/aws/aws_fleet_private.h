@@ -34,6 +34,9 @@
 
 #define EC2_VERSION "2016-11-15"
 
+/* What has no place will not have one before the daemon is started again. */
+#define FLEET_PLACELESS_MS (24 * MSEC_PER_HOUR)
+
 enum machine_state {
     MACHINE_ASKED,  /* no answer yet */
     MACHINE_SOUGHT, /* not asked for any more; it may be there or not */
@@ -188,6 +191,10 @@ uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer);
 
 /* Whether EC2 chooses among our subnets, by CreateFleet. */
 bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer);
+
+/* Whether the configuration says where its machines live. In a zone without a subnet, where others
+ * have one, EC2 would take the default one of the account, which nobody chose. */
+bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer);
 
 /* Into fleet.form. */
 void fleet_put_launch(struct aws_fleet *fleet, const struct launch *launch);

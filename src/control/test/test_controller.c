@@ -363,6 +363,19 @@ TEST(a_refused_offer_is_passed_over_until_its_block_ends)
     stage_done(&stage);
 }
 
+TEST(an_offer_that_will_be_refused_for_long_is_left_alone_for_so_long)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_REFUSED,
+                                              .instance = stage_move(&stage, 1, 0),
+                                              .for_ms = MSEC_PER_HOUR });
+    assert_int_equal(stage_view(&stage)->offer_blocked_until[0], stage.now + MSEC_PER_HOUR);
+    stage_done(&stage);
+}
+
 TEST(late_news_of_a_refusal_does_not_end_a_later_block)
 {
     struct stage stage;
@@ -867,6 +880,7 @@ CHECK_MAIN(RUN(what_a_plan_rents_is_asked_for_at_once),
            RUN(tasks_of_one_job_that_are_no_gang_do_not_restart_each_other),
            RUN(tasks_of_a_refused_machine_wait_again),
            RUN(a_refused_offer_is_passed_over_until_its_block_ends),
+           RUN(an_offer_that_will_be_refused_for_long_is_left_alone_for_so_long),
            RUN(late_news_of_a_refusal_does_not_end_a_later_block),
            RUN(a_task_on_the_way_to_a_refused_machine_waits_when_it_has_stopped),
            RUN(tasks_of_a_lost_machine_wait_again_when_the_engine_speaks_first),

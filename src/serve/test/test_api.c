@@ -415,6 +415,13 @@ TEST(a_refused_offer_is_told_if_it_would_be_taken_before_others)
                         "not asked for again before 06:02:12 UTC (refused 1 time)");
     assert_string_equal(at(&answer, "waits.2.why"), "refused");
     json_decref(answer.json);
+
+    stage.refusals[0].is_placeless = true;
+    ask(&stage, "GET /v1/explain?job=40", &answer);
+    assert_string_equal(at(&answer, "waits.1.text"),
+                        "a.large in z1, spot: 'subnets' of the configuration has no entry for its "
+                        "zone");
+    json_decref(answer.json);
     stage_done(&stage);
 }
 

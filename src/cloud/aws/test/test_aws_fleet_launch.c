@@ -269,6 +269,33 @@ TEST(an_image_without_a_template_goes_to_the_subnets_in_turn)
     assert_string_equal(value("SubnetId"), "subnet-a");
 }
 
+/* EC2 would take the default subnet there, which nobody chose. */
+TEST(nothing_is_rented_in_a_zone_without_a_subnet_where_others_have_one)
+{
+    static const struct aws_subnet subnets[] = { { "us-east-1b", "subnet-b" } };
+    struct aws_fleet_config config = usual();
+    struct cloud_refusal refusal;
+
+    config.subnets = subnets;
+    config.subnet_count = 1;
+    last_note[0] = '\0';
+    open_fleet(config);
+    assert_string_equal(last_note,
+                        "nothing is rented in us-east-1a: 'subnets' has no entry for it");
+    port.ops->rent(port.self, 7, 2, 0);
+    assert_int_equal(event_count, 0); /* no act calls back before it returns */
+    pass(100);
+
+    assert_int_equal(ec2.launches, 0);
+    assert_int_equal(of(CLOUD_REFUSED, 7).for_ms, 24 * MSEC_PER_HOUR);
+    assert_int_equal(of(CLOUD_REFUSED, 8).at, 1700000000000);
+    assert_true(aws_fleet_refusal(fleet, 0, now, &refusal));
+    assert_true(refusal.is_placeless);
+    port.ops->rent(port.self, 9, 1, 6); /* in no zone in particular */
+    pass(100);
+    assert_int_equal(ec2.launches, 1);
+}
+
 TEST(a_fleet_that_gets_nothing_is_a_refusal)
 {
     open_fleet_with_subnets();
@@ -314,5 +341,6 @@ CHECK_MAIN(WITH(machines_of_one_offer_are_asked_for_together),
            WITH(an_offer_in_no_zone_goes_to_a_fleet_over_all_subnets),
            WITH(user_data_of_ones_own_is_carried_to_the_subnets_in_turn),
            WITH(an_image_without_a_template_goes_to_the_subnets_in_turn),
+           WITH(nothing_is_rented_in_a_zone_without_a_subnet_where_others_have_one),
            WITH(a_fleet_that_gets_nothing_is_a_refusal),
            WITH(a_fleet_whose_answer_was_lost_is_asked_for_under_the_same_token))
