@@ -41,6 +41,7 @@ cloud:
   endpoint: {endpoint}
   image: ami-12c6146b
   queue: {queue}
+  together: {together}
   timing: {{ look: 300ms, look_idle: 2s, retry: 100ms, retry_most: 2s, refused: {refused}ms,
             refused_most: {refused_most}ms, settle: 10s, launch_burst: 40, launch_every: 25ms }}
 http: {{ socket: {folder}/stintd.sock, listen: "127.0.0.1:9178", token_file: {folder}/private/token }}
@@ -53,6 +54,7 @@ class Ec2Cluster(stint_lab.StintLab):
 
     REFUSED_MS = 4000
     REFUSED_MOST_MS = 16000
+    TOGETHER = 50  # machines of one launch, at most
 
     def __init__(self, folder, build, venv):
         super().__init__(folder, build)
@@ -102,7 +104,7 @@ class Ec2Cluster(stint_lab.StintLab):
         self.write("private/token", HTTP_TOKEN + "\n", 0o600)
         self.write("stint.conf", CONF.format(
             folder=self.folder, bridge=self.program("stint-slurm"), endpoint=self.ec2.url,
-            queue=self.queue, refused=self.REFUSED_MS, refused_most=self.REFUSED_MOST_MS))
+            queue=self.queue, refused=self.REFUSED_MS, refused_most=self.REFUSED_MOST_MS, together=self.TOGETHER))
         with open(f"{self.folder}/stintd.said.log", "ab") as log:
             self.stintd = subprocess.Popen(
                 [self.program("stintd"), "-c", f"{self.folder}/stint.conf"],
