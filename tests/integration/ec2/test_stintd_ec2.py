@@ -4,6 +4,7 @@
 
     test_stintd_ec2.py BUILD VENV           300 jobs, nothing goes wrong
     test_stintd_ec2.py BUILD VENV SEED      120 jobs, and all of it goes wrong
+    test_stintd_ec2.py BUILD VENV late      EC2 shows late what was asked for before a restart
 
 BUILD is a build folder with -Dslurm=enabled, VENV a virtual environment with what requirements.txt
 names. Each sentence is one TAP point; where no cluster can be made, all of it is skipped.
@@ -332,6 +333,38 @@ class Storm(Base):
         print(f"# {refusals} refusals heard, {asks} launches asked for")
 
 
+class Late(Base):
+    """Restarted before EC2 shows what the last life has asked for."""
+
+    VISIBLE_MS = 6000  # less than the 'settle' of the configuration
+
+    def __init__(self, build, folder, venv, _):
+        super().__init__(build, folder, venv)
+        self.work = [load.Submission(0, "alice", ["--cpus-per-task=2", "--mem=1000", f"-J{name}"], 5)
+                     for name in ("a", "b", "c")]
+
+    def start(self):
+        self.lab.start()
+        self.lab.start_cloud(visible_after_ms=self.VISIBLE_MS)
+        self.lab.start_stintd()
+        until(self.lab.healthy, 40, "stintd")
+
+    def run_load(self):
+        self.lab.submit_all(self.work)
+        until(lambda: self.lab.record("launch"), 30, "a launch")
+        self.lab.stop_stintd(signal.SIGKILL)
+        self.launched = len(self.lab.record("launch"))
+        self.lab.start_stintd()
+        until(self.lab.healthy, 40, "stintd")
+        until(lambda: self.lab.instances() >= self.launched, self.VISIBLE_MS / 1000 + 12, "the machines")
+        self.wait_done(120)
+
+    def check_launches(self):
+        launches = len(self.lab.record("launch"))
+        print(f"# {self.launched} launched before the kill, {launches} at the end", flush=True)
+        assert launches == self.launched
+
+
 def offer_of(line):
     """What was asked for; an instance may stand in a zone that EC2 chose."""
     zone = line["asked_zone"] if line["event"] == "launch" else line.get("zone")
@@ -418,11 +451,20 @@ STORM = (
     ("no secret is in any file", Storm.check_secrets),
 )
 
+LATE = (
+    ("stintd stands between Slurm and EC2", Late.start),
+    ("it finds after a kill what EC2 shows late, and the jobs complete", Late.run_load),
+    ("it has rented nothing in their place", Late.check_launches),
+    ("every machine is returned", Late.check_returned),
+)
+
 
 def main():
     if len(sys.argv) > 2 and sys.prefix != os.path.abspath(sys.argv[2]):
         python = f"{os.path.abspath(sys.argv[2])}/bin/python"
         os.execv(python, [python, *sys.argv])
+    if sys.argv[3:] == ["late"]:
+        return lab_tap.main(LATE, Late)
     return lab_tap.main(*((STORM, Storm) if len(sys.argv) > 3 else (CALM, Calm)))
 
 
