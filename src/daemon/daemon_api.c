@@ -187,8 +187,12 @@ void daemon_let_rents_wait(struct daemon *daemon, msec_t now)
 static uint32_t answer_proposal(void *context, uint64_t id, bool approve)
 {
     struct daemon *daemon = context;
-    const uint32_t count = approve ? gate_approve(daemon->gate, id)
-                                   : gate_reject(daemon->gate, id, daemon_now(daemon));
+    const msec_t now = daemon_now(daemon);
+
+    daemon_let_rents_wait(daemon, now); /* until now: the last decision may be long ago */
+
+    const uint32_t count =
+        approve ? gate_approve(daemon->gate, id) : gate_reject(daemon->gate, id, now);
 
     LOG_INFO("proposals %s id=%llu count=%u", approve ? "approved" : "rejected",
              (unsigned long long)id, count);
