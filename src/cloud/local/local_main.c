@@ -22,6 +22,7 @@
 #include <uv.h>
 
 #include "base/line_input.h"
+#include "base/steady_clock.h"
 #include "cloud/local/local_host.h"
 #include "cloud/local/local_init.h"
 #include "cloud/local/local_server.h"
@@ -62,7 +63,7 @@ struct cloud {
     uv_prepare_t prepare;
     uv_signal_t signals[2];
     uv_timer_t deadline;
-    msec_t now; /* never goes back */
+    struct steady_clock clock;
     int lock;
     int journal;
     int log;
@@ -98,9 +99,7 @@ static msec_t now_ms(void *context)
     (void)clock_gettime(CLOCK_REALTIME, &time);
     const msec_t now = (msec_t)time.tv_sec * MSEC_PER_SEC + time.tv_nsec / 1000000;
 
-    if (now > cloud->now)
-        cloud->now = now;
-    return cloud->now;
+    return steady_clock_read(&cloud->clock, now, (msec_t)(uv_hrtime() / 1000000));
 }
 
 static int fail(const char *text)
