@@ -31,6 +31,9 @@ bool wait_words(const struct slurm_wait *wait, msec_t now, struct serve_wait *re
         ret->why = "begins";
         (void)snprintf(ret->text, sizeof(ret->text), "it shall not begin before %s", begin);
         break;
+    case SLURM_WAIT_ROOM:
+        put(ret, "crowded", "jobs on several nodes have as many tasks already as are looked at");
+        break;
     case SLURM_WAIT_ARRAY_LIMIT:
         put(ret, "array-limit", "as many tasks of its array run or wait for machines as may");
         break;

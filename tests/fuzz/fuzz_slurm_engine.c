@@ -90,6 +90,7 @@ static void begin(struct world *world)
         .users = &world->users,
         .job_names = &world->job_names,
         .jobs_max = 1000,
+        .gang_tasks_max = 100,
         .on_event = on_event,
         .on_send = on_send,
         .context = world,

@@ -37,6 +37,7 @@ TEST(a_dependency_and_the_limit_of_an_array_have_words_of_their_own)
 {
     assert_string_equal(words_of(SLURM_WAIT_DEPENDENCY, MSEC_NEVER).why, "depends");
     assert_string_equal(words_of(SLURM_WAIT_ARRAY_LIMIT, MSEC_NEVER).why, "array-limit");
+    assert_string_equal(words_of(SLURM_WAIT_ROOM, MSEC_NEVER).why, "crowded");
 }
 
 TEST(a_time_to_begin_is_told_with_its_day_unless_that_is_today)

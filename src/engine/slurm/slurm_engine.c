@@ -22,6 +22,7 @@ enum {
     SILENCE_MS_DEFAULT = 300000, /* SlurmdTimeout's */
     GRACE_MS_MAX = 600000,
     JOBS_MAX_DEFAULT = 1 << 21,
+    GANG_TASKS_MAX_DEFAULT = 1 << 20,
     SAY_SIZE = 1024,
 };
 
@@ -80,6 +81,8 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
         engine->config.stop_grace_ms = GRACE_MS_MAX;
     if (config->jobs_max == 0)
         engine->config.jobs_max = JOBS_MAX_DEFAULT;
+    if (config->gang_tasks_max == 0)
+        engine->config.gang_tasks_max = GANG_TASKS_MAX_DEFAULT;
     engine->shapes = (struct slurm_shapes){
         .catalogue = config->catalogue,
         .shapes = config->shapes,
@@ -95,6 +98,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     map_init(&engine->by_array);
     map_init(&engine->by_instance);
     engine->job_free = engine->array_free = engine->node_free = INDEX_NONE;
+    engine->crowd_first = engine->crowd_last = INDEX_NONE;
     engine->nodes_wake = engine->late_wake = engine->begin_wake = engine->costs_wake = MSEC_NEVER;
     engine->asks.first_key = 1;
     engine->silence_ms = SILENCE_MS_DEFAULT;

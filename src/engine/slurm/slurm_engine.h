@@ -15,7 +15,7 @@
  *     slurm_engine_tick only;
  *  2. a gang is placed when all of its tasks are, in one request;
  *  3. a job is announced once it may run: waiting, not held by a person, no dependency left, its
- *     time come. When that ends before it runs it is withdrawn;
+ *     time come, and room for it if it is a gang. When that ends before it runs it is withdrawn;
  *  4. a job that runs where nothing was asked for is told as found, under the key of its 'queue' or
  *     one with the top bit set; one that runs on machines that are not ours is none of ours.
  *
@@ -73,6 +73,8 @@ struct slurm_engine_config {
                                 silent while jobs run there is Slurm's to judge */
 
     uint32_t jobs_max; /* more are left out; 0: two million */
+    /* Tasks of jobs on several nodes that are announced at a time; such jobs beyond wait. 0: a million. */
+    uint32_t gang_tasks_max;
 
     /* Tell also of jobs that run on machines that are not ours, as found on the machine 0: for one
      * who only watches. */
@@ -144,6 +146,7 @@ enum slurm_wait_kind {
     SLURM_WAIT_ADMIN_HOLD,
     SLURM_WAIT_DEPENDENCY,
     SLURM_WAIT_BEGIN,
+    SLURM_WAIT_ROOM,        /* as many tasks of gangs are announced as may be */
     SLURM_WAIT_ARRAY_LIMIT, /* as many of its array are announced as may run at a time */
     SLURM_WAIT_UNHOLDABLE,
 };

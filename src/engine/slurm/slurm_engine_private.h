@@ -39,7 +39,7 @@ struct slurm_task {
 struct slurm_job {
     uint64_t id; /* of its first task */
     struct slurm_task one;
-    struct slurm_task *many; /* of a gang, else NULL */
+    struct slurm_task *many; /* of a gang that is announced, else NULL */
     msec_t begin_at;         /* not before; 0: no such time */
     msec_t limit_ms;         /* below 0: none */
     msec_t retry_at;         /* ask again then; MSEC_NEVER: no */
@@ -57,6 +57,8 @@ struct slurm_job {
     uint32_t array;       /* row of its array, or INDEX_NONE */
     uint32_t next_member; /* of the array */
     uint32_t prev_member;
+    uint32_t next_crowded; /* that wait for room */
+    uint32_t prev_crowded;
     uint32_t seen;  /* the last list that named it */
     uint32_t tries; /* of its placement */
     uint8_t phase;
@@ -64,6 +66,7 @@ struct slurm_job {
     bool is_used;
     bool is_split; /* a task of an array that has a record of its own */
     bool is_announced;
+    bool is_crowded;    /* waits for room */
     bool is_foreign;    /* runs on machines that are not ours */
     bool is_completing; /* its last run is being cleared away */
     bool is_movable;
@@ -152,7 +155,9 @@ struct slurm_engine {
     struct map by_record; /* Slurm's id -> row */
     struct slurm_array *arrays;
     uint32_t array_count, arrays_room, array_free;
-    struct map by_array; /* Slurm's id -> row of 'arrays' */
+    struct map by_array;              /* Slurm's id -> row of 'arrays' */
+    uint64_t gang_tasks;              /* announced */
+    uint32_t crowd_first, crowd_last; /* gangs that wait for room */
 
     struct slurm_node *nodes;
     uint32_t node_count, nodes_room, node_free;
@@ -202,6 +207,7 @@ void slurm_ask_cancel_lists(struct slurm_engine *engine);
 
 /* slurm_jobs.c */
 uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one);
+uint32_t slurm_job_tasks(const struct slurm_job *job); /* that are announced */
 struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank);
 struct slurm_job *slurm_job_of(struct slurm_engine *engine, uint64_t task);
 void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line);
@@ -214,6 +220,14 @@ void slurm_jobs_end_list(struct slurm_engine *engine); /* what it did not name i
 void slurm_jobs_tell(struct slurm_engine *engine);
 void slurm_jobs_tell_tasks(struct slurm_engine *engine);
 void slurm_jobs_done(struct slurm_engine *engine);
+
+/* slurm_room.c */
+bool slurm_room_is_for(const struct slurm_engine *engine, const struct slurm_job *job);
+void slurm_room_take(struct slurm_engine *engine, struct slurm_job *job); /* it is announced */
+void slurm_room_give(struct slurm_engine *engine, const struct slurm_job *job);
+void slurm_room_wait(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_room_leave(struct slurm_engine *engine, struct slurm_job *job); /* it waits no more */
+struct slurm_job *slurm_room_next(struct slurm_engine *engine); /* there is room for; or NULL */
 
 /* slurm_places.c */
 void slurm_places_mark(struct slurm_engine *engine, struct slurm_job *job);

@@ -35,9 +35,14 @@ uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one)
                                                                  << ID_RANK_BITS;
 }
 
+uint32_t slurm_job_tasks(const struct slurm_job *job)
+{
+    return job->is_announced ? job->task_count : 0;
+}
+
 struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank)
 {
-    assert(rank < job->task_count);
+    assert(rank < slurm_job_tasks(job));
     return job->many == NULL ? &job->one : &job->many[rank];
 }
 
@@ -60,12 +65,11 @@ static msec_t at_of(const struct slurm_engine *engine, uint64_t seconds)
 
 /* ---- rows ---- */
 
-static void set_tasks(struct slurm_job *job, uint32_t count)
+static void drop_tasks(struct slurm_job *job)
 {
     mem_free(job->many);
     job->one = (struct slurm_task){ .key = 0 };
-    job->many = count > 1 ? mem_alloc(count, sizeof(*job->many)) : NULL;
-    job->task_count = count;
+    job->many = NULL;
     job->asked = 0;
     job->is_asked = false;
 }
@@ -208,7 +212,10 @@ static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
 
 static void announce(struct slurm_engine *engine, struct slurm_job *job)
 {
+    slurm_room_take(engine, job);
     job->is_announced = true;
+    if (job->task_count > 1)
+        job->many = mem_alloc(job->task_count, sizeof(*job->many));
     if (job->array != INDEX_NONE)
         engine->arrays[job->array].active++;
     tell_job(engine, job);
@@ -220,6 +227,8 @@ static void unannounce(struct slurm_engine *engine, struct slurm_job *job)
     const uint32_t array = job->array;
 
     job->is_announced = false;
+    drop_tasks(job);
+    slurm_room_give(engine, job);
     if (array == INDEX_NONE)
         return;
     assert(engine->arrays[array].active > 0);
@@ -239,7 +248,6 @@ static void withdraw(struct slurm_engine *engine, struct slurm_job *job)
                                                                .task_count = job->task_count } });
     if (job->array != INDEX_NONE)
         engine->arrays[job->array].cursor = engine->arrays[job->array].first_member;
-    set_tasks(job, job->task_count);
     unannounce(engine, job);
 }
 
@@ -261,24 +269,29 @@ static bool may_announce(struct slurm_engine *engine, const struct slurm_job *jo
     return false;
 }
 
+static bool is_array_full(const struct slurm_engine *engine, const struct slurm_job *job)
+{
+    const struct slurm_array *array = job->array == INDEX_NONE ? NULL : &engine->arrays[job->array];
+
+    return array != NULL && array->limit > 0 && array->active >= array->limit;
+}
+
 /* Announce or withdraw a job that waits, as it may run or not. */
 static void weigh(struct slurm_engine *engine, struct slurm_job *job)
 {
     if (job->phase != PHASE_WAITING)
         return;
     if (!may_announce(engine, job)) {
+        slurm_room_leave(engine, job);
         withdraw(engine, job);
         return;
     }
-    if (job->is_announced)
+    if (job->is_announced || is_array_full(engine, job))
         return;
-    if (job->array != INDEX_NONE) {
-        const struct slurm_array *array = &engine->arrays[job->array];
-
-        if (array->limit > 0 && array->active >= array->limit)
-            return;
-    }
-    announce(engine, job);
+    if (slurm_room_is_for(engine, job))
+        announce(engine, job);
+    else
+        slurm_room_wait(engine, job);
 }
 
 static void announce_next(struct slurm_engine *engine, uint32_t at)
@@ -290,9 +303,31 @@ static void announce_next(struct slurm_engine *engine, uint32_t at)
 
         if (!job->is_announced && job->phase == PHASE_WAITING && !may_announce(engine, job))
             return; /* it will be weighed when it may */
-        array->cursor = job->next_member;
-        if (!job->is_announced && job->phase == PHASE_WAITING)
+        if (!job->is_announced && job->phase == PHASE_WAITING) {
+            if (!slurm_room_is_for(engine, job)) {
+                slurm_room_wait(engine, job);
+                return;
+            }
             announce(engine, job);
+        }
+        array->cursor = job->next_member;
+    }
+}
+
+/* Gangs that there is room for now, in the order in which they came: when all of a line is known, for
+ * one that ends a whole array ends those that wait, too. */
+static void announce_crowd(struct slurm_engine *engine)
+{
+    struct slurm_job *job = NULL;
+
+    while ((job = slurm_room_next(engine)) != NULL) {
+        if (!may_announce(engine, job) || is_array_full(engine, job)) {
+            slurm_room_leave(engine, job); /* it will be weighed when it may */
+            continue;
+        }
+        announce(engine, job);
+        if (job->array != INDEX_NONE && engine->arrays[job->array].limit > 0)
+            announce_next(engine, job->array);
     }
 }
 
@@ -317,7 +352,7 @@ static void leave_node(struct slurm_engine *engine, struct slurm_task *task)
 /* The run is over, and the job waits again. What was placed for the next run already stays. */
 static void requeue(struct slurm_engine *engine, struct slurm_job *job)
 {
-    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+    for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
         struct slurm_task *task = slurm_job_task(job, rank);
         const bool is_over = task->instance != 0 || (task->key != 0 && job->is_asked);
         struct engine_event event = { .kind = ENGINE_TASK_LOST, .at = engine->now };
@@ -334,8 +369,7 @@ static void requeue(struct slurm_engine *engine, struct slurm_job *job)
         if (task->key != 0)
             job->asked--;
         *task = (struct slurm_task){ .key = 0 };
-        if (job->is_announced)
-            tell_task(engine, job, rank, &event);
+        tell_task(engine, job, rank, &event);
     }
     job->phase = PHASE_WAITING;
     job->is_foreign = false;
@@ -429,9 +463,10 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const char
     job->retry_at = MSEC_NEVER;
     job->tries = 0;
     if (engine->is_elsewhere && (!engine->config.observes || job->wish.shape == SHAPE_NONE)) {
-        withdraw(engine, job);
         job->phase = PHASE_RUNNING;
         job->is_foreign = true;
+        slurm_room_leave(engine, job);
+        withdraw(engine, job);
         return;
     }
     job->started_at = at_of(engine, start_s);
@@ -454,10 +489,10 @@ static void end(struct slurm_engine *engine, struct slurm_job *job, uint64_t end
 
     job->phase = PHASE_ENDED;
     job->is_stopping = false;
-    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+    slurm_room_leave(engine, job);
+    for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
         leave_node(engine, slurm_job_task(job, rank));
-        if (job->is_announced)
-            tell_task(engine, job, rank, &event);
+        tell_task(engine, job, rank, &event);
     }
     if (job->is_announced)
         unannounce(engine, job);
@@ -556,9 +591,11 @@ static void take_wish(struct slurm_engine *engine, struct slurm_job *job, struct
     if (job->task_count == record->task_count && job->wish.shape == record->wish.shape &&
         job->wish.reason == record->wish.reason)
         return;
+    job->wish.shape =
+        SHAPE_NONE; /* it shall not be announced as it was, as the next of its array */
     withdraw(engine, job);
     job->wish = record->wish;
-    set_tasks(job, record->task_count);
+    job->task_count = record->task_count;
 }
 
 /* Slurm took the placement, and says now that it will not carry it out. */
@@ -733,6 +770,7 @@ void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line)
         take_array(engine, &record);
     else
         take_single(engine, &record);
+    announce_crowd(engine);
 }
 
 /* The job that 'started' and the like speak of, with its run; NULL: none that we know. */
@@ -781,6 +819,7 @@ static void take_life(struct slurm_engine *engine, const struct line *line,
     life.phase = phase;
     if (!is_old(job, &life))
         live(engine, job, &life);
+    announce_crowd(engine);
 }
 
 void slurm_jobs_on_started(struct slurm_engine *engine, const struct line *line)
@@ -809,6 +848,7 @@ void slurm_jobs_on_gone(struct slurm_engine *engine, const struct line *line)
         return;
     vanish(engine, job);
     free_job(engine, job);
+    announce_crowd(engine);
 }
 
 /* ---- time and lists ---- */
@@ -836,6 +876,7 @@ void slurm_jobs_end_list(struct slurm_engine *engine)
         vanish(engine, job);
         free_job(engine, job);
     }
+    announce_crowd(engine);
 }
 
 void slurm_jobs_tell(struct slurm_engine *engine)
@@ -908,6 +949,8 @@ struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task)
     } else if (!is_time(engine, job)) {
         wait.kind = SLURM_WAIT_BEGIN;
         wait.until = job->begin_at;
+    } else if (job->is_crowded) {
+        wait.kind = SLURM_WAIT_ROOM;
     } else if (job->array != INDEX_NONE) {
         wait.kind = SLURM_WAIT_ARRAY_LIMIT;
     }

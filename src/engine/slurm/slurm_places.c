@@ -68,7 +68,7 @@ static void ask_for(struct slurm_engine *engine, uint64_t key, uint64_t id, uint
 {
     struct slurm_job *job = slurm_job_of(engine, id);
 
-    if (job == NULL || job->phase == PHASE_ENDED || job->is_foreign) {
+    if (job == NULL || !job->is_announced || job->is_foreign) {
         tell_later(engine, ENGINE_TASK_LOST, id, key);
         return;
     }
@@ -108,7 +108,7 @@ void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
     struct slurm_engine *engine = self;
     struct slurm_job *job = slurm_job_of(engine, id);
 
-    if (job == NULL || job->phase == PHASE_ENDED || job->is_foreign)
+    if (job == NULL || !job->is_announced || job->is_foreign)
         return; /* its end was told */
     struct slurm_task *task = slurm_job_task(job, RANK_OF(id));
 
@@ -130,7 +130,7 @@ void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
 /* Those of its tasks that are asked for and do not run are lost; or stopped, if that was asked. */
 void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at)
 {
-    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+    for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
         struct slurm_task *task = slurm_job_task(job, rank);
         struct engine_event event = {
             .kind = ENGINE_TASK_LOST, .at = at, .task = job->id + rank, .key = task->key
@@ -380,7 +380,7 @@ void slurm_places_send(struct slurm_engine *engine)
 /* It did not run yet and does not now: those that were asked to stop have. */
 static void stopped_waiting(struct slurm_engine *engine, struct slurm_job *job)
 {
-    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+    for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
         struct slurm_task *task = slurm_job_task(job, rank);
         const struct engine_event event = { .kind = ENGINE_TASK_STOPPED,
                                             .at = engine->now,
