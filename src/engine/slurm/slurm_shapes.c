@@ -14,19 +14,36 @@ enum {
     WANT_TEXT = 1024,
     WORKLOADS_MAX = 2000, /* different names; those of later jobs count as one */
     DEPTH_MAX = 8,        /* brackets within brackets of a constraint */
+    KNOWN_MAX = 1 << 16,
+    KNOWN_BYTES = 1 << 23, /* of their texts */
+    EXACT_MAX = 1 << 16,
+    CONSTRAINED_MAX = 1 << 17,
+    DEMANDS_PER_SHAPE = 16, /* on average; with more, that many shapes are reached earlier */
+    REASONS_MAX = 4096,
+    STEPS_PER_DOUBLING = 8, /* of sizes that are rounded */
 };
 
 void slurm_shapes_init(struct slurm_shapes *shapes)
 {
-    names_init(&shapes->wants);
+    names_init(&shapes->known.wants);
+    names_init(&shapes->before.wants);
     names_init(&shapes->reasons);
+    shapes->known_max = KNOWN_MAX;
+    shapes->exact_max = EXACT_MAX;
+    shapes->constrained_max = CONSTRAINED_MAX;
+}
+
+static void forget_wishes(struct slurm_wishes *wishes)
+{
+    names_done(&wishes->wants);
+    mem_free(wishes->row);
 }
 
 void slurm_shapes_done(struct slurm_shapes *shapes)
 {
-    names_done(&shapes->wants);
+    forget_wishes(&shapes->known);
+    forget_wishes(&shapes->before);
     names_done(&shapes->reasons);
-    mem_free(shapes->row);
     mem_free(shapes->demands);
 }
 
@@ -248,30 +265,68 @@ static struct slurm_wish refuse_size(struct slurm_shapes *shapes, const struct s
     char reason[WANT_TEXT + 64];
 
     print_name(want, name, sizeof(name));
-    (void)snprintf(reason, sizeof(reason), "no machine of the catalogue holds %s", name);
+    (void)snprintf(reason, sizeof(reason), "no machine of the catalogue holds %s",
+                   shapes->reasons.count < REASONS_MAX ? name : "what it asks for");
     return slurm_shapes_refuse(shapes, reason);
+}
+
+/* Whether there are so many shapes already, or so many demands of them. */
+static bool has_many(const struct slurm_shapes *shapes, uint32_t count)
+{
+    return shapes->shapes->count >= count ||
+           shapes->shapes->demand_count / DEMANDS_PER_SHAPE >= count;
+}
+
+/* The next of a few steps, but no more than the smallest type has that holds the amount as it is: every
+ * machine that holds the one holds the other. */
+static int64_t round_up(const struct slurm_shapes *shapes, enum res_kind kind, int64_t amount,
+                        int64_t unit)
+{
+    int64_t step = unit;
+
+    while (amount / step >= (int64_t)2 * STEPS_PER_DOUBLING)
+        step *= 2;
+    int64_t up = (amount + step - 1) / step * step;
+
+    for (uint32_t i = 0; i < shapes->catalogue->type_count; i++) {
+        const int64_t has = shapes->catalogue->types[i].capacity.amount[kind];
+
+        if (has >= amount && has < up)
+            up = has;
+    }
+    return up;
 }
 
 /* Work out a wish that was never seen. */
 static struct slurm_wish find(struct slurm_shapes *shapes, const struct slurm_want *want,
                               const char *workload)
 {
-    const struct res res = { .amount = { [RES_CPU] = (int64_t)want->cpus * 1000,
-                                         [RES_MEM] = (int64_t)want->mem_mib,
-                                         [RES_ACCEL] = (int64_t)want->gpus * 1000 } };
+    const bool is_exact = !has_many(shapes, shapes->exact_max);
+    struct res res = { .amount = { [RES_CPU] = (int64_t)want->cpus * 1000,
+                                   [RES_MEM] = (int64_t)want->mem_mib,
+                                   [RES_ACCEL] = (int64_t)want->gpus * 1000 } };
     char name[WANT_TEXT];
     bool is_bad = false;
+
+    if (!is_exact) {
+        res.amount[RES_CPU] = round_up(shapes, RES_CPU, res.amount[RES_CPU], 1000);
+        res.amount[RES_MEM] = round_up(shapes, RES_MEM, res.amount[RES_MEM], 1);
+    }
     const uint32_t count = find_demands(shapes, want, &res, &is_bad);
 
     if (is_bad)
         return slurm_shapes_refuse(shapes, "its constraint is not understood");
     if (count == 0)
         return refuse_size(shapes, want);
-    if (shapes->shapes->count >= LIMIT_SHAPES)
+    if (shapes->shapes->count >= LIMIT_SHAPES ||
+        (want->features != NULL && has_many(shapes, shapes->constrained_max)))
         return slurm_shapes_refuse(shapes, "there are too many kinds of jobs");
     print_name(want, name, sizeof(name));
     const struct shape_spec spec = {
-        .name = name, .workload = workload, .demands = shapes->demands, .demand_count = count
+        .name = is_exact ? name : "other",
+        .workload = is_exact ? workload : "",
+        .demands = shapes->demands,
+        .demand_count = count,
     };
 
     return (struct slurm_wish){ .shape = shapes_add(shapes->shapes, &spec), .reason = NAME_NONE };
@@ -292,6 +347,32 @@ static void print_workload(const struct slurm_shapes *shapes, const char *name, 
         buf[0] = '\0';
 }
 
+static struct slurm_wish *find_known(const struct slurm_wishes *wishes, const char *text,
+                                     size_t length)
+{
+    const uint32_t row = names_find(&wishes->wants, text, length);
+
+    return row == NAME_NONE ? NULL : &wishes->row[row];
+}
+
+/* What comes again before as many others have come stays known. */
+static void remember(struct slurm_shapes *shapes, const char *text, size_t length,
+                     struct slurm_wish wish)
+{
+    struct slurm_wishes *known = &shapes->known;
+
+    if (known->wants.count >= shapes->known_max || known->wants.text_used >= KNOWN_BYTES) {
+        forget_wishes(&shapes->before);
+        shapes->before = *known;
+        *known = (struct slurm_wishes){ .row = NULL };
+        names_init(&known->wants);
+    }
+    const uint32_t row = names_add(&known->wants, text, length);
+
+    MEM_ROOM(known->row, known->rows_room, row + 1);
+    known->row[row] = wish;
+}
+
 struct slurm_wish slurm_shapes_of(struct slurm_shapes *shapes, const struct slurm_want *want)
 {
     char workload[128];
@@ -308,12 +389,13 @@ struct slurm_wish slurm_shapes_of(struct slurm_shapes *shapes, const struct slur
 
     if (length < 0 || (size_t)length >= sizeof(text))
         return slurm_shapes_refuse(shapes, "its constraint is too long");
-    const uint32_t known = shapes->wants.count;
-    const uint32_t row = names_add(&shapes->wants, text, (size_t)length);
+    const struct slurm_wish *known = find_known(&shapes->known, text, (size_t)length);
 
-    if (row == known) {
-        MEM_ROOM(shapes->row, shapes->rows_room, row + 1);
-        shapes->row[row] = find(shapes, want, workload);
-    }
-    return shapes->row[row];
+    if (known != NULL)
+        return *known;
+    known = find_known(&shapes->before, text, (size_t)length);
+    const struct slurm_wish wish = known != NULL ? *known : find(shapes, want, workload);
+
+    remember(shapes, text, (size_t)length, wish);
+    return wish;
 }

@@ -14,9 +14,12 @@
  *     refused by Slurm.
  *  3. a market or a zone is met by types that are offered nowhere else.
  *
- * Equal wishes are worked out once.
+ * Equal wishes are worked out once, as long as they come again. A shape is kept for good, so users must
+ * not be able to use them up: from so many on, new wishes have no workload, sizes are rounded up (not
+ * past a machine that holds them as they are), and further on new constraints are refused. Sizes as such
+ * never are.
  *
- * Memory:  owned by the table; catalogue, words and shapes are borrowed.
+ * Memory:  owned by the table, and bounded; catalogue, words and shapes are borrowed.
  */
 #ifndef STINT_ENGINE_SLURM_SHAPES_H
 #define STINT_ENGINE_SLURM_SHAPES_H
@@ -48,6 +51,13 @@ struct slurm_wish {
     uint32_t reason; /* in 'reasons', then */
 };
 
+/* Wishes that were worked out. */
+struct slurm_wishes {
+    struct names wants;     /* each different one as a text */
+    struct slurm_wish *row; /* by number of 'wants' */
+    uint32_t rows_room;
+};
+
 struct slurm_shapes {
     const struct catalogue *catalogue;
     struct shapes *shapes;
@@ -55,9 +65,11 @@ struct slurm_shapes {
     uint32_t feature_count;
     const struct slurm_word *gres_types;
     uint32_t gres_type_count;
-    struct names wants;     /* each different wish as a text */
-    struct slurm_wish *row; /* by number of 'wants' */
-    uint32_t rows_room;
+    struct slurm_wishes known;  /* those that came since the others were set aside */
+    struct slurm_wishes before; /* and those; they are forgotten when there are as many new ones */
+    uint32_t known_max;
+    uint32_t exact_max;       /* shapes before sizes are rounded */
+    uint32_t constrained_max; /* shapes before constraints are refused */
     struct names reasons;
     struct shape_demand *demands; /* scratch */
     uint32_t demands_room;

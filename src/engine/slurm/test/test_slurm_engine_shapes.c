@@ -2,6 +2,7 @@
 /* What jobs ask for, what they cost, and many of them. */
 #include <time.h>
 
+#include "engine/slurm/slurm_shapes.h"
 #include "engine/slurm/test/engine_world.h"
 
 static void keep_reason(void *context, uint64_t task, const char *reason)
@@ -105,6 +106,94 @@ TEST(a_job_for_itself_takes_the_whole_machine)
     finish(&world);
 }
 
+/* A job that waits changes what it asks for again and again. */
+TEST(a_user_cannot_use_up_the_kinds_of_jobs)
+{
+    struct world world;
+    char text[512];
+    char buf[8];
+
+    meet(&world);
+    for (int i = 0; i < 160000; i++) {
+        (void)snprintf(text, sizeof(text),
+                       "job id=12 name=w%dx state=pending run=0 hold=gate cpus=1 mem_mib=%d",
+                       i % 40, i / 40 + 1);
+        line(&world, text);
+    }
+    assert_in_range(world.shapes.count, 65536, 66000);
+    assert_string_equal(types_of(&world, "cpus=2 mem_mib=3999", buf), "lxg");
+    assert_string_equal(types_of(&world, "cpus=3 mem_mib=7777", buf), "xg");
+    assert_string_equal(types_of(&world, "cpus=4 mem_mib=8001 features=g4dn", buf), "g");
+    finish(&world);
+}
+
+static struct slurm_wish wish_of(struct slurm_shapes *table, uint64_t mem_mib,
+                                 const char *constraint)
+{
+    const struct slurm_want want = {
+        .cpus = 1, .mem_mib = mem_mib, .gpu_type = "", .features = constraint, .workload = ""
+    };
+
+    return slurm_shapes_of(table, &want);
+}
+
+static int64_t memory_of(struct world *world, struct slurm_wish wish)
+{
+    assert_true(wish.shape != SHAPE_NONE);
+    return shape_demand_on(&world->shapes, wish.shape, 0)->amount[RES_MEM];
+}
+
+TEST(sizes_are_rounded_when_there_are_many_but_never_past_a_machine)
+{
+    struct world world;
+
+    begin(&world);
+    struct slurm_shapes table = { .catalogue = &world.catalogue, .shapes = &world.shapes };
+
+    slurm_shapes_init(&table);
+    table.exact_max = 2;
+    table.constrained_max = 4;
+    assert_int_equal(memory_of(&world, wish_of(&table, 1001, NULL)), 1001);
+    assert_int_equal(memory_of(&world, wish_of(&table, 1002, NULL)), 1002);
+    assert_int_equal(memory_of(&world, wish_of(&table, 1003, NULL)), 1024);
+    assert_int_equal(memory_of(&world, wish_of(&table, 1004, NULL)), 1024);
+    assert_int_equal(memory_of(&world, wish_of(&table, 3900, NULL)), 4000); /* all of an m5.large */
+    assert_int_equal(world.shapes.count, 4);
+    assert_int_equal(memory_of(&world, wish_of(&table, 1001, NULL)), 1001);
+
+    const struct slurm_wish refused = wish_of(&table, 10, "m5");
+
+    assert_int_equal(refused.shape, SHAPE_NONE);
+    assert_string_equal(names_text(&table.reasons, refused.reason),
+                        "there are too many kinds of jobs");
+    assert_int_equal(memory_of(&world, wish_of(&table, 10, NULL)), 10);
+    slurm_shapes_done(&table);
+    finish(&world);
+}
+
+TEST(wishes_that_do_not_come_again_are_forgotten)
+{
+    struct world world;
+
+    begin(&world);
+    struct slurm_shapes table = { .catalogue = &world.catalogue, .shapes = &world.shapes };
+
+    slurm_shapes_init(&table);
+    table.known_max = 10;
+    table.exact_max = 1;
+    const struct slurm_wish first = wish_of(&table, 1001, NULL);
+
+    for (uint64_t i = 0; i < 10000; i++) {
+        (void)wish_of(&table, 20000 + i, NULL); /* no machine has that much */
+        assert_int_equal(wish_of(&table, 1001, NULL).shape, first.shape);
+        assert_in_range(table.known.wants.count, 1, 10);
+    }
+    assert_int_equal(table.before.wants.count, 10);
+    assert_in_range(table.reasons.count, 1, 5000);
+    slurm_shapes_done(&table);
+    finish(&world);
+}
+
 TEST(the_cost_is_written_once_and_summed)
 {
     struct world world;
@@ -175,6 +264,10 @@ TEST(an_array_of_a_hundred_thousand_is_released_in_one_request)
 
 CHECK_MAIN(RUN(what_no_machine_can_hold_is_not_announced_but_said),
            RUN(constraints_and_accelerators_choose_the_machines),
-           RUN(a_job_for_itself_takes_the_whole_machine), RUN(the_cost_is_written_once_and_summed),
+           RUN(a_job_for_itself_takes_the_whole_machine),
+           RUN(a_user_cannot_use_up_the_kinds_of_jobs),
+           RUN(sizes_are_rounded_when_there_are_many_but_never_past_a_machine),
+           RUN(wishes_that_do_not_come_again_are_forgotten),
+           RUN(the_cost_is_written_once_and_summed),
            RUN(a_hundred_thousand_jobs_are_read_within_a_second),
            RUN(an_array_of_a_hundred_thousand_is_released_in_one_request))
