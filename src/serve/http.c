@@ -2,7 +2,8 @@
 /*
  * Each listener is a server of libmicrohttpd with an epoll descriptor of its own; ours watches
  * both, so that the daemon has one to wait for. The body of a request is counted and thrown away:
- * no path of the API takes one.
+ * no path of the API takes one. The library counts silence only; who sends or takes a byte now and then
+ * would hold a connection for good, and a few of them all there are. So we count the time of each, too.
  */
 #include "serve/http.h"
 
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -29,6 +31,7 @@ enum {
     CONNECTIONS_MAX = 64,
     CONNECTIONS_PER_ADDRESS = 16,
     SILENCE_S = 10,
+    PATIENCE_MS = 30000,
     BACKLOG = 64,
     SOCKET_MODE = 0660,
     TOKEN_MIN = 16,
@@ -39,9 +42,18 @@ enum {
 
 #define TLS_VERSIONS "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
+/* A connection that is open. */
+struct caller {
+    struct MHD_Connection *connection;
+    struct caller *next;
+    msec_t since;   /* it came, or its last request was over */
+    bool is_let_in; /* has a request under way that it has a right to */
+};
+
 struct listener {
     struct serve_http *http;
     struct MHD_Daemon *server; /* NULL: not there */
+    struct caller *callers;
     bool is_unix;
     bool near;
 };
@@ -55,6 +67,7 @@ struct serve_http {
     char *key;
     char token[TOKEN_MAX + 1]; /* "": none */
     unsigned port;
+    msec_t patience_ms;
     struct error said; /* by the library, while it starts */
 };
 
@@ -62,6 +75,61 @@ struct serve_http {
 struct upload {
     size_t size; /* of its body so far */
 };
+
+/* Connections. -------------------------------------------------------------------------------- */
+
+static msec_t monotonic_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (msec_t)now.tv_sec * MSEC_PER_SEC + now.tv_nsec / 1000000;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct listener *listener = context;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        struct caller *caller = mem_alloc(1, sizeof(*caller));
+
+        *caller = (struct caller){ .connection = connection,
+                                   .next = listener->callers,
+                                   .since = monotonic_ms() };
+        listener->callers = caller;
+        *state = caller;
+        return;
+    }
+    for (struct caller **at = &listener->callers; *at != NULL; at = &(*at)->next) {
+        if (*at == *state) {
+            *at = (*at)->next;
+            break;
+        }
+    }
+    mem_free(*state);
+    *state = NULL;
+}
+
+static struct caller *caller_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* The library sees that the connection is over, and closes it. */
+static void cut_off_slow(const struct listener *listener)
+{
+    const msec_t now = monotonic_ms();
+
+    for (const struct caller *caller = listener->callers; caller != NULL; caller = caller->next) {
+        if (caller->is_let_in || now - caller->since < listener->http->patience_ms)
+            continue;
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(caller->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+        (void)shutdown(info->connect_fd, SHUT_RDWR);
+    }
+}
 
 /* Requests. ----------------------------------------------------------------------------------- */
 
@@ -184,6 +252,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         .near = listener->near,
     };
 
+    caller_of(connection)->is_let_in = request.authorised;
     (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, add_argument, &request);
     api_answer(listener->http->world, &request, &reply);
     return send_reply(connection, &reply);
@@ -192,9 +261,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 static void on_completed(void *context, struct MHD_Connection *connection, void **state,
                          enum MHD_RequestTerminationCode code)
 {
+    struct caller *caller = caller_of(connection);
+
     (void)context;
-    (void)connection;
     (void)code;
+    caller->is_let_in = false;
+    caller->since = monotonic_ms();
     mem_free(*state);
     *state = NULL;
 }
@@ -285,10 +357,10 @@ static int start_server(struct listener *listener, int descriptor, struct error 
     listener->server = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (with_tls ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request,
         listener, MHD_OPTION_EXTERNAL_LOGGER, note_log, http, MHD_OPTION_LISTEN_SOCKET, descriptor,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_PER_CONNECTION, MHD_OPTION_ARRAY, chosen,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)MEMORY_PER_CONNECTION, MHD_OPTION_ARRAY, chosen, MHD_OPTION_END);
     if (listener->server == NULL) {
         close(descriptor);
         return error_set(reterr, -EINVAL, "the HTTP server does not start: %s",
@@ -485,6 +557,7 @@ int serve_http_start(const struct serve_http_config *config, struct serve_world 
     int error = 0;
 
     http->world = world;
+    http->patience_ms = config->patience_ms != 0 ? config->patience_ms : PATIENCE_MS;
     http->poll = epoll_create1(EPOLL_CLOEXEC);
     if (http->poll < 0)
         error = error_set(reterr, -errno, "epoll: %s", strerror(errno));
@@ -553,8 +626,10 @@ int serve_http_timeout_ms(const struct serve_http *http)
 void serve_http_run(struct serve_http *http)
 {
     for (int i = 0; i < LISTENERS; i++) {
-        if (http->listener[i].server != NULL)
-            (void)MHD_run(http->listener[i].server);
+        if (http->listener[i].server == NULL)
+            continue;
+        cut_off_slow(&http->listener[i]);
+        (void)MHD_run(http->listener[i].server);
     }
 }
 

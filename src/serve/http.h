@@ -10,7 +10,8 @@
  *             2. TCP on an address that is not of this machine needs TLS and a token;
  *             3. over TCP, only metrics and health of a loopback address go without a token.
  * Limits:     64 KiB of body, 32 KiB for the rest of a request, 64 connections per listener, 16 per
- *             address, 10 s of silence.
+ *             address, 10 s of silence, 30 s from one request to the end of the next unless it has
+ *             a right to be answered.
  */
 #ifndef STINT_SERVE_HTTP_H
 #define STINT_SERVE_HTTP_H
@@ -26,6 +27,7 @@ struct serve_http_config {
     const char *certificate; /* paths of PEM files; NULL: no TLS */
     const char *key;
     const char *token_file; /* NULL: no token */
+    msec_t patience_ms;     /* for a request; 0: 30 s */
 };
 
 /*

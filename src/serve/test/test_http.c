@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -402,6 +403,75 @@ TEST(many_connections_do_not_stop_the_server)
     finish(&test);
 }
 
+static int dial(const struct http_test *test)
+{
+    const struct sockaddr_in address = { .sin_family = AF_INET,
+                                         .sin_port = htons((uint16_t)serve_http_port(test->http)),
+                                         .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(
+        connect(descriptor, (const struct sockaddr *)(const void *)&address, sizeof(address)), 0);
+    return descriptor;
+}
+
+/* Send a byte every 20 ms for 'ms', as slow as it may be; whether the server still listens. */
+static bool dribble(struct http_test *test, int descriptor, int ms)
+{
+    char byte = 'x';
+
+    for (int i = 0; i < ms / 20; i++) {
+        struct pollfd fd = { .fd = serve_http_fd(test->http), .events = POLLIN };
+
+        (void)send(descriptor, &byte, 1, MSG_NOSIGNAL);
+        (void)poll(&fd, 1, 20);
+        serve_http_run(test->http);
+        (void)usleep(20000);
+    }
+    return recv(descriptor, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+TEST(who_dribbles_is_cut_off)
+{
+    struct http_test test;
+    struct fetched got;
+
+    make(&test);
+    start(&test, &(struct serve_http_config){ .listen = "127.0.0.1:0", .patience_ms = 1000 });
+    const int slow = dial(&test);
+
+    assert_int_equal(send(slow, "GET /healthz HTTP/1.1\r\nX: ", 26, 0), 26);
+    assert_true(dribble(&test, slow, 40));
+    assert_false(dribble(&test, slow, 2000));
+    close(slow);
+    get_tcp(&test, "http", "/healthz", NULL, false, &got);
+    assert_int_equal(got.status, 200);
+    finish(&test);
+}
+
+TEST(who_asks_again_and_again_is_not_cut_off)
+{
+    static const char question[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct http_test test;
+    char answer[4096];
+
+    make(&test);
+    start(&test, &(struct serve_http_config){ .listen = "127.0.0.1:0", .patience_ms = 1000 });
+    const int steady = dial(&test);
+
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(send(steady, question, sizeof(question) - 1, MSG_NOSIGNAL),
+                         sizeof(question) - 1);
+        for (int turn = 0; turn < 10; turn++) {
+            serve_http_run(test.http);
+            (void)usleep(20000);
+        }
+        assert_true(recv(steady, answer, sizeof(answer), MSG_DONTWAIT) > 0);
+    }
+    close(steady);
+    finish(&test);
+}
+
 CHECK_MAIN(RUN(the_unix_socket_answers_and_decodes_arguments),
            RUN(the_socket_has_its_mode_and_goes_with_the_server),
            RUN(a_stale_socket_is_replaced_and_a_used_one_is_not),
@@ -411,4 +481,5 @@ CHECK_MAIN(RUN(the_unix_socket_answers_and_decodes_arguments),
            RUN(what_others_can_reach_needs_tls_and_token),
            RUN(secrets_that_everybody_can_read_are_refused),
            RUN(a_body_that_is_too_long_is_refused), RUN(tls_serves_with_token_and_refuses_garbage),
-           RUN(many_connections_do_not_stop_the_server))
+           RUN(many_connections_do_not_stop_the_server), RUN(who_dribbles_is_cut_off),
+           RUN(who_asks_again_and_again_is_not_cut_off))
