@@ -160,6 +160,45 @@ static void look_at_counts(struct doctor *doctor)
     next_kind(doctor);
 }
 
+static void look_at_boots(struct doctor *doctor)
+{
+    const struct daemon *daemon = doctor->daemon;
+    const uint32_t failed = controller_failed_boots(daemon->controller);
+    const uint64_t outlived = controller_stats(daemon->controller)->outlived;
+    char text[SERVE_TEXT];
+
+    if (failed > 0) {
+        (void)snprintf(text, sizeof(text),
+                       "%u machines in a row did not become ready; one is tried at a time until "
+                       "one does",
+                       failed);
+        tell(doctor,
+             &(struct serve_finding){
+                 .severity = "error",
+                 .kind = "no-boot",
+                 .subject = daemon->conf.cluster,
+                 .text = text,
+                 .advice = "Look at the image, the munge key and the security group, and at "
+                           "the console of the last one. A restart tries again at once.",
+             });
+    }
+    if (outlived > 0) {
+        (void)snprintf(text, sizeof(text),
+                       "machines whose bill had ended were still there and were given back (%llu "
+                       "times)",
+                       (unsigned long long)outlived);
+        tell(doctor, &(struct serve_finding){
+                         .severity = "warning",
+                         .kind = "outlived",
+                         .subject = daemon->conf.cluster,
+                         .text = text,
+                         .advice = "What they cost since is not in the ledger: see the cloud's own "
+                                   "bill. If this goes on, end them by hand.",
+                     });
+    }
+    next_kind(doctor);
+}
+
 static void look_at_offers(struct doctor *doctor)
 {
     const struct view *view = controller_view(doctor->daemon->controller);
@@ -286,6 +325,7 @@ void doctor_each(void *context, void (*each)(void *to, const struct serve_findin
 
     look_at_links(&doctor);
     look_at_counts(&doctor);
+    look_at_boots(&doctor);
     look_at_machines(&doctor);
     slurm_engine_each_unholdable(doctor.daemon->engine, tell_unholdable, &doctor);
     next_kind(&doctor);
