@@ -838,6 +838,12 @@ static void heard_found(struct gate *gate, const struct cloud_event *event)
     if (row == MAP_NONE || !gate->open[row].is_old)
         return;
     gate->open[row].is_old = false;
+    if (event->offer >= gate->config.catalogue->offer_count) {
+        /* The catalogue has lost its offer, so the controller will not take it over. The return is
+         * meant and written down: it goes out once more. */
+        gate->config.cloud.ops->give_back(gate->config.cloud.self, event->instance);
+        return;
+    }
     gate->config.on_cloud(gate->config.context,
                           &(struct cloud_event){ .kind = CLOUD_NOTICE,
                                                  .at = event->at,

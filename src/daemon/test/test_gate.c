@@ -445,6 +445,30 @@ TEST(what_an_earlier_life_left_open_is_closed_by_the_first_lists)
     end(stage);
 }
 
+TEST(the_return_of_a_machine_whose_offer_is_no_more_goes_out_again)
+{
+    struct stage *stage = begin(false);
+    struct error error = { "" };
+
+    rent(stage, 1, 1);
+    turn(stage);
+    give_back(stage, 1);
+    turn(stage);
+    gate_destroy(stage->gate);
+    open_gate(stage, false);
+    stage->heard[0] = '\0';
+    stage->said[0] = '\0';
+    assert_int_equal(store_each_open_intent(stage->store, restore, stage, &error), 0);
+    gate_heard_cloud(stage->gate,
+                     &(struct cloud_event){
+                         .kind = CLOUD_FOUND, .at = 2000, .instance = 1, .offer = OFFER_NONE });
+
+    assert_string_equal(stage->heard, "");
+    assert_string_equal(stage->said, "give-back 1;");
+    assert_int_equal(gate_open_count(stage->gate), 1);
+    end(stage);
+}
+
 static void hear_listed(struct stage *stage, msec_t at)
 {
     gate_heard_cloud(stage->gate, &(struct cloud_event){ .kind = CLOUD_LISTED, .at = at });
@@ -689,6 +713,7 @@ CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
            RUN(an_old_key_closes_nothing), RUN(a_task_that_is_found_running_is_still_to_be_stopped),
            RUN(a_machine_and_its_return_are_two_intents),
            RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
+           RUN(the_return_of_a_machine_whose_offer_is_no_more_goes_out_again),
            RUN(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while),
            RUN(what_this_life_asks_for_is_not_closed_by_a_list),
            RUN(advice_waits_until_it_is_approved),
