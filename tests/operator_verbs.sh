@@ -77,6 +77,12 @@ sed -i "s|ROOM|$room|" "$room/good.conf"
 cp ../examples/machines.yaml "$room/catalogue.yaml"
 sed 's|/catalogue.yaml|/none.yaml|' "$room/good.conf" >"$room/no-catalogue.conf"
 sed 's|^cluster|clutser|' "$room/good.conf" >"$room/misspelt.conf"
+{
+    sed '/^http/d; s|kind: local, socket: [^ ]*|kind: aws|' "$room/good.conf"
+    echo "estimates: { accounting: no-sacct.txt }"
+    echo "http: { listen: '127.0.0.1:9178', token_file: no-token }"
+} >"$room/no-files.conf"
+sed "s|http: .*|http: { listen: '0.0.0.0:9178' }|" "$room/good.conf" >"$room/open.conf"
 
 while read -r -a words; do
     ask "${words[@]}" --socket "$room/sock"
@@ -105,6 +111,8 @@ doctor -c $room/good.conf
 doctor -c $room/good.conf --offline
 doctor -c $room/misspelt.conf --offline
 doctor -c $room/no-catalogue.conf --offline -o csv
+doctor -c $room/no-files.conf --offline
+doctor -c $room/open.conf --offline
 doctor -c $room/none.conf --offline -o json
 approve
 approve -o csv

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "trace/catalogue_file.h"
-#include "trace/input_file.h"
+#include "daemon/daemon_check.h"
+#include "model/catalogue.h"
 
 void findings_init(struct findings *findings)
 {
@@ -66,24 +66,12 @@ static void add_file(struct findings *findings, const char *severity, const char
     findings_add(findings, &(struct finding){ severity, "file", key, text, advice });
 }
 
-static int read_catalogue(const char *path, struct catalogue *ret, struct error *reterr)
-{
-    struct input_file file = { 0 };
-    int rc = input_file_read(path, &file, reterr);
-
-    if (rc < 0)
-        return rc;
-    rc = catalogue_file_read(file.text, file.length, ret, reterr);
-    input_file_done(&file);
-    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
-}
-
 static void look_at_catalogue(const struct conf *conf, struct findings *findings)
 {
     struct catalogue catalogue;
     struct error error;
 
-    if (read_catalogue(conf->catalogue, &catalogue, &error) < 0) {
+    if (daemon_check_catalogue(conf, &catalogue, &error) < 0) {
         findings_add(findings, &(struct finding){ "error", "catalogue", "catalogue", error.text,
                                                   "correct the file; docs/format/catalogue.md says "
                                                   "how it is written" });
@@ -144,31 +132,39 @@ static void look_at_engine(const struct conf *conf, struct findings *findings)
                                               "install it, or name its whole path" });
 }
 
-static void look_at_secret(const char *key, const char *path, struct findings *findings)
+/* A file of the API or of estimates, as stintd would read it. Who asks may have fewer rights. */
+static void look_at_file(const struct conf *conf, const char *key,
+                         int (*check)(const struct conf *conf, struct error *reterr),
+                         const char *advice, struct findings *findings)
 {
-    struct stat at;
+    struct error error = { "" };
+    const int rc = check(conf, &error);
 
-    if (path == NULL)
-        return;
-    if (stat(path, &at) != 0) {
-        add_file(findings, errno == EACCES ? "note" : "error", key, path, errno,
-                 "make it readable for the user that stintd runs as, and for nobody else");
-        return;
-    }
-    if ((at.st_mode & (S_IRWXO)) != 0) {
-        char text[PATH_MAX + 64];
-
-        (void)snprintf(text, sizeof(text), "everybody on this machine may read %s", path);
-        findings_add(findings,
-                     &(struct finding){ "warning", "secret", key, text, "chmod o= that file" });
-    }
+    if (rc < 0)
+        findings_add(findings, &(struct finding){ rc == -EACCES ? "note" : "error", "file", key,
+                                                  error.text, advice });
 }
 
-static void look_at_certificate(const struct conf *conf, struct findings *findings)
+static void look_at_files(const struct conf *conf, struct findings *ret)
 {
-    if (conf->http.tls_certificate != NULL && access(conf->http.tls_certificate, R_OK) != 0)
-        add_file(findings, errno == EACCES ? "note" : "error", "http.tls_certificate",
-                 conf->http.tls_certificate, errno, "put the certificate there");
+    static const char *const secret =
+        "make it readable for the user that stintd runs as, and for nobody else";
+
+    look_at_file(conf, "http.tls_certificate", daemon_check_certificate,
+                 "put the certificate there", ret);
+    look_at_file(conf, "http.tls_key", daemon_check_key, secret, ret);
+    look_at_file(conf, "http.token_file", daemon_check_token, secret, ret);
+    look_at_file(conf, "estimates.accounting", daemon_check_accounting,
+                 "write it as docs/format/sacct.md says, or leave the key out", ret);
+}
+
+static void look_at_cloud(const struct conf *conf, struct findings *ret)
+{
+    const char *text = daemon_check_note(conf);
+
+    if (text != NULL)
+        findings_add(ret, &(struct finding){ "note", "cloud", "cloud", text,
+                                             "name one before you leave mode shadow" });
 }
 
 void conf_findings(const struct conf *conf, struct findings *ret)
@@ -176,7 +172,6 @@ void conf_findings(const struct conf *conf, struct findings *ret)
     look_at_catalogue(conf, ret);
     look_at_state(conf, ret);
     look_at_engine(conf, ret);
-    look_at_certificate(conf, ret);
-    look_at_secret("http.tls_key", conf->http.tls_key, ret);
-    look_at_secret("http.token_file", conf->http.token_file, ret);
+    look_at_files(conf, ret);
+    look_at_cloud(conf, ret);
 }

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include "base/limits.h"
+#include "serve/http_guard.h"
 #include "sim/scenario.h"
 #include "trace/doc.h"
 #include "trace/doc_value.h"
@@ -422,6 +423,36 @@ static int read_engine(const struct reading *in, const struct doc_node *root)
     return rc < 0 ? rc : read_stop(in, map);
 }
 
+/* What the client of EC2 would refuse when the daemon starts. */
+static int check_aws(const struct reading *in, const struct doc_node *root,
+                     const struct doc_node *map)
+{
+    const struct aws_settings *aws = &in->conf->cloud.aws;
+    const size_t length = strlen(in->conf->cluster);
+
+    if (length > AWS_FLEET_CLUSTER_MAX)
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: with kind aws 'cluster' has at most %d characters, not %zu",
+                         doc_find(root, "cluster")->line, AWS_FLEET_CLUSTER_MAX, length);
+    if (aws->user_data != NULL && strlen(aws->user_data) > AWS_FLEET_USER_DATA_MAX / 2)
+        return error_set(in->reterr, -EINVAL, "line %u: 'user_data' has at most %d bytes, not %zu",
+                         doc_find(map, "user_data")->line, AWS_FLEET_USER_DATA_MAX / 2,
+                         strlen(aws->user_data));
+    if (in->conf->mode != CONF_SHADOW && aws->image == NULL && aws->launch_template == NULL)
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: kind aws needs 'launch_template' or 'image' in mode %s",
+                         map->line, conf_mode_word(in->conf->mode));
+    return 0;
+}
+
+static int read_aws(const struct reading *in, const struct doc_node *root,
+                    const struct doc_node *map)
+{
+    const int rc = aws_settings_read(map, &in->conf->arena, &in->conf->cloud.aws, in->reterr);
+
+    return rc < 0 ? rc : check_aws(in, root, map);
+}
+
 static int read_cloud(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = { "kind", "socket", NULL };
@@ -438,7 +469,7 @@ static int read_cloud(const struct reading *in, const struct doc_node *root)
         return rc;
     in->conf->cloud.is_aws = kind == 1;
     if (kind == 1)
-        return aws_settings_read(map, &in->conf->arena, &in->conf->cloud.aws, in->reterr);
+        return read_aws(in, root, map);
     rc = doc_allow_keys(map, allowed, in->reterr);
     return rc < 0 ? rc : get_socket(in, map, "socket", &in->conf->cloud.socket);
 }
@@ -467,6 +498,20 @@ static int read_socket_mode(const struct reading *in, const struct doc_node *map
     return 0;
 }
 
+static int check_listen(const struct reading *in, const struct doc_node *map)
+{
+    const struct conf_http *http = &in->conf->http;
+    struct http_address address;
+    char line[32];
+    int rc = http_guard_address(http->listen, &address, in->reterr);
+
+    if (rc == 0)
+        rc = http_guard_reach(http->listen, &address, http->tls_certificate != NULL,
+                              http->token_file != NULL, in->reterr);
+    (void)snprintf(line, sizeof(line), "line %u: 'listen'", doc_find(map, "listen")->line);
+    return rc < 0 ? error_prefix(in->reterr, rc, line) : 0;
+}
+
 /* What goes only together. */
 static int check_http(const struct reading *in, const struct doc_node *map)
 {
@@ -481,7 +526,7 @@ static int check_http(const struct reading *in, const struct doc_node *map)
                          "line %u: TLS and the token are for 'listen'; add it, or leave them out "
                          "(the Unix socket is guarded by its file's rights)",
                          map->line);
-    return 0;
+    return http->listen != NULL ? check_listen(in, map) : 0;
 }
 
 static int read_http(const struct reading *in, const struct doc_node *root)
@@ -658,7 +703,7 @@ static bool same_cloud(const struct conf_cloud *a, const struct conf_cloud *b)
                    same_text(x->launch_template, y->launch_template) &&
                    same_text(x->launch_template_version, y->launch_template_version) &&
                    same_text(x->user_data, y->user_data) && same_text(x->queue, y->queue) &&
-                   x->subnet_count == y->subnet_count &&
+                   x->subnet_count == y->subnet_count && x->together == y->together &&
                    memcmp(&x->timing, &y->timing, sizeof(x->timing)) == 0;
 
     for (uint32_t i = 0; is_same && i < x->subnet_count; i++)
@@ -679,7 +724,8 @@ const char *conf_fixed_difference(const struct conf *old, const struct conf *new
         return "state";
     if (!same_text(old->catalogue, new->catalogue))
         return "catalogue";
-    if (old->learn != new->learn || old->default_estimate_ms != new->default_estimate_ms)
+    if (old->learn != new->learn || old->default_estimate_ms != new->default_estimate_ms ||
+        !same_text(old->accounting, new->accounting))
         return "estimates";
     if (!same_engine(&old->engine, &new->engine))
         return "engine";

@@ -599,16 +599,6 @@ static int read_catalogue(const char *path, struct catalogue *ret, struct error 
     return rc < 0 ? error_prefix(reterr, rc, path) : 0;
 }
 
-int daemon_check(const struct conf *conf, struct error *reterr)
-{
-    struct catalogue catalogue = { 0 };
-    const int rc = read_catalogue(conf->catalogue, &catalogue, reterr);
-
-    if (rc == 0)
-        catalogue_done(&catalogue);
-    return rc;
-}
-
 static const char *keep(struct daemon *daemon, const char *text)
 {
     const size_t size = strlen(text) + 1;

@@ -18,9 +18,6 @@
 #include "base/error.h"
 #include "daemon/conf.h"
 
-/* Whether all that the configuration names can be used: reads the catalogue, touches nothing else. */
-int daemon_check(const struct conf *conf, struct error *reterr);
-
 /* Run until a signal ends it. 'path' is for reloading. Takes 'conf'. */
 int daemon_run(const char *path, struct conf *conf, struct error *reterr);
 

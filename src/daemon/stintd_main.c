@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "daemon/daemon.h"
+#include "daemon/daemon_check.h"
 
 #ifndef STINT_VERSION
 #define STINT_VERSION "unknown"
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
     if (arguments.check) {
         printf("%s: good; mode %s, policy %s\n", arguments.path, conf_mode_word(conf.mode),
                conf.policy->name);
+        if (daemon_check_note(&conf) != NULL)
+            printf("%s: note: %s\n", arguments.path, daemon_check_note(&conf));
         conf_done(&conf);
         return STOPPED;
     }

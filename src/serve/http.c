@@ -8,12 +8,9 @@
 #include "serve/http.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -24,6 +21,7 @@
 
 #include "base/mem.h"
 #include "serve/api.h"
+#include "serve/http_guard.h"
 
 enum {
     BODY_MAX = 64 * 1024,
@@ -34,9 +32,6 @@ enum {
     PATIENCE_MS = 30000,
     BACKLOG = 64,
     SOCKET_MODE = 0660,
-    TOKEN_MIN = 16,
-    TOKEN_MAX = 512,
-    FILE_MAX = 1 << 20,
     LISTENERS = 2,
 };
 
@@ -65,7 +60,7 @@ struct serve_http {
     char *socket; /* path to remove at the end, or NULL */
     char *certificate;
     char *key;
-    char token[TOKEN_MAX + 1]; /* "": none */
+    char token[HTTP_TOKEN_MAX + 1]; /* "": none */
     unsigned port;
     msec_t patience_ms;
     struct error said; /* by the library, while it starts */
@@ -271,60 +266,6 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     *state = NULL;
 }
 
-/* Files. -------------------------------------------------------------------------------------- */
-
-/* The whole file as text; 'secret': nobody but owner and group may have any right to it. */
-static int read_file(const char *path, bool secret, char **ret, struct error *reterr)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct stat stat = { .st_mode = 0 };
-
-    if (file < 0)
-        return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
-    if (fstat(file, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_size > FILE_MAX) {
-        close(file);
-        return error_set(reterr, -EINVAL, "%s: not a file of at most 1 MiB", path);
-    }
-    if (secret && (stat.st_mode & 07) != 0) {
-        close(file);
-        return error_set(reterr, -EACCES, "%s: every user may read it; chmod o= first", path);
-    }
-
-    char *text = mem_alloc((size_t)stat.st_size + 1, 1);
-    const ssize_t size = read(file, text, (size_t)stat.st_size);
-
-    close(file);
-    if (size != stat.st_size) {
-        mem_free(text);
-        return error_set(reterr, -EIO, "%s: cannot be read", path);
-    }
-    *ret = text;
-    return 0;
-}
-
-static int read_token(struct serve_http *http, const char *path, struct error *reterr)
-{
-    char *text = NULL;
-    int error = read_file(path, true, &text, reterr);
-
-    if (error < 0)
-        return error;
-
-    assert(text != NULL);
-
-    const size_t length = strcspn(text, "\r\n");
-
-    if (length < TOKEN_MIN || length > TOKEN_MAX || strspn(text, " \t") > 0)
-        error =
-            error_set(reterr, -EINVAL, "%s: the first line must be a token of %d to %d characters",
-                      path, TOKEN_MIN, TOKEN_MAX);
-    else
-        memcpy(http->token, text, length);
-    explicit_bzero(text, strlen(text));
-    mem_free(text);
-    return error;
-}
-
 /* Listening. ---------------------------------------------------------------------------------- */
 
 static void note_log(void *context, const char *format, va_list list)
@@ -443,64 +384,20 @@ static int listen_unix(struct serve_http *http, const struct serve_http_config *
     return start_server(&http->listener[0], descriptor, reterr);
 }
 
-/* "127.0.0.1:9178" or "[::1]:9178", in numbers: no name service decides who may come in. */
-static int parse_address(const char *text, struct sockaddr_storage *ret, socklen_t *ret_length,
-                         struct error *reterr)
-{
-    const struct addrinfo hints = {
-        .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-        .ai_socktype = SOCK_STREAM,
-    };
-    const char *colon = strrchr(text, ':');
-    struct addrinfo *found = NULL;
-    char host[128];
-
-    if (colon == NULL || (size_t)(colon - text) >= sizeof(host) || colon[1] == '\0')
-        return error_set(reterr, -EINVAL, "%s: write an address and a port, 127.0.0.1:9178", text);
-    snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
-
-    const size_t length = strlen(host);
-    const bool bracketed = length > 1 && host[0] == '[' && host[length - 1] == ']';
-
-    if (bracketed)
-        host[length - 1] = '\0';
-    if (getaddrinfo(bracketed ? host + 1 : host, colon + 1, &hints, &found) != 0)
-        return error_set(reterr, -EINVAL, "%s: not an address in numbers and a port", text);
-    memcpy(ret, found->ai_addr, found->ai_addrlen);
-    *ret_length = found->ai_addrlen;
-    freeaddrinfo(found);
-    return 0;
-}
-
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-    if (address->ss_family == AF_INET6) {
-        struct sockaddr_in6 six;
-
-        memcpy(&six, address, sizeof(six));
-        return IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
-    }
-
-    struct sockaddr_in four;
-
-    memcpy(&four, address, sizeof(four));
-    return address->ss_family == AF_INET && (ntohl(four.sin_addr.s_addr) >> 24) == 127;
-}
-
-static int bind_tcp(struct serve_http *http, const char *text,
-                    const struct sockaddr_storage *address, socklen_t length, int *ret,
-                    struct error *reterr)
+static int bind_tcp(struct serve_http *http, const char *text, const struct http_address *address,
+                    int *ret, struct error *reterr)
 {
     const int yes = 1;
     struct sockaddr_storage bound = { .ss_family = AF_UNSPEC };
     socklen_t bound_length = sizeof(bound);
     const int descriptor =
-        socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (descriptor < 0)
         return error_set(reterr, -errno, "socket: %s", strerror(errno));
     (void)setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (bind(descriptor, (const struct sockaddr *)(const void *)address, length) < 0 ||
+    if (bind(descriptor, (const struct sockaddr *)(const void *)&address->socket, address->length) <
+            0 ||
         listen(descriptor, BACKLOG) < 0 ||
         getsockname(descriptor, (struct sockaddr *)(void *)&bound, &bound_length) < 0) {
         const int failed = errno;
@@ -520,31 +417,27 @@ static int bind_tcp(struct serve_http *http, const char *text,
 static int listen_tcp(struct serve_http *http, const struct serve_http_config *config,
                       struct error *reterr)
 {
-    struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
-    socklen_t length = 0;
+    const bool has_tls = config->certificate != NULL;
+    struct http_address address;
     int descriptor = -1;
-    int error = parse_address(config->listen, &address, &length, reterr);
+    int error = http_guard_address(config->listen, &address, reterr);
 
-    if (error < 0)
-        return error;
-    if ((config->certificate == NULL) != (config->key == NULL))
-        return error_set(reterr, -EINVAL, "TLS needs both a certificate and its key");
-    if (!is_loopback(&address) && (config->certificate == NULL || config->token_file == NULL))
-        return error_set(reterr, -EACCES,
-                         "%s: an address that others can reach needs tls_certificate, tls_key and "
-                         "token_file",
-                         config->listen);
-    if (config->token_file != NULL)
-        error = read_token(http, config->token_file, reterr);
-    if (error == 0 && config->certificate != NULL)
-        error = read_file(config->certificate, false, &http->certificate, reterr);
-    if (error == 0 && config->key != NULL)
-        error = read_file(config->key, true, &http->key, reterr);
+    if (error == 0 && has_tls != (config->key != NULL))
+        error = error_set(reterr, -EINVAL, "TLS needs both a certificate and its key");
     if (error == 0)
-        error = bind_tcp(http, config->listen, &address, length, &descriptor, reterr);
+        error =
+            http_guard_reach(config->listen, &address, has_tls, config->token_file != NULL, reterr);
+    if (error == 0 && config->token_file != NULL)
+        error = http_guard_token(config->token_file, http->token, reterr);
+    if (error == 0 && has_tls)
+        error = http_guard_file(config->certificate, false, &http->certificate, reterr);
+    if (error == 0 && has_tls)
+        error = http_guard_file(config->key, true, &http->key, reterr);
+    if (error == 0)
+        error = bind_tcp(http, config->listen, &address, &descriptor, reterr);
     if (error < 0)
         return error;
-    http->listener[1] = (struct listener){ .http = http, .near = is_loopback(&address) };
+    http->listener[1] = (struct listener){ .http = http, .near = address.is_near };
     return start_server(&http->listener[1], descriptor, reterr);
 }
 

@@ -197,6 +197,7 @@ TEST(what_may_not_change_under_way_is_named)
         { NEEDED "mode: act\nstate: other.db\n", "state" },
         { NEEDED "mode: act\nnode_prefix: x\n", "node_prefix" },
         { NEEDED "mode: act\nestimates: { learn: false }\n", "estimates" },
+        { NEEDED "mode: act\nestimates: { accounting: sacct.txt }\n", "estimates" },
         { NEEDED "mode: act\nhttp: { socket: /elsewhere }\n", "http" },
     };
     struct conf old = parse(NEEDED "mode: act\n");
@@ -234,6 +235,55 @@ TEST(a_cloud_may_be_ec2)
     conf_done(&other);
 }
 
+#define NEEDED_AWS               \
+    "catalogue: machines.yaml\n" \
+    "policy: stratus\n"          \
+    "engine: { kind: slurm }\n"
+
+TEST(the_number_of_machines_of_one_launch_may_not_change_under_way)
+{
+    struct conf old = parse("cluster: lab\n" NEEDED_AWS "cloud: { kind: aws }\n");
+    struct conf new = parse("cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, together: 3 }\n");
+
+    assert_string_equal(conf_fixed_difference(&old, &new), "cloud");
+    conf_done(&old);
+    conf_done(&new);
+}
+
+TEST(what_ec2_would_refuse_at_the_start_is_refused)
+{
+    char text[16384];
+
+    refuse("cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, region: r }\nmode: act\n",
+           "line 5: kind aws needs 'launch_template' or 'image' in mode act");
+    refuse("cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, region: r }\nmode: advise\n",
+           "in mode advise");
+    refuse("cluster: a12345678901234567890123456789012\n" NEEDED_AWS
+           "cloud: { kind: aws, image: ami-1 }\n",
+           "line 1: with kind aws 'cluster' has at most 32 characters, not 33");
+    (void)snprintf(
+        text, sizeof(text),
+        "cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, image: ami-1, user_data: %08193d }\n", 0);
+    refuse(text, "line 5: 'user_data' has at most 8192 bytes, not 8193");
+}
+
+TEST(an_address_that_stintd_would_not_listen_on_is_refused)
+{
+    refuse(NEEDED "http: { listen: nonsense }\n",
+           "line 6: 'listen': nonsense: write an address and a port");
+    refuse(NEEDED "http: { listen: 'example.com:9178' }\n", "not an address in numbers");
+    refuse(NEEDED "http: { listen: '0.0.0.0:9178' }\n",
+           "line 6: 'listen': 0.0.0.0:9178: an address that others can reach needs");
+    refuse(NEEDED "http: { listen: '0.0.0.0:9178', token_file: t }\n", "others can reach");
+    refuse(NEEDED "http: { listen: '[::]:9178', tls_certificate: c, tls_key: k }\n",
+           "others can reach");
+
+    struct conf conf =
+        parse(NEEDED "http: { listen: '[::]:1', tls_certificate: c, tls_key: k, token_file: t }\n");
+
+    conf_done(&conf);
+}
+
 TEST(a_file_that_is_not_there_is_named)
 {
     struct conf conf = { 0 };
@@ -249,4 +299,7 @@ CHECK_MAIN(RUN(a_short_configuration_has_the_documented_defaults), RUN(every_key
            RUN(a_socket_whose_path_the_kernel_would_cut_is_refused),
            RUN(what_may_change_under_way_is_no_difference),
            RUN(what_may_not_change_under_way_is_named), RUN(a_cloud_may_be_ec2),
+           RUN(the_number_of_machines_of_one_launch_may_not_change_under_way),
+           RUN(what_ec2_would_refuse_at_the_start_is_refused),
+           RUN(an_address_that_stintd_would_not_listen_on_is_refused),
            RUN(a_file_that_is_not_there_is_named))
