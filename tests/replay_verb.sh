@@ -114,7 +114,7 @@ judge "a history that fits no machine is an error that says so" \
     fails_with 1 "there is no job to replay among 3 records; 1 never ran; 2 fit no machine of the catalogue"
 
 replay --jobs examples/small-jobs.csv "${machines[@]}" --check --interval 5m --estimates user -o json
-judge "a table of jobs is replayed" is_true_of_json 'answer["policies"]["jobs"] > 0 and len(policies) == 3'
+judge "a table of jobs is replayed" is_true_of_json 'answer["policies"]["jobs"] > 0 and len(policies) == 4'
 replay --jobs examples/small-jobs.csv "${machines[@]}" -p task-per-instance -o json
 cp "$room/out" "$room/on-demand"
 replay --jobs examples/small-jobs.csv "${machines[@]}" -p task-per-instance -o json --spot

@@ -16,7 +16,7 @@
 
 enum { POLICIES_MAX = 32 };
 
-static const char *const default_policies[] = { "task-per-instance", "stratus", "eva" };
+static const char *const default_policies[] = { "task-per-instance", "stratus", "eva", "stint" };
 
 enum { DEFAULT_POLICIES = sizeof(default_policies) / sizeof(default_policies[0]) };
 
@@ -72,7 +72,8 @@ static const struct argp_option argp_options[] = {
     { "spot", KEY_SPOT, NULL, 0, "Spot offers too", 2 },
     { NULL, 0, NULL, 0, "How to replay:", 3 },
     { "policy", 'p', "NAME", 0,
-      "Replay under this policy; may be repeated (default: task-per-instance, stratus, eva)", 3 },
+      "Replay under this policy; may be repeated (default: task-per-instance, stratus, eva, stint)",
+      3 },
     { "interval", KEY_INTERVAL, "TIME", 0,
       "Decide every so often, such as 5m, instead of when something happened", 3 },
     { "settle", KEY_SETTLE, "TIME", 0,
