@@ -207,7 +207,7 @@ static void set_counts(json_t *object, const struct serve_world *world,
                                   (json_int_t)store_counted(store, COUNT_EVICTED_BY_MOVE)));
     api_set_number(object, "decisions", (int64_t)store_counted(store, COUNT_DECISIONS));
     api_set_number(object, "proposals", sums->proposals);
-    api_set_number(object, "findings", sums->findings);
+    api_set_number(object, "findings", sums->findings[0] + sums->findings[1] + sums->findings[2]);
 }
 
 static void set_limits(json_t *object, const struct serve_world *world)

@@ -188,7 +188,9 @@ static void write_states(const struct text *text, const struct serve_world *worl
     whole(text, "stint_open_intents", "gauge", "Acts that were begun and are not confirmed yet.",
           store_open_intents(world->store));
     whole(text, "stint_proposals", "gauge", "Acts that wait for the operator.", sums->proposals);
-    whole(text, "stint_findings", "gauge", "What the doctor would say.", sums->findings);
+    head(text, "stint_findings", "gauge", "What the doctor would say, by severity.");
+    for (int i = 0; i < SERVE_SEVERITIES; i++)
+        labelled(text, "stint_findings", "severity", serve_severity_words[i], sums->findings[i]);
 }
 
 char *metrics_text(const struct serve_world *world, size_t *ret_size, struct error *reterr)

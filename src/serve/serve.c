@@ -150,12 +150,14 @@ static void count_proposal(void *to, const struct serve_proposal *proposal)
     (*count)++;
 }
 
+const char *const serve_severity_words[SERVE_SEVERITIES] = { "error", "warning", "note" };
+
 static void count_finding(void *to, const struct serve_finding *finding)
 {
-    uint32_t *count = to;
+    uint32_t *counts = to;
 
-    (void)finding;
-    (*count)++;
+    for (int i = 0; i < SERVE_SEVERITIES; i++)
+        counts[i] += strcmp(finding->severity, serve_severity_words[i]) == 0;
 }
 
 struct serve_sums serve_sums(const struct serve_world *world)
@@ -177,7 +179,7 @@ struct serve_sums serve_sums(const struct serve_world *world)
     if (world->each_proposal != NULL)
         world->each_proposal(world->context, count_proposal, &sums.proposals);
     if (world->each_finding != NULL)
-        world->each_finding(world->context, count_finding, &sums.findings);
+        world->each_finding(world->context, count_finding, sums.findings);
     return sums;
 }
 

@@ -220,13 +220,18 @@ const char *serve_task_word(enum task_state state);
 
 /* Sums that both API and metrics show. --------------------------------------------------------- */
 
+enum { SERVE_SEVERITIES = 3 };
+
+/* "error", "warning", "note". */
+extern const char *const serve_severity_words[SERVE_SEVERITIES];
+
 struct serve_sums {
     uint32_t instances[INSTANCE_RETURNED + 1]; /* by enum instance_state */
     uint32_t tasks[TASK_RUNNING + 1];          /* by enum task_state */
     uint32_t jobs;
     money_t per_hour; /* of all that is billed */
     uint32_t proposals;
-    uint32_t findings;
+    uint32_t findings[SERVE_SEVERITIES]; /* by their place in serve_severity_words */
 };
 
 struct serve_sums serve_sums(const struct serve_world *world);

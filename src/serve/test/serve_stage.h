@@ -199,6 +199,11 @@ stage_each_finding(void *context, void (*each)(void *to, const struct serve_find
                                       .subject = "30",
                                       .text = "nothing holds \xff it",
                                       .advice = "add a larger type" });
+    each(to, &(struct serve_finding){ .severity = "note",
+                                      .kind = "shadow",
+                                      .subject = "lab",
+                                      .text = "mode shadow",
+                                      .advice = "leave it so" });
 }
 
 static inline int stage_reload(void *context, char *ret, size_t size, struct error *reterr)

@@ -127,7 +127,7 @@ TEST(status_tells_mode_links_counts_and_money)
     assert_string_equal(at(&answer, "decision_ms_last"), "1");
     assert_string_equal(at(&answer, "open_intents"), "1");
     assert_string_equal(at(&answer, "proposals"), "2");
-    assert_string_equal(at(&answer, "findings"), "1");
+    assert_string_equal(at(&answer, "findings"), "2");
     assert_string_equal(at(&answer, "audit.age_ms"), "102000");
     json_decref(answer.json);
     stage_done(&stage);

@@ -61,6 +61,9 @@ TEST(numbers_are_those_of_store_and_world)
     assert_string_equal(value_of(text, "stint_link_up{link=\"slurm\"}"), "1");
     assert_string_equal(value_of(text, "stint_audit_age_seconds"), "102.000");
     assert_string_equal(value_of(text, "stint_tasks_ended_total"), "1");
+    assert_string_equal(value_of(text, "stint_findings{severity=\"error\"}"), "1");
+    assert_string_equal(value_of(text, "stint_findings{severity=\"warning\"}"), "0");
+    assert_string_equal(value_of(text, "stint_findings{severity=\"note\"}"), "1");
     free(text);
     stage_done(&stage);
 }
