@@ -125,13 +125,13 @@ judge "no history exits with 2" exits 2 "which history?"
 commit usage.csv usage.csv
 judge "two histories exit with 2" exits 2 "one history at a time"
 commit usage.csv --fall 120%
-judge "a fall by more than all exits with 2" exits 2 "--fall must be a share"
+judge "a fall by more than all exits with 2" exits 2 "--fall must be a share from 0 to 100%"
 commit usage.csv --on-demand 0
 judge "a price of nothing exits with 2" exits 2 "--on-demand must be dollars"
 commit usage.csv --column other
-judge "a column that is not there exits with 2" exits 2 "has no column 'other'"
+judge "a column that is not there exits with 2" exits 2 "has no column 'other'; it has: '"
 commit usage.csv --have 'no such=3'
-judge "a class that is not there exits with 2" exits 2 "there is no class 'no such'"
+judge "a class that is not there exits with 2" exits 2 "there is no class 'no such'; there are: '"
 commit usage.csv --have 'three'
 judge "what is held without a number exits with 2" exits 2 "--have must be a class"
 commit "$room/two.csv" --have '1 year savings plan=3'

@@ -152,6 +152,8 @@ ask doctor -c "$room/good.conf"
 judge "the doctor looks for the daemon where the configuration says" \
     grep -qF "no stintd listens on $room/nobody.sock" "$room/out"
 judge "a daemon that does not run is no error of the configuration" is "$code" 0
+ask approve all --socket "$room/nobody.sock"
+judge "where nobody listens nothing is said to be approved" is "$code$(cat "$room/out")" 1
 
 ask status --url http://example.com:9178
 judge "nothing is sent in the clear to another machine" exits 1 "others could read along"
@@ -204,10 +206,11 @@ server = socket.create_server(("127.0.0.1", 0))
 with open(sys.argv[1] + ".new", "w") as out:
     out.write(str(server.getsockname()[1]))
 os.rename(sys.argv[1] + ".new", sys.argv[1])
-peer, _ = server.accept()
-print(peer.recv(65536).decode())
-peer.sendall(b'HTTP/1.1 401 Unauthorized\r\nContent-Length: 32\r\n\r\n{"error": "the token is wrong!"} ')
-peer.close()
+for _ in range(2):
+    peer, _ = server.accept()
+    print(peer.recv(65536).decode())
+    peer.sendall(b'HTTP/1.1 401 Unauthorized\r\nContent-Length: 32\r\n\r\n{"error": "the token is wrong!"} ')
+    peer.close()
 PYTHON
 python3 "$room/port.py" "$room/port" >"$room/heard" &
 port_pid=$!
@@ -217,8 +220,10 @@ for _ in $(seq 100); do
 done
 echo "0123456789abcdef" >"$room/token"
 ask status --url "http://127.0.0.1:$(cat "$room/port")/" --token-file "$room/token"
-wait "$port_pid"
 judge "a daemon that says no is quoted" exits 1 "the token is wrong!"
+ask status --url "http://127.0.0.1:$(cat "$room/port")/"
+wait "$port_pid"
+judge "without a token it is said which one" exits 1 "give --token-file (http.token_file in stint.conf names it)"
 judge "the token is sent as the specification says" \
     grep -q $'^Authorization: Bearer 0123456789abcdef\r$' "$room/heard"
 judge "the path is the same as on the socket" grep -q "^GET /v1/status HTTP/1.1" "$room/heard"

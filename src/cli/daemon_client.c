@@ -27,7 +27,7 @@ static const struct argp_option argp_options[] = {
     { "token-file", KEY_TOKEN_FILE, "FILE", 0, "With --url: what proves that you may ask", 1 },
     { "ca-file", KEY_CA_FILE, "FILE", 0,
       "With --url: the certificates to trust (default: the system's)", 1 },
-    { "output", 'o', "FORMAT", 0, "table (default), json, or csv where there are rows", 1 },
+    { "output", 'o', "FORMAT", 0, "table (default), json or csv", 1 },
     { 0 },
 };
 
@@ -64,7 +64,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp daemon_argp = { .options = argp_options, .parser = parse };
+/* What is not offered is not in the help. The caller frees what is not 'text'. */
+static char *filter_help(int key, const char *text, void *input)
+{
+    const struct daemon_options *options = input;
+
+    if (key == 'o' && options != NULL && options->no_csv)
+        return strdup("table (default) or json");
+    return text != NULL ? strdup(text) : NULL;
+}
+
+const struct argp daemon_argp = { .options = argp_options,
+                                  .parser = parse,
+                                  .help_filter = filter_help };
 
 static const char *socket_of(const struct daemon_options *options)
 {
@@ -236,6 +248,12 @@ static int read_answer(const struct daemon_options *options, long status,
         json_decref(root);
         return error_set(reterr, -EPROTO, "%s answers, but not as stintd would (HTTP status %ld)",
                          daemon_place(options), status);
+    }
+    if (status == 401 && options->token_file == NULL) {
+        json_decref(root);
+        return error_set(reterr, -EACCES,
+                         "the daemon wants its token: give --token-file (http.token_file in "
+                         "stint.conf names it)");
     }
     if (status != 200) {
         const char *text = json_string_value(json_object_get(root, "error"));

@@ -40,7 +40,9 @@ static void print_help(FILE *out)
         "found (see STINT_DATA) or errors found (doctor), 4 measured something else than expected\n"
         "(--check).\n"
         "\n"
-        "First steps: stint sim examples/small.yaml, or as root stint demo\n",
+        "First steps: stint sim examples/small.yaml, or as root stint demo. Where packages are\n"
+        "installed, examples/ and docs/ are in /usr/share/doc/stint/, guides in\n"
+        "/usr/share/doc/stintd/.\n",
         out);
 }
 
@@ -52,12 +54,15 @@ int verb_fail(const char *verb, const struct error *error)
 
 int main(int argc, char **argv)
 {
+    static char help[] = "--help";
+
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+        strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0 ||
+        strcmp(argv[1], "--usage") == 0) {
         print_help(stdout);
         return EXIT_DONE;
     }
@@ -65,6 +70,8 @@ int main(int argc, char **argv)
         puts("stint " STINT_VERSION);
         return EXIT_DONE;
     }
+    if (argc > 2 && strcmp(argv[2], "-h") == 0)
+        argv[2] = help; /* argp knows only -? and --help */
     for (int i = 0; i < VERB_COUNT; i++) {
         if (strcmp(argv[1], verbs[i]->name) == 0)
             return verbs[i]->run(argc - 1, argv + 1);

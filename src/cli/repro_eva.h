@@ -54,6 +54,9 @@ void eva_runner_set(struct eva_runner *runner, const char *option, const char *v
 int eva_world_run(const struct eva_world *world, const struct eva_runner *runner, uint64_t seed,
                   struct sim_result *ret, double *ret_seconds, struct error *reterr);
 
+/* The policies of the table, from 0 on; NULL: there are no more. */
+const char *repro_eva_name(uint32_t index);
+
 /* The two ways to answer; both return an exit code of verb.h. */
 int repro_eva_table(const struct repro_options *options);
 int repro_eva_figure(const struct repro_options *options);

@@ -35,6 +35,11 @@ static const struct expectation expectations[] = {
 
 enum { EXPECTATIONS = sizeof(expectations) / sizeof(expectations[0]) };
 
+const char *repro_eva_name(uint32_t index)
+{
+    return index < EXPECTATIONS ? expectations[index].policy->name : NULL;
+}
+
 /* Whether the result is what it should be; says on standard error what is not. */
 static bool holds(const struct expectation *expected, const struct sim_result *result,
                   money_t base_cost, bool permuted)
@@ -74,7 +79,7 @@ static int parse_interference(const char *word, struct eva_variation *variation)
 }
 
 /* Run every wanted policy and fill the table; an exit code. */
-static int run_all(const struct eva_world *world, const struct repro_options *options, bool checked,
+static int run_all(const struct eva_world *world, const struct repro_options *options,
                    bool permuted, struct report_table *table)
 {
     struct error error;
@@ -95,7 +100,7 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
             return verb_fail("repro", &error);
         if (i == 0)
             base_cost = result.cost;
-        good &= !checked || holds(expected, &result, base_cost, permuted);
+        good &= !options->check || holds(expected, &result, base_cost, permuted);
         if (!repro_wants(options, expected->policy->name))
             continue;
         sim_rows_add(table,
@@ -122,14 +127,18 @@ int repro_eva_table(const struct repro_options *options)
         return EXIT_USAGE;
     }
 
+    if (options->check && variation.pair_rate > 0) {
+        fprintf(stderr, "stint repro: --check goes with --interference matrix or permuted\n");
+        return EXIT_USAGE;
+    }
+
     const int rc = eva_world_load(&world, &variation, &error);
 
     if (rc != 0)
         return repro_fail(rc, &error);
 
     struct report_table *table = sim_rows_create("eva", true);
-    const bool checked = options->check && options->jobs == 0 && variation.pair_rate <= 0;
-    int code = run_all(&world, options, checked, variation.permuted, table);
+    int code = run_all(&world, options, variation.permuted, table);
 
     report_table_note_text(table, "interference", options->interference);
     if (code != EXIT_FAILED && report_table_write(table, options->format, stdout) != 0)

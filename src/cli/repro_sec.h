@@ -70,6 +70,9 @@ money_t sec_cost_gce(const struct sec_run *run, double ratio);
 /* What a cluster of 'nodes' costs to own for the time of the run (table 3 of the paper). */
 money_t sec_cost_owned(const struct sec_run *run, uint32_t nodes);
 
+/* The modes of the table, from 0 on; NULL: there are no more. */
+const char *repro_sec_name(uint32_t index);
+
 /* The ways to answer; each returns an exit code of verb.h. */
 int repro_sec_table(const struct repro_options *options);
 int repro_sec_figure(const struct repro_options *options);

@@ -232,7 +232,7 @@ static int figure_7(const struct repro_options *options)
             code = EXIT_FAILED;
         report_table_destroy(table);
     }
-    if (code == EXIT_DONE && options->check && options->jobs == 0 && !plans_hold(plans))
+    if (code == EXIT_DONE && options->check && !plans_hold(plans))
         code = EXIT_DIFFERS;
     mem_free(plans);
     return code;
@@ -450,7 +450,7 @@ static int figure_8(const struct repro_options *options)
             code = EXIT_FAILED;
         report_table_destroy(table);
     }
-    if (code == EXIT_DONE && options->check && options->jobs == 0 && !clouds_hold(clouds))
+    if (code == EXIT_DONE && options->check && !clouds_hold(clouds))
         code = EXIT_DIFFERS;
     mem_free(clouds);
     return code;

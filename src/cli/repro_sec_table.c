@@ -59,6 +59,11 @@ static const struct row rows[] = {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
+const char *repro_sec_name(uint32_t index)
+{
+    return index < ROW_COUNT ? rows[index].label : NULL;
+}
+
 static const struct report_column columns[] = {
     { .key = "policy", .heading = "mode", .kind = REPORT_TEXT },
     { .key = "cost_usd", .heading = "cost $", .kind = REPORT_MONEY, .digits = 0 },
@@ -200,7 +205,7 @@ static int run_rows(const struct swf_log *log, const struct repro_options *optio
                 return repro_fail(rc, &error);
         }
         note_base(&base, i, &run);
-        good &= !options->check || options->jobs > 0 || holds(row, &run, &base);
+        good &= !options->check || holds(row, &run, &base);
         if (repro_wants(options, row->label))
             add_row(table, row, &run, &base);
     }

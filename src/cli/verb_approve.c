@@ -141,6 +141,7 @@ static int decide(char *name, const char *verb, const char *doc, int argc, char 
     };
     struct arguments arguments = { 0 };
     int64_t changed = 0;
+    bool is_answered = false;
     int code = EXIT_DONE;
 
     if (!operator_parse(&argp, name, argc, argv, &arguments))
@@ -152,9 +153,12 @@ static int decide(char *name, const char *verb, const char *doc, int argc, char 
 
         if (one != EXIT_DONE)
             code = one;
+        else
+            is_answered = true;
     }
-    (void)printf("%" PRId64 " %s.\n", changed,
-                 strcmp(verb, "approve") == 0 ? "approved" : "rejected");
+    if (is_answered)
+        (void)printf("%" PRId64 " %s.\n", changed,
+                     strcmp(verb, "approve") == 0 ? "approved" : "rejected");
     return code;
 }
 

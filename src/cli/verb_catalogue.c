@@ -43,6 +43,7 @@ enum option_key {
     KEY_NO_SPOT,
 };
 
+/* Each description begins with what the option goes with. */
 static const struct argp_option options[] = {
     { "file", KEY_FILE, "FILE", 0, "refresh: write the catalogue here (default: standard output)",
       0 },
@@ -61,7 +62,8 @@ static const struct argp_option options[] = {
     { "history", KEY_HISTORY, "DAYS", 0,
       "refresh: how spot prices changed in the last 1 to 90 days, not only the latest", 0 },
     { "arch", KEY_ARCH, "NAME", 0, "refresh: x86_64 (default), arm64, or any", 0 },
-    { "types", KEY_TYPES, "PATTERNS", 0, "Only these types, such as 'c7i.*,*.large'", 0 },
+    { "types", KEY_TYPES, "PATTERNS", 0, "refresh, show: only these types, such as 'c7i.*,*.large'",
+      0 },
     { "memory", KEY_MEMORY, "PERCENT", 0,
       "refresh: so much of a type's memory is left for jobs (default: 100)", 0 },
     { "metal", KEY_METAL, NULL, 0, "refresh: machines without a hypervisor too", 0 },
@@ -70,6 +72,8 @@ static const struct argp_option options[] = {
     { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), json or csv", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
+
+enum { OPTIONS = sizeof(options) / sizeof(options[0]) - 1 };
 
 static const char doc[] =
     "Ask EC2 what it offers and write it down as a catalogue with its date, show a catalogue, or "
@@ -83,10 +87,10 @@ static const char doc[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
     "\n"
     "Examples:\n"
-    "  stint catalogue refresh --region us-east-1 --types 'c7i.*,m7i.*' -f catalogue.yaml\n"
-    "  stint catalogue refresh --region us-east-1 --types 'c7i.*' --history 30 -f spring.yaml\n"
-    "  stint catalogue show catalogue.yaml\n"
-    "  stint catalogue diff old.yaml catalogue.yaml -o csv";
+    "  stint catalogue refresh --region us-east-1 --types 'c7i.*' -f c7i.yaml\n"
+    "  stint catalogue refresh --region us-east-1 --history 30 -f spring.yaml\n"
+    "  stint catalogue show c7i.yaml\n"
+    "  stint catalogue diff old.yaml c7i.yaml -o csv";
 
 enum act { ACT_NONE, ACT_REFRESH, ACT_SHOW, ACT_DIFF };
 
@@ -108,14 +112,15 @@ struct arguments {
     bool with_old;
     bool without_spot;
     enum output_format format;
+    bool given[OPTIONS];
 };
+
+static const char *const act_words[] = { "", "refresh", "show", "diff" };
 
 /* ---- the command line ---- */
 
 static void take_word(const struct argp_state *state, const char *word, struct arguments *arguments)
 {
-    static const char *const acts[] = { "", "refresh", "show", "diff" };
-
     if (arguments->act != ACT_NONE) {
         if (arguments->path_count == 2)
             argp_error(state, "two files at most, not '%s' too", word);
@@ -124,7 +129,7 @@ static void take_word(const struct argp_state *state, const char *word, struct a
         return;
     }
     for (int i = 1; i < 4; i++) {
-        if (strcmp(word, acts[i]) == 0)
+        if (strcmp(word, act_words[i]) == 0)
             arguments->act = (enum act)i;
     }
     if (arguments->act == ACT_NONE)
@@ -141,6 +146,14 @@ static void check_words(const struct argp_state *state, const struct arguments *
         argp_error(state, "refresh takes no file, show takes one, diff takes two");
     else if (arguments->history > 0 && arguments->without_spot)
         argp_error(state, "--history is of the spot market, which --no-spot leaves out");
+    for (int i = 0; i < OPTIONS; i++) {
+        const char *acts = options[i].doc;
+        const int length = (int)strcspn(acts, ":");
+        const char *act = act_words[arguments->act];
+
+        if (arguments->given[i] && memmem(acts, (size_t)length, act, strlen(act)) == NULL)
+            argp_error(state, "--%s goes with %.*s only", options[i].name, length, acts);
+    }
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -148,6 +161,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct arguments *arguments = state->input;
     struct error error = { "" };
 
+    for (int i = 0; i < OPTIONS; i++)
+        arguments->given[i] |= options[i].key == key;
     switch (key) {
     case KEY_FILE:
         arguments->file = arg;
@@ -241,6 +256,8 @@ static int fetch(const struct arguments *arguments, uv_loop_t *loop,
                                                             .profile = arguments->profile },
                                &client, reterr);
 
+    if (rc == -EDESTADDRREQ)
+        return error_set(reterr, rc, "no AWS region: give --region, or set AWS_REGION");
     if (rc < 0)
         return rc;
     (void)snprintf(ret_region, EC2_NAME_SIZE, "%s", aws_client_region(client));
@@ -419,6 +436,7 @@ static int show(const struct arguments *arguments, struct error *reterr)
           .align = REPORT_ALIGN_RIGHT },
     };
     struct loaded loaded = { 0 };
+    uint32_t shown = 0;
     int rc = load(arguments->paths[0], &loaded, reterr);
 
     if (rc < 0)
@@ -439,6 +457,7 @@ static int show(const struct arguments *arguments, struct error *reterr)
 
         if (!aws_catalogue_matches(arguments->types, catalogue_offer_type_name(catalogue, i)))
             continue;
+        shown++;
         report_table_add_text(table, catalogue_offer_type_name(catalogue, i));
         report_table_add_real(table, (double)type->capacity.amount[RES_CPU] / 1000);
         report_table_add_real(table, (double)type->capacity.amount[RES_MEM] / 1024);
@@ -448,6 +467,9 @@ static int show(const struct arguments *arguments, struct error *reterr)
         report_table_add_money(table, offer->price.changes[offer->price.count - 1].per_hour);
         add_interruption(table, offer->interruption);
     }
+    if (shown == 0 && arguments->types != NULL)
+        fprintf(stderr, "stint catalogue: no type of %s matches '%s'\n", arguments->paths[0],
+                arguments->types);
     rc = report_table_write(table, arguments->format, stdout);
     report_table_destroy(table);
     catalogue_done(&loaded.catalogue);

@@ -65,8 +65,8 @@ static const char doc[] =
     "\n"
     "Examples:\n"
     "  stint commit examples/usage.csv\n"
-    "  stint commit examples/usage.csv --classes examples/commitments-2012.yaml --svg plan.svg\n"
-    "  stint commit usage.csv --on-demand 3.06 --have '1 year, no upfront=12@200d' -o json";
+    "  stint commit usage.csv --classes commitments.yaml --svg plan.svg\n"
+    "  stint commit usage.csv --have '1 year, no upfront=12@200d' -o json";
 
 struct holding_text {
     char *name; /* cut where its number begins */
@@ -106,7 +106,8 @@ static uint32_t parse_share(const struct argp_state *state, const char *text)
 
     if (number_exact(text, is_percent ? length - 1 : length, is_percent ? 4 : 6, &value) < 0 ||
         value < 0 || value > 1000000)
-        argp_error(state, "--fall must be a share such as 25%% or 0.25, not '%s'", text);
+        argp_error(state, "--fall must be a share from 0 to 100%%, such as 25%% or 0.25, not '%s'",
+                   text);
     return (uint32_t)value;
 }
 
@@ -229,6 +230,34 @@ static uint32_t find_class(const struct commitments *commitments, const char *na
     return 0;
 }
 
+/* "'a', 'b', 'c'", cut to what fits. */
+static void add_word(char *list, size_t size, const char *word)
+{
+    const size_t used = strlen(list);
+
+    (void)snprintf(list + used, size - used, "%s'%s'", used > 0 ? ", " : "", word);
+}
+
+static int no_class(const struct commitments *commitments, const char *name, struct error *reterr)
+{
+    char list[ERROR_TEXT_SIZE] = "";
+
+    for (uint32_t k = 1; k < commitments->class_count; k++)
+        add_word(list, sizeof(list), commitments->classes[k].name);
+    return error_set(reterr, -EINVAL, "--have: there is no class '%s'; there are: %s", name, list);
+}
+
+static int no_column(const struct arguments *arguments, const struct names *columns,
+                     struct error *reterr)
+{
+    char list[ERROR_TEXT_SIZE] = "";
+
+    for (uint32_t i = 0; i < columns->count; i++)
+        add_word(list, sizeof(list), names_text(columns, i));
+    return error_set(reterr, -EINVAL, "%s has no column '%s'; it has: %s", arguments->path,
+                     arguments->column, list);
+}
+
 static int take_held(const struct arguments *arguments, struct commit_question *question,
                      struct error *reterr)
 {
@@ -237,7 +266,7 @@ static int take_held(const struct arguments *arguments, struct commit_question *
         const uint32_t k = find_class(question->commitments, held->name);
 
         if (k == 0)
-            return error_set(reterr, -EINVAL, "--have: there is no class '%s'", held->name);
+            return no_class(question->commitments, held->name, reterr);
 
         const uint32_t term = question->commitments->classes[k].term_hours;
         const msec_t left = held->left_ms / MSEC_PER_HOUR;
@@ -264,8 +293,7 @@ static int choose_columns(const struct arguments *arguments, const struct usage 
         *ret_from = names_find(&usage->columns, arguments->column, strlen(arguments->column));
         *ret_to = *ret_from + 1;
         if (*ret_from == NAME_NONE)
-            return error_set(reterr, -EINVAL, "%s has no column '%s'", arguments->path,
-                             arguments->column);
+            return no_column(arguments, &usage->columns, reterr);
     }
     if (arguments->held_count > 0 && *ret_to - *ret_from > 1)
         return error_set(reterr, -EINVAL,

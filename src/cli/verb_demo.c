@@ -31,7 +31,7 @@ static const char doc[] =
     "which nothing can be reached, and which the kernel removes at the end, however it ends.\n"
     "\n"
     "Needs root, and on Debian 12: slurm-wlm slurm-wlm-plugins munge iproute2. On a terminal the "
-    "live view of `stint top' is shown. It takes about two minutes; Ctrl-C ends it before.\n"
+    "live view of `stint top' is shown. It takes a minute or two; Ctrl-C ends it before.\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
     "\n"
@@ -138,6 +138,7 @@ static int run_demo(int argc, char **argv)
     char script[PATH_MAX];
 
     argv[0] = name;
+    argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &demo) != 0)
         return EXIT_USAGE;
     if (geteuid() != 0) {

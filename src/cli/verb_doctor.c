@@ -80,10 +80,14 @@ static bool look_at_conf(const struct arguments *arguments, struct conf *conf,
                                         "there is none in the usual place", "name yours with -c" });
         return false;
     }
-    if (conf_load(path, conf, &error) < 0) {
-        findings_add(findings,
-                     &(struct finding){ "error", "configuration", "configuration", error.text,
-                                        "correct it; stint.conf(5) has every key" });
+
+    const int rc = conf_load(path, conf, &error);
+
+    if (rc < 0) {
+        findings_add(findings, &(struct finding){
+                                   "error", "configuration", "configuration", error.text,
+                                   rc == -ENOENT ? "name the file with -c"
+                                                 : "correct it; stint.conf(5) has every key" });
         return false;
     }
     conf_findings(conf, findings);

@@ -113,6 +113,7 @@ struct arguments {
     bool demand_given;
     bool processors_given;
     bool move_given;
+    bool settle_given;
 };
 
 /* ---- the command line ---- */
@@ -232,6 +233,8 @@ static void check_whole(struct argp_state *state)
         argp_error(state, "which machines? Give --catalogue, such as examples/machines.yaml");
     if (arguments->demand_given && arguments->source.kind != REPLAY_SACCT)
         argp_error(state, "--demand goes with --sacct only");
+    if (arguments->rhythm.interval_ms > 0 && arguments->settle_given)
+        argp_error(state, "--interval or --settle: one is instead of the other");
     if (arguments->processors_given && arguments->source.kind != REPLAY_SWF)
         argp_error(state, "--instance-processors goes with --swf only");
     if (arguments->move_given && arguments->source.kind == REPLAY_JOBS)
@@ -290,6 +293,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SETTLE:
         arguments->rhythm.settle_ms = take_duration(state, "--settle", arg, 0);
+        arguments->settle_given = true;
         return 0;
     case KEY_ESTIMATES:
         take_estimates(state, arg);

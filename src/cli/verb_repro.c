@@ -49,6 +49,28 @@ static const struct argp_option argp_options[] = {
     { 0 },
 };
 
+/* What can be reproduced. */
+static const struct system {
+    const char *name;
+    const char *(*row)(uint32_t index); /* of the table */
+    int (*table)(const struct repro_options *options);
+    int (*figure)(const struct repro_options *options);
+} systems[] = {
+    { "eva", repro_eva_name, repro_eva_table, repro_eva_figure },
+    { "sec", repro_sec_name, repro_sec_table, repro_sec_figure },
+};
+
+enum { SYSTEMS = sizeof(systems) / sizeof(systems[0]) };
+
+static const struct system *find_system(const char *name)
+{
+    for (int i = 0; i < SYSTEMS; i++) {
+        if (strcmp(name, systems[i].name) == 0)
+            return &systems[i];
+    }
+    return NULL;
+}
+
 struct arguments {
     struct repro_options options;
     const char *system;
@@ -65,6 +87,60 @@ static uint64_t parse_count(struct argp_state *state, const char *text, uint64_t
     if (errno != 0 || *text < '0' || *text > '9' || *end != 0 || value > max)
         argp_error(state, "'%s' is not a whole number up to %llu", text, (unsigned long long)max);
     return value;
+}
+
+static void check_policies(const struct argp_state *state, const struct system *system)
+{
+    const struct arguments *arguments = state->input;
+    const struct repro_options *options = &arguments->options;
+    char known[512] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; system->row(i) != NULL && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "",
+                                 system->row(i));
+    for (uint32_t i = 0; i < options->policy_count; i++) {
+        uint32_t row = 0;
+
+        while (system->row(row) != NULL && strcmp(system->row(row), options->policies[i]) != 0)
+            row++;
+        if (system->row(row) == NULL)
+            argp_error(state, "there is no policy '%s'; there are: %s", options->policies[i],
+                       known);
+    }
+}
+
+/* Nothing that was asked for is left undone without a word. */
+static void check_whole(const struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct repro_options *options = &arguments->options;
+    const bool is_plan = options->figure == 7 || options->figure == 8;
+
+    const struct system *system = arguments->system != NULL ? find_system(arguments->system) : NULL;
+
+    if (arguments->system == NULL)
+        argp_error(state, "which system? There are: eva, sec");
+    else if (system == NULL)
+        argp_error(state, "there is no system '%s'; there are: eva, sec", arguments->system);
+    if (system == NULL)
+        return;
+
+    const bool is_eva = system->table == repro_eva_table;
+
+    if (options->svg != NULL && options->figure == 0)
+        argp_error(state, "--svg goes with --figure");
+    if (options->policy_count > 0 && options->figure != 0)
+        argp_error(state, "--policy goes with the table, without --figure");
+    if (options->interference != NULL && !is_eva)
+        argp_error(state, "--interference goes with eva");
+    if (options->check && options->jobs > 0)
+        argp_error(state, "--check goes with the whole trace, without --jobs");
+    if (options->check && options->figure != 0 && (is_eva || !is_plan))
+        argp_error(state, "--check goes with the tables, and with figures 7 and 8 of sec");
+    check_policies(state, system);
+    if (options->interference == NULL)
+        options->interference = "matrix";
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -107,28 +183,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->system = arg;
         return 0;
     case ARGP_KEY_END:
-        if (arguments->system == NULL)
-            argp_error(state, "which system? There are: eva, sec");
+        check_whole(state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-/* What can be reproduced. */
-static const struct {
-    const char *name;
-    int (*table)(const struct repro_options *options);
-    int (*figure)(const struct repro_options *options);
-} systems[] = {
-    { "eva", repro_eva_table, repro_eva_figure },
-    { "sec", repro_sec_table, repro_sec_figure },
-};
-
 static int run(int argc, char **argv)
 {
     static char name[] = "stint repro";
-    struct arguments arguments = { .options = { .interference = "matrix", .seed = 1 } };
+    struct arguments arguments = { .options = { .seed = 1 } };
     const struct argp argp = {
         .options = argp_options, .parser = parse, .args_doc = "SYSTEM", .doc = doc
     };
@@ -137,14 +202,11 @@ static int run(int argc, char **argv)
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;
-    for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
-        if (strcmp(arguments.system, systems[i].name) == 0)
-            return arguments.options.figure != 0 ? systems[i].figure(&arguments.options)
-                                                 : systems[i].table(&arguments.options);
-    }
-    fprintf(stderr, "stint repro: there is no system '%s'; there are: eva, sec\n",
-            arguments.system);
-    return EXIT_USAGE;
+
+    const struct system *system = find_system(arguments.system);
+
+    return arguments.options.figure != 0 ? system->figure(&arguments.options)
+                                         : system->table(&arguments.options);
 }
 
 const struct verb verb_repro = {

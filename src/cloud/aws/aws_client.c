@@ -226,7 +226,7 @@ static int set_region(struct aws_client *client, const char *region, struct erro
     if (region == NULL)
         region = aws_credentials_profile_region(client->credentials);
     if (region == NULL)
-        return error_set(reterr, -EINVAL,
+        return error_set(reterr, -EDESTADDRREQ,
                          "no AWS region: set 'region' in the configuration, or AWS_REGION");
     /* It becomes part of a host's name. */
     if (strlen(region) >= REGION_SIZE || region[strspn(region, letters)] != '\0')

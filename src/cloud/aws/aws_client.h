@@ -39,7 +39,8 @@ struct aws_call {
     msec_t timeout_ms;
 };
 
-/* -EINVAL: there is no region, or an endpoint that is neither https nor on this machine. */
+/* -EDESTADDRREQ: there is no region. -EINVAL: that is none, or an endpoint is neither https nor on this
+ * machine. */
 int aws_client_create(const struct aws_client_config *config, struct aws_client **ret,
                       struct error *reterr);
 

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage.sh STINT   what makes no sense is refused with exit code 2 and a sentence, and help can be
+#                  pasted; in TAP
+set -u
+if [ $# -ne 1 ]; then
+    sed -n '4,5s/^# //p' "$0"
+    exit 2
+fi
+stint=$(realpath "$1")
+cd "$(dirname "$0")/../examples" || exit 1
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+unset AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE
+export HOME=$room AWS_CONFIG_FILE=$room/none STINT_DATA=$room
+
+number=0
+failed=0
+
+# judge SENTENCE CONDITION...
+judge() {
+    local sentence=$1
+    shift
+    number=$((number + 1))
+    if "$@" >"$room/why" 2>&1; then
+        echo "ok $number - $sentence"
+        return
+    fi
+    failed=1
+    echo "not ok $number - $sentence"
+    head -n 20 "$room/why" | sed 's/^/# /'
+}
+
+# gives CODE TEXT ARGUMENT...: stint ends with that code, with the text on standard error.
+gives() {
+    local wanted=$1 text=$2 code
+    shift 2
+    "$stint" "$@" >"$room/out" 2>"$room/err" </dev/null
+    code=$?
+    cat "$room/out" "$room/err"
+    echo "exit code $code"
+    [ "$code" -eq "$wanted" ] && grep -qF -- "$text" "$room/err"
+}
+
+# refuses TEXT ARGUMENT...: wrong usage, said on standard error only.
+refuses() {
+    gives 2 "$@" && [ ! -s "$room/out" ]
+}
+
+judge "demo: more jobs than it takes" refuses "up to 9999" demo -j 99999
+judge "demo: a surplus argument" refuses "nothing to be done with 'extra'" demo extra
+
+judge "repro: a policy that is not in the table" \
+    refuses "there is no policy 'nope'; there are: task-per-instance" repro eva -p nope
+judge "repro: a mode that is not in the table" \
+    refuses "there is no policy 'eva'; there are: individual" repro sec -p eva
+judge "repro: a picture of the table" refuses "--svg goes with --figure" repro eva --svg x.svg
+judge "repro: interference where there is none" \
+    refuses "--interference goes with eva" repro sec --interference permuted
+judge "repro: a check of a part" \
+    refuses "--check goes with the whole trace, without --jobs" repro eva --jobs 10 --check
+judge "repro: a check of what nothing is known of" \
+    refuses "--check goes with the tables" repro eva --figure 4 --check
+judge "repro: a check of interference that nobody published" \
+    refuses "--check goes with --interference" repro eva --interference 0.9 --check
+judge "repro: some policies of a figure" \
+    refuses "--policy goes with the table" repro eva --figure 4 -p eva
+judge "repro: another system" refuses "there are: eva, sec" repro adam
+
+judge "catalogue: types of a difference" \
+    refuses "--types goes with refresh, show only" catalogue diff --types x a b
+judge "catalogue: to show another architecture" \
+    refuses "--arch goes with refresh only" catalogue show --arch arm64 machines.yaml
+judge "catalogue: a format of what is always YAML" \
+    refuses "--output goes with show, diff only" catalogue refresh -o json
+judge "catalogue: types that are not there are no empty answer without a word" \
+    gives 0 "no type of machines.yaml matches 'c99.*'" catalogue show --types 'c99.*' machines.yaml
+judge "catalogue: without a region it is said how to name it here" \
+    gives 1 "no AWS region: give --region, or set AWS_REGION" catalogue refresh
+
+judge "replay: two rhythms" refuses "one is instead of the other" \
+    replay --sacct sacct.txt -c machines.yaml --interval 5m --settle 5s
+
+# helps ARGUMENT...: done, and what is said is on standard output.
+helps() {
+    "$stint" "$@" >"$room/out" 2>"$room/err" </dev/null || return 1
+    [ ! -s "$room/err" ] && grep -q "^Usage: stint" "$room/out"
+}
+judge "the tool has a usage" helps --usage
+judge "a verb helps by -h as the tool does" helps sim -h
+
+# can_paste VERB: every example is one line, that a paste would not break.
+can_paste() {
+    "$stint" "$1" --help | awk '
+        /^Examples?:/ { inside = 1; next }
+        inside && /^$/ { inside = 0 }
+        inside && !/^  (sudo )?stint / { print; bad = 1 }
+        END { exit bad }'
+}
+for verb in sim replay commit catalogue demo repro status top plan explain ledger doctor approve reject drain reload; do
+    judge "$verb: its examples are not broken" can_paste "$verb"
+done
+
+# offers VERB FORMATS: what the help says of -o.
+offers() {
+    "$stint" "$1" --help | grep -A1 -- "--output=FORMAT" | grep -q "$2\$"
+}
+for verb in status top drain reload; do
+    judge "$verb: no CSV is offered, as there is none" offers "$verb" "table (default) or json"
+done
+judge "plan: a CSV is offered" offers plan "table (default), json or csv"
+
+echo "1..$number"
+exit $failed
