@@ -67,6 +67,6 @@ shape "repro eva has the promised columns" \
     migrations_per_task instances paper_norm_cost paper_jct_hours seconds" \
     eva --jobs 50
 shape "repro sec has the promised columns" \
-    "policy cost_usd norm_cost wait_seconds utilisation seconds" sec --jobs 500
+    "policy cost_usd norm_cost wait_seconds utilisation seconds paper_wait_seconds paper_norm_wait" sec --jobs 500
 echo "1..$count"
 exit $failed

@@ -55,6 +55,10 @@ sim small.yaml
 judge "a run that worked exits with 0" is "$code" 0
 judge "without a terminal nothing goes to standard error" is "$(cat "$room/err")" ""
 judge "a table ends with the cheapest policy" grep -q "^Cheapest: " "$room/out"
+sim short.yaml
+judge "what is over within minutes is not told in hours" \
+    grep -qF "arrive within 59.9 seconds; the last ends after 2.0 minutes." "$room/out"
+judge "nor are its jobs all the same" grep -Eq "^stint +0.60 +[0-9.]+ +0\.00[0-9]{3} " "$room/out"
 
 sim small.yaml -o csv
 judge "a CSV is a header and one line for each policy" is "$(wc -l <"$room/out")" 7

@@ -137,7 +137,7 @@ int repro_eva_table(const struct repro_options *options)
     if (rc != 0)
         return repro_fail(rc, &error);
 
-    struct report_table *table = sim_rows_create("eva", true);
+    struct report_table *table = sim_rows_create("eva", true, false);
     int code = run_all(&world, options, variation.permuted, table);
 
     report_table_note_text(table, "interference", options->interference);

@@ -76,7 +76,8 @@ static const struct report_column columns[] = {
     { .key = "instances", .heading = "instances", .kind = REPORT_INTEGER },
     { .key = "seconds", .heading = "run s", .kind = REPORT_DECIMAL, .digits = 2 },
     { .key = "paper_norm_cost", .heading = "paper norm.", .kind = REPORT_DECIMAL, .digits = 3 },
-    { .key = "paper_wait", .heading = "paper wait", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "paper_wait_seconds", .heading = "paper wait s", .kind = REPORT_DECIMAL, .digits = 1 },
+    { .key = "paper_norm_wait", .heading = "paper wait n.", .kind = REPORT_DECIMAL, .digits = 3 },
     { .key = "paper_utilisation", .heading = "paper util.", .kind = REPORT_DECIMAL, .digits = 3 },
 };
 
@@ -139,7 +140,8 @@ static void add_row(struct report_table *table, const struct row *row, const str
     report_table_add_integer(table, (int64_t)run->result.stats.rented);
     report_table_add_real(table, row->policy != NULL ? run->seconds : 0);
     add_optional(table, row->paper_norm_cost);
-    add_optional(table, row->paper_wait);
+    add_optional(table, row->wait_is_share ? -1 : row->paper_wait);
+    add_optional(table, row->wait_is_share ? row->paper_wait : -1);
     add_optional(table, row->paper_utilisation);
 }
 

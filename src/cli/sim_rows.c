@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sim_rows.h"
 
+#include <string.h>
+
 static const struct report_column columns[] = {
     { .key = "policy", .heading = "policy", .kind = REPORT_TEXT },
     { .key = "cost_usd", .heading = "cost $", .kind = REPORT_MONEY, .digits = 2 },
@@ -30,10 +32,21 @@ static const struct report_column spread_columns[] = {
 
 enum { SPREAD_COLUMNS = sizeof(spread_columns) / sizeof(spread_columns[0]) };
 
-struct report_table *sim_rows_create(const char *name, bool with_paper)
+static void copy_columns(struct report_column *ret, bool fine)
 {
-    return report_table_create(name, columns,
-                               with_paper ? COLUMN_COUNT : COLUMN_COUNT - PAPER_COLUMNS);
+    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
+        ret[i] = columns[i];
+        if (fine && (strcmp(ret[i].key, "jct_hours") == 0 || strcmp(ret[i].key, "idle_hours") == 0))
+            ret[i].digits = 5;
+    }
+}
+
+struct report_table *sim_rows_create(const char *name, bool with_paper, bool fine)
+{
+    struct report_column all[COLUMN_COUNT];
+
+    copy_columns(all, fine);
+    return report_table_create(name, all, with_paper ? COLUMN_COUNT : COLUMN_COUNT - PAPER_COLUMNS);
 }
 
 static void add_ratio(struct report_table *table, money_t part, money_t whole)
@@ -77,15 +90,12 @@ void sim_rows_add(struct report_table *table, const struct sim_row *row, bool wi
     }
 }
 
-struct report_table *sim_rows_create_spread(const char *name)
+struct report_table *sim_rows_create_spread(const char *name, bool fine)
 {
-    struct report_column all[COLUMN_COUNT - PAPER_COLUMNS + SPREAD_COLUMNS];
-    uint32_t count = 0;
+    struct report_column all[COLUMN_COUNT + SPREAD_COLUMNS];
+    uint32_t count = COLUMN_COUNT - PAPER_COLUMNS;
 
-    while (count < COLUMN_COUNT - PAPER_COLUMNS) {
-        all[count] = columns[count];
-        count++;
-    }
+    copy_columns(all, fine);
     for (uint32_t i = 0; i < SPREAD_COLUMNS; i++)
         all[count++] = spread_columns[i];
     return report_table_create(name, all, count);

@@ -23,12 +23,12 @@ struct sim_row {
     money_t cost_max;
 };
 
-/* 'with_paper' adds the paper's columns. */
-struct report_table *sim_rows_create(const char *name, bool with_paper);
+/* 'with_paper' adds the paper's columns. 'fine': jobs take minutes, so that hours need more digits. */
+struct report_table *sim_rows_create(const char *name, bool with_paper, bool fine);
 void sim_rows_add(struct report_table *table, const struct sim_row *row, bool with_paper);
 
 /* The same for means over several seeds, with the spread of their cost. */
-struct report_table *sim_rows_create_spread(const char *name);
+struct report_table *sim_rows_create_spread(const char *name, bool fine);
 void sim_rows_add_spread(struct report_table *table, const struct sim_row *row);
 
 #endif

@@ -64,6 +64,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 enum { NAME_COLUMN, USER_COLUMN, JOB_NAME_COLUMN, FIRST_NUMBER, COLUMNS = 7 };
 
+/* What a machine's tasks would have cost alone is not known by machine type or day. */
+static bool has_alone(const char *by)
+{
+    return strcmp(by, "type") != 0 && strcmp(by, "day") != 0;
+}
+
 static void fill_columns(const char *by, struct report_column *columns)
 {
     static const struct report_column all[COLUMNS] = {
@@ -78,19 +84,20 @@ static void fill_columns(const char *by, struct report_column *columns)
 
     memcpy(columns, all, sizeof(all));
     columns[NAME_COLUMN].heading = by;
-    if (strcmp(by, "type") == 0 || strcmp(by, "day") == 0)
+    if (!has_alone(by))
         columns[COLUMNS - 1].heading = "machines";
 }
 
-static void add_row(struct report_table *table, const json_t *row, bool by_job)
+static void add_row(struct report_table *table, const json_t *row, const char *by)
 {
     report_table_add_text(table, field_word(row, "name"));
-    if (by_job) {
+    if (strcmp(by, "job") == 0) {
         report_table_add_text(table, field_text(row, "user"));
         report_table_add_text(table, field_text(row, "job_name"));
     }
     report_table_add_money(table, field_money(row, "cost_microdollars"));
-    report_table_add_money(table, field_money(row, "alone_cost_microdollars"));
+    report_table_add_money(table, has_alone(by) ? field_money(row, "alone_cost_microdollars")
+                                                : MONEY_UNKNOWN);
     report_table_add_real(table, (double)field_integer(row, "ms", 0) / (double)MSEC_PER_HOUR);
     report_table_add_integer(table, field_integer(row, "count", 0));
 }
@@ -111,7 +118,7 @@ static struct report_table *make_table(const json_t *ledger, const char *by)
     struct report_table *table =
         report_table_create("ledger", columns, by_job ? COLUMNS : COLUMNS - 2);
 
-    json_array_foreach(json_object_get(ledger, "rows"), i, row) add_row(table, row, by_job);
+    json_array_foreach(json_object_get(ledger, "rows"), i, row) add_row(table, row, by);
     return table;
 }
 

@@ -247,12 +247,23 @@ static int choose_policies(struct contest *contest, const struct scenario *scena
  * The answer.
  */
 
+/* Whether the mean job takes minutes under the best policy. */
+static bool has_short_jobs(const struct contest *contest)
+{
+    for (uint32_t i = 0; i < contest->count; i++) {
+        if (contest->contenders[i].mean.result.jct_hours < 0.1)
+            return true;
+    }
+    return false;
+}
+
 static int print_rows(const struct contest *contest, const struct arguments *arguments,
                       const struct scenario *scenario, uint64_t first_seed)
 {
     const bool spread = arguments->seeds > 1;
     struct report_table *table =
-        spread ? sim_rows_create_spread(scenario->name) : sim_rows_create(scenario->name, false);
+        spread ? sim_rows_create_spread(scenario->name, has_short_jobs(contest))
+               : sim_rows_create(scenario->name, false, has_short_jobs(contest));
 
     report_table_note_integer(table, "seed", (int64_t)first_seed);
     if (spread)
@@ -285,6 +296,22 @@ static double percent(money_t part, money_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* "23.3 hours", "4.5 minutes", "12.0 seconds". */
+static struct digits long_span(msec_t span)
+{
+    const bool is_hours = span >= MSEC_PER_HOUR;
+    const bool is_minutes = !is_hours && span >= 60 * MSEC_PER_SEC;
+    const msec_t unit = is_hours ? MSEC_PER_HOUR : is_minutes ? 60 * MSEC_PER_SEC : MSEC_PER_SEC;
+    struct digits text = digits_of_real((double)span / (double)unit, 1, DIGITS_GROUPED);
+    const size_t used = strlen(text.text);
+
+    (void)snprintf(text.text + used, sizeof(text.text) - used, " %s",
+                   is_hours     ? "hours"
+                   : is_minutes ? "minutes"
+                                : "seconds");
+    return text;
+}
+
 static void print_summary(const struct contest *contest, const struct trace *trace)
 {
     assert(contest->count > 0);
@@ -299,12 +326,10 @@ static void print_summary(const struct contest *contest, const struct trace *tra
 
     const struct sim_result *result = &best->mean.result;
 
-    printf(
-        "\n%s jobs with %s tasks arrive within %s hours; the last ends after %s hours.\n",
-        digits_of_fixed(trace->job_count, 0, 0, DIGITS_GROUPED).text,
-        digits_of_fixed(trace->task_total, 0, 0, DIGITS_GROUPED).text,
-        digits_of_real((double)span / (double)MSEC_PER_HOUR, 1, DIGITS_GROUPED).text,
-        digits_of_real((double)result->ended_at / (double)MSEC_PER_HOUR, 1, DIGITS_GROUPED).text);
+    printf("\n%s jobs with %s tasks arrive within %s; the last ends after %s.\n",
+           digits_of_fixed(trace->job_count, 0, 0, DIGITS_GROUPED).text,
+           digits_of_fixed(trace->task_total, 0, 0, DIGITS_GROUPED).text, long_span(span).text,
+           long_span(result->ended_at).text);
     printf("Cheapest: %s, $%s; of it, %s %% is for machines that boot and %s %% for machines that "
            "stand idle.\n",
            best->policy.label, digits_of_fixed(result->cost, 6, 2, DIGITS_GROUPED).text,

@@ -312,6 +312,7 @@ static void answer_metrics(struct api_call *call)
 
 struct ledger_rows {
     json_t *rows;
+    bool with_alone; /* else it is not known */
     bool cut;
 };
 
@@ -326,7 +327,8 @@ static void add_ledger_row(void *context, const struct store_ledger_row *row)
     if (row->job_name != NULL)
         api_set_text(object, "job_name", row->job_name);
     api_set_number(object, "cost_microdollars", row->cost);
-    api_set_number(object, "alone_cost_microdollars", row->alone_cost);
+    api_set_money(object, "alone_cost_microdollars",
+                  to->with_alone ? row->alone_cost : MONEY_UNKNOWN);
     api_set_number(object, "ms", row->ms);
     api_set_number(object, "count", (int64_t)row->count);
     json_array_append_new(to->rows, object);
@@ -371,6 +373,7 @@ static void answer_ledger(struct api_call *call)
     if (!api_limit(call, &limit))
         return;
     to.rows = json_array();
+    to.with_alone = by == STORE_BY_USER || by == STORE_BY_JOB;
     if (store_ledger(call->world->store, by, limit, add_ledger_row, &to, &error) < 0 ||
         store_totals(call->world->store, &totals, &error) < 0) {
         json_decref(to.rows);

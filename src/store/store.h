@@ -352,7 +352,7 @@ struct store_ledger_row {
     const char *user;     /* by job; else NULL */
     const char *job_name; /* by job; else NULL */
     money_t cost;
-    money_t alone_cost; /* by user and job: of ended tasks; else 0 */
+    money_t alone_cost; /* by user and job: of ended tasks; else 0, not known */
     msec_t ms;          /* that tasks occupied (user, job) or machines were paid (type, day) */
     uint64_t count;     /* of tasks, or of instances */
 };

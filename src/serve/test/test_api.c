@@ -517,6 +517,7 @@ TEST(the_ledger_adds_up_in_every_view)
         json_array_foreach(json_object_get(answer.json, "rows"), index, row)
         {
             sum += json_integer_value(json_object_get(row, "cost_microdollars"));
+            assert_int_equal(json_is_null(json_object_get(row, "alone_cost_microdollars")), i >= 2);
         }
         assert_int_equal(sum, 60000);
         assert_string_equal(at(&answer, "total.bill_microdollars"), "60000");
