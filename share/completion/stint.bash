@@ -14,7 +14,21 @@ _stint_options() {
 
 # The words of a verb that has some, such as "refresh"; the head of its help names them.
 _stint_words() {
-    "$1" "$2" --help 2>/dev/null | sed -n -E '/^ *(Usage|or): /s/.*\[OPTION\.\.\.\] ([a-z]+)( .*|$)/\1/p'
+    case $2 in
+    repro) echo eva sec ;;
+    approve | reject) echo all ;;
+    *) "$1" "$2" --help 2>/dev/null | sed -n -E '/^ *(Usage|or): /s/.*\[OPTION\.\.\.\] ([a-z]+)( .*|$)/\1/p' ;;
+    esac
+}
+
+# The values of an option that has only some.
+_stint_values() {
+    case $1:$2 in
+    *:-o | *:--output) echo table json csv ;;
+    ledger:-b | ledger:--by) echo user job type day ;;
+    replay:--estimates) echo learned user exact ;;
+    replay:--demand) echo requested allocated ;;
+    esac
 }
 
 _stint() {
@@ -27,8 +41,10 @@ _stint() {
     # bash takes "=" for a word of its own.
     [ "$word" != "=" ] || word=""
     [ "$before" != "=" ] || before=${COMP_WORDS[COMP_CWORD - 2]}
-    if [ "$before" = -o ] || [ "$before" = --output ]; then
-        mapfile -t COMPREPLY < <(compgen -W "table json csv" -- "$word")
+    local values
+    values=$(_stint_values "$verb" "$before")
+    if [ -n "$values" ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
         return
     fi
     if [[ $word == -* ]]; then

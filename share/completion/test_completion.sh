@@ -47,6 +47,11 @@ lacks "bash offers no option of another verb" --sacct= "$(offers sim --)"
 lacks "bash offers no verb that begins otherwise" commit "$(offers s)"
 has "bash offers the forms of output" json "$(offers sim --output = j)"
 has "bash offers the forms of output after =" csv "$(offers sim --output =)"
+has "bash offers the systems of repro" sec "$(offers repro "")"
+has "bash offers to approve all" all "$(offers approve a)"
+has "bash offers what a ledger is by" type "$(offers ledger --by t)"
+has "bash offers where estimates come from" exact "$(offers replay --estimates = "")"
+lacks "bash offers no values of another verb" user "$(offers sim --by "")"
 has "bash offers files" "$(dirname "$0")/stint.bash" "$(offers sim "$(dirname "$0")/st")"
 
 if command -v zsh >/dev/null; then
@@ -60,11 +65,19 @@ if command -v zsh >/dev/null; then
         complete_words stint sim -
         complete_words stint catalogue ""
         complete_words stint sim --output ""
+        complete_words stint repro ""
+        complete_words stint approve ""
+        complete_words stint ledger --by ""
+        complete_words stint replay --estimates ""
         complete_words stint sim ""' 2>&1)
     has "zsh offers a verb" commit "$said"
     has "zsh offers an option" --policy "$said"
     has "zsh offers the words of a verb" diff "$said"
     has "zsh offers the forms of output" csv "$said"
+    has "zsh offers the systems of repro" sec "$said"
+    has "zsh offers to approve all" all "$said"
+    has "zsh offers what a ledger is by" day "$said"
+    has "zsh offers where estimates come from" learned "$said"
     has "zsh offers files" files "$said"
 fi
 echo "1..$number"
