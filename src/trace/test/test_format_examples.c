@@ -34,13 +34,13 @@ static void read_catalogue(struct catalogue *ret)
     input_file_done(&file);
 }
 
-TEST(the_example_of_a_catalogue_has_two_types_and_four_offers)
+TEST(the_example_of_a_catalogue_has_three_types_and_five_offers)
 {
     struct catalogue catalogue;
     read_catalogue(&catalogue);
 
-    assert_int_equal(catalogue.type_count, 2);
-    assert_int_equal(catalogue.offer_count, 4);
+    assert_int_equal(catalogue.type_count, 3);
+    assert_int_equal(catalogue.offer_count, 5);
     assert_int_equal(catalogue.types[1].acquire_ms, 45000);
     assert_int_equal(catalogue.types[1].setup_ms, 60000);
     assert_int_equal(catalogue.offers[0].billing.minimum_ms, 60000);
@@ -88,6 +88,6 @@ TEST(the_example_of_a_matrix_has_three_workloads)
     input_file_done(&file);
 }
 
-CHECK_MAIN(RUN(the_example_of_a_catalogue_has_two_types_and_four_offers),
+CHECK_MAIN(RUN(the_example_of_a_catalogue_has_three_types_and_five_offers),
            RUN(the_example_of_a_jobs_table_fits_the_catalogue),
            RUN(the_example_of_a_matrix_has_three_workloads))
