@@ -97,9 +97,14 @@ struct daemon {
 
 msec_t daemon_now(struct daemon *daemon);
 
-/* News for the controller. */
+/* daemon_ports.c: news for the controller. */
 void daemon_on_engine(void *context, const struct engine_event *event);
 void daemon_on_cloud(void *context, const struct cloud_event *event);
+
+/* Engine and cloud, or the virtual world in the cloud's place. */
+int daemon_create_adapters(struct daemon *daemon, struct error *reterr);
+struct cloud_port daemon_cloud_port(struct daemon *daemon);
+void daemon_create_links(struct daemon *daemon);
 
 /* Whether both sides can be asked. */
 bool daemon_is_connected(const struct daemon *daemon);
