@@ -676,7 +676,7 @@ int local_world_restore(struct local_world *world, const struct line *line, stru
     const char *cluster = line_get(line, "cluster");
     struct local_machine machine = { .key = 0 };
 
-    if (cluster == NULL || strlen(cluster) > LOCAL_CLUSTER_MAX ||
+    if (cluster == NULL || cluster[0] == '\0' || strlen(cluster) > LOCAL_CLUSTER_MAX ||
         !restore_machine(world, line, &machine))
         return error_set(reterr, -EINVAL, "not a line of a journal");
     machine.cluster = cluster_number(world, cluster);

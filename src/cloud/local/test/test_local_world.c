@@ -386,6 +386,7 @@ TEST(a_journal_that_makes_no_sense_is_an_error)
         "machine key=1 cluster=lab name=a number=1",
         "machine key=1 cluster=lab name=a number=1 state=odd",
         "machine key=1 name=a number=1 state=gone",
+        "machine key=1 cluster= name=a number=1 state=gone",
         "machine key=x cluster=lab name=a number=1 state=gone",
         "other key=1 cluster=lab name=a number=1 state=gone",
     };
