@@ -456,6 +456,45 @@ int slurm_act_requeue(struct slurm_watch *watch, const char *job, struct error *
     return 0;
 }
 
+/* "12", "12_3" or "12_[3-9]": the record alone, never tasks of its array that were split off it. To be
+ * freed. */
+static char *record_name(const slurm_job_info_t *job)
+{
+    const bool is_whole = job->array_job_id != 0 && job->array_task_str != NULL;
+    const size_t size = 64 + (is_whole ? strlen(job->array_task_str) : 0);
+    char *name = mem_alloc(size, 1);
+
+    if (job->array_job_id != 0 && job->array_task_id != NO_VAL)
+        (void)snprintf(name, size, "%u_%u", job->array_job_id, job->array_task_id);
+    else if (is_whole)
+        (void)snprintf(name, size, "%u_[%.*s]", job->array_job_id,
+                       (int)strcspn(job->array_task_str, "%"), job->array_task_str);
+    else
+        (void)snprintf(name, size, "%u", job->job_id);
+    return name;
+}
+
+void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id)
+{
+    job_info_msg_t *all = NULL;
+    job_desc_msg_t wish;
+
+    if (slurm_load_job(&all, job_id, SHOW_ALL | SHOW_DETAIL) != 0)
+        return;
+    const slurm_job_info_t *job = pick(all, (struct job_ref){ .id = job_id, .task = NO_VAL });
+
+    if (job != NULL && slurm_record_only_requires(job)) {
+        char *name = record_name(job);
+
+        slurm_init_job_desc_msg(&wish);
+        wish.req_nodes = unconst("");
+        slurm_watch_touch(watch, name);
+        (void)update(&wish, name, NULL);
+        mem_free(name);
+    }
+    slurm_record_free_jobs(all);
+}
+
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr)
 {

@@ -51,6 +51,10 @@ int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *requ
 /* The second: back to the queue, behind the gate. Refused if it does not run any more. */
 int slurm_act_requeue(struct slurm_watch *watch, const char *job, struct error *reterr);
 
+/* Let a job that waits behind the gate or is held require no nodes any more, if it still does. That it
+ * worked is seen by the next look. */
+void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id);
+
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr);
 

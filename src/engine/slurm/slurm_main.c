@@ -309,18 +309,26 @@ static void send_list(struct bridge *bridge, const struct slurm_request *request
 /*
  * A slurmctld that is restarted throws away a job if a node that it ran on or requires is not known
  * any more, even if the job waits again and only is not cleared off the others yet. So a node is
- * deleted only if a look after it was set down has found no such job.
+ * deleted only if a look after it was set down has found no such job. One that only waits and has the
+ * node named by its user would keep it for ever; what it names is taken off it first.
  */
-static int may_delete(const struct bridge *bridge, const struct slurm_request *request,
+static int may_delete(struct bridge *bridge, const struct slurm_request *request,
                       struct error *reterr)
 {
-    const uint32_t job = slurm_watch_job_on(&bridge->watch, request->nodes);
+    const struct slurm_watched_job *job = NULL;
+    uint32_t at = 0;
+    uint32_t keeper = 0;
 
     if (bridge->looks < bridge->look_wanted)
         return error_set(reterr, SLURM_ACT_OURS, "not before the next look");
-    if (job != 0)
+    while ((job = slurm_watch_job_on(&bridge->watch, request->nodes, &at)) != NULL) {
+        keeper = job->id;
+        if (job->only_requires)
+            slurm_act_loosen(&bridge->watch, job->id);
+    }
+    if (keeper != 0)
         return error_set(reterr, SLURM_ACT_OURS, "job %u is not cleared off it yet, or requires it",
-                         job);
+                         keeper);
     return 0;
 }
 

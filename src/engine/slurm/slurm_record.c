@@ -92,6 +92,15 @@ bool slurm_record_is_held(const slurm_job_info_t *job)
     return strcmp(who, "user") == 0 || strcmp(who, "admin") == 0;
 }
 
+bool slurm_record_only_requires(const slurm_job_info_t *job)
+{
+    const bool is_on_nodes = job->nodes != NULL && *job->nodes != '\0';
+
+    return slurm_record_phase(job) == SLURM_WAITING && (job->job_state & JOB_COMPLETING) == 0 &&
+           !is_on_nodes && job->req_nodes != NULL && *job->req_nodes != '\0' &&
+           (slurm_record_is_gated(job) || slurm_record_is_held(job));
+}
+
 static void put_text(struct line_text *out, const char *key, const char *value)
 {
     if (value != NULL && *value != '\0')

@@ -24,6 +24,10 @@ bool slurm_record_is_held(const slurm_job_info_t *job);
 /* Whether it waits for us: see SLURM_GATE_S. */
 bool slurm_record_is_gated(const slurm_job_info_t *job);
 
+/* Whether it waits behind the gate or for the one who holds it, on no node, and has only named nodes that
+ * it wants: it cannot start before they are named anew. */
+bool slurm_record_only_requires(const slurm_job_info_t *job);
+
 /* What the record does not say itself. */
 struct slurm_record_extra {
     const char *user;    /* its name, or NULL */

@@ -238,6 +238,7 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
     old->look = watch->look;
     old->is_gated = slurm_record_is_gated(job);
     old->has_nodes = job->req_nodes != NULL && *job->req_nodes != '\0';
+    old->only_requires = slurm_record_only_requires(job);
     note_busy(old, job);
     if (old->member == 0 && job->array_job_id != 0 && job->array_task_id != NO_VAL) {
         old->member = member_key(job->array_job_id, job->array_task_id);
@@ -245,11 +246,12 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
     }
 }
 
-uint32_t slurm_watch_job_on(const struct slurm_watch *watch, const char *node)
+const struct slurm_watched_job *slurm_watch_job_on(const struct slurm_watch *watch,
+                                                   const char *node, uint32_t *at)
 {
-    for (uint32_t i = 0; i < watch->jobs_count; i++) {
-        hostlist_t list =
-            watch->jobs[i].busy == NULL ? NULL : slurm_hostlist_create(watch->jobs[i].busy);
+    while (*at < watch->jobs_count) {
+        const struct slurm_watched_job *job = &watch->jobs[(*at)++];
+        hostlist_t list = job->busy == NULL ? NULL : slurm_hostlist_create(job->busy);
 
         if (list == NULL)
             continue;
@@ -257,9 +259,9 @@ uint32_t slurm_watch_job_on(const struct slurm_watch *watch, const char *node)
 
         slurm_hostlist_destroy(list);
         if (is_there)
-            return watch->jobs[i].id;
+            return job;
     }
-    return 0;
+    return NULL;
 }
 
 /* Those that the last look did not see are gone. */

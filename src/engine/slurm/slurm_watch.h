@@ -42,9 +42,10 @@ struct slurm_watched_job {
     uint32_t look; /* the last one that saw it */
     uint8_t phase;
     bool is_gated;
-    bool has_nodes;  /* that it must run on */
-    char *busy;      /* the nodes that it runs on, is being cleared off or requires; or NULL */
-    uint64_t member; /* array and task, if it is one that was split off; else 0 */
+    bool has_nodes;     /* that it must run on */
+    bool only_requires; /* see slurm_record_only_requires */
+    char *busy;         /* the nodes that it runs on, is being cleared off or requires; or NULL */
+    uint64_t member;    /* array and task, if it is one that was split off; else 0 */
 };
 
 struct slurm_watched_node {
@@ -101,9 +102,10 @@ bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id);
 const struct slurm_watched_job *slurm_watch_find(const struct slurm_watch *watch, const char *job,
                                                  uint32_t job_id, uint32_t task);
 
-/* A job that the last look saw on the node, running or being cleared away, or that requires it; 0:
- * none. O(such jobs) */
-uint32_t slurm_watch_job_on(const struct slurm_watch *watch, const char *node);
+/* The next job, from '*at' on, that the last look saw on the node, running or being cleared away, or
+ * that requires it; NULL: none. O(such jobs) */
+const struct slurm_watched_job *slurm_watch_job_on(const struct slurm_watch *watch,
+                                                   const char *node, uint32_t *at);
 
 /* "12", "12_3" or "12_[3-9]" is being changed: what the last look saw is not true any more. */
 void slurm_watch_touch(struct slurm_watch *watch, const char *job);

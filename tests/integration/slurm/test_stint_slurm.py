@@ -149,6 +149,12 @@ class World:
                 raise
             return None
 
+    def delete(self, node):
+        try:
+            return self.bridge.ask("delete", nodes=node)
+        except Refused:
+            return None
+
     def start_on(self, job, nodes, expect=None, **fields):
         """Place it and wait until Slurm says that it runs there."""
         since = len(self.bridge.said)
@@ -481,6 +487,31 @@ def a_node_that_a_waiting_job_ran_on_is_kept_over_a_restart(world):
     world.bridge.wait("ended", since, job=job, state="completed")
     for name in ("n5", "n6"):
         world.bridge.ask("delete", nodes=name)
+
+
+@test
+def a_job_that_only_names_a_node_does_not_keep_it(world):
+    """Who holds a job that wants one node would else keep Slurm from forgetting it."""
+    world.lab.add_node("n7")
+    world.bridge.wait("node", name="n7", state="up")
+    held = world.submit("true", "-H", "-w", "n7", user="nobody")
+    gated = world.submit("true", "-w", "n7", user="nobody")
+    array = world.submit("sleep 2", "-w", "n7", "-a", "0-3%2")
+    world.bridge.wait("job", id=array)
+    world.bridge.ask("place", job=f"{array}_1", nodes="n1")
+    running = world.bridge.wait("job", array=array, task=1)["id"]
+    world.bridge.wait("started", job=running)
+    world.lab.kill_node("n7")
+    world.bridge.ask("down", nodes="n7", text="given back")
+    until(lambda: "requires it" in world.bridge.refused("delete", nodes="n7"), PATIENCE, "the look")
+    until(lambda: world.delete("n7"), PATIENCE, "the node")
+    world.bridge.wait("node-gone", name="n7")
+    assert "JobState=RUNNING" in run("scontrol", "show", "job", running)
+    for job, hold in ((held, "user"), (gated, "held-gate"), (array, "held-gate")):
+        assert world.bridge.list("jobs")[job]["hold"] == hold, world.bridge.list("jobs")[job]
+    world.bridge.wait("ended", job=running, state="completed")
+    world.start_on(gated, "n1")
+    run("scancel", held, array)
 
 
 @test
