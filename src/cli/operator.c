@@ -88,7 +88,8 @@ void print_clean(FILE *out, const char *text)
     struct arena arena;
 
     arena_init(&arena);
-    (void)fputs(utf8_clean(&arena, text), out);
+    for (const char *at = utf8_clean(&arena, text); *at != '\0'; at++)
+        (void)fputc(strchr("\t\n\r", *at) != NULL ? ' ' : *at, out);
     arena_done(&arena);
 }
 

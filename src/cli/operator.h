@@ -44,7 +44,8 @@ struct words time_words(msec_t at);
 /* "$1.83", with so many digits behind the point; "-" for MONEY_UNKNOWN. */
 struct words money_words(money_t money, uint32_t digits);
 
-/* A text on a terminal or in a pipe, with what is no text replaced. */
+/* A text on a terminal or in a pipe, with what is no text replaced. It stays on its line: the name of a
+ * job in it must not pass for a line of ours. */
 void print_clean(FILE *out, const char *text);
 
 /* Print the answer as JSON. Returns an exit code. */

@@ -60,6 +60,19 @@ TEST(a_field_that_is_missing_or_of_another_kind_is_not_known)
     json_decref(object);
 }
 
+TEST(a_name_in_a_sentence_makes_no_line_of_its_own)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    print_clean(out, "Job 12 (a\r\nJob 13\tran\x1b[2J) waits.");
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "Job 12 (a  Job 13 ran\xEF\xBF\xBD[2J) waits.");
+    free(text);
+}
+
 TEST(findings_keep_copies_and_count_errors)
 {
     struct findings findings;
@@ -79,4 +92,5 @@ TEST(findings_keep_copies_and_count_errors)
 CHECK_MAIN(RUN(a_span_is_told_in_the_two_units_that_matter), RUN(a_time_is_told_in_utc),
            RUN(money_has_its_sign_before_the_dollar),
            RUN(a_field_that_is_missing_or_of_another_kind_is_not_known),
+           RUN(a_name_in_a_sentence_makes_no_line_of_its_own),
            RUN(findings_keep_copies_and_count_errors))
