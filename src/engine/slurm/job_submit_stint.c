@@ -13,7 +13,7 @@
  * A user may hold and release his job as ever: a hold of his puts it off by twice as much, so that the
  * two are told apart. Only root and the user that slurmctld runs as may bring
  * the time forward; anybody else who sets one sets the one behind the gate, or is refused where not
- * all partitions are gated.
+ * all partitions are gated. Who moves his job to a partition that is gated moves it behind the gate.
  *
  * Jobs of scrontab (whose times are Slurm's own) and parts of heterogeneous jobs (which cannot be
  * placed one by one) are let pass.
@@ -97,15 +97,21 @@ static time_t put_off(time_t begin)
     return (begin > now.tv_sec ? begin : now.tv_sec) + SLURM_GATE_S;
 }
 
+/* sbatch -H and scontrol hold: twice as far. */
+static void close_gate(job_desc_msg_t *job)
+{
+    job->begin_time = put_off(job->begin_time);
+    if (job->priority == 0)
+        job->begin_time += SLURM_GATE_S;
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t uid, char **reterr)
 {
     (void)uid;
     (void)reterr;
     if (!is_gated(job) || job->begin_time > SLURM_GATE_S)
         return SLURM_SUCCESS;
-    job->begin_time = put_off(job->begin_time);
-    if (job->priority == 0) /* sbatch -H */
-        job->begin_time += SLURM_GATE_S;
+    close_gate(job);
     job->priority = 0;
     return SLURM_SUCCESS;
 }
@@ -120,10 +126,25 @@ static bool follow_hold(job_desc_msg_t *job)
     return true;
 }
 
+/* Whether it is to go to a partition that is gated, while others are not. */
+static bool enters_gate(const job_desc_msg_t *job)
+{
+    const char *gated = getenv("STINT_GATE");
+
+    return gated != NULL && job->partition != NULL && lists_meet(gated, job->partition);
+}
+
 EXPORTED int job_modify(job_desc_msg_t *job, void *record, uint32_t uid)
 {
     (void)record;
-    if (may_open(uid) || follow_hold(job) || job->begin_time == 0 || job->begin_time > SLURM_GATE_S)
+    if (may_open(uid))
+        return SLURM_SUCCESS;
+    if (enters_gate(job)) {
+        if (job->begin_time <= SLURM_GATE_S)
+            close_gate(job);
+        return SLURM_SUCCESS;
+    }
+    if (follow_hold(job) || job->begin_time == 0 || job->begin_time > SLURM_GATE_S)
         return SLURM_SUCCESS;
     if (getenv("STINT_GATE") != NULL)
         return ESLURM_ACCESS_DENIED; /* its record, and so its partition, is closed to us */

@@ -606,6 +606,23 @@ def a_user_cannot_pass_the_gate(world):
 
 
 @test
+def who_moves_his_job_to_a_gated_partition_moves_it_behind_the_gate(world):
+    job = world.submit("true", "-p", "gate", user="nobody")
+    held = world.submit("true", "-p", "gate", user="nobody")
+    world.bridge.wait("job", id=held, hold="none")
+    assert as_nobody("scontrol", "update", f"job={job}", "Partition=cloud") == ""
+    assert as_nobody("scontrol", "update", f"job={held}", "Partition=cloud", "Priority=0") == ""
+    world.bridge.wait("job", id=job, hold="gate", partition="cloud")
+    world.bridge.wait("job", id=held, hold="user", partition="cloud")
+    time.sleep(2)
+    assert world.ran(job) == []
+    world.start_on(job, "n1")
+    as_nobody("scontrol", "release", held)
+    world.bridge.wait("job", id=held, hold="gate")
+    run("scancel", held)
+
+
+@test
 def a_hold_of_the_user_is_told_apart_from_the_gate(world):
     job = world.submit("true", "-H", user="nobody")
     world.bridge.wait("job", id=job, hold="user")
