@@ -9,6 +9,7 @@
  * Rules:      1. who may open the Unix socket may do everything;
  *             2. TCP on an address that is not of this machine needs TLS and a token;
  *             3. over TCP, only metrics and health of a loopback address go without a token.
+ *             Metrics without a token are made once a second.
  * Limits:     64 KiB of body, 32 KiB for the rest of a request, 64 connections per listener, 16 per
  *             address, 10 s of silence, 30 s from one request to the end of the next unless it has
  *             a right to be answered.

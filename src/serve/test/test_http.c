@@ -259,6 +259,28 @@ TEST(over_tcp_only_the_token_opens_more_than_metrics)
     finish(&test);
 }
 
+TEST(metrics_without_a_token_are_made_once_a_second)
+{
+    struct http_test test;
+    struct fetched got;
+
+    make(&test);
+    start(&test,
+          &(struct serve_http_config){ .listen = "127.0.0.1:0", .token_file = test.token_file });
+    test.stage.world.times.count = 71;
+    get_tcp(&test, "http", "/metrics", NULL, false, &got);
+    assert_non_null(strstr(got.body, "stint_decision_seconds_count 71\n"));
+    test.stage.world.times.count = 72;
+    get_tcp(&test, "http", "/metrics", NULL, false, &got);
+    assert_non_null(strstr(got.body, "stint_decision_seconds_count 71\n"));
+    get_tcp(&test, "http", "/metrics", TOKEN, false, &got);
+    assert_non_null(strstr(got.body, "stint_decision_seconds_count 72\n"));
+    (void)usleep(1100000);
+    get_tcp(&test, "http", "/metrics", NULL, false, &got);
+    assert_non_null(strstr(got.body, "stint_decision_seconds_count 72\n"));
+    finish(&test);
+}
+
 TEST(without_a_token_tcp_serves_metrics_and_health_only)
 {
     struct http_test test;
@@ -477,6 +499,7 @@ CHECK_MAIN(RUN(the_unix_socket_answers_and_decodes_arguments),
            RUN(a_stale_socket_is_replaced_and_a_used_one_is_not),
            RUN(a_file_in_the_way_is_left_alone),
            RUN(over_tcp_only_the_token_opens_more_than_metrics),
+           RUN(metrics_without_a_token_are_made_once_a_second),
            RUN(without_a_token_tcp_serves_metrics_and_health_only),
            RUN(what_others_can_reach_needs_tls_and_token),
            RUN(secrets_that_everybody_can_read_are_refused),
