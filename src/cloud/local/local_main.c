@@ -329,6 +329,22 @@ static int read_journal(struct cloud *cloud, const char *path, struct error *ret
     return error;
 }
 
+/* Whoever can write there could have us, who are root, write elsewhere and end processes that are not
+ * ours. */
+static int check_state(const char *path, struct error *reterr)
+{
+    struct stat about;
+
+    if (lstat(path, &about) < 0)
+        return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
+        (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return error_set(reterr, -EACCES,
+                         "%s: must be a folder that belongs to us and nobody else may write to",
+                         path);
+    return 0;
+}
+
 /* The folder, its lock, absolute paths. */
 static int open_state(struct cloud *cloud, struct error *reterr)
 {
@@ -336,10 +352,14 @@ static int open_state(struct cloud *cloud, struct error *reterr)
 
     if (mkdir(cloud->options.state, 0755) < 0 && errno != EEXIST)
         return error_set(reterr, -errno, "%s: %s", cloud->options.state, strerror(errno));
+    const int error = check_state(cloud->options.state, reterr);
+
+    if (error < 0)
+        return error;
     if (realpath(cloud->options.state, cloud->state) == NULL)
         return error_set(reterr, -errno, "%s: %s", cloud->options.state, strerror(errno));
     (void)snprintf(path, sizeof(path), "%s/lock", cloud->state);
-    cloud->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    cloud->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (cloud->lock < 0 || flock(cloud->lock, LOCK_EX | LOCK_NB) < 0)
         return error_set(reterr, -EBUSY, "%s: another server uses it", cloud->state);
     (void)snprintf(path, sizeof(path), "%s/machines", cloud->state);
@@ -372,10 +392,11 @@ static int open_files(struct cloud *cloud, struct error *reterr)
 
     if (error < 0)
         return error;
-    cloud->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    cloud->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (cloud->journal < 0)
         return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
-    cloud->log = open(cloud->options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    cloud->log =
+        open(cloud->options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (cloud->log < 0 || fstat(cloud->log, &about) < 0)
         return error_set(reterr, -errno, "%s: %s", cloud->options.log, strerror(errno));
     if (about.st_size == 0)

@@ -567,6 +567,28 @@ def a_server_that_is_killed_takes_its_machines_with_it(world):
 
 
 @test
+def a_state_folder_that_others_can_write_to_is_not_used(world):
+    def clean_up(path):
+        return subprocess.run([world.program, "--state", path, "--cleanup"], capture_output=True,
+                              text=True, check=False)
+    folder = f"{world.folder}/elsewhere"
+    os.mkdir(folder, 0o755)
+    assert clean_up(folder).returncode == 0
+    os.symlink(folder, f"{world.folder}/link")
+    assert "nobody else may write" in clean_up(f"{world.folder}/link").stderr
+    os.chmod(folder, 0o777)
+    assert "nobody else may write" in clean_up(folder).stderr
+    os.chmod(folder, 0o755)
+    os.unlink(f"{folder}/lock")
+    os.symlink(f"{world.folder}/victim", f"{folder}/lock")
+    assert clean_up(folder).returncode != 0
+    assert not os.path.exists(f"{world.folder}/victim")
+    os.unlink(f"{folder}/lock")
+    os.chown(folder, 65534, 65534)
+    assert "nobody else may write" in clean_up(folder).stderr
+
+
+@test
 def a_state_folder_serves_one_server(world):
     world.start("--faults", f"refuse=0,capacity:{LARGE}=0")
     second = subprocess.run([world.program, "--state", world.state, "--cleanup"],
