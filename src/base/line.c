@@ -166,7 +166,7 @@ void line_text_reset(struct line_text *text)
 
 static void put(struct line_text *text, const char *bytes, size_t size)
 {
-    assert(size < LINE_SIZE_MAX);
+    assert(size < LINE_SIZE_MAX && size <= UINT32_MAX - text->size);
     MEM_ROOM(text->text, text->room, text->size + (uint32_t)size);
     memcpy(text->text + text->size, bytes, size);
     text->size += (uint32_t)size;

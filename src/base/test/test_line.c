@@ -2,7 +2,10 @@
 #include "base/test/check.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/line.h"
 
@@ -164,8 +167,28 @@ TEST(prose_is_cut)
     line_text_done(&text);
 }
 
+/* Rather the end than a write past it. */
+TEST(lines_of_four_gigabytes_are_the_end)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte = '\0';
+        struct line_text text = { .text = &byte, .size = UINT32_MAX, .room = UINT32_MAX };
+
+        (void)close(STDERR_FILENO);
+        line_text_append(&text, "ab", 2);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 CHECK_MAIN(RUN(a_word_alone_is_a_line), RUN(fields_are_found_by_their_key),
            RUN(a_value_may_be_empty_or_hold_an_equals_sign), RUN(escapes_are_decoded),
            RUN(what_is_badly_written_is_refused_with_a_text),
            RUN(a_line_has_at_most_so_many_fields), RUN(numbers_stop_at_their_maximum),
-           RUN(what_is_printed_reads_back), RUN(prose_is_cut))
+           RUN(what_is_printed_reads_back), RUN(prose_is_cut),
+           RUN(lines_of_four_gigabytes_are_the_end))
