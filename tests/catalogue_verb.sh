@@ -104,7 +104,9 @@ cat >ec2.py <<'PYTHON'
 import calendar, http.server, os, time, urllib.parse
 
 def rows(name, texts):
-    return f"<R><{name}>" + "".join(f"<item>{text}</item>" for text in texts) + f"</{name}></R>"
+    root = {"instanceTypeSet": "DescribeInstanceTypes", "instanceTypeOfferingSet": "DescribeInstanceTypeOfferings",
+            "spotPriceHistorySet": "DescribeSpotPriceHistory"}[name] + "Response"
+    return f"<{root}><{name}>" + "".join(f"<item>{text}</item>" for text in texts) + f"</{name}></{root}>"
 
 TYPES = ("c5.large", "m5.large")
 ANSWERS = {
@@ -133,7 +135,7 @@ def history(form):
         f"<instanceType>c5.large</instanceType><productDescription>Linux/UNIX</productDescription>"
         f"<spotPrice>{price}</spotPrice><timestamp>{at}</timestamp>"
         "<availabilityZone>us-east-1a</availabilityZone>"]).replace(
-            "</R>", f"<nextToken>{page + 1 if page < 3 else ''}</nextToken></R>")
+            "</DescribeS", f"<nextToken>{page + 1 if page < 3 else ''}</nextToken></DescribeS")
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mock_stintd.py SOCKET - a mock: answers on a Unix socket as docs/format/api.md says.
+"""mock_stintd.py SOCKET [hostile] - a mock: answers on a Unix socket as docs/format/api.md says.
 
 It is no daemon: it decides nothing and knows nothing. Each GET is answered with the example that
 the specification has below the heading of that path, so that the verbs are tried against what is
 specified and not against what somebody remembered. What it is asked to do it prints, one line each.
+
+With `hostile` every text of an answer begins with a formula and holds characters that a terminal obeys:
+what a user could have called a job.
 """
 import json
 import os
@@ -28,11 +31,24 @@ def examples():
     return found
 
 
+HOSTILE = "=1+1|\u202e\u2066\u200f\u061c\u2028\x1b[2J\x9b\x07\x85"
+
+
+def made_hostile(value):
+    """The same answer, with HOSTILE in front of every text."""
+    if isinstance(value, dict):
+        return {key: made_hostile(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [made_hostile(one) for one in value]
+    return HOSTILE + value if isinstance(value, str) else value
+
+
 class Answer(BaseHTTPRequestHandler):
     known = examples()
+    is_hostile = False
 
     def reply(self, status, body):
-        data = json.dumps(body).encode()
+        data = json.dumps(made_hostile(body) if self.is_hostile else body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
@@ -79,7 +95,8 @@ class Server(socketserver.UnixStreamServer):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
+    Answer.is_hostile = sys.argv[2:] == ["hostile"]
     with Server(sys.argv[1], Answer) as server:
         server.serve_forever()

@@ -199,6 +199,36 @@ judge "fields of another kind are not known" is "$code" 0
 judge "no control character reaches the terminal" is "$(grep -c $'\033' "$room/out")" 0
 wait "$nonsense_pid"
 
+# Names that users chose: formulas, and what a terminal obeys.
+python3 "$mock" "$room/hostile.sock" hostile >/dev/null 2>"$room/mock-errors" &
+hostile_pid=$!
+for _ in $(seq 100); do
+    [ -S "$room/hostile.sock" ] && break
+    sleep 0.05
+done
+for format in table csv json; do
+    for words in status top plan "explain 12_3" "explain 99" ledger "ledger --by job" \
+        "doctor -c $room/good.conf" approve; do
+        read -r -a words <<<"$words"
+        ask "${words[@]}" -o "$format" --socket "$room/hostile.sock"
+        cat "$room/out" "$room/err"
+    done >"$room/hostile.$format"
+done
+kill "$hostile_pid"
+cat >"$room/odd.py" <<'PYTHON'
+import csv, io, sys, unicodedata
+text = open(sys.argv[1], encoding="utf-8", newline="").read()
+odd = {f"U+{ord(c):04X}" for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")}
+formulas = [cell for row in csv.reader(io.StringIO(text)) for cell in row if cell.startswith("=")]
+print(*sorted(odd), *(formulas if sys.argv[1].endswith("csv") else []))
+PYTHON
+judge "the hostile answers were shown" grep -q "1+1" "$room/hostile.table" "$room/hostile.csv"
+judge "no control or direction character reaches a terminal" \
+    is "$(python3 "$room/odd.py" "$room/hostile.table")" ""
+judge "nor a CSV file, and no field of it is a formula" \
+    is "$(python3 "$room/odd.py" "$room/hostile.csv")" ""
+judge "nor JSON, but as an escape" is "$(python3 "$room/odd.py" "$room/hostile.json")" ""
+
 # A daemon on a port, which tells who asked it.
 cat >"$room/port.py" <<'PYTHON'
 import os, socket, sys

@@ -42,6 +42,7 @@ for verb in $("$stint" --help | sed -n '/^Verbs/,/^$/s/^  \([a-z]*\) .*/\1/p'); 
 done
 has "bash offers the verbs of the daemon too" drain "$(offers dr)"
 has "bash offers the words of a verb" refresh "$(offers catalogue "")"
+has "bash offers what can be done with the state" restore "$(offers state "")"
 has "bash knows that an option wants a value" --policy= "$(offers sim --p)"
 lacks "bash offers no option of another verb" --sacct= "$(offers sim --)"
 lacks "bash offers no verb that begins otherwise" commit "$(offers s)"

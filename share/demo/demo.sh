@@ -6,6 +6,7 @@
 # Everything lives in namespaces of its own: network, mounts, processes, host name. Nothing outside is
 # changed, nothing can be reached from outside, and when it ends, however it ends, the kernel takes all
 # of it away. STINT_BIN (a folder with all programs and the plugin) and STINT_SHARE come from 'stint demo'.
+# If STINT_DEMO_KEEP names a folder, the logs, the cloud's own bill and the ledger are left there.
 set -u
 
 say() { printf '%s\n' "$*"; }
@@ -37,7 +38,14 @@ fi
 D=$STINT_DEMO_FOLDER
 JOBS=${1:-40}
 
+keep() {
+    [ -n "${STINT_DEMO_KEEP-}" ] || return 0
+    mkdir -p "$STINT_DEMO_KEEP" && cp "$D"/*.log "$D/cloud.csv" "$STINT_DEMO_KEEP/"
+    "$STINT" ledger --by type -o json >"$STINT_DEMO_KEEP/ledger.json"
+}
+
 fail() {
+    keep
     say "stint demo: $*" >&2
     tail -n 5 "$D"/*.log >&2
     exit 1
@@ -144,5 +152,6 @@ submit
 watch
 say "All jobs are done. The machines go back when the minute that each is paid for at the least is over."
 wait_for 120 all_returned || fail "machines are left"
+keep
 say "All machines are back. What it cost, by machine type and by user:"
 "$STINT" ledger --by type && say && "$STINT" ledger --by user || fail "no ledger"

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
+#include "cli/csv_text.h"
 #include "cli/digits.h"
 
 enum { MONEY_DIGITS = 6, TIME_DIGITS = 3 };
@@ -44,27 +44,25 @@ struct line {
     uint32_t cells;
 };
 
-static void put_text(struct line *line, const char *text)
+/* Digits, or nothing: as they are. */
+static void put_plain(struct line *line, const char *text)
 {
     if (line->cells++ > 0)
         (void)fputc(',', line->out);
-    if (text[strcspn(text, ",\"\r\n")] == 0) {
-        (void)fputs(text, line->out);
-        return;
-    }
-    (void)fputc('"', line->out);
-    for (; *text != 0; text++) {
-        if (*text == '"')
-            (void)fputc('"', line->out);
-        (void)fputc(*text, line->out);
-    }
-    (void)fputc('"', line->out);
+    (void)fputs(text, line->out);
+}
+
+static void put_text(struct line *line, const char *text)
+{
+    put_plain(line, "");
+    if (text[0] != '\0')
+        csv_text(line->out, text);
 }
 
 static void put_empty(struct line *line, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        put_text(line, "");
+        put_plain(line, "");
 }
 
 static void put_number(struct line *line, uint64_t value)
@@ -72,12 +70,12 @@ static void put_number(struct line *line, uint64_t value)
     char text[24];
 
     (void)snprintf(text, sizeof(text), "%" PRIu64, value);
-    put_text(line, text);
+    put_plain(line, text);
 }
 
 static void put_fixed(struct line *line, int64_t value, uint32_t digits)
 {
-    put_text(line, digits_of_fixed(value, digits, digits, DIGITS_PLAIN).text);
+    put_plain(line, digits_of_fixed(value, digits, digits, DIGITS_PLAIN).text);
 }
 
 static void put_money(struct line *line, money_t value)

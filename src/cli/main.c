@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/operator.h"
 #include "cli/verb.h"
 
 #ifndef STINT_VERSION
@@ -13,12 +14,12 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,     &verb_replay, &verb_commit, &verb_catalogue, &verb_demo,   &verb_repro,
-    &verb_status,  &verb_top,    &verb_plan,   &verb_explain,   &verb_ledger, &verb_doctor,
-    &verb_approve, &verb_reject, &verb_drain,  &verb_reload,
+    &verb_sim,    &verb_replay,  &verb_commit, &verb_catalogue, &verb_demo,    &verb_repro,
+    &verb_state,  &verb_status,  &verb_top,    &verb_plan,      &verb_explain, &verb_ledger,
+    &verb_doctor, &verb_approve, &verb_reject, &verb_drain,     &verb_reload,
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 6 };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 7 };
 
 static void print_help(FILE *out)
 {
@@ -48,7 +49,9 @@ static void print_help(FILE *out)
 
 int verb_fail(const char *verb, const struct error *error)
 {
-    fprintf(stderr, "stint %s: %s\n", verb, error->text);
+    fprintf(stderr, "stint %s: ", verb);
+    print_clean(stderr, error->text); /* it may hold names that users chose */
+    fputc('\n', stderr);
     return EXIT_FAILED;
 }
 

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "cli/csv_text.h"
 #include "cli/digits.h"
 #include "cli/utf8.h"
 
@@ -514,27 +515,12 @@ static void print_json(const struct report_table *table, FILE *out)
 
 /* Printing as CSV. */
 
-static void print_csv_field(FILE *out, const char *text)
-{
-    if (text[0] != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            (void)fputc('"', out);
-        (void)fputc(*text, out);
-    }
-    (void)fputc('"', out);
-}
-
 static void print_csv(const struct report_table *table, FILE *out)
 {
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (i > 0)
             (void)fputc(',', out);
-        print_csv_field(out, table->columns[i].key);
+        csv_text(out, table->columns[i].key);
     }
     (void)fputc('\n', out);
 
@@ -543,8 +529,10 @@ static void print_csv(const struct report_table *table, FILE *out)
         struct digits buffer;
         const char *text = cell_text(&table->columns[at], &table->cells[i], DIGITS_PLAIN, &buffer);
 
-        if (text != NULL)
-            print_csv_field(out, text);
+        if (text != NULL && table->cells[i].kind == CELL_TEXT)
+            csv_text(out, text);
+        else if (text != NULL)
+            (void)fputs(text, out);
         (void)fputc(at + 1 < table->column_count ? ',' : '\n', out);
     }
 }

@@ -21,7 +21,8 @@
  *             when the whole would be wider than REPORT_WIDTH; text is never cut.
  * JSON:       {"name": ..., the notes, "rows": [{...}]}, keys in column order; null for missing.
  * CSV:        a line of keys, then RFC 4180 but for lines that end in a newline only; a missing
- *             cell is empty, an empty text is "".
+ *             cell is empty, an empty text is "". A text that a spreadsheet would take for a
+ *             formula has a single quote in front (csv_text.h); numbers are never changed.
  * Promises:   equal tables give equal bytes, with every compiler and in every locale. A decimal has
  *             'digits' fraction digits in all three formats. Money is dollars: 'digits' in a table,
  *             all six in JSON and CSV, so that a program loses nothing.

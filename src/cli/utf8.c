@@ -57,13 +57,22 @@ uint32_t utf8_next(const char *text, uint32_t *ret_size)
     return character;
 }
 
+/* What turns the order of the characters around it, or begins a line of its own: a name must not
+ * change how the rest of the line reads. */
+static bool is_layout(uint32_t character)
+{
+    return character == 0x061C || character == 0x200E || character == 0x200F ||
+           (character >= 0x2028 && character <= 0x202E) ||
+           (character >= 0x2066 && character <= 0x2069);
+}
+
 /* What XML refuses or a terminal obeys. */
 static bool is_control(uint32_t character)
 {
     if (character == '\t' || character == '\n' || character == '\r')
         return false;
     return character < 0x20 || (character >= 0x7F && character <= 0x9F) || character == 0xFFFE ||
-           character == 0xFFFF;
+           character == 0xFFFF || is_layout(character);
 }
 
 const char *utf8_clean(struct arena *arena, const char *text)

@@ -35,7 +35,7 @@ uint32_t utf8_next(const char *text, uint32_t *ret_size);
 
 /*
  * A copy of 'text' in 'arena' that is valid UTF-8. Control characters are replaced too, but for tab,
- * newline and carriage return.
+ * newline and carriage return; so are those that change the direction of writing.
  */
 const char *utf8_clean(struct arena *arena, const char *text);
 

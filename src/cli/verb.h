@@ -33,6 +33,7 @@ extern const struct verb verb_repro;
 extern const struct verb verb_catalogue;
 extern const struct verb verb_commit;
 extern const struct verb verb_demo;
+extern const struct verb verb_state;
 
 /* Those that ask the daemon. */
 extern const struct verb verb_status;

@@ -152,12 +152,14 @@ static int print_rows(const struct findings *findings, enum output_format format
 /* For people: sentences do not fit into columns. */
 static void print_words(const struct findings *findings)
 {
+    const int severity_width = 8;
     const uint32_t errors = findings_errors(findings);
 
     for (uint32_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->rows[i];
 
-        (void)printf("%-8s ", finding->severity);
+        print_clean(stdout, finding->severity);
+        (void)printf("%*s ", severity_width - (int)strlen(finding->severity), "");
         print_clean(stdout, finding->subject);
         (void)fputs(": ", stdout);
         print_clean(stdout, finding->text);

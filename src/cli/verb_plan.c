@@ -111,9 +111,10 @@ static void print_head(const json_t *plan)
                  field_integer(plan, "rent_count", 0), field_integer(plan, "place_count", 0),
                  field_integer(plan, "release_count", 0));
     if (json_is_object(json_object_get(plan, "full"))) {
-        (void)printf("It weighed two ways for the next %s, and took the %s one:\n",
-                     span_words(field_integer(plan, "expected_ms", -1)).text,
-                     field_word(plan, "kind"));
+        (void)printf("It weighed two ways for the next %s, and took the ",
+                     span_words(field_integer(plan, "expected_ms", -1)).text);
+        print_clean(stdout, field_word(plan, "kind"));
+        (void)puts(" one:");
         print_candidate("full", json_object_get(plan, "full"));
         print_candidate("partial", json_object_get(plan, "partial"));
     }

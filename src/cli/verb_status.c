@@ -41,6 +41,23 @@ static void print_links(const json_t *links)
     (void)fputs(json_array_size(links) == 0 ? "none\n" : "\n", stdout);
 }
 
+static void print_budgets(const json_t *status)
+{
+    json_t *budgets = json_object_get(status, "budgets");
+    const char *period;
+    json_t *budget;
+
+    json_object_foreach(budgets, period, budget)
+    {
+        (void)fputs("budget     ", stdout);
+        print_clean(stdout, period);
+        (void)printf(": %s of %s spent or committed; the next begins %s UTC\n",
+                     money_words(field_money(budget, "spent_microdollars"), 2).text,
+                     money_words(field_money(budget, "microdollars"), 2).text,
+                     time_words(field_integer(budget, "until", -1)).text);
+    }
+}
+
 static void print_counts(const json_t *status)
 {
     const json_t *failures = json_object_get(status, "launch_failures");
@@ -100,6 +117,7 @@ static int run(int argc, char **argv)
         status_line_machines(stdout, status);
         (void)fputs("bill       ", stdout);
         status_line_money(stdout, status);
+        print_budgets(status);
         print_counts(status);
     }
     json_decref(status);

@@ -231,8 +231,11 @@ static void draw(const struct daemon_options *options)
 
     if (out == NULL)
         return;
-    if (print_frame(out, options, half > ROWS_MIN ? half : ROWS_MIN, &error) < 0)
-        (void)fprintf(out, "\nstint top: %s\nAsked again every second; q ends.\n", error.text);
+    if (print_frame(out, options, half > ROWS_MIN ? half : ROWS_MIN, &error) < 0) {
+        (void)fputs("\nstint top: ", out);
+        print_clean(out, error.text);
+        (void)fputs("\nAsked again every second; q ends.\n", out);
+    }
     if (fclose(out) == 0)
         show(frame, size);
     free(frame);

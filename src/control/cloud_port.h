@@ -21,7 +21,7 @@ struct cloud_ops {
      * follow; for each of them CLOUD_RUNNING or CLOUD_REFUSED. */
     void (*rent)(void *self, uint64_t first, uint32_t count, uint32_t offer);
 
-    /* Give it back, whatever state it is in: CLOUD_GONE. */
+    /* Give it back, whatever state it is in: CLOUD_GONE, also if it is not there (any more). */
     void (*give_back)(void *self, uint64_t instance);
 
     /* Tell every machine that is ours: CLOUD_FOUND for each that was rented and is not gone,

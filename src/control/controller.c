@@ -36,7 +36,10 @@ struct controller *controller_create(const struct controller_config *config)
     arena_init(&controller->arena);
     map_init(&controller->ended_jobs);
     map_init(&controller->ended_before);
+    map_init(&controller->asked);
     map_init(&controller->gone);
+    controller->cloud_list.waiting_since = -1;
+    controller->engine_list.waiting_since = -1;
     controller->next_key = config->first_key > 0 ? config->first_key : 1;
     controller->next_unblock = MSEC_NEVER;
     controller->next_wake = MSEC_NEVER;
@@ -44,8 +47,14 @@ struct controller *controller_create(const struct controller_config *config)
     controller->queue_first = ROW_NONE;
     controller->next_boot_timeout = MSEC_NEVER;
     controller->proven_at = -1;
+    controller->next_proof = MSEC_NEVER;
+    controller->brake = config->brake;
     controller->boots = mem_alloc(config->catalogue->offer_count, sizeof(*controller->boots));
     controller->next_price = next_price_change(config->catalogue, 0);
+    for (uint32_t i = 0; i < config->catalogue->offer_count; i++) {
+        if (config->catalogue->offers[i].is_former)
+            controller->view.offer_blocked_until[i] = MSEC_NEVER;
+    }
     return controller;
 }
 
@@ -60,6 +69,7 @@ void controller_destroy(struct controller *controller)
     arena_done(&controller->arena);
     map_done(&controller->ended_jobs);
     map_done(&controller->ended_before);
+    map_done(&controller->asked);
     map_done(&controller->gone);
     mem_free(controller->steps);
     mem_free(controller->present);
@@ -101,6 +111,7 @@ void controller_tune(struct controller *controller, const struct controller_conf
     mine->queue_ahead_ms = config->queue_ahead_ms;
     mine->queue_ahead_most = config->queue_ahead_most;
     mine->boot_timeout_ms = config->boot_timeout_ms;
+    mine->starts_slowly = config->starts_slowly;
     mine->place_retry_ms = config->place_retry_ms;
     controller->wants_decision = true;
 }
@@ -139,8 +150,7 @@ uint64_t controller_key(struct controller *controller)
     return controller->next_key++;
 }
 
-/* Prices that changed and offers that may be asked again: all reservation prices are new. */
-static void refresh_offers(struct controller *controller, msec_t now)
+void controller_refresh_offers(struct controller *controller, msec_t now)
 {
     struct view *view = &controller->view;
 
@@ -164,7 +174,7 @@ void controller_decide(struct controller *controller, msec_t now)
     controller->view.now = now;
     controller->wants_decision = false;
     controller_check_boots(controller);
-    refresh_offers(controller, now);
+    controller_refresh_offers(controller, now);
     reservation_update(&controller->view);
     if (controller->config.policy->learns_colocation)
         controller_observe(controller);
@@ -208,6 +218,8 @@ msec_t controller_next_wake(const struct controller *controller)
         wake = controller->next_unblock;
     if (controller->view.task.living > 0 && controller->next_price < wake)
         wake = controller->next_price;
+    if (controller->view.task.living > 0 && controller->next_proof < wake)
+        wake = controller->next_proof;
     if (controller->next_retry < wake)
         wake = controller->next_retry;
     if (controller->next_boot_timeout < wake)

@@ -45,6 +45,14 @@ enum controller_estimates {
     ESTIMATES_LEARNED, /* from runtimes of the past; what the engine says where there are none */
 };
 
+/* Machines that proved bad in a row: see controller_brake.c. Kept over a restart. */
+struct controller_brake {
+    uint32_t failed_boots;  /* did not become ready */
+    uint32_t failed_starts; /* became ready, and nothing would start there */
+    msec_t not_before;      /* no probe before then */
+    bool is_proven;         /* one has proved good, once */
+};
+
 struct controller_config {
     const struct policy *policy;
     int64_t option[POLICY_OPTIONS_MAX];
@@ -58,18 +66,27 @@ struct controller_config {
     double default_rate;        /* of pairs never seen together */
     struct pair_profile profile;
 
+    /* Machines that are found and have no offer that is known are given back; 'unknown_offer', which is
+     * a former one, stands for theirs. Else they are only counted. */
+    bool returns_strangers;
+    uint32_t unknown_offer;
+
     /* Limits and patience; all zero: none. What may change while it runs: controller_tune. */
     uint64_t first_key;         /* 0 counts as 1; after a restart: above all that were ever used */
     uint32_t max_instances;     /* that live at a time */
     money_t max_price_per_hour; /* sum of the current prices of those that live */
     bool rent_nothing;          /* whatever the policy says */
+    bool has_budget;            /* no more is rented than 'budget_left' pays the first charge of */
+    money_t budget_left;        /* see controller_set_budget */
     msec_t queue_ahead_ms;      /* tasks expected to run no longer than this may be queued at the
                                    engine beyond what fits; 0: never */
     uint32_t queue_ahead_most;  /* so many at a time */
     msec_t boot_timeout_ms; /* a machine that is not ready so long after it was expected goes back,
                                    and its offer is left alone like a refused one, twice as long each
                                    time until one becomes ready */
-    msec_t place_retry_ms;  /* a task whose placement was lost before it started, or within a minute
+    bool starts_slowly;     /* few machines until one has proved good, and waits between probes */
+    struct controller_brake brake; /* as an earlier process left it */
+    msec_t place_retry_ms; /* a task whose placement was lost before it started, or within a minute
                                    after, is not placed again for so long, twice as long the next
                                    time, up to 32 times */
 
@@ -96,6 +113,9 @@ enum controller_limit {
     LIMIT_PRICE,     /* max_price_per_hour */
     LIMIT_NO_RENT,   /* rent_nothing */
     LIMIT_PROBE,     /* machines do not become ready: see controller_failed_boots */
+    LIMIT_BUDGET,    /* budget_left does not pay what the machine costs at the least */
+    LIMIT_DOUBT,     /* the cloud's list lacks too many machines: see controller_doubts */
+    LIMIT_RIVAL,     /* somebody else rents for this cluster: see controller_rivals */
 };
 
 /* What keeps a task from its place, of what the view does not show. */
@@ -124,7 +144,7 @@ struct controller_stats {
     uint64_t audits;        /* of which both lists have ended */
     uint64_t adopted;       /* machines that a list named and nobody knew */
     uint64_t vanished;      /* machines that a list did not name any more */
-    uint64_t strangers;     /* named machines whose offer is not in the catalogue */
+    uint64_t strangers;     /* named machines whose offer is not known; they were given back */
     uint64_t returned_anew; /* machines that were given back once more, for they are still there */
     uint64_t outlived;      /* named machines whose bill had ended; they were given back */
     uint64_t jobs_vanished; /* jobs that a list did not name any more */
@@ -132,7 +152,7 @@ struct controller_stats {
     uint64_t found;         /* tasks that ran elsewhere than was known */
     uint64_t tasks_missed;  /* tasks that were thought to run and do not */
     uint64_t asked_anew;    /* placements and stops that came to nothing and were repeated */
-    uint64_t misfits;       /* tasks that were stopped because they cannot be where they run */
+    uint64_t misfits;       /* tasks that run where there is no room for them by what is known */
     uint64_t nodes_lost;    /* machines that the engine lost */
     uint64_t boot_timeouts; /* machines that did not become ready in time */
     uint64_t places_lost;   /* placements that came to nothing */
@@ -141,7 +161,16 @@ struct controller_stats {
     uint64_t unproven;     /* rents that were dropped because machines do not become ready */
     uint64_t held_back;    /* places of tasks whose last placement was lost a short time ago */
     uint64_t queued;       /* tasks that were queued at the engine */
+    uint64_t forbidden;    /* moves of running tasks that must not be moved; a policy's fault */
+    uint64_t evicted;      /* runs that ended though the task had not, by whatever cause */
 };
+
+/* What may still be spent, all that is rented paid for; it changes all the time. When it comes to an
+ * end, or there is some again, a decision is wanted. */
+void controller_set_budget(struct controller *controller, bool has_budget, money_t left);
+
+/* What the offer costs at the least, rented now: its minimum, or the first step. */
+money_t controller_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now);
 
 struct controller *controller_create(const struct controller_config *config);
 void controller_destroy(struct controller *controller);
@@ -161,6 +190,10 @@ bool controller_wants_decision(const struct controller *controller);
  * the cloud has told its machines, so that tasks are found on machines that are known.
  */
 void controller_audit(struct controller *controller, msec_t now);
+
+/* Since when a list that was asked for has not ended; -1: none is under way. */
+msec_t controller_waits_for_cloud(const struct controller *controller);
+msec_t controller_waits_for_engine(const struct controller *controller);
 
 /* Both lists of at least one audit have ended. */
 bool controller_is_audited(const struct controller *controller);
@@ -196,15 +229,46 @@ struct controller_wait controller_wait_of(const struct controller *controller, u
 /* The sum that max_price_per_hour is held against: of all instances that live, billed or not. */
 money_t controller_price_per_hour(const struct controller *controller);
 
-/* Machines in a row that did not become ready; so many that all may suffer from the same (the image,
+/* Machines in a row that proved bad: did not become ready, or nothing would start there; so many that all may suffer from the same (the image,
  * a key, the network): only one is rented at a time until one becomes ready. 0: not so many. */
 uint32_t controller_failed_boots(const struct controller *controller);
+
+/* To be kept, and given back as the config's. */
+struct controller_brake controller_brake(const struct controller *controller);
+
+/*
+ * Machines that the cloud's last list did not name though they should be there. A few may have gone;
+ * if they are more, the list is doubted: nothing is rented while it is, and they count in every limit.
+ * No machine that the engine vouches for is ever taken for gone because a list lacks it.
+ */
+uint32_t controller_missing(const struct controller *controller);
+bool controller_doubts(const struct controller *controller);
+
+/* Machines of this cluster in the cloud's last list that nobody here asked for, after the first audit:
+ * another daemon rents for the same cluster. Nothing is rented while there are any; they count in every
+ * limit and are left alone. */
+uint32_t controller_rivals(const struct controller *controller);
+
+/*
+ * Before the first audit: a machine that an earlier process asked for at 'asked_at', and whose end it did
+ * not see. It counts from now on; the lists say what became of it.
+ */
+void controller_remember(struct controller *controller, uint64_t instance, uint32_t offer,
+                         msec_t asked_at, msec_t now);
+
+/* ... and was giving back, which the cloud may have heard or not: nothing starts there any more. */
+void controller_remember_return(struct controller *controller, uint64_t instance);
+
+/* Since when the instance, a row of the view, has been asked to leave the engine, which has something on
+ * it that we do not know of; -1: it has not. */
+msec_t controller_leaving_since(const struct controller *controller, uint32_t instance);
 
 /* Tasks that are queued at the engine and were not found running yet. */
 uint32_t controller_queued(const struct controller *controller);
 
-/* Let every instance without tasks go; no policy is asked. */
-void controller_drain(struct controller *controller);
+/* Instead of a decision: nothing new starts anywhere, what has not begun is taken back, and each
+ * machine goes when what runs there has ended. No policy is asked. */
+void controller_drain(struct controller *controller, msec_t now);
 
 /* When, without any event, a decision is due: the policy asked for it, a refused offer may be asked
  * again, a price changes, a machine should be ready by then, a lost task may be placed again;

@@ -2,7 +2,10 @@
 /*
  * What is known, held against lists. Events can be lost: while the daemon was down, with a connection,
  * by a fault of another program. A list names everything there is; so what was known before it was
- * asked for, and was not heard of until it ended, is no more.
+ * asked for, and was not heard of until it ended, should be no more. But lists lie, too: the cloud's may
+ * be empty, partial, old or another account's. So a machine that it lacks is only missing. It keeps its
+ * work and counts in every limit until a later list lacks it as well, the engine does not vouch for its
+ * node, and the cloud has confirmed its end. If more than a few are missing, nothing is rented.
  *
  * Audits are numbered. Whatever is heard of, by the list or by any event, is stamped with the number
  * of the audit that began last; at the end of its list, what has an older stamp was not named. A
@@ -16,9 +19,16 @@
 
 #include "control/controller_private.h"
 
-enum { ABSENCES_MAX = 2 };
+enum {
+    ABSENCES_MAX = 2,
+    FEW_LEAST = 2,  /* so many machines may be missing from a list that is believed, */
+    FEW_SHARE = 10, /* or one of so many */
+};
 
 static const msec_t patience_ms = 60 * MSEC_PER_SEC;
+
+/* What a list that is doubted lacks is given back only after so long, unless the engine vouches for it. */
+static const msec_t doubt_ms = 900 * MSEC_PER_SEC;
 
 bool controller_is_audited(const struct controller *controller)
 {
@@ -33,13 +43,30 @@ static void forget_ended(struct controller *controller)
     map_init(&controller->ended_jobs);
 }
 
+static void note_asked(struct audit_list *list, msec_t now)
+{
+    list->asked_at = now;
+    if (list->waiting_since < 0)
+        list->waiting_since = now;
+}
+
+msec_t controller_waits_for_cloud(const struct controller *controller)
+{
+    return controller->cloud_list.waiting_since;
+}
+
+msec_t controller_waits_for_engine(const struct controller *controller)
+{
+    return controller->engine_list.waiting_since;
+}
+
 static void ask_engine(struct controller *controller)
 {
     forget_ended(controller);
     controller->engine_list_is_due = false;
     controller->engine_list.key = controller_key(controller);
     controller->engine_list.number = controller->audit;
-    controller->engine_list.asked_at = controller->view.now;
+    note_asked(&controller->engine_list, controller->view.now);
     controller->config.engine.ops->list(controller->config.engine.self,
                                         controller->engine_list.key);
 }
@@ -51,13 +78,15 @@ void controller_audit(struct controller *controller, msec_t now)
     if (now > view->now)
         view->now = now;
     controller->audit++;
+    controller->rivals_now = 0;
+    controller->rivals_price_now = 0;
     INSTANCE_EACH(instance, view)
     {
         controller->instance_notes[instance].is_asked_again = false;
     }
     controller->cloud_list.key = controller_key(controller);
     controller->cloud_list.number = controller->audit;
-    controller->cloud_list.asked_at = controller->view.now;
+    note_asked(&controller->cloud_list, controller->view.now);
     controller->config.cloud.ops->list(controller->config.cloud.self, controller->cloud_list.key);
     if (controller->cloud_list.has_ended)
         ask_engine(controller);
@@ -73,6 +102,7 @@ static bool end_list(struct controller *controller, struct audit_list *list, uin
         return false;
     }
     list->key = 0;
+    list->waiting_since = -1;
     list->has_ended = true;
     return true;
 }
@@ -86,45 +116,135 @@ static bool was_named(uint32_t mention, const struct audit_list *list)
  * Machines.
  */
 
-static void judge_instance(struct controller *controller, uint32_t instance, msec_t at)
+/* Of a machine that the list that has ended could have named. */
+static void note_absence(struct controller *controller, uint32_t instance, msec_t at)
 {
-    const struct view *view = &controller->view;
     struct instance_note *note = &controller->instance_notes[instance];
-    const struct cloud_event gone = {
-        .kind = CLOUD_GONE,
-        .at = at,
-        .instance = view->instance.id[instance],
-        .billed_from = view->instance.billed_from[instance],
-        .billed_to = at,
-    };
 
     if (was_named(note->mention, &controller->cloud_list)) {
         note->absences = 0;
+        note->missing_since = -1;
         return;
     }
-    if (view->instance.billed_from[instance] < 0 && ++note->absences < ABSENCES_MAX)
-        return;
-    controller->stats.vanished++;
-    if (view->instance.state[instance] == INSTANCE_REQUESTED)
-        controller_never(controller, instance, at);
-    else
-        controller_gone(controller, instance, &gone);
+    if (note->absences < UINT8_MAX)
+        note->absences++;
+    if (note->missing_since < 0)
+        note->missing_since = at;
 }
 
-void controller_on_cloud_listed(struct controller *controller, const struct cloud_event *event)
+static bool is_missing(const struct controller *controller, uint32_t instance)
+{
+    return controller->instance_notes[instance].missing_since >= 0 &&
+           controller->view.instance.state[instance] != INSTANCE_RETURNED;
+}
+
+/* The engine's last list named it: its node answers, or something runs there. */
+static bool is_vouched_for(const struct controller *controller, uint32_t instance)
+{
+    const uint8_t state = controller->view.instance.state[instance];
+
+    return (state == INSTANCE_READY || state == INSTANCE_DRAINING) &&
+           was_named(controller->instance_notes[instance].engine_mention, &controller->engine_list);
+}
+
+/* It was given back, and the cloud does not know it any more. */
+static void take_for_gone(struct controller *controller, uint32_t instance, msec_t at)
+{
+    const struct cloud_event gone = {
+        .kind = CLOUD_GONE,
+        .at = at,
+        .instance = controller->view.instance.id[instance],
+        .billed_from = controller->view.instance.billed_from[instance],
+        .billed_to = at,
+    };
+
+    controller->stats.vanished++;
+    controller_gone(controller, instance, &gone);
+}
+
+/* One list is not enough, and neither is one witness. What nobody has seen for long enough takes no work
+ * any more and is given back: the cloud's answer to that says what became of it, and only then does it
+ * count no more. */
+static void judge_missing_one(struct controller *controller, uint32_t instance, msec_t at)
+{
+    const struct instance_note *note = &controller->instance_notes[instance];
+    const uint8_t state = controller->view.instance.state[instance];
+    const msec_t patience = controller->is_doubting ? doubt_ms : patience_ms;
+
+    if (note->missing_since < 0 || note->absences < ABSENCES_MAX ||
+        at - note->missing_since < patience)
+        return;
+    if (state == INSTANCE_RETURNED) {
+        if (at - note->asked_at >= patience)
+            take_for_gone(controller, instance, at);
+        return;
+    }
+    if (state == INSTANCE_DRAINING || is_vouched_for(controller, instance))
+        return;
+    controller->stats.vanished++;
+    controller_give_up(controller, instance, false, at);
+}
+
+/* Both lists of one audit have ended. */
+static void judge_missing(struct controller *controller, msec_t at)
 {
     const struct view *view = &controller->view;
     uint32_t next;
 
-    if (!end_list(controller, &controller->cloud_list, event->key))
+    if (controller->cloud_list.key != 0 || controller->engine_list.key != 0 ||
+        controller->cloud_list.number != controller->engine_list.number)
         return;
     for (uint32_t instance = view->instance.first; instance != ROW_NONE; instance = next) {
         next = view->instance.next[instance];
-        if (view->instance.id[instance] < event->key)
-            judge_instance(controller, instance, event->at);
+        judge_missing_one(controller, instance, at);
     }
+}
+
+uint32_t controller_missing(const struct controller *controller)
+{
+    return controller->missing;
+}
+
+bool controller_doubts(const struct controller *controller)
+{
+    return controller->is_doubting;
+}
+
+uint32_t controller_rivals(const struct controller *controller)
+{
+    return controller->rivals;
+}
+
+static void count_missing(struct controller *controller, uint64_t list_key, msec_t at)
+{
+    const struct view *view = &controller->view;
+    const uint32_t few = view->instance.living / FEW_SHARE;
+
+    controller->missing = 0;
+    INSTANCE_EACH(instance, view)
+    {
+        if (view->instance.id[instance] >= list_key)
+            continue; /* it was asked for after the list */
+        note_absence(controller, instance, at);
+        controller->missing += is_missing(controller, instance);
+    }
+    controller->is_doubting = controller->missing > (few > FEW_LEAST ? few : FEW_LEAST);
+}
+
+void controller_on_cloud_listed(struct controller *controller, const struct cloud_event *event)
+{
+    const bool was_held = controller->is_doubting || controller->rivals > 0;
+
+    if (!end_list(controller, &controller->cloud_list, event->key))
+        return;
+    count_missing(controller, event->key, event->at);
+    controller->rivals = controller->rivals_now;
+    controller->rivals_price = controller->rivals_price_now;
+    if (was_held && !controller->is_doubting && controller->rivals == 0)
+        controller->wants_decision = true;
     if (controller->engine_list_is_due)
         ask_engine(controller);
+    judge_missing(controller, event->at);
 }
 
 /*
@@ -139,25 +259,26 @@ static void place_again(struct controller *controller, uint32_t task)
     controller_try_place(controller, task);
 }
 
-static void stop_again(struct controller *controller, uint32_t task)
+/* A cancel or a stop. */
+static void recall_again(struct controller *controller, uint32_t task)
 {
     struct task_step *step = &controller->steps[task];
 
     controller->stats.asked_anew++;
     step->state = STEP_PLACED;
-    controller_stop(controller, task);
+    controller_recall(controller, task, true);
 }
 
-/* It was named, or was asked for after the list: whatever it does goes on. Only a stop that nobody
- * heard is repeated. */
+/* It was named, or was asked for after the list: whatever it does goes on. Only a stop or a
+ * cancel that nobody heard is repeated. */
 static void judge_named(struct controller *controller, uint32_t task, bool is_old)
 {
     struct task_note *note = &controller->task_notes[task];
 
-    if (controller->steps[task].state != STEP_STOPPING || !is_old)
+    if (controller->steps[task].state == STEP_PLACED || !is_old)
         note->absences = 0;
     else if (++note->absences >= ABSENCES_MAX)
-        stop_again(controller, task);
+        recall_again(controller, task);
 }
 
 /* It may wait at the engine for long; only now and then it is asked again. */
@@ -180,6 +301,8 @@ static void judge_unnamed(struct controller *controller, uint32_t task, bool is_
         return;
     if (is_old && controller->steps[task].state == STEP_PLACED) {
         place_again(controller, task);
+    } else if (is_old && controller->steps[task].state == STEP_CANCELLING) {
+        recall_again(controller, task); /* only a confirmation frees it */
     } else if (is_old) {
         controller->stats.tasks_missed++; /* it has stopped, and nobody said so */
         controller_lost(controller, task, at);
@@ -194,9 +317,10 @@ static void judge_task(struct controller *controller, uint32_t task, msec_t at)
 
     if (note->since >= controller->engine_list.asked_at)
         return;
-    if (controller->steps[task].state == STEP_NONE) {
-        if (note->is_queued)
-            judge_queued(controller, task, is_old);
+    if (controller->steps[task].state == STEP_NONE)
+        return;
+    if (controller->steps[task].state == STEP_QUEUED) {
+        judge_queued(controller, task, is_old);
     } else if (was_named(note->mention, &controller->engine_list)) {
         judge_named(controller, task, is_old);
     } else if (view->task.state[task] == TASK_RUNNING) {
@@ -236,6 +360,18 @@ static void judge_node(struct controller *controller, uint32_t instance, msec_t 
     }
 }
 
+/* It was asked to leave, and nothing came of it. */
+static void leave_again(struct controller *controller, uint32_t instance, msec_t at)
+{
+    struct instance_note *note = &controller->instance_notes[instance];
+
+    if (controller->view.instance.state[instance] != INSTANCE_DRAINING || !note->is_leaving ||
+        at - note->asked_at <= patience_ms)
+        return;
+    note->is_leaving = false;
+    controller_try_return(controller, instance);
+}
+
 static void judge_nodes(struct controller *controller, uint64_t list_key, msec_t at)
 {
     const struct view *view = &controller->view;
@@ -252,6 +388,8 @@ static void judge_nodes(struct controller *controller, uint64_t list_key, msec_t
         if (view->instance.state[instance] == INSTANCE_READY &&
             view->instance.id[instance] < list_key)
             judge_node(controller, instance, at);
+        else
+            leave_again(controller, instance, at);
     }
 }
 
@@ -268,4 +406,5 @@ void controller_on_engine_listed(struct controller *controller, const struct eng
     judge_nodes(controller, event->key, event->at);
     controller->stats.audits++;
     controller->wants_decision = true;
+    judge_missing(controller, event->at);
 }

@@ -132,6 +132,7 @@ void controller_ready(struct controller *controller, uint32_t instance, msec_t a
     struct view *view = &controller->view;
 
     view->instance.state[instance] = INSTANCE_READY;
+    controller->instance_notes[instance].ready_at = at;
     controller_boot_worked(controller, instance);
     if (!controller->instance_notes[instance].is_uncaught)
         (void)ledger_ready(controller->ledger, instance, at);
@@ -144,8 +145,10 @@ void controller_ready(struct controller *controller, uint32_t instance, msec_t a
 
 static bool is_closed(const struct controller *controller, uint32_t instance)
 {
-    return controller->view.instance.state[instance] == INSTANCE_DRAINING &&
-           controller->instance_notes[instance].is_closed;
+    const struct instance_note *note = &controller->instance_notes[instance];
+
+    return controller->view.instance.state[instance] == INSTANCE_DRAINING && note->is_closed &&
+           !note->is_leaving;
 }
 
 static void on_node_ready(struct controller *controller, const struct engine_event *event)
@@ -180,6 +183,7 @@ static void on_node_closed(struct controller *controller, uint32_t instance, mse
         return;
     }
     note->is_closed = true;
+    note->is_faulted = true;
     controller_give_up(controller, instance, true, at);
 }
 
@@ -196,14 +200,25 @@ static void on_node_lost(struct controller *controller, const struct engine_even
         return;
     }
     controller->stats.nodes_lost++;
+    controller->instance_notes[instance].is_faulted = true;
     controller_give_up(controller, instance, false, event->at);
+}
+
+static void on_node_left(struct controller *controller, const struct engine_event *event)
+{
+    const uint32_t instance = view_find_instance(&controller->view, event->instance);
+
+    if (instance == ROW_NONE)
+        controller->stats.late_events++;
+    else
+        controller_has_left(controller, instance);
 }
 
 /* The share of the machine that the task's part of the bill goes by. */
 static uint32_t weight_ppm(const struct view *view, uint32_t task, uint32_t instance)
 {
-    const struct res *demand = view_demand(view, task, view_family(view, instance));
-    const double share = res_dominant_share(demand, view_capacity(view, instance));
+    const double share =
+        res_dominant_share(view_taken(view, task, instance), view_capacity(view, instance));
 
     return (uint32_t)(share * 1e6);
 }
@@ -213,6 +228,7 @@ void controller_started(struct controller *controller, uint32_t task, msec_t at)
     struct view *view = &controller->view;
     const uint32_t instance = controller->steps[task].at;
 
+    controller->steps[task].has_started = true;
     controller->task_notes[task].started_at = at;
     controller->task_notes[task].absences = 0;
     controller->instance_notes[instance].started_at = at;
@@ -224,21 +240,29 @@ void controller_started(struct controller *controller, uint32_t task, msec_t at)
 
 static void on_started(struct controller *controller, uint32_t task, msec_t at)
 {
-    const struct view *view = &controller->view;
+    const struct task_step *step = &controller->steps[task];
 
-    if (controller->steps[task].state != STEP_PLACED || view->task.state[task] != TASK_BOUND) {
+    if (step->has_started || step->at == ROW_NONE) {
         controller->stats.late_events++;
         return;
     }
-    controller_started(controller, task, at);
+    controller_runs_at(controller, task, step->at, controller->view.task.run_key[task], at);
+}
+
+static bool is_on_its_way(const struct task_step *step)
+{
+    return step->state == STEP_STOPPING || step->state == STEP_CANCELLING;
 }
 
 static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
 {
-    if (controller->steps[task].state != STEP_STOPPING) {
+    const struct task_step *step = &controller->steps[task];
+
+    if (!is_on_its_way(step)) {
         controller->stats.late_events++;
         return;
     }
+    controller->stats.evicted += step->has_started;
     controller_left(controller, task, at);
     controller_try_place(controller, task);
 }
@@ -260,7 +284,6 @@ static void note_loss(struct controller *controller, uint32_t task, msec_t at)
 
     struct task_note *note = &controller->task_notes[task];
     const uint32_t instance = controller->steps[task].at;
-    struct instance_note *machine = &controller->instance_notes[instance];
     const msec_t patience = controller->config.place_retry_ms;
 
     controller->stats.places_lost++;
@@ -270,10 +293,16 @@ static void note_loss(struct controller *controller, uint32_t task, msec_t at)
     const uint32_t before = count_loss(&note->losses, &note->started_at, at);
 
     note->not_before = at + (patience << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX));
+    if (instance == ROW_NONE)
+        return; /* it was queued: no machine is to blame */
+
+    struct instance_note *machine = &controller->instance_notes[instance];
+
     if (count_loss(&machine->losses, &machine->started_at, at) + 1 < LOSSES_MAX ||
         !view_is_open(&controller->view, instance))
         return;
     controller->stats.bad_machines++;
+    machine->is_faulted = true;
     controller_give_up(controller, instance, true, at);
 }
 
@@ -284,7 +313,7 @@ static bool came_to_nothing(const struct controller *controller, uint32_t task, 
     const struct view *view = &controller->view;
     const uint32_t instance = controller->steps[task].at;
 
-    if (view->task.state[task] == TASK_BOUND)
+    if (view->task.state[task] == TASK_BOUND || controller->steps[task].state == STEP_QUEUED)
         return true;
     return view->task.state[task] == TASK_RUNNING &&
            at - view->task.launched_at[task] < lasting_ms &&
@@ -294,8 +323,9 @@ static bool came_to_nothing(const struct controller *controller, uint32_t task, 
 /* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
 void controller_lost(struct controller *controller, uint32_t task, msec_t at)
 {
-    const bool on_its_way = controller->steps[task].state == STEP_STOPPING;
+    const bool on_its_way = is_on_its_way(&controller->steps[task]);
 
+    controller->stats.evicted += controller->steps[task].has_started;
     if (!on_its_way && came_to_nothing(controller, task, at))
         note_loss(controller, task, at);
     if (!on_its_way)
@@ -312,7 +342,6 @@ static bool forget_task(struct controller *controller, uint32_t task, msec_t at)
     struct view *view = &controller->view;
     const uint32_t instance = view->task.instance[task];
 
-    controller_unqueue(controller, task);
     controller_left(controller, task, at);
     if (instance != ROW_NONE && at > view->task.bound_at[task])
         controller->stats.bound_task_ms += at - view->task.bound_at[task];
@@ -335,8 +364,10 @@ static void on_finished(struct controller *controller, uint32_t task, msec_t at)
     const uint64_t job = controller->view.job.id[controller->view.task.job[task]];
 
     learn_runtime(controller, task, at);
-    if (controller->view.task.state[task] == TASK_RUNNING)
+    if (controller->view.task.state[task] == TASK_RUNNING) {
         controller->instance_notes[controller->steps[task].at].losses = 0;
+        controller_proved_good(controller, controller->steps[task].at);
+    }
     if (forget_task(controller, task, at)) {
         map_put(&controller->ended_jobs, job, 0);
         tempo_event(&controller->knowledge.tempo, at);
@@ -366,6 +397,7 @@ static bool is_current(const struct controller *controller, uint32_t task,
     case ENGINE_JOB_WITHDRAWN:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
+    case ENGINE_NODE_LEFT:
     case ENGINE_TASK_FOUND:
     case ENGINE_LISTED:
         break;
@@ -374,24 +406,10 @@ static bool is_current(const struct controller *controller, uint32_t task,
     return false;
 }
 
-/* The engine gave up what was queued there. */
-static bool is_unqueued(const struct controller *controller, uint32_t task,
-                        const struct engine_event *event)
-{
-    const struct task_note *note = &controller->task_notes[task];
-
-    return event->kind == ENGINE_TASK_LOST && note->is_queued && event->key == note->queue_key;
-}
-
 static void on_task(struct controller *controller, const struct engine_event *event)
 {
     const uint32_t task = view_find_task(&controller->view, event->task);
 
-    if (task != ROW_NONE && is_unqueued(controller, task, event)) {
-        controller_unqueue(controller, task);
-        controller->wants_decision = true;
-        return;
-    }
     if (task == ROW_NONE || !is_current(controller, task, event)) {
         controller->stats.late_events++;
         return;
@@ -418,6 +436,7 @@ static void on_task(struct controller *controller, const struct engine_event *ev
     case ENGINE_JOB_WITHDRAWN:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
+    case ENGINE_NODE_LEFT:
     case ENGINE_TASK_FOUND:
     case ENGINE_LISTED:
         assert(false && "not about a task");
@@ -446,6 +465,9 @@ void controller_on_engine(struct controller *controller, const struct engine_eve
         break;
     case ENGINE_NODE_LOST:
         on_node_lost(controller, event);
+        break;
+    case ENGINE_NODE_LEFT:
+        on_node_left(controller, event);
         break;
     case ENGINE_TASK_FOUND:
         controller_on_found(controller, event);
@@ -505,7 +527,8 @@ bool controller_billed(struct controller *controller, uint32_t instance, msec_t 
 {
     struct view *view = &controller->view;
 
-    if (!open_account(controller, instance, billed_from))
+    if (controller->instance_notes[instance].is_unbilled ||
+        !open_account(controller, instance, billed_from))
         return false;
     view->instance.billed_from[instance] = billed_from;
     if (view->instance.state[instance] == INSTANCE_READY)
@@ -533,7 +556,7 @@ void controller_evacuate(struct controller *controller, uint32_t instance, bool 
 
         controller_unbind(controller, task, at);
         if (stop)
-            controller_stop(controller, task);
+            controller_recall(controller, task, true);
     }
     controller->wants_decision = true;
 }
@@ -606,11 +629,15 @@ static void close_account(struct controller *controller, uint32_t instance,
     const struct view *view = &controller->view;
     const uint64_t id = view->instance.id[instance];
 
-    if (event->billed_from < 0)
+    if (controller->instance_notes[instance].is_unbilled ||
+        (event->billed_from < 0 && !ledger_is_open(controller->ledger, instance)))
         return;
-    (void)open_account(controller, instance, event->billed_from);
+    if (event->billed_from >= 0)
+        (void)open_account(controller, instance, event->billed_from);
 
-    const struct ledger_bill bill = ledger_close(controller->ledger, instance, event->billed_to);
+    /* A cloud that does not know it any more does not say until when it was billed. */
+    const msec_t billed_to = event->billed_from >= 0 ? event->billed_to : event->at;
+    const struct ledger_bill bill = ledger_close(controller->ledger, instance, billed_to);
 
     map_put(&controller->gone, id, 0);
     if (controller->config.on_bill != NULL)
@@ -623,10 +650,10 @@ void controller_gone(struct controller *controller, uint32_t instance,
     struct view *view = &controller->view;
     const enum instance_state state = (enum instance_state)view->instance.state[instance];
 
+    controller->config.engine.ops->forget(controller->config.engine.self,
+                                          view->instance.id[instance]);
     if (state != INSTANCE_RETURNED) {
         view->instance.state[instance] = INSTANCE_RETURNED; /* nothing more to give back */
-        controller->config.engine.ops->retire(controller->config.engine.self,
-                                              view->instance.id[instance]);
         if (controller->config.boot_timeout_ms > 0 && state == INSTANCE_BOOTING)
             controller_boot_failed(controller, instance, event->at);
         if (controller->config.boot_timeout_ms > 0 && state == INSTANCE_REQUESTED)

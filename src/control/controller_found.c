@@ -3,8 +3,8 @@
  * What is there though nobody asked for it, or elsewhere than was asked: tasks that the engine
  * started by itself, machines that an earlier process rented, machines that the engine lost.
  *
- * The ports are right. So the view is changed until it agrees; only where that would break one of its
- * invariants (a task on a machine that cannot hold it) is the world asked to change.
+ * The ports are right, so the view is changed until it agrees. Nothing that runs is ever stopped because
+ * it is not where we thought, or because there is no room for it by what we know.
  */
 #include <assert.h>
 
@@ -26,7 +26,7 @@ void controller_give_up(struct controller *controller, uint32_t instance, bool r
             continue;
         controller_unbind(controller, task, at);
         if (runs)
-            controller_stop(controller, task);
+            controller_recall(controller, task, false);
     }
     if (!runs)
         controller_forget_present(controller, instance, at);
@@ -58,13 +58,41 @@ static bool is_over(const struct controller *controller, uint64_t instance)
             controller->config.is_settled(controller->config.context, instance));
 }
 
-/* Its bill has ended, and yet it lives: nobody saw it for too long. It cannot be billed again, so it
- * must not stay. */
-static void give_back_outlived(struct controller *controller, uint64_t instance)
+/* Its bill has ended, and yet it lives: nobody saw it for too long. Or nobody knows what it costs. It
+ * cannot be billed, so it must not stay; it counts until it is gone, and what runs there may end. */
+static void adopt_to_return(struct controller *controller, const struct cloud_event *event)
 {
-    controller->stats.outlived++;
-    controller->config.engine.ops->retire(controller->config.engine.self, instance);
-    controller->config.cloud.ops->give_back(controller->config.cloud.self, instance);
+    const uint32_t instance = adopt(controller, event);
+
+    controller->instance_notes[instance].is_unbilled = true;
+    controller->view.instance.state[instance] = INSTANCE_DRAINING;
+    controller_try_return(controller, instance);
+}
+
+/* Its offer is in no catalogue any more: what runs there may end, then it goes back. */
+static void leave_if_former(struct controller *controller, uint32_t instance)
+{
+    struct view *view = &controller->view;
+
+    if (!view->catalogue->offers[view->instance.offer[instance]].is_former)
+        return;
+    view->instance.state[instance] = INSTANCE_DRAINING;
+    controller_try_return(controller, instance);
+}
+
+/* All that an earlier process left is known when the first audit has ended. What turns up later and was
+ * not asked for here was rented by somebody else. */
+static bool is_rival(const struct controller *controller, uint64_t instance)
+{
+    return controller->stats.audits > 0 && !is_over(controller, instance) &&
+           map_get(&controller->asked, instance) == MAP_NONE;
+}
+
+static void note_rival(struct controller *controller, uint32_t offer)
+{
+    controller->rivals_now++;
+    if (offer < controller->view.catalogue->offer_count)
+        controller->rivals_price_now += controller->view.offer_price[offer];
 }
 
 static void found_unknown(struct controller *controller, const struct cloud_event *event)
@@ -73,21 +101,67 @@ static void found_unknown(struct controller *controller, const struct cloud_even
         controller->stats.late_events++;
         return;
     }
-    if (is_over(controller, event->instance)) {
-        give_back_outlived(controller, event->instance);
-        return;
-    }
-    if (event->offer >= controller->view.catalogue->offer_count) {
-        controller->stats.strangers++;
+    if (is_rival(controller, event->instance)) {
+        note_rival(controller, event->offer);
         return;
     }
 
-    const uint32_t instance = adopt(controller, event);
+    struct cloud_event known = *event;
+    const bool is_stranger = event->offer >= controller->view.catalogue->offer_count;
+
+    controller->stats.strangers += is_stranger;
+    if (is_stranger && !controller->config.returns_strangers)
+        return;
+    if (is_stranger)
+        known.offer = controller->config.unknown_offer;
+    if (is_stranger || is_over(controller, event->instance)) {
+        controller->stats.outlived += !is_stranger;
+        adopt_to_return(controller, &known);
+        return;
+    }
+
+    const uint32_t instance = adopt(controller, &known);
 
     controller->stats.adopted++;
     if (event->billed_from >= 0)
         (void)controller_billed(controller, instance, event->billed_from);
+    leave_if_former(controller, instance);
     controller->wants_decision = true;
+}
+
+void controller_remember(struct controller *controller, uint64_t instance, uint32_t offer,
+                         msec_t asked_at, msec_t now)
+{
+    if (now > controller->view.now)
+        controller->view.now = now;
+    if (view_find_instance(&controller->view, instance) != ROW_NONE ||
+        offer >= controller->view.catalogue->offer_count)
+        return;
+
+    const uint32_t row = adopt(controller, &(struct cloud_event){
+                                               .instance = instance,
+                                               .offer = offer,
+                                               .billed_from = -1,
+                                           });
+
+    /* A restart gives it no more time to boot. */
+    if (asked_at < controller->view.instance.rented_at[row]) {
+        controller->view.instance.ready_expected[row] -=
+            controller->view.instance.rented_at[row] - asked_at;
+        controller->view.instance.rented_at[row] = asked_at;
+    }
+    leave_if_former(controller, row);
+}
+
+void controller_remember_return(struct controller *controller, uint64_t instance)
+{
+    struct view *view = &controller->view;
+    const uint32_t row = view_find_instance(view, instance);
+
+    if (row == ROW_NONE || !view_is_open(view, row))
+        return;
+    view->instance.state[row] = INSTANCE_DRAINING;
+    controller_try_return(controller, row);
 }
 
 /* It was given back before the list was asked for, and is still there. */
@@ -132,7 +206,6 @@ void controller_on_unknown_gone(struct controller *controller, const struct clou
     const uint32_t instance = adopt(controller, event);
 
     controller->view.instance.state[instance] = INSTANCE_RETURNED;
-    controller->config.engine.ops->retire(controller->config.engine.self, event->instance);
     controller_gone(controller, instance, event);
 }
 
@@ -173,75 +246,67 @@ static uint32_t too_near(const struct view *view, uint32_t task, uint32_t instan
     return ROW_NONE;
 }
 
+/* A task that is only on its way there yields to one that runs there. */
 static void send_away(struct controller *controller, uint32_t task, msec_t at)
 {
     controller_unbind(controller, task, at);
-    controller_stop(controller, task);
+    controller_recall(controller, task, false);
 }
 
-/* Who is only on the way there gives way to who runs there. */
-static bool make_room(struct controller *controller, uint32_t task, uint32_t instance, msec_t at)
+static void make_room(struct controller *controller, uint32_t task, uint32_t instance, msec_t at)
 {
     const struct view *view = &controller->view;
     const uint32_t near = too_near(view, task, instance);
 
-    if (!view_is_open(view, instance) ||
-        view_demand(view, task, view_family(view, instance)) == NULL)
-        return false;
-    if (near != ROW_NONE && view->task.state[near] == TASK_RUNNING)
-        return false;
-    if (near != ROW_NONE)
+    if (near != ROW_NONE && view->task.state[near] != TASK_RUNNING)
         send_away(controller, near, at);
     while (!fits(view, task, instance)) {
         const uint32_t other = newest_idle(view, instance);
 
-        if (other == ROW_NONE)
-            return false;
+        if (other == ROW_NONE) {
+            controller->stats.misfits++;
+            return;
+        }
         send_away(controller, other, at);
     }
-    return true;
 }
 
-/* It runs where it was placed, under this key; false: it is not there as far as we know. */
-static bool confirm(struct controller *controller, uint32_t task, uint32_t instance,
-                    const struct engine_event *event)
-{
-    struct view *view = &controller->view;
-    struct task_step *step = &controller->steps[task];
-
-    if (step->state == STEP_NONE || step->at != instance)
-        return false;
-    view->task.run_key[task] = event->key;
-    if (step->state == STEP_STOPPING)
-        return true; /* it runs until it has stopped */
-    step->key = event->key;
-    if (view->task.state[task] == TASK_BOUND)
-        controller_started(controller, task, event->started_at);
-    return true;
-}
-
-static void settle_in(struct controller *controller, uint32_t task, uint32_t instance,
-                      const struct engine_event *event)
+/* Bind it to where it runs, whatever we thought of it and of the room there: the engine is right. */
+static void settle_in(struct controller *controller, uint32_t task, uint32_t instance, msec_t at)
 {
     struct view *view = &controller->view;
 
     controller->stats.found++;
     controller->wants_decision = true;
-    controller_unbind(controller, task, event->at);
-    controller_left(controller, task, event->at);
+    controller_unbind(controller, task, at);
+    make_room(controller, task, instance, at);
+    view_bind_found(view, task, instance);
+    if (view->instance.state[instance] == INSTANCE_REQUESTED ||
+        view->instance.state[instance] == INSTANCE_BOOTING)
+        controller_ready(controller, instance, at);
+}
 
-    const bool has_room = make_room(controller, task, instance, event->at);
+void controller_runs_at(struct controller *controller, uint32_t task, uint32_t instance,
+                        uint64_t key, msec_t started_at)
+{
+    const struct view *view = &controller->view;
+    struct task_step *step = &controller->steps[task];
 
-    controller_put(controller, task, instance, event->key);
-    if (!has_room) {
-        controller->stats.misfits++;
-        controller_stop(controller, task);
-        return;
+    if (step->at != instance) {
+        controller_left(controller, task, view->now);
+        controller_put(controller, task, instance, key);
+    } else if (step->state == STEP_STOPPING) {
+        controller->view.task.run_key[task] = key;
+        return; /* it runs until it has stopped */
+    } else {
+        step->state = STEP_PLACED; /* it was too late to cancel it */
+        step->key = key;
+        controller->view.task.run_key[task] = key;
     }
-    view_bind(view, task, instance);
-    if (view->instance.state[instance] != INSTANCE_READY)
-        controller_ready(controller, instance, event->started_at);
-    controller_started(controller, task, event->started_at);
+    if (view->task.instance[task] != instance)
+        settle_in(controller, task, instance, view->now);
+    if (view->task.state[task] == TASK_BOUND)
+        controller_started(controller, task, started_at);
 }
 
 void controller_on_found(struct controller *controller, const struct engine_event *event)
@@ -260,7 +325,5 @@ void controller_on_found(struct controller *controller, const struct engine_even
     }
     controller->task_notes[task].mention = controller->audit;
     controller->instance_notes[instance].engine_mention = controller->audit;
-    controller_unqueue(controller, task);
-    if (!confirm(controller, task, instance, event))
-        settle_in(controller, task, instance, event);
+    controller_runs_at(controller, task, instance, event->key, event->started_at);
 }

@@ -31,6 +31,7 @@ enum { PASSES_MAX = 16 };
 
 enum drop {
     KEEP,
+    LEAVE,      /* to the engine, which has the task: its machine is rented all the same */
     DROP_LIMIT, /* may come back when another is dropped for good */
     DROP,
 };
@@ -38,40 +39,26 @@ enum drop {
 struct trim {
     struct controller *controller;
     struct plan *plan;
-    uint8_t *rents;  /* enum drop, of each rent */
-    uint8_t *places; /* of each place */
-    uint32_t *left;  /* places on each rent that are kept */
-    bool *used;      /* rents that had a place */
-    uint8_t *limits; /* enum controller_limit, of each rent that is dropped for one */
-    uint32_t limited;
+    uint8_t *rents;   /* enum drop, of each rent */
+    uint8_t *places;  /* of each place */
+    uint32_t *left;   /* places on each rent that are kept */
+    bool *used;       /* rents that had a place */
+    uint8_t *limits;  /* enum controller_limit, of each rent that is dropped for one */
+    uint32_t limited; /* rents above a limit, in the pass that had most of them */
     uint32_t unproven;
     bool any;
+    bool is_last;   /* pass: no gang waits for the room of another */
+    bool has_gone;  /* a gang that was partly above a limit, in this pass */
+    bool has_mixed; /* another one is still there, and may get what that one had */
 };
 
 /* What limits are held against. */
 struct load {
     uint64_t count;
-    uint64_t coming; /* counted while we probe */
+    uint64_t unproven; /* counted while the brake is on */
     money_t price;
+    money_t charge; /* of what is to be rented: its first */
 };
-
-static bool is_coming(const struct view *view, uint32_t instance)
-{
-    return view->instance.state[instance] == INSTANCE_REQUESTED ||
-           view->instance.state[instance] == INSTANCE_BOOTING;
-}
-
-uint32_t controller_failed_boots(const struct controller *controller)
-{
-    enum { PROBE_AFTER = 3 };
-
-    return controller->failed_boots >= PROBE_AFTER ? controller->failed_boots : 0;
-}
-
-static bool is_probing(const struct controller *controller)
-{
-    return controller_failed_boots(controller) > 0;
-}
 
 static bool is_gang(const struct view *view, uint32_t task)
 {
@@ -80,7 +67,35 @@ static bool is_gang(const struct view *view, uint32_t task)
     return view->job.gang[job] && view->job.task_count[job] > 1;
 }
 
-/* Tasks that wait after a loss, and those that the engine will start by itself. */
+/* A move that would end a run that must go on: no plan has such, but nobody's job depends on that. */
+static bool is_forbidden(const struct controller *controller, uint32_t task)
+{
+    const struct view *view = &controller->view;
+
+    return controller->steps[task].has_started && view->job.fixed[view->task.job[task]];
+}
+
+/* The engine has had an empty machine for the task for a while, and has not used it: its own queue has
+ * something before it, say. Taken back, it is ours to place. */
+static void take_back_overlooked(struct controller *controller, const struct plan_place *place)
+{
+    static const msec_t patience_ms = 5 * MSEC_PER_SEC;
+
+    const struct view *view = &controller->view;
+    const msec_t ready_at = controller->instance_notes[place->target].ready_at;
+    const msec_t empty_since = view->instance.empty_since[place->target];
+    const msec_t due = (ready_at > empty_since ? ready_at : empty_since) + patience_ms;
+
+    if (view->instance.task_count[place->target] > 0 ||
+        view->instance.state[place->target] != INSTANCE_READY)
+        return;
+    if (view->now >= due)
+        controller_recall(controller, place->task, false);
+    else if (due < controller->next_retry)
+        controller->next_retry = due;
+}
+
+/* Tasks that wait after a loss, those that must stay, and those that the engine will start by itself. */
 static void drop_held_back(struct trim *trim)
 {
     struct controller *controller = trim->controller;
@@ -93,12 +108,32 @@ static void drop_held_back(struct trim *trim)
             if (until < controller->next_retry)
                 controller->next_retry = until;
             controller->stats.held_back++;
-        } else if (!controller_leaves_to_engine(controller, place)) {
-            continue;
+            trim->places[i] = DROP;
+        } else if (is_forbidden(controller, place->task)) {
+            controller->stats.forbidden++;
+            trim->places[i] = DROP;
+        } else if (controller->steps[place->task].state == STEP_QUEUED) {
+            trim->places[i] = LEAVE;
+            if (place->fresh)
+                trim->plan->rents[place->target].is_for_engine = true;
+            else
+                take_back_overlooked(controller, place);
         }
-        trim->places[i] = DROP;
-        trim->any = true;
+        trim->any = trim->any || trim->places[i] != KEEP;
     }
+}
+
+/* Whether a gang, of which 'of_gang' says what becomes of its places, is dropped as a whole now. Of those
+ * that are partly above a limit only the first is in one pass: what it would have rented may be what the
+ * next one lacks. */
+static bool gang_goes(struct trim *trim, uint8_t of_gang, bool is_first)
+{
+    if (of_gang == 0 || of_gang == 1U << KEEP || of_gang == 1U << DROP_LIMIT)
+        return false;
+    if ((of_gang & 1U << DROP) != 0 || trim->is_last)
+        return true;
+    trim->has_mixed = trim->has_mixed || !is_first;
+    return is_first;
 }
 
 /* A gang of which a part is dropped, is for good; if all of it is above a limit, there may be room
@@ -106,7 +141,9 @@ static void drop_held_back(struct trim *trim)
 static bool drop_gangs(struct trim *trim)
 {
     const struct view *view = &trim->controller->view;
+    const uint8_t mixed = 1U << KEEP | 1U << DROP_LIMIT;
     uint8_t *seen = ARENA_ARRAY(&trim->controller->arena, uint8_t, view->job.count);
+    uint32_t first = ROW_NONE;
     bool changed = false;
 
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
@@ -116,14 +153,16 @@ static bool drop_gangs(struct trim *trim)
             seen[view->task.job[task]] |= (uint8_t)(1U << trim->places[i]);
     }
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
-        const uint8_t of_gang = seen[view->task.job[trim->plan->places[i].task]];
-        const bool is_whole = of_gang == 0 || of_gang == 1U << KEEP || of_gang == 1U << DROP_LIMIT;
+        const uint32_t job = view->task.job[trim->plan->places[i].task];
 
-        if (is_whole || trim->places[i] == DROP)
+        if (first == ROW_NONE && !trim->has_gone && seen[job] == mixed)
+            first = job;
+        if (trim->places[i] == DROP || !gang_goes(trim, seen[job], job == first))
             continue;
         changed = changed || trim->places[i] == KEEP;
         trim->places[i] = DROP;
     }
+    trim->has_gone = trim->has_gone || first != ROW_NONE;
     return changed;
 }
 
@@ -201,12 +240,14 @@ static bool drop_too_near(struct trim *trim)
     return changed;
 }
 
-/* All that hangs on what is dropped; true: a rent lost all its places for good. */
+/* All that hangs on what is dropped; true: a rent lost all its places for good, or a gang waits for that. */
 static bool settle(struct trim *trim)
 {
     bool changed = true;
     bool freed = false;
 
+    trim->has_gone = false;
+    trim->has_mixed = false;
     while (changed) {
         changed = drop_gangs(trim);
         changed = drop_overfull(trim) || changed;
@@ -224,7 +265,7 @@ static bool settle(struct trim *trim)
         freed = freed || trim->rents[i] == KEEP;
         trim->rents[i] = DROP;
     }
-    return freed;
+    return freed || trim->has_mixed;
 }
 
 money_t controller_price_per_hour(const struct controller *controller)
@@ -242,32 +283,37 @@ money_t controller_price_per_hour(const struct controller *controller)
 static struct load load_of(const struct controller *controller)
 {
     const struct view *view = &controller->view;
-    struct load load = { .count = view->instance.living };
+    struct load load = { .count = view->instance.living + controller->rivals };
 
     if (controller->config.max_price_per_hour > 0)
-        load.price = controller_price_per_hour(controller);
-    if (!is_probing(controller))
-        return load;
-    INSTANCE_EACH(instance, view)
-    {
-        load.coming += is_coming(view, instance);
-    }
+        load.price = controller_price_per_hour(controller) + controller->rivals_price;
+    load.unproven = controller_unproven(controller);
     return load;
 }
 
-/* The limit that forbids one machine more, at this price. */
+/* The limit that forbids one machine more, of this offer. */
 static enum controller_limit limit_met(const struct controller *controller, const struct load *load,
-                                       money_t price)
+                                       uint32_t offer)
 {
+    const struct view *view = &controller->view;
+    const money_t price = view->offer_price[offer];
     const struct controller_config *config = &controller->config;
 
     if (config->rent_nothing)
         return LIMIT_NO_RENT;
+    if (controller->is_doubting)
+        return LIMIT_DOUBT;
+    if (controller->rivals > 0)
+        return LIMIT_RIVAL;
     if (config->max_instances > 0 && load->count >= config->max_instances)
         return LIMIT_INSTANCES;
     if (config->max_price_per_hour > 0 && load->price + price > config->max_price_per_hour)
         return LIMIT_PRICE;
-    if (is_probing(controller) && load->coming > 0)
+    if (config->has_budget &&
+        load->charge + controller_first_charge(view->catalogue, offer, view->now) >
+            config->budget_left)
+        return LIMIT_BUDGET;
+    if (load->unproven >= controller_brake_allows(controller))
         return LIMIT_PROBE;
     return LIMIT_NONE;
 }
@@ -279,7 +325,8 @@ static void follow_rent(struct trim *trim, uint32_t place)
     struct task_note *note = &trim->controller->task_notes[of->task];
     const bool is_kept = trim->rents[of->target] == KEEP;
 
-    trim->places[place] = is_kept ? KEEP : DROP_LIMIT;
+    if (trim->places[place] != LEAVE)
+        trim->places[place] = is_kept ? KEEP : DROP_LIMIT;
     note->limited_by = is_kept ? LIMIT_NONE : trim->limits[of->target];
     note->limited_in = (uint32_t)trim->controller->stats.decisions;
 }
@@ -289,27 +336,30 @@ static void drop_above_limits(struct trim *trim)
 {
     const struct view *view = &trim->controller->view;
     struct load load = load_of(trim->controller);
+    uint32_t limited = 0;
 
-    trim->limited = 0;
     trim->unproven = 0;
     for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
-        const money_t more = view->offer_price[trim->plan->rents[i].offer];
+        const uint32_t offer = trim->plan->rents[i].offer;
 
         if (trim->rents[i] == DROP)
             continue;
-        trim->limits[i] = (uint8_t)limit_met(trim->controller, &load, more);
+        trim->limits[i] = (uint8_t)limit_met(trim->controller, &load, offer);
         if (trim->limits[i] != LIMIT_NONE) {
             trim->rents[i] = DROP_LIMIT;
-            trim->limited += trim->limits[i] != LIMIT_PROBE;
+            limited += trim->limits[i] != LIMIT_PROBE;
             trim->unproven += trim->limits[i] == LIMIT_PROBE;
             trim->any = true;
             continue;
         }
         trim->rents[i] = KEEP;
         load.count++;
-        load.coming++;
-        load.price += more;
+        load.unproven++;
+        load.price += view->offer_price[offer];
+        load.charge += controller_first_charge(view->catalogue, offer, view->now);
     }
+    if (limited > trim->limited)
+        trim->limited = limited;
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
         if (trim->plan->places[i].fresh && trim->places[i] != DROP)
             follow_rent(trim, i);
@@ -333,7 +383,7 @@ struct controller_wait controller_wait_of(const struct controller *controller, u
         .limit = limit_of(controller, task),
         .not_before = note->not_before,
         .losses = note->losses,
-        .is_queued = note->is_queued,
+        .is_queued = controller->steps[task].state == STEP_QUEUED,
     };
 
     if (!is_gang(view, task))
@@ -349,7 +399,8 @@ static bool has_limits(const struct controller *controller)
     const struct controller_config *config = &controller->config;
 
     return config->rent_nothing || config->max_instances > 0 || config->max_price_per_hour > 0 ||
-           is_probing(controller);
+           config->has_budget || controller->is_doubting || controller->rivals > 0 ||
+           controller_brake_allows(controller) != BRAKE_OFF;
 }
 
 /* The first rent that the plan has for a task which is not held back, or for none; RENT_NONE: there
@@ -382,10 +433,9 @@ static void keep_probe(struct trim *trim, uint32_t probe)
             return;
     }
 
-    const money_t price = trim->controller->view.offer_price[trim->plan->rents[probe].offer];
     const struct load load = load_of(trim->controller);
 
-    if (limit_met(trim->controller, &load, price) == LIMIT_NONE)
+    if (limit_met(trim->controller, &load, trim->plan->rents[probe].offer) == LIMIT_NONE)
         trim->rents[probe] = KEEP;
 }
 
@@ -410,7 +460,8 @@ static void drop_releases(struct trim *trim)
         const uint32_t type = view->catalogue->offers[view->instance.offer[instance]].type;
         const bool stays = view->instance.task_count[instance] > leaving[instance];
         const bool is_ready = view->instance.state[instance] == INSTANCE_READY;
-        const bool is_probe = is_probing(trim->controller) && is_coming(view, instance);
+        const bool is_probe =
+            controller_is_probing(trim->controller) && controller_is_coming(view, instance);
 
         if (!stays && !is_probe && !(is_ready && awaited[type]))
             plan->releases[kept++] = plan->releases[i];
@@ -493,9 +544,10 @@ void controller_trim(struct controller *controller, struct plan *plan)
     }
     drop_held_back(&trim);
 
-    const uint32_t probe = is_probing(controller) ? find_probe(&trim) : RENT_NONE;
+    const uint32_t probe = controller_is_probing(controller) ? find_probe(&trim) : RENT_NONE;
 
     for (uint32_t pass = 0; again && pass < PASSES_MAX; pass++) {
+        trim.is_last = pass + 1 == PASSES_MAX;
         if (has_limits(controller))
             drop_above_limits(&trim);
         again = trim.any && settle(&trim);
@@ -508,84 +560,6 @@ void controller_trim(struct controller *controller, struct plan *plan)
         compact(&trim);
     if (trim.limited > 0 && !controller->config.rent_nothing)
         make_room(&trim);
-    if (trim.any || controller->queued > 0 || is_probing(controller))
+    if (trim.any || controller->queued > 0 || controller_is_probing(controller))
         drop_releases(&trim);
-}
-
-/*
- * Machines that do not come.
- */
-
-void controller_boot_worked(struct controller *controller, uint32_t instance)
-{
-    const struct view *view = &controller->view;
-
-    controller->boots[view->instance.offer[instance]] = (struct boot_record){ 0 };
-    controller->failed_boots = 0;
-    if (view->instance.rented_at[instance] > controller->proven_at)
-        controller->proven_at = view->instance.rented_at[instance];
-}
-
-/* For how long the offer is left alone. */
-static msec_t block_ms(const struct controller_config *config, uint32_t failures)
-{
-    static const msec_t most_ms = MSEC_PER_HOUR;
-    msec_t length = config->refused_block_ms;
-
-    while (failures-- > 1 && length > 0 && length < most_ms)
-        length = length < most_ms / 2 ? 2 * length : most_ms;
-    return length;
-}
-
-void controller_boot_failed(struct controller *controller, uint32_t instance, msec_t at)
-{
-    const struct view *view = &controller->view;
-    const uint32_t offer = view->instance.offer[instance];
-    const msec_t asked_at = view->instance.rented_at[instance];
-    struct boot_record *record = &controller->boots[offer];
-
-    if (record->failures == 0 || asked_at >= record->failed_at) {
-        record->failures++;
-        record->failed_at = at;
-    }
-    /* If one that was asked for as late or later became ready, it is this machine that is bad. */
-    if (asked_at > controller->proven_at)
-        controller->failed_boots++;
-    controller_block(controller, offer, at, block_ms(&controller->config, record->failures));
-}
-
-void controller_check_boots(struct controller *controller)
-{
-    const struct view *view = &controller->view;
-
-    if (view->now < controller->next_boot_timeout || controller->config.boot_timeout_ms == 0)
-        return;
-    INSTANCE_EACH(instance, view)
-    {
-        if (!is_coming(view, instance) ||
-            view->instance.ready_expected[instance] + controller->config.boot_timeout_ms >
-                view->now)
-            continue;
-        controller->stats.boot_timeouts++;
-        controller_boot_failed(controller, instance, view->now);
-        controller_give_up(controller, instance, false, view->now);
-    }
-    controller->wants_decision = false; /* one is being made */
-}
-
-void controller_watch_boots(struct controller *controller)
-{
-    const struct view *view = &controller->view;
-
-    controller->next_boot_timeout = MSEC_NEVER;
-    if (controller->config.boot_timeout_ms == 0)
-        return;
-    INSTANCE_EACH(instance, view)
-    {
-        const msec_t at =
-            view->instance.ready_expected[instance] + controller->config.boot_timeout_ms;
-
-        if (is_coming(view, instance) && at < controller->next_boot_timeout)
-            controller->next_boot_timeout = at;
-    }
 }

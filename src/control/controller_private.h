@@ -7,6 +7,7 @@
  *   controller_found.c    what is there though nobody asked for it
  *   controller_audit.c    what is known, held against lists
  *   controller_limits.c   what of a plan is not carried out
+ *   controller_brake.c    what is rented while machines prove bad
  *   controller_queue.c    tasks that the engine may start by itself
  *   controller_steps.c    how plans become acts
  */
@@ -19,23 +20,25 @@
 
 /* Where the engine has a task, as far as we asked and heard. */
 enum step_state {
-    STEP_NONE,     /* nowhere: it can be placed */
-    STEP_PLACED,   /* asked to start at 'at', or running there */
-    STEP_STOPPING, /* asked to stop */
+    STEP_NONE,       /* nowhere: it is ours to place */
+    STEP_QUEUED,     /* the engine starts it wherever there is room; 'at' is ROW_NONE */
+    STEP_PLACED,     /* asked to start at 'at', or running there */
+    STEP_CANCELLING, /* asked not to start, wherever that would be */
+    STEP_STOPPING,   /* asked to end its run */
 };
 
 /* One per row of the view's tasks. */
 struct task_step {
     uint64_t key;  /* of the last act */
-    uint32_t at;   /* the instance it was placed on; ROW_NONE with STEP_NONE */
+    uint32_t at;   /* the instance it was placed on; ROW_NONE: none */
     uint32_t next; /* in the list of those who are there */
     uint32_t prev;
     uint8_t state;
+    bool has_started; /* the engine said that it runs at 'at' */
 };
 
 /* One per row of the view's tasks: what outlives its steps. */
 struct task_note {
-    uint64_t queue_key;  /* of the act that queued it at the engine */
     msec_t since;        /* of the last step: asked for, left */
     msec_t not_before;   /* it is not placed again before */
     msec_t started_at;   /* of the last start since the last loss; -1: none */
@@ -47,14 +50,17 @@ struct task_note {
     uint8_t limited_by; /* enum controller_limit */
     uint8_t losses;     /* of placements, without a start in between that lasted */
     uint8_t absences;   /* lists in a row that did not name it though it was asked for */
-    bool is_queued;     /* at the engine */
 };
 
 /* One per row of the view's instances. */
 struct instance_note {
-    uint64_t returned_key;   /* the next key when it was given back; 0: it was not */
-    msec_t started_at;       /* of the last start there since the last loss; -1: none */
-    uint32_t mention;        /* the audit in which the cloud spoke of it last */
+    uint64_t returned_key; /* the next key when it was given back; 0: it was not */
+    msec_t started_at;     /* of the last start there since the last loss; -1: none */
+    msec_t asked_at;       /* to leave, or given back */
+    msec_t leaving_since;  /* asked to leave first */
+    msec_t ready_at;       /* it takes work since */
+    msec_t missing_since;  /* the first list in a row that did not name it; -1: the last one did */
+    uint32_t mention;      /* the audit in which the cloud spoke of it last */
     uint32_t engine_mention; /* and the engine */
     uint8_t absences;        /* lists in a row that did not name it */
     uint8_t engine_absences;
@@ -62,6 +68,10 @@ struct instance_note {
     bool is_closed;      /* it drains because the engine gives it no new work, and may again */
     bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
     bool is_asked_again; /* it was given back again in this audit */
+    bool is_leaving;     /* the engine was asked to let it leave */
+    bool is_good;        /* a task has run there */
+    bool is_faulted;     /* the engine closed it, or we gave it up */
+    bool is_unbilled;    /* its bill has ended, and it lives on: it has no account */
 };
 
 /* A list that was asked for. */
@@ -69,7 +79,8 @@ struct audit_list {
     uint64_t key;    /* 0: none is under way */
     uint32_t number; /* of its audit */
     msec_t asked_at;
-    bool has_ended; /* one of its kind, at least once */
+    msec_t waiting_since; /* the first that was asked for and has not ended; -1: the last one has */
+    bool has_ended;       /* one of its kind, at least once */
 };
 
 /* One per row of the view's jobs: what its runtime teaches when it has ended. */
@@ -109,15 +120,23 @@ struct controller {
     struct map ended_jobs;   /* ids of jobs that are over, to know late news of them: those that
                                 ended since the engine's list was asked for last */
     struct map ended_before; /* and those that ended between the last two */
+    struct map asked;        /* ids of instances that this process asked for */
     struct map gone;         /* ids of instances whose bill has ended, to know late news of them */
     struct audit_list cloud_list;
     struct audit_list engine_list;
-    uint32_t audit;           /* number of the last one that began */
-    bool engine_list_is_due;  /* when the cloud's has ended */
-    bool is_limited;          /* the last decision would have rented more */
-    uint32_t queued;          /* tasks that are queued at the engine */
-    uint32_t queue_first;     /* of them */
-    uint32_t failed_boots;    /* machines in a row that did not become ready */
+    uint32_t audit;       /* number of the last one that began */
+    uint32_t missing;     /* machines that the cloud's last list did not name */
+    bool is_doubting;     /* too many for it to be believed */
+    uint32_t rivals;      /* machines in the cloud's last list that nobody here asked for */
+    money_t rivals_price; /* of them, per hour */
+    uint32_t rivals_now;  /* in the list that is under way */
+    money_t rivals_price_now;
+    bool engine_list_is_due; /* when the cloud's has ended */
+    bool is_limited;         /* the last decision would have rented more */
+    uint32_t queued;         /* tasks that are queued at the engine */
+    uint32_t queue_first;    /* of them */
+    struct controller_brake brake;
+    msec_t next_proof;        /* when a machine may have proved good, or the next probe is due */
     msec_t proven_at;         /* when the latest machine that became ready was asked for */
     msec_t next_retry;        /* when the next lost task may be placed again */
     msec_t next_boot_timeout; /* when the next machine should be ready at last */
@@ -139,8 +158,11 @@ void controller_apply(struct controller *controller, const struct plan *plan);
 /* Start the task at the instance it is bound to, if both are ready for it. */
 void controller_try_place(struct controller *controller, uint32_t task);
 
-/* Give the instance back if it is draining and nothing is left there. */
+/* If the instance is draining and nothing of ours is left there, let the engine let it leave. */
 void controller_try_return(struct controller *controller, uint32_t instance);
+
+/* The engine has nothing on it any more: give it back, if we have nothing there either. */
+void controller_has_left(struct controller *controller, uint32_t instance);
 
 /* Something was asked of the task, or it left, at 'at': what was said of it before is old news. */
 void controller_note_step(struct controller *controller, uint32_t task, msec_t at);
@@ -148,8 +170,13 @@ void controller_note_step(struct controller *controller, uint32_t task, msec_t a
 /* The task is no longer where it was placed, as of 'at'. */
 void controller_left(struct controller *controller, uint32_t task, msec_t at);
 
-/* Ask the engine to stop the task, if it is anywhere. */
-void controller_stop(struct controller *controller, uint32_t task);
+/* Take the task back from the engine: a start that has not happened is cancelled. A run is ended only
+ * if 'ends_run'; else it goes on where it is, and the engine says so. */
+void controller_recall(struct controller *controller, uint32_t task, bool ends_run);
+
+/* The task, which may be anywhere as far as we know, runs on the instance. */
+void controller_runs_at(struct controller *controller, uint32_t task, uint32_t instance,
+                        uint64_t key, msec_t started_at);
 
 /* Take the task off what it is bound to; it waits again. */
 void controller_unbind(struct controller *controller, uint32_t task, msec_t at);
@@ -170,7 +197,7 @@ void controller_ready(struct controller *controller, uint32_t instance, msec_t a
 /* Open the books of a machine that works already. */
 void controller_catch_up(struct controller *controller, uint32_t instance);
 
-/* Everything that is bound to the instance waits again; 'stop': it still runs there. */
+/* Everything that is bound to the instance waits again; 'stop': what runs there is stopped. */
 void controller_evacuate(struct controller *controller, uint32_t instance, bool stop, msec_t at);
 
 /* Whoever was there is nowhere now; what the engine will say of it, or has said, is old news. */
@@ -210,6 +237,17 @@ void controller_on_engine_listed(struct controller *controller, const struct eng
 /* controller_limits.c: take out of a plan what is not to be done now. */
 void controller_trim(struct controller *controller, struct plan *plan);
 
+/* controller_brake.c: how many machines that have not proved good may be there at a time. */
+#define BRAKE_OFF UINT64_MAX
+uint64_t controller_brake_allows(const struct controller *controller);
+uint64_t controller_unproven(const struct controller *controller);
+bool controller_is_probing(const struct controller *controller);
+bool controller_is_coming(const struct view *view, uint32_t instance);
+void controller_proved_good(struct controller *controller, uint32_t instance);
+
+/* It leaves: if starts there have failed, that counts. */
+void controller_starts_failed(struct controller *controller, uint32_t instance);
+
 /* It became ready, or never will be: what to think of its offer, and of all that is rented. */
 void controller_boot_worked(struct controller *controller, uint32_t instance);
 void controller_boot_failed(struct controller *controller, uint32_t instance, msec_t at);
@@ -220,6 +258,9 @@ void controller_check_boots(struct controller *controller);
 /* Know when to look again. */
 void controller_watch_boots(struct controller *controller);
 
+/* Prices that changed and offers that may be asked again: all reservation prices are new. */
+void controller_refresh_offers(struct controller *controller, msec_t now);
+
 /* controller_queue.c */
 void controller_queue_ahead(struct controller *controller);
 
@@ -227,9 +268,8 @@ void controller_queue_ahead(struct controller *controller);
 void controller_queue_again(struct controller *controller, uint32_t task);
 void controller_unqueue(struct controller *controller, uint32_t task);
 
-/* Whether the plan's place of a task that is queued can be left to the engine. */
-bool controller_leaves_to_engine(const struct controller *controller,
-                                 const struct plan_place *place);
+/* Take back all that is queued. */
+void controller_recall_queued(struct controller *controller);
 
 /* Of each type of the catalogue, whether a task that is queued fits it; in the arena. */
 bool *controller_awaited_types(struct controller *controller);

@@ -3,7 +3,8 @@
  * Tasks that the engine may start by itself. To say of each short task where it shall run costs a call
  * to the engine and the time until the last one's end was heard. Where short tasks wait because no
  * machine will be rented for them, some are handed to the engine: it starts each as soon as there is
- * room anywhere, and says where. In the view they wait until then.
+ * room anywhere, and says where. Until then they are the engine's: in the view they wait, so that a
+ * policy knows of them and rents for them, but no plan places them.
  *
  * Costs:  O(1) an event; a decision looks at the queued ones and as many more, once through the
  *         instances, and once at each shape.
@@ -19,7 +20,6 @@ static void queue_add(struct controller *controller, uint32_t task)
     struct task_note *note = &controller->task_notes[task];
     const uint32_t next = controller->queue_first;
 
-    note->is_queued = true;
     note->queue_prev = ROW_NONE;
     note->queue_next = next;
     if (next != ROW_NONE)
@@ -30,11 +30,10 @@ static void queue_add(struct controller *controller, uint32_t task)
 
 void controller_unqueue(struct controller *controller, uint32_t task)
 {
-    struct task_note *note = &controller->task_notes[task];
+    const struct task_note *note = &controller->task_notes[task];
 
-    if (!note->is_queued)
+    if (controller->steps[task].state != STEP_QUEUED)
         return;
-    note->is_queued = false;
     if (note->queue_prev != ROW_NONE)
         controller->task_notes[note->queue_prev].queue_next = note->queue_next;
     else
@@ -42,13 +41,14 @@ void controller_unqueue(struct controller *controller, uint32_t task)
     if (note->queue_next != ROW_NONE)
         controller->task_notes[note->queue_next].queue_prev = note->queue_prev;
     controller->queued--;
+    controller->steps[task] = (struct task_step){ .at = ROW_NONE };
+    controller->view.task.run_key[task] = 0;
 }
 
-bool controller_leaves_to_engine(const struct controller *controller,
-                                 const struct plan_place *place)
+void controller_recall_queued(struct controller *controller)
 {
-    return controller->task_notes[place->task].is_queued && !place->fresh &&
-           controller->view.instance.state[place->target] == INSTANCE_READY;
+    while (controller->queue_first != ROW_NONE)
+        controller_recall(controller, controller->queue_first, false);
 }
 
 bool *controller_awaited_types(struct controller *controller)
@@ -130,8 +130,7 @@ static bool may_queue(const struct controller *controller, const struct room *ro
     const uint32_t job = view->task.job[task];
     const struct task_note *note = &controller->task_notes[task];
 
-    return !note->is_queued && note->not_before <= view->now &&
-           controller->steps[task].state == STEP_NONE &&
+    return note->not_before <= view->now && controller->steps[task].state == STEP_NONE &&
            (view->job.task_count[job] == 1 || (!view->job.gang[job] && !view->job.spread[job])) &&
            has_machine(view, room, view->task.shape[task]) &&
            expected_ms(controller, task) <= controller->config.queue_ahead_ms;
@@ -141,7 +140,9 @@ static void ask(struct controller *controller, uint32_t task)
 {
     const uint64_t key = controller_key(controller);
 
-    controller->task_notes[task].queue_key = key;
+    controller->steps[task] =
+        (struct task_step){ .key = key, .at = ROW_NONE, .state = STEP_QUEUED };
+    controller->view.task.run_key[task] = key;
     controller_note_step(controller, task, controller->view.now);
     controller->config.engine.ops->queue(controller->config.engine.self, key,
                                          controller->view.task.id[task]);

@@ -4,8 +4,12 @@
  * be. Each act brings the two nearer:
  *
  *     bound, nowhere, target ready     -> place
- *     placed elsewhere than bound      -> stop; when it has stopped: place
- *     draining instance, nobody there  -> retire, give back
+ *     placed elsewhere than bound      -> cancel, or stop if it runs; when that is confirmed: place
+ *     draining instance, nobody there  -> retire; when it has left: give back
+ *
+ * A task has one owner: what was handed to the engine is its own until it says otherwise. Whether a
+ * task runs is the engine's word, too: a start that we have not heard of is no run that we may end.
+ * So only controller_recall with 'ends_run' ever ends a run, and only one that we know of.
  */
 #include <assert.h>
 
@@ -36,6 +40,8 @@ static void present_remove(struct controller *controller, uint32_t task)
 {
     const struct task_step *step = &controller->steps[task];
 
+    if (step->at == ROW_NONE)
+        return;
     if (step->prev != ROW_NONE)
         controller->steps[step->prev].next = step->next;
     else
@@ -48,8 +54,7 @@ void controller_put(struct controller *controller, uint32_t task, uint32_t insta
 {
     struct task_step *step = &controller->steps[task];
 
-    step->key = key;
-    step->state = STEP_PLACED;
+    *step = (struct task_step){ .key = key, .state = STEP_PLACED };
     present_add(controller, task, instance);
     controller->view.task.run_key[task] = key;
     controller_note_step(controller, task, controller->view.now);
@@ -64,24 +69,45 @@ void controller_try_place(struct controller *controller, uint32_t task)
     if (instance == ROW_NONE || step->state != STEP_NONE ||
         view->instance.state[instance] != INSTANCE_READY)
         return;
-    controller_unqueue(controller, task); /* the placement takes it back */
     controller_put(controller, task, instance, controller_key(controller));
     controller->config.engine.ops->place(controller->config.engine.self, step->key,
                                          view->task.id[task], view->instance.id[instance]);
 }
 
-void controller_stop(struct controller *controller, uint32_t task)
+static void stop(struct controller *controller, uint32_t task)
 {
     struct task_step *step = &controller->steps[task];
 
-    if (step->state != STEP_PLACED)
-        return;
     step->state = STEP_STOPPING;
     step->key = controller_key(controller);
     controller_note_step(controller, task, controller->view.now);
     controller->view.task.stops[task]++;
     controller->config.engine.ops->stop(controller->config.engine.self, step->key,
                                         controller->view.task.id[task]);
+}
+
+static void cancel(struct controller *controller, uint32_t task)
+{
+    struct task_step *step = &controller->steps[task];
+
+    controller_unqueue(controller, task);
+    step->state = STEP_CANCELLING;
+    step->key = controller_key(controller);
+    controller_note_step(controller, task, controller->view.now);
+    controller->config.engine.ops->cancel(controller->config.engine.self, step->key,
+                                          controller->view.task.id[task]);
+}
+
+void controller_recall(struct controller *controller, uint32_t task, bool ends_run)
+{
+    const struct task_step *step = &controller->steps[task];
+
+    if (step->state != STEP_PLACED && step->state != STEP_QUEUED)
+        return;
+    if (!step->has_started)
+        cancel(controller, task);
+    else if (ends_run)
+        stop(controller, task);
 }
 
 void controller_left(struct controller *controller, uint32_t task, msec_t at)
@@ -91,10 +117,13 @@ void controller_left(struct controller *controller, uint32_t task, msec_t at)
 
     if (step->state == STEP_NONE)
         return;
+    controller_unqueue(controller, task);
     present_remove(controller, task);
     *step = (struct task_step){ .at = ROW_NONE };
     controller_note_step(controller, task, at);
     controller->view.task.run_key[task] = 0;
+    if (instance == ROW_NONE)
+        return;
     (void)ledger_leave(controller->ledger, instance, task, at);
     controller_try_return(controller, instance);
 }
@@ -114,16 +143,50 @@ void controller_unbind(struct controller *controller, uint32_t task, msec_t at)
 
 void controller_try_return(struct controller *controller, uint32_t instance)
 {
-    struct view *view = &controller->view;
-    const uint64_t id = view->instance.id[instance];
+    const struct view *view = &controller->view;
+    struct instance_note *note = &controller->instance_notes[instance];
 
-    if (view->instance.state[instance] != INSTANCE_DRAINING ||
+    if (view->instance.state[instance] != INSTANCE_DRAINING || note->is_leaving ||
         view->instance.task_count[instance] > 0 || controller->present[instance] != ROW_NONE)
         return;
+    if (note->asked_at == 0) {
+        note->leaving_since = view->now;
+        controller_starts_failed(controller, instance);
+    }
+    note->is_leaving = true;
+    note->asked_at = view->now;
+    controller->config.engine.ops->retire(controller->config.engine.self,
+                                          view->instance.id[instance]);
+}
+
+msec_t controller_leaving_since(const struct controller *controller, uint32_t instance)
+{
+    const struct instance_note *note = &controller->instance_notes[instance];
+
+    return controller->view.instance.state[instance] == INSTANCE_DRAINING && note->is_leaving
+               ? note->leaving_since
+               : -1;
+}
+
+void controller_has_left(struct controller *controller, uint32_t instance)
+{
+    struct view *view = &controller->view;
+    struct instance_note *note = &controller->instance_notes[instance];
+
+    if (view->instance.state[instance] != INSTANCE_DRAINING || !note->is_leaving) {
+        controller->stats.late_events++;
+        return;
+    }
+    note->is_leaving = false;
+    if (view->instance.task_count[instance] > 0 || controller->present[instance] != ROW_NONE)
+        return; /* that news is older than this; when they have left it is asked again */
     view->instance.state[instance] = INSTANCE_RETURNED;
-    controller->instance_notes[instance].returned_key = controller->next_key;
-    controller->config.engine.ops->retire(controller->config.engine.self, id);
-    controller->config.cloud.ops->give_back(controller->config.cloud.self, id);
+    note->absences = 0; /* that lists lacked it before says nothing of its end */
+    note->missing_since = -1;
+    note->returned_key = controller->next_key;
+    note->asked_at = view->now;
+    controller->config.cloud.ops->give_back(controller->config.cloud.self,
+                                            view->instance.id[instance]);
 }
 
 uint32_t controller_add_instance(struct controller *controller, uint64_t id, uint32_t offer)
@@ -133,6 +196,7 @@ uint32_t controller_add_instance(struct controller *controller, uint64_t id, uin
     controller_grow(controller);
     controller->instance_notes[instance] = (struct instance_note){
         .started_at = -1,
+        .missing_since = -1,
         .mention = controller->audit,
         .engine_mention = controller->audit,
     };
@@ -160,6 +224,7 @@ static uint32_t rent(struct controller *controller, const struct plan *plan, uin
     const msec_t ready = view->now + machine_type_acquire_ms(type, end - begin) + type->setup_ms;
 
     for (uint32_t i = begin; i < end; i++) {
+        map_put(&controller->asked, controller->next_key, 0);
         fresh[i] = controller_add_instance(controller, controller_key(controller), like->offer);
         view->instance.ready_expected[fresh[i]] = ready;
     }
@@ -177,14 +242,17 @@ static void lift(struct controller *controller, uint32_t task)
     if (view->task.launches[task] > 0)
         controller->stats.migrations++;
     controller_unbind(controller, task, view->now);
-    controller_stop(controller, task);
+    controller_recall(controller, task, true);
 }
 
-/* The rest of a gang of which a task moves starts again where it is. */
+/* The rest of a gang of which a task moves starts again where it is. A gang that must not be moved has no
+ * such task: what is known of it is on its way to be corrected by the engine. */
 static void restart_gang(struct controller *controller, uint32_t job)
 {
     struct view *view = &controller->view;
 
+    if (view->job.fixed[job])
+        return;
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task]) {
         if (view->task.state[task] != TASK_RUNNING)
@@ -195,7 +263,7 @@ static void restart_gang(struct controller *controller, uint32_t job)
             controller_unbind(controller, task, view->now);
             controller->wants_decision = true;
         }
-        controller_stop(controller, task);
+        controller_recall(controller, task, true);
     }
 }
 
@@ -231,15 +299,22 @@ void controller_apply(struct controller *controller, const struct plan *plan)
     controller->next_wake = plan->wake_at;
 }
 
-void controller_drain(struct controller *controller)
+void controller_drain(struct controller *controller, msec_t now)
 {
-    struct view *view = &controller->view;
+    const struct view *view = &controller->view;
 
+    controller->view.now = now;
+    controller_recall_queued(controller);
     INSTANCE_EACH(instance, view)
     {
-        if (!view_is_open(view, instance) || view->instance.task_count[instance] > 0)
-            continue;
-        view->instance.state[instance] = INSTANCE_DRAINING;
-        controller_try_return(controller, instance);
+        if (view_is_open(view, instance))
+            controller_give_up(controller, instance, true, now);
     }
+    /* There is nothing to decide while it drains, and nothing of a plan to wake up for. */
+    controller->wants_decision = false;
+    controller->next_wake = MSEC_NEVER;
+    controller->next_retry = MSEC_NEVER;
+    controller->next_proof = MSEC_NEVER;
+    controller_refresh_offers(controller, now);
+    controller_watch_boots(controller);
 }

@@ -12,11 +12,14 @@
  *     receives them tells old ones by their key.
  *  3. A task's id is stable even where the engine gives it a new name after an eviction, and over a
  *     restart of the daemon.
- *  4. A task may be placed though it runs, or waits elsewhere to be started: whoever asks may know
- *     less than the engine. It starts at the new place if it has not started; if it runs,
- *     ENGINE_TASK_FOUND says where.
+ *  4. A task has one owner at a time. One that was queued, or placed and has not left, is the
+ *     engine's until it is lost or ended, or until a 'cancel' or a 'stop' of it is confirmed. A task
+ *     may be placed though it runs: whoever asks may know less than the engine. Then nothing is
+ *     stopped, and ENGINE_TASK_FOUND says where it runs.
  *  5. A list wins over events: what it names is there, what was there when it was asked for and is
  *     not named is there no more.
+ *  6. Only 'stop' and 'forget' may end a run. A machine with anything on it, managed by us or not,
+ *     is not reported as left.
  */
 #ifndef STINT_CONTROL_ENGINE_PORT_H
 #define STINT_CONTROL_ENGINE_PORT_H
@@ -31,19 +34,26 @@ struct engine_ops {
     /* Let the machine of this id join; ENGINE_NODE_READY says that it takes work. */
     void (*admit)(void *self, uint64_t instance);
 
-    /* The machine is about to go and nothing runs there any more, or it was lost with all that ran
-     * there. It need not be known. */
+    /* Let the machine leave: nothing new starts there. ENGINE_NODE_LEFT when nothing is on it any
+     * more, or at once if the engine does not know it. What runs there runs to its end. */
     void (*retire)(void *self, uint64_t instance);
+
+    /* The cloud has the machine no more, with all that ran there. It need not be known. */
+    void (*forget)(void *self, uint64_t instance);
 
     /* Start the task on the machine, as soon as there is room: ENGINE_TASK_STARTED, or _LOST. */
     void (*place)(void *self, uint64_t key, uint64_t task, uint64_t instance);
 
     /* Start the task on any machine that was admitted, whenever there is room, and do not wait to
-     * be told where: ENGINE_TASK_FOUND, or _LOST if it will not. A later 'place' of the task takes it
-     * back. May be NULL: this engine cannot. */
+     * be told where: ENGINE_TASK_FOUND, or _LOST if it will not. May be NULL: this engine cannot. */
     void (*queue)(void *self, uint64_t key, uint64_t task);
 
-    /* Stop the task, saving what it has done: ENGINE_TASK_STOPPED, or _FINISHED if it was faster. */
+    /* Take back a placement or a queueing that has not begun: ENGINE_TASK_STOPPED. If the task runs
+     * already nothing is stopped: ENGINE_TASK_FOUND, or _FINISHED. */
+    void (*cancel)(void *self, uint64_t key, uint64_t task);
+
+    /* End the run of the task, saving what it has done: ENGINE_TASK_STOPPED, or _FINISHED if it was
+     * faster. */
     void (*stop)(void *self, uint64_t key, uint64_t task);
 
     /* Tell everything there is: ENGINE_JOB_ARRIVED for every job that has not ended,
@@ -64,11 +74,12 @@ enum engine_event_kind {
     ENGINE_NODE_READY,    /* 'instance' */
     ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that;
                              'runs_on': it is only closed, and may be ready again */
+    ENGINE_NODE_LEFT,     /* 'instance' was retired, and the engine has nothing on it any more */
     ENGINE_TASK_STARTED,  /* 'task', 'key' of the placement */
     ENGINE_TASK_FOUND,    /* 'task' runs on 'instance' since 'started_at', whatever was asked for;
                              later events about it carry 'key' */
     ENGINE_TASK_RATE,     /* 'task', 'key' of the placement, 'rate_ppm' of full speed */
-    ENGINE_TASK_STOPPED,  /* 'task', 'key' of the stop */
+    ENGINE_TASK_STOPPED,  /* 'task', 'key' of the stop or the cancel */
     ENGINE_TASK_LOST,     /* 'task', 'key' of the placement: refused, crashed, its machine lost */
     ENGINE_TASK_FINISHED, /* 'task' */
     ENGINE_LISTED,        /* 'key' of the list that ends here */

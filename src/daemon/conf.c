@@ -44,12 +44,14 @@ static const struct conf defaults = {
     .state = "/var/lib/stint/stint.db",
     .default_estimate_ms = MSEC_PER_HOUR,
     .learn = true,
+    .warn_percent = 80,
     .timing = {
         .decide_delay_ms = 100,
         .audit_ms = 60 * MSEC_PER_SEC,
         .boot_timeout_ms = 300 * MSEC_PER_SEC,
         .refused_ms = 120 * MSEC_PER_SEC,
         .place_retry_ms = 5 * MSEC_PER_SEC,
+        .start_timeout_ms = 180 * MSEC_PER_SEC,
         .queue_ahead_ms = 60 * MSEC_PER_SEC,
         .queue_ahead_most = 512,
     },
@@ -329,7 +331,9 @@ static int read_estimates(const struct reading *in, const struct doc_node *root)
 
 static int read_limits(const struct reading *in, const struct doc_node *root)
 {
-    static const char *const allowed[] = { "instances", "dollars_per_hour", NULL };
+    static const char *const allowed[] = { "instances",       "dollars_per_hour",
+                                           "dollars_per_day", "dollars_per_month",
+                                           "warn_at",         NULL };
     const struct doc_node *map = NULL;
     int rc = get_section(in, root, "limits", allowed, &map);
 
@@ -338,14 +342,21 @@ static int read_limits(const struct reading *in, const struct doc_node *root)
     rc = get_count(map, "instances", LIMIT_TASKS, &in->conf->max_instances, in->reterr);
     if (rc == 0)
         rc = doc_get_money(map, "dollars_per_hour", &in->conf->max_price_per_hour, in->reterr);
+    if (rc == 0)
+        rc = doc_get_money(map, "dollars_per_day", &in->conf->max_per_day, in->reterr);
+    if (rc == 0)
+        rc = doc_get_money(map, "dollars_per_month", &in->conf->max_per_month, in->reterr);
+    if (rc == 0)
+        rc = get_count(map, "warn_at", 100, &in->conf->warn_percent, in->reterr);
     return rc;
 }
 
 static int read_timing(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = {
-        "decide_delay", "audit",       "boot_timeout",     "refused",
-        "place_retry",  "queue_ahead", "queue_ahead_most", NULL,
+        "decide_delay",     "audit",         "boot_timeout",
+        "refused",          "place_retry",   "queue_ahead",
+        "queue_ahead_most", "start_timeout", NULL,
     };
     static const struct doc_range delay = { 0, 60 * MSEC_PER_SEC };
     static const struct doc_range audit = { MSEC_PER_SEC, 24 * MSEC_PER_HOUR };
@@ -364,6 +375,9 @@ static int read_timing(const struct reading *in, const struct doc_node *root)
         rc = doc_get_duration(map, "refused", any_time, &timing->refused_ms, in->reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "place_retry", any_time, &timing->place_retry_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "start_timeout", some_time, &timing->start_timeout_ms,
+                              in->reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "queue_ahead", any_time, &timing->queue_ahead_ms, in->reterr);
     if (rc == 0)
@@ -393,8 +407,8 @@ static int read_stop(const struct reading *in, const struct doc_node *root)
 static int read_engine(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = {
-        "kind",         "program", "poll", "partition", "only_partitions", "ignore_partitions",
-        "ignore_users", "stop",    NULL,
+        "kind",         "program", "poll",    "partition", "only_partitions", "ignore_partitions",
+        "ignore_users", "stop",    "tmp_gib", NULL,
     };
     static const char *const kinds[] = { "slurm", NULL };
     static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
@@ -414,6 +428,8 @@ static int read_engine(const struct reading *in, const struct doc_node *root)
         rc = doc_get_duration(map, "poll", poll, &engine->poll_ms, in->reterr);
     if (rc == 0)
         rc = get_word(map, "partition", &engine->partition, in->reterr);
+    if (rc == 0)
+        rc = doc_get_mib(map, "tmp_gib", &engine->tmp_mib, in->reterr);
     if (rc == 0)
         rc = get_words(map, "only_partitions", arena, &engine->only_partitions, in->reterr);
     if (rc == 0)

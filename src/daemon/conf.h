@@ -46,6 +46,7 @@ struct conf_timing {
     msec_t boot_timeout_ms;
     msec_t refused_ms;
     msec_t place_retry_ms;
+    msec_t start_timeout_ms; /* a placement that nothing comes of is given up */
     msec_t queue_ahead_ms;
     uint32_t queue_ahead_most;
 };
@@ -54,6 +55,7 @@ struct conf_engine {
     const char *program;
     msec_t poll_ms;
     const char *partition; /* NULL: jobs stay in theirs */
+    int64_t tmp_mib;       /* temporary disk space of every machine */
     struct conf_words only_partitions;
     struct conf_words ignore_partitions;
     struct conf_words ignore_users;
@@ -91,6 +93,9 @@ struct conf {
     const char *accounting; /* a file of sacct, or NULL */
     uint32_t max_instances;
     money_t max_price_per_hour;
+    money_t max_per_day;   /* 0: no limit */
+    money_t max_per_month; /* likewise */
+    uint32_t warn_percent; /* of these two that are spent */
     struct conf_timing timing;
     struct conf_engine engine;
     struct conf_cloud cloud;

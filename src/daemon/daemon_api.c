@@ -74,6 +74,29 @@ static bool waits_for_search(const struct daemon *daemon, uint64_t task, struct 
     return true;
 }
 
+/* Whether it has no machine, and nothing may be spent any more. What is left but too little is the
+ * controller's to tell: it is a limit like others. */
+static bool waits_for_budget(const struct daemon *daemon, uint64_t task, struct serve_wait *ret)
+{
+    const struct view *view = controller_view(daemon->controller);
+    const uint32_t row = view_find_task(view, task);
+    char spent[SERVE_TEXT] = "";
+
+    if (row == ROW_NONE || view->task.instance[row] != ROW_NONE || !daemon_budget_is_spent(daemon))
+        return false;
+    *ret = (struct serve_wait){ .why = "budget", .until = MSEC_NEVER };
+    for (uint32_t i = 0; i < daemon->world.budget_count; i++) {
+        const struct serve_budget *budget = &daemon->world.budgets[i];
+
+        if (budget->spent < budget->limit)
+            continue;
+        serve_budget_text(budget, daemon->now, spent, sizeof(spent));
+        ret->until = budget->until; /* the month's, if both are spent */
+    }
+    (void)snprintf(ret->text, sizeof(ret->text), "the budget is spent: %.230s", spent);
+    return true;
+}
+
 static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, size_t most)
 {
     struct daemon *daemon = context;
@@ -85,6 +108,8 @@ static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, siz
     if (count < most && waits_for_word(daemon, task, &ret[count]))
         count++;
     if (count < most && waits_for_search(daemon, task, &ret[count]))
+        count++;
+    if (count < most && waits_for_budget(daemon, task, &ret[count]))
         count++;
     return count;
 }
@@ -106,9 +131,11 @@ static enum store_intent_kind intent_kind(enum gate_act_kind kind)
         return STORE_STOP;
     case GATE_ADMIT:
         return STORE_ADMIT;
-    case GATE_RETIRE:
-        return STORE_RETIRE;
+    case GATE_RETIRE: /* the first half of it */
+        return STORE_GIVE_BACK;
     case GATE_PLACE:
+    case GATE_FORGET:
+    case GATE_CANCEL:
     case GATE_LIST_ENGINE:
     case GATE_LIST_CLOUD:
         break;
@@ -210,8 +237,11 @@ static int reload(void *context, char *ret, size_t size, struct error *reterr)
 
 static void drain(void *context, bool on)
 {
-    struct daemon *daemon = context;
+    core_drain(context, on);
+}
 
+void core_drain(struct daemon *daemon, bool on)
+{
     if (daemon->is_draining == on)
         return;
     daemon->is_draining = on;
@@ -279,27 +309,28 @@ static void set_link(struct serve_link *link, const char *name, bool up, const c
     link->detail = up ? "" : detail;
 }
 
+static void add_link(const struct daemon *daemon, struct serve_link *link, enum core_side side)
+{
+    const struct core_host *host = &daemon->host;
+    const bool is_engine = side == CORE_ENGINE;
+    const bool talks = host->is_up(host->context, side);
+    const bool up = talks && (is_engine ? slurm_engine_is_up(daemon->engine)
+                                        : local_cloud_is_ready(daemon->cloud));
+    const char *silence = is_engine ? "slurmctld does not answer" : "it has not said hello";
+
+    set_link(link, is_engine ? "slurm" : "local", up,
+             talks ? silence : host->fault(host->context, side), daemon->now);
+}
+
 void daemon_refresh_world(struct daemon *daemon)
 {
     struct serve_world *world = &daemon->world;
     uint32_t count = 0;
 
     world->ready = controller_is_audited(daemon->controller);
-    if (daemon->engine_link != NULL) {
-        const bool talks = link_is_up(daemon->engine_link);
-        const bool up = talks && slurm_engine_is_up(daemon->engine);
-
-        set_link(&world->links[count++], "slurm", up,
-                 talks ? "slurmctld does not answer" : link_fault(daemon->engine_link),
-                 daemon->now);
-    }
-    if (daemon->cloud_link != NULL) {
-        const bool talks = link_is_up(daemon->cloud_link);
-        const bool up = talks && local_cloud_is_ready(daemon->cloud);
-
-        set_link(&world->links[count++], "local", up,
-                 talks ? "it has not said hello" : link_fault(daemon->cloud_link), daemon->now);
-    }
+    add_link(daemon, &world->links[count++], CORE_ENGINE);
+    if (daemon->cloud != NULL)
+        add_link(daemon, &world->links[count++], CORE_CLOUD);
     if (daemon->aws != NULL)
         set_link(&world->links[count++], "aws", aws_cloud_fault(daemon->aws) == NULL,
                  aws_cloud_fault(daemon->aws), daemon->now);

@@ -452,6 +452,7 @@ void daemon_on_bill(void *context, const struct view *view, uint32_t instance,
 {
     struct daemon *daemon = context;
 
+    daemon_budget_bill(daemon, view->instance.id[instance], bill);
     journal_bill(&daemon->journal, view->instance.id[instance], bill);
     LOG_DEBUG("machine billed name=%s%llu microdollars=%lld", daemon->conf.node_prefix,
               (unsigned long long)view->instance.id[instance], (long long)bill->sums.bill);

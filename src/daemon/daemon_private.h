@@ -2,30 +2,32 @@
 /*
  * daemon_private.h - the daemon's own state, shared by its parts:
  *
- *   daemon.c         creation, the loop, the turn
+ *   core.c           creation, the turn
+ *   daemon_ports.c   engine and cloud
  *   daemon_books.c   what the controller reports goes into the journal
+ *   daemon_budget.c  what may still be spent
  *   daemon_api.c     what the HTTP API asks and orders
+ *   daemon_watch.c   what the doctor would say goes to the log
  *   daemon_state.c   what the daemon keeps of itself
+ *   daemon_machines.c  machines of an earlier process
  *   doctor.c         what is wrong with the world
  *   wait_words.c     why the engine does not let a job run, in words
  */
 #ifndef STINT_DAEMON_DAEMON_PRIVATE_H
 #define STINT_DAEMON_DAEMON_PRIVATE_H
 
-#include <uv.h>
-
 #include "base/steady_clock.h"
 #include "cloud/aws/aws_cloud.h"
 #include "cloud/local/local_cloud.h"
 #include "control/controller.h"
+#include "daemon/budget.h"
 #include "daemon/conf.h"
-#include "daemon/daemon.h"
+#include "daemon/core.h"
+#include "daemon/finding_watch.h"
 #include "daemon/gate.h"
 #include "daemon/journal.h"
-#include "daemon/link.h"
 #include "daemon/shadow.h"
 #include "engine/slurm/slurm_engine.h"
-#include "serve/http.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
@@ -45,13 +47,7 @@ struct daemon {
     const char *path; /* of the configuration */
     struct conf conf;
     struct arena arena; /* texts that live as long as the daemon */
-    uv_loop_t loop;
-    uv_prepare_t prepare;
-    uv_timer_t timer;
-    uv_timer_t watchdog;
-    uv_signal_t signals[3];
-    uv_poll_t http_poll;
-    bool has_http_poll;
+    struct core_host host;
 
     struct catalogue catalogue;
     struct shapes shapes;
@@ -64,12 +60,9 @@ struct daemon {
     struct slurm_engine *engine;
     struct local_cloud *cloud; /* NULL in mode shadow, and if the cloud is another */
     struct aws_cloud *aws;     /* likewise */
-    struct link *engine_link;
-    struct link *cloud_link;
     struct controller_config control;
     struct controller *controller;
     struct serve_world world;
-    struct serve_http *http;
 
     struct daemon_event *events; /* that wait for the turn */
     uint32_t event_count;
@@ -87,15 +80,25 @@ struct daemon {
     msec_t limited_at; /* when a limit last stopped a rent; -1: never */
     uint64_t noted_key;
     msec_t prune_at;
+    struct finding_watch watch;
+    msec_t watch_at; /* look for findings again; 0: never yet */
+    struct budget budget;
+    msec_t budget_at;     /* count it again */
+    bool is_budget_stale; /* bills were missed: read them anew */
     msec_t store_retry_at;
+    msec_t store_failed_at; /* since when it fails, if it does */
     bool store_failed;
     char store_fault[ERROR_TEXT_SIZE];
+    uint32_t unknown_offer; /* stands for machines of which nobody knows the offer */
+    uint32_t former_count;  /* offers in use that the catalogue has lost */
+    struct controller_brake noted_brake;
     bool is_draining;
     bool is_stopping;
     struct arena findings_arena;
 };
 
-msec_t daemon_now(struct daemon *daemon);
+/* What the host said last. */
+msec_t daemon_now(const struct daemon *daemon);
 
 /* daemon_ports.c: news for the controller. */
 void daemon_on_engine(void *context, const struct engine_event *event);
@@ -104,7 +107,6 @@ void daemon_on_cloud(void *context, const struct cloud_event *event);
 /* Engine and cloud, or the virtual world in the cloud's place. */
 int daemon_create_adapters(struct daemon *daemon, struct error *reterr);
 struct cloud_port daemon_cloud_port(struct daemon *daemon);
-void daemon_create_links(struct daemon *daemon);
 
 /* Whether both sides can be asked. */
 bool daemon_is_connected(const struct daemon *daemon);
@@ -145,6 +147,27 @@ int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 
 /* daemon_state.c: open the store; the daemon drains on if it did. */
 int daemon_open_state(struct daemon *daemon, struct error *reterr);
+
+/* daemon_budget.c: count what was spent; not more often than once a second, unless it is due. */
+void daemon_count_budget(struct daemon *daemon, bool is_due);
+
+/* A bill has ended; before the journal has it. */
+void daemon_budget_bill(struct daemon *daemon, uint64_t instance, const struct ledger_bill *bill);
+
+/* Whether nothing may be spent any more: then empty machines go back. */
+bool daemon_budget_is_spent(const struct daemon *daemon);
+
+/* daemon_watch.c: look for findings now and then; new ones go to the log. */
+void daemon_watch_findings(struct daemon *daemon);
+
+/* Whether the machines may be in this AWS account; then it is kept. */
+int daemon_check_account(struct daemon *daemon, const char *account, struct error *reterr);
+
+/* daemon_machines.c: before the adapters are made; when the controller is. */
+int daemon_keep_offers(struct daemon *daemon, struct error *reterr);
+int daemon_remember_machines(struct daemon *daemon, struct error *reterr);
+struct controller_brake daemon_kept_brake(struct daemon *daemon);
+void daemon_note_brake(struct daemon *daemon); /* into the journal, if it has changed */
 
 /* daemon_api.c */
 void daemon_fill_world(struct daemon *daemon);

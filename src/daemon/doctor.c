@@ -11,6 +11,9 @@
 /* What has been open so long deserves a look. */
 static const msec_t long_ms = 600 * MSEC_PER_SEC;
 
+/* What was given back ends within this, or somebody has to look. */
+static const msec_t return_ms = 60 * MSEC_PER_SEC;
+
 /* A limit that stopped a rent so lately is still of interest. */
 static const msec_t lately_ms = 600 * MSEC_PER_SEC;
 
@@ -66,18 +69,20 @@ static void look_at_links(struct doctor *doctor)
 
         if (link->up)
             continue;
-        tell(doctor, &(struct serve_finding){
-                         .severity = "error",
-                         .kind = is_store ? "store" : "link-down",
-                         .subject = link->name,
-                         .text = link->detail,
-                         .advice = is_store ? "Nothing is done while the store cannot be written. "
-                                              "Make room on its disk, or mend its rights."
-                                   : is_aws ? "Nothing is rented or ended meanwhile. `stint doctor "
-                                              "--cloud` says what is wrong with keys and rights."
-                                            : "Nothing is decided until it is back. See that the "
-                                              "program at the other end runs.",
-                     });
+        tell(doctor,
+             &(struct serve_finding){
+                 .severity = "error",
+                 .kind = is_store ? "store" : "link-down",
+                 .subject = link->name,
+                 .text = link->detail,
+                 .advice = is_store ? "Nothing is rented or placed while the store cannot be "
+                                      "written; empty machines go back. Make room on its "
+                                      "disk, or correct its rights."
+                           : is_aws ? "Nothing is rented or ended meanwhile. `stint doctor "
+                                      "--cloud` says what is wrong with keys and rights."
+                                    : "Nothing is decided until it is back. See that the "
+                                      "program at the other end runs.",
+             });
     }
     next_kind(doctor);
 }
@@ -124,18 +129,27 @@ static void look_at_counts(struct doctor *doctor)
 
     if (stats->strangers > 0) {
         (void)snprintf(text, sizeof(text),
-                       "machines with our tag were found whose offer is not in the catalogue "
-                       "(%llu times)",
+                       "machines with our tag were found whose type or offer nobody knows (%llu "
+                       "times)",
                        (unsigned long long)stats->strangers);
         tell(doctor, &(struct serve_finding){
                          .severity = "error",
                          .kind = "leaked",
                          .subject = daemon->conf.cluster,
                          .text = text,
-                         .advice = "They are paid for and left alone. Put their offer back into "
-                                   "the catalogue, or end them by hand.",
+                         .advice = "They count in the limits and are given back when nothing runs "
+                                   "there; what they cost is only on the cloud's own bill.",
                      });
     }
+    if (daemon->former_count > 0)
+        tell(doctor, &(struct serve_finding){
+                         .severity = "warning",
+                         .kind = "former-offer",
+                         .subject = daemon->conf.catalogue,
+                         .text = "the catalogue has lost offers of which machines are rented",
+                         .advice = "They are given back when what runs there has ended. To keep "
+                                   "them, put the offers back and restart stintd.",
+                     });
     if (daemon->limited_at >= 0 && daemon->now - daemon->limited_at < lately_ms)
         tell(doctor, &(struct serve_finding){
                          .severity = "warning",
@@ -155,6 +169,134 @@ static void look_at_counts(struct doctor *doctor)
                          .text = text,
                          .advice = "Compare what the catalogue says of the type with what slurmd "
                                    "reports (processors, memory, gres, features).",
+                     });
+    }
+    next_kind(doctor);
+}
+
+static void look_at_budgets(struct doctor *doctor)
+{
+    const struct serve_world *world = &doctor->daemon->world;
+    char text[SERVE_TEXT];
+
+    for (uint32_t i = 0; i < world->budget_count; i++) {
+        const struct serve_budget *budget = &world->budgets[i];
+        const bool is_spent = budget->spent >= budget->limit;
+
+        /* Money times a hundred fits: limits are far below 2^63 micro-dollars. */
+        if (!is_spent && budget->spent < budget->limit / 100 * budget->warn_percent)
+            continue;
+        serve_budget_text(budget, doctor->daemon->now, text, sizeof(text));
+        tell(doctor,
+             &(struct serve_finding){
+                 .severity = is_spent ? "error" : "warning",
+                 .kind = is_spent ? "budget-spent" : "budget-low",
+                 .subject = "limits",
+                 .text = text,
+                 .advice = is_spent ? "Nothing is rented and empty machines go back; jobs that "
+                                      "run go on. Raise the limit in stint.conf and reload, "
+                                      "or wait."
+                                    : "At the limit nothing more is rented and empty machines "
+                                      "go back. Raise it in stint.conf and reload if that "
+                                      "is too soon.",
+             });
+    }
+    next_kind(doctor);
+}
+
+/* What the cloud's lists say against what should be there. */
+static void look_at_witnesses(struct doctor *doctor)
+{
+    const struct daemon *daemon = doctor->daemon;
+    const uint32_t missing = controller_missing(daemon->controller);
+    const uint32_t rivals = controller_rivals(daemon->controller);
+    const bool doubts = controller_doubts(daemon->controller);
+    char text[SERVE_TEXT];
+
+    if (missing > 0) {
+        (void)snprintf(text, sizeof(text), "the cloud's list lacks %u of %u machines%s", missing,
+                       controller_view(daemon->controller)->instance.living,
+                       doubts ? "; it is not believed, and nothing is rented" : "");
+        tell(doctor,
+             &(struct serve_finding){
+                 .severity = doubts ? "error" : "warning",
+                 .kind = "missing-machines",
+                 .subject = daemon->conf.cluster,
+                 .text = text,
+                 .advice =
+                     "Look at the cloud's console: are they there? Then see whose keys, "
+                     "account and region stintd uses (`stint doctor --cloud`). Machines whose "
+                     "node answers Slurm keep their jobs; all count in the limits.",
+             });
+    }
+    if (rivals > 0) {
+        (void)snprintf(
+            text, sizeof(text),
+            "%u machines of this cluster were rented by somebody else; nothing is rented", rivals);
+        tell(doctor, &(struct serve_finding){
+                         .severity = "error",
+                         .kind = "second-daemon",
+                         .subject = daemon->conf.cluster,
+                         .text = text,
+                         .advice = "Is there a second stintd with the same 'cluster'? Stop it, or "
+                                   "give it another name. If there is none, restart this one: it "
+                                   "takes those machines over.",
+                     });
+    }
+    next_kind(doctor);
+}
+
+/* A list that does not end: the side may well be there, and answer nothing that helps. */
+static void tell_late_list(struct doctor *doctor, const char *side, msec_t since)
+{
+    const msec_t late = doctor->daemon->now - since;
+    char text[SERVE_TEXT];
+
+    if (since < 0 || late < 30 * MSEC_PER_SEC)
+        return;
+    (void)snprintf(text, sizeof(text), "has been asked for %lld s what there is, and has not ended",
+                   (long long)(late / MSEC_PER_SEC));
+    tell(doctor, &(struct serve_finding){
+                     .severity = "error",
+                     .kind = "audit-late",
+                     .subject = side,
+                     .text = text,
+                     .advice = "What was known before still holds; lost and new machines or jobs "
+                               "are noticed only when it answers. See its log and its load.",
+                 });
+}
+
+static void look_at_late_lists(struct doctor *doctor)
+{
+    tell_late_list(doctor, "cloud", controller_waits_for_cloud(doctor->daemon->controller));
+    tell_late_list(doctor, "engine", controller_waits_for_engine(doctor->daemon->controller));
+    next_kind(doctor);
+}
+
+static void look_at_leaving(struct doctor *doctor)
+{
+    const struct view *view = controller_view(doctor->daemon->controller);
+    char name[64];
+    char text[SERVE_TEXT];
+
+    INSTANCE_EACH(instance, view)
+    {
+        const msec_t since = controller_leaving_since(doctor->daemon->controller, instance);
+
+        if (since < 0 || doctor->daemon->now - since < 60 * MSEC_PER_SEC)
+            continue;
+        machine(doctor, view->instance.id[instance], name, sizeof(name));
+        (void)snprintf(text, sizeof(text),
+                       "should have been given back %lld s ago, but Slurm has something allocated "
+                       "there that is not managed by Stint",
+                       (long long)((doctor->daemon->now - since) / MSEC_PER_SEC));
+        tell(doctor, &(struct serve_finding){
+                         .severity = "warning",
+                         .kind = "still-busy",
+                         .subject = name,
+                         .text = text,
+                         .advice = "See `squeue -w NODE`. It is given back when that has ended; "
+                                   "nobody else's job is stopped for it.",
                      });
     }
     next_kind(doctor);
@@ -199,6 +341,83 @@ static void look_at_boots(struct doctor *doctor)
     next_kind(doctor);
 }
 
+/* A return that is not confirmed, at whichever cloud. */
+static void tell_late_return(void *context, const struct store_intent *intent)
+{
+    struct doctor *doctor = context;
+    const struct daemon *daemon = doctor->daemon;
+    const msec_t late = daemon->now - intent->at;
+    const char *code = "";
+    char name[64];
+    char text[SERVE_TEXT];
+
+    if (intent->kind != STORE_GIVE_BACK || late < return_ms)
+        return;
+    if (daemon->aws != NULL && aws_cloud_trouble(daemon->aws).refused > 0)
+        code = aws_cloud_trouble(daemon->aws).code;
+    machine(doctor, intent->instance, name, sizeof(name));
+    (void)snprintf(text, sizeof(text),
+                   "was given back %lld s ago and the cloud has not confirmed it%s%s; it may be "
+                   "paid for still",
+                   (long long)(late / MSEC_PER_SEC),
+                   code[0] != '\0' ? "; EC2 refuses terminations with " : "", code);
+    tell(doctor, &(struct serve_finding){
+                     .severity = "error",
+                     .kind = "not-returned",
+                     .subject = name,
+                     .text = text,
+                     .advice = "Take its termination protection away, or give stintd the right to "
+                               "end it (`stint doctor --cloud`); or end it by hand at the cloud. "
+                               "It is asked for again meanwhile.",
+                 });
+}
+
+static void look_at_returns(struct doctor *doctor)
+{
+    (void)store_each_open_intent(doctor->daemon->store, tell_late_return, doctor, NULL);
+    next_kind(doctor);
+}
+
+/* EC2 alone: the local cloud's lists come from the program that holds the machines. */
+static void look_at_lists(struct doctor *doctor)
+{
+    const struct daemon *daemon = doctor->daemon;
+    struct aws_fleet_trouble trouble;
+    char text[SERVE_TEXT];
+
+    if (daemon->aws == NULL)
+        return;
+    trouble = aws_cloud_trouble(daemon->aws);
+    if (trouble.refused > 0) {
+        (void)snprintf(text, sizeof(text), "EC2 refuses to terminate %u machines: %s",
+                       trouble.refused, trouble.code);
+        tell(doctor, &(struct serve_finding){
+                         .severity = "error",
+                         .kind = "not-returned",
+                         .subject = daemon->conf.cluster,
+                         .text = text,
+                         .advice = "Take their termination protection away, or give stintd the "
+                                   "right to end them (`stint doctor --cloud`). They are paid for.",
+                     });
+    }
+    if (trouble.missing > 0) {
+        (void)snprintf(text, sizeof(text),
+                       "EC2's lists lack %u machines, and nothing shows that they have ended",
+                       trouble.missing);
+        tell(doctor,
+             &(struct serve_finding){
+                 .severity = "error",
+                 .kind = "vanished",
+                 .subject = daemon->conf.cluster,
+                 .text = text,
+                 .advice = "They count as rented, and nothing is rented in their place. See "
+                           "the EC2 console: are they there, and do they carry the tag "
+                           "stint:cluster?",
+             });
+    }
+    next_kind(doctor);
+}
+
 static void look_at_offers(struct doctor *doctor)
 {
     const struct view *view = controller_view(doctor->daemon->controller);
@@ -208,7 +427,7 @@ static void look_at_offers(struct doctor *doctor)
     for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
         const msec_t left = view->offer_blocked_until[i] - doctor->daemon->now;
 
-        if (left <= 0)
+        if (left <= 0 || view->catalogue->offers[i].is_former)
             continue;
         (void)gate_offer_words(view->catalogue, i, subject, sizeof(subject));
         (void)snprintf(text, sizeof(text), "was refused and is not asked for again for %lld s",
@@ -261,6 +480,30 @@ static void tell_unholdable(void *context, uint64_t task, const char *reason)
                      .advice = "Nothing in the catalogue can hold this job. Add a larger type, or "
                                "tell its user to ask for less.",
                  });
+}
+
+static void tell_barred(void *context, uint64_t task, const struct slurm_wait *wait)
+{
+    struct doctor *doctor = context;
+    const bool is_refused = wait->kind == SLURM_WAIT_REFUSED;
+    char label[SERVE_TEXT] = "";
+    char text[SERVE_TEXT];
+
+    (void)slurm_engine_label(doctor->daemon->engine, task, label, sizeof(label));
+    (void)snprintf(text, sizeof(text), "%s: %s", wait->word,
+                   is_refused ? "Slurm did not start it when it was placed" : wait->reason);
+    tell(doctor,
+         &(struct serve_finding){
+             .severity = is_refused ? "warning" : "note",
+             .kind = is_refused ? "not-started" : "policy",
+             .subject = label,
+             .text = text,
+             .advice = is_refused
+                           ? "It is tried again later. `scontrol show job` has more; see what "
+                             "Slurm's partitions, limits and reservations say of it."
+                           : "Nothing is rented for it while Slurm would not start it. Change "
+                             "the job or the limit, or wait.",
+         });
 }
 
 static void tell_stray(void *context, uint64_t instance, bool is_up)
@@ -325,12 +568,20 @@ void doctor_each(void *context, void (*each)(void *to, const struct serve_findin
 
     look_at_links(&doctor);
     look_at_counts(&doctor);
+    look_at_budgets(&doctor);
+    look_at_witnesses(&doctor);
+    look_at_late_lists(&doctor);
+    look_at_leaving(&doctor);
     look_at_boots(&doctor);
     look_at_machines(&doctor);
     slurm_engine_each_unholdable(doctor.daemon->engine, tell_unholdable, &doctor);
     next_kind(&doctor);
+    slurm_engine_each_barred(doctor.daemon->engine, tell_barred, &doctor);
+    next_kind(&doctor);
     slurm_engine_each_stray(doctor.daemon->engine, tell_stray, &doctor);
     next_kind(&doctor);
+    look_at_returns(&doctor);
+    look_at_lists(&doctor);
     look_at_intents(&doctor);
     look_at_offers(&doctor);
     look_at_mode(&doctor);

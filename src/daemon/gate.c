@@ -64,9 +64,10 @@ static uint64_t return_key(uint64_t instance)
 const char *gate_act_word(enum gate_act_kind kind)
 {
     static const char *const words[] = {
-        [GATE_ADMIT] = "admit", [GATE_RETIRE] = "retire",       [GATE_PLACE] = "place",
-        [GATE_QUEUE] = "queue", [GATE_STOP] = "stop",           [GATE_LIST_ENGINE] = "list",
-        [GATE_RENT] = "rent",   [GATE_GIVE_BACK] = "give-back", [GATE_LIST_CLOUD] = "list",
+        [GATE_ADMIT] = "admit",     [GATE_RETIRE] = "give-back",    [GATE_FORGET] = "forget",
+        [GATE_PLACE] = "place",     [GATE_QUEUE] = "queue",         [GATE_CANCEL] = "cancel",
+        [GATE_STOP] = "stop",       [GATE_LIST_ENGINE] = "list",    [GATE_RENT] = "rent",
+        [GATE_LIST_CLOUD] = "list", [GATE_GIVE_BACK] = "give-back",
     };
 
     return words[kind];
@@ -189,8 +190,7 @@ static void close_old(struct gate *gate, bool of_cloud, msec_t at)
             any = true;
             continue;
         }
-        if (intent->kind == STORE_RENT)
-            journal_instance_end(gate->config.journal, intent->key, at);
+        /* A machine that was not shown is not known to be none: the controller has it, and seeks it. */
         close_row(gate, row, at, intent->kind == STORE_GIVE_BACK ? STORE_DONE : STORE_OBSOLETE);
     }
     gate->has_old = any;
@@ -257,6 +257,11 @@ static void on_retire(void *self, uint64_t instance)
     collect(self, &(struct gate_act){ .kind = GATE_RETIRE, .instance = instance });
 }
 
+static void on_forget(void *self, uint64_t instance)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_FORGET, .instance = instance });
+}
+
 static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
 {
     collect(self, &(struct gate_act){
@@ -266,6 +271,11 @@ static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
 static void on_queue(void *self, uint64_t key, uint64_t task)
 {
     collect(self, &(struct gate_act){ .kind = GATE_QUEUE, .key = key, .task = task });
+}
+
+static void on_cancel(void *self, uint64_t key, uint64_t task)
+{
+    collect(self, &(struct gate_act){ .kind = GATE_CANCEL, .key = key, .task = task });
 }
 
 static void on_stop(void *self, uint64_t key, uint64_t task)
@@ -297,8 +307,10 @@ static void on_list_cloud(void *self, uint64_t key)
 static const struct engine_ops engine_ops = {
     .admit = on_admit,
     .retire = on_retire,
+    .forget = on_forget,
     .place = on_place,
     .queue = on_queue,
+    .cancel = on_cancel,
     .stop = on_stop,
     .list = on_list_engine,
 };
@@ -307,7 +319,9 @@ static const struct engine_ops engine_ops = {
 static const struct engine_ops engine_ops_no_queue = {
     .admit = on_admit,
     .retire = on_retire,
+    .forget = on_forget,
     .place = on_place,
+    .cancel = on_cancel,
     .stop = on_stop,
     .list = on_list_engine,
 };
@@ -416,6 +430,23 @@ static void note_intent(struct gate *gate, const struct gate_act *act, msec_t no
     remember(gate, &(struct open_intent){ .key = key, .task = act->task, .at = now, .kind = kind });
 }
 
+/* Proposals that nobody needs to answer any more. */
+static void drop_proposals(struct gate *gate, uint64_t task, uint64_t instance)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < gate->proposal_count; i++) {
+        const struct gate_act *act = &gate->proposals[i].act;
+        const bool of_task = task != 0 && act->task == task;
+        const bool of_instance = instance != 0 && act->instance == instance &&
+                                 (act->kind == GATE_RETIRE || act->kind == GATE_PLACE);
+
+        if (!of_task && !of_instance)
+            gate->proposals[kept++] = gate->proposals[i];
+    }
+    gate->proposal_count = kept;
+}
+
 static void note_act(struct gate *gate, const struct gate_act *act, msec_t now)
 {
     switch (act->kind) {
@@ -434,8 +465,13 @@ static void note_act(struct gate *gate, const struct gate_act *act, msec_t now)
     case GATE_STOP:
         note_intent(gate, act, now, STORE_STOP);
         break;
+    case GATE_CANCEL: /* whatever was asked for before is overtaken */
+        close_task(gate, act->task, true, now, STORE_OBSOLETE);
+        drop_proposals(gate, act->task, 0);
+        break;
     case GATE_ADMIT:
     case GATE_RETIRE:
+    case GATE_FORGET:
     case GATE_LIST_ENGINE:
     case GATE_LIST_CLOUD:
         break;
@@ -446,13 +482,15 @@ static bool needs_leave(const struct gate_act *act)
 {
     switch (act->kind) {
     case GATE_RENT:
-    case GATE_GIVE_BACK:
     case GATE_PLACE:
     case GATE_QUEUE:
     case GATE_STOP:
     case GATE_RETIRE:
         return true;
+    case GATE_GIVE_BACK: /* it was retired with leave */
     case GATE_ADMIT:
+    case GATE_FORGET:
+    case GATE_CANCEL:
     case GATE_LIST_ENGINE:
     case GATE_LIST_CLOUD:
         break;
@@ -503,9 +541,7 @@ static bool unpropose(struct gate *gate, uint64_t instance, msec_t now)
 
 static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
 {
-    if (act->kind == GATE_RETIRE)
-        return; /* comes back with the return that follows it, see approve_one */
-    if (act->kind == GATE_GIVE_BACK && unpropose(gate, act->instance, now)) {
+    if (act->kind == GATE_RETIRE && unpropose(gate, act->instance, now)) {
         gate->config.on_cloud(gate->config.context, &(struct cloud_event){
                                                         .kind = CLOUD_GONE,
                                                         .at = now,
@@ -519,7 +555,7 @@ static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
 
         /* The controller has thought again, or asks again: the new wish takes the old one's place. */
         if ((act->task != 0 && old->task == act->task) ||
-            (act->kind == GATE_GIVE_BACK && old->kind == GATE_GIVE_BACK &&
+            (act->kind == GATE_RETIRE && old->kind == GATE_RETIRE &&
              old->instance == act->instance)) {
             *old = *act;
             return;
@@ -568,6 +604,12 @@ static void pass_act(const struct engine_port *engine, const struct cloud_port *
         break;
     case GATE_RETIRE:
         engine->ops->retire(engine->self, act->instance);
+        break;
+    case GATE_FORGET:
+        engine->ops->forget(engine->self, act->instance);
+        break;
+    case GATE_CANCEL:
+        engine->ops->cancel(engine->self, act->key, act->task);
         break;
     case GATE_PLACE:
         engine->ops->place(engine->self, act->key, act->task, act->instance);
@@ -620,6 +662,44 @@ void gate_pass(struct gate *gate)
     gate->ready.count = 0;
 }
 
+/* An act that needs the journal is undone before it was done: as if nobody had wanted it. */
+static void take_back(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    if (act->kind == GATE_PLACE || act->kind == GATE_QUEUE)
+        gate->config.on_engine(gate->config.context, &(struct engine_event){
+                                                         .kind = ENGINE_TASK_LOST,
+                                                         .at = now,
+                                                         .task = act->task,
+                                                         .key = act->key,
+                                                     });
+    if (act->kind == GATE_STOP)
+        close_key(gate, act->key, now, STORE_OBSOLETE); /* the next audit finds that it runs */
+    for (uint32_t i = 0; act->kind == GATE_RENT && i < act->count; i++) {
+        close_key(gate, act->instance + i, now, STORE_OBSOLETE);
+        journal_instance_end(gate->config.journal, act->instance + i, now);
+        gate->config.on_withdrawn(gate->config.context, act->instance + i);
+    }
+}
+
+void gate_pass_unwritten(struct gate *gate, msec_t now)
+{
+    struct act_list ready = gate->ready;
+
+    gate->ready = (struct act_list){ 0 };
+    for (uint32_t i = 0; i < ready.count; i++) {
+        const struct gate_act *act = &ready.acts[i];
+
+        if (act->kind == GATE_RENT || act->kind == GATE_PLACE || act->kind == GATE_QUEUE ||
+            act->kind == GATE_STOP)
+            take_back(gate, act, now);
+        else
+            pass_act(&gate->config.engine, &gate->config.cloud, act);
+        if (act->kind == GATE_LIST_CLOUD)
+            tell_proposed(gate);
+    }
+    mem_free(ready.acts);
+}
+
 /*
  * Proposals.
  */
@@ -659,14 +739,6 @@ static void collect_approved(struct gate *gate, const struct gate_act *act)
     fresh->count++;
 }
 
-static void approve_one(struct gate *gate, const struct gate_act *act)
-{
-    if (act->kind == GATE_GIVE_BACK)
-        collect_approved(gate,
-                         &(struct gate_act){ .kind = GATE_RETIRE, .instance = act->instance });
-    collect_approved(gate, act);
-}
-
 uint32_t gate_approve(struct gate *gate, uint64_t id)
 {
     uint32_t kept = 0;
@@ -674,7 +746,7 @@ uint32_t gate_approve(struct gate *gate, uint64_t id)
 
     for (uint32_t i = 0; i < gate->proposal_count; i++) {
         if (id == 0 || gate->proposals[i].id == id) {
-            approve_one(gate, &gate->proposals[i].act);
+            collect_approved(gate, &gate->proposals[i].act);
             done++;
         } else {
             gate->proposals[kept++] = gate->proposals[i];
@@ -738,10 +810,12 @@ static bool reject_one(struct gate *gate, const struct gate_act *act, msec_t now
         return true;
     case GATE_STOP: /* the next audit finds that it still runs */
         return true;
-    case GATE_GIVE_BACK: /* nothing is left there, and it is paid for until someone agrees */
+    case GATE_RETIRE: /* nothing is left there, and it is paid for until someone agrees */
         return false;
+    case GATE_GIVE_BACK:
     case GATE_ADMIT:
-    case GATE_RETIRE:
+    case GATE_FORGET:
+    case GATE_CANCEL:
     case GATE_LIST_ENGINE:
     case GATE_LIST_CLOUD:
         break;
@@ -764,23 +838,6 @@ uint32_t gate_reject(struct gate *gate, uint64_t id, msec_t now)
     }
     gate->proposal_count = kept;
     return done;
-}
-
-/* Proposals that nobody needs to answer any more. */
-static void drop_proposals(struct gate *gate, uint64_t task, uint64_t instance)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < gate->proposal_count; i++) {
-        const struct gate_act *act = &gate->proposals[i].act;
-        const bool of_task = task != 0 && act->task == task;
-        const bool of_instance = instance != 0 && act->instance == instance &&
-                                 (act->kind == GATE_GIVE_BACK || act->kind == GATE_PLACE);
-
-        if (!of_task && !of_instance)
-            gate->proposals[kept++] = gate->proposals[i];
-    }
-    gate->proposal_count = kept;
 }
 
 /*
@@ -824,6 +881,7 @@ void gate_heard_engine(struct gate *gate, const struct engine_event *event)
     case ENGINE_JOB_ARRIVED:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
+    case ENGINE_NODE_LEFT:
     case ENGINE_TASK_RATE:
         break;
     }
@@ -849,7 +907,8 @@ static void heard_found(struct gate *gate, const struct cloud_event *event)
                                                  .at = event->at,
                                                  .instance = event->instance,
                                                  .billed_from = event->billed_from,
-                                                 .offer = event->offer });
+                                                 .offer = event->offer,
+                                                 .may_stay = true });
 }
 
 void gate_heard_cloud(struct gate *gate, const struct cloud_event *event)

@@ -18,8 +18,9 @@
  * Words:     an intent of an earlier life was open when the daemon ended. The first lists close it:
  *            what was rented and is there was done, what was to be given back and is there is given
  *            back once more. A machine that they do not show is sought for 'settle_ms' more.
- * Promises:  acts pass in the order they were asked for. A list and an admission need no journal and
- *            no leave: they change nothing that costs.
+ *            A return is two acts, retire and then give-back; the operator is asked once, for the first.
+ * Promises:  acts pass in the order they were asked for. A list, an admission and a cancel need no
+ *            leave: they change nothing that costs.
  * Costs:     O(1) an act and an event. Memory for what is open.
  */
 #ifndef STINT_DAEMON_GATE_H
@@ -54,8 +55,10 @@ struct gate_config {
 enum gate_act_kind {
     GATE_ADMIT,
     GATE_RETIRE,
+    GATE_FORGET,
     GATE_PLACE,
     GATE_QUEUE,
+    GATE_CANCEL,
     GATE_STOP,
     GATE_LIST_ENGINE,
     GATE_RENT,
@@ -65,9 +68,9 @@ enum gate_act_kind {
 
 struct gate_act {
     enum gate_act_kind kind;
-    uint64_t key;      /* of place, queue, stop, lists */
-    uint64_t task;     /* of place, queue, stop */
-    uint64_t instance; /* of rent (the first), give back, place, admit, retire */
+    uint64_t key;      /* of place, queue, cancel, stop, lists */
+    uint64_t task;     /* of place, queue, cancel, stop */
+    uint64_t instance; /* of rent (the first), give back, place, admit, retire, forget */
     uint32_t count;    /* of rent */
     uint32_t offer;    /* of rent */
 };
@@ -102,6 +105,11 @@ bool gate_has_acts(const struct gate *gate);
 
 void gate_note(struct gate *gate, msec_t now);
 void gate_pass(struct gate *gate);
+
+/* The journal cannot be written: of what was noted let only that pass which is harmless if it is done
+ * twice or forgotten (lists, admissions, returns). Rents and whatever starts or stops a task are taken
+ * back, and the controller is told; they never left. */
+void gate_pass_unwritten(struct gate *gate, msec_t now);
 
 /* Ask before each act from now on, or no more: then all that waits is approved, but for rents, which
  * were planned under other limits perhaps and are withdrawn. Not from within an act. */

@@ -249,7 +249,19 @@ static void write_record(struct store *store, const struct journal_record *recor
     }
 }
 
-int journal_write(struct journal *journal, struct store *store, struct error *reterr)
+/* Forget those that the store has. Texts of the others stay where they are. */
+static void forget_written(struct journal *journal)
+{
+    journal->count -= journal->writing;
+    if (journal->count > 0)
+        memmove(journal->records, journal->records + journal->writing,
+                journal->count * sizeof(*journal->records));
+    else
+        arena_reset(&journal->arena);
+    journal->writing = 0;
+}
+
+int journal_write_begin(struct journal *journal, struct store *store, struct error *reterr)
 {
     if (journal->count == 0)
         return 0;
@@ -257,11 +269,30 @@ int journal_write(struct journal *journal, struct store *store, struct error *re
     for (uint32_t i = 0; i < journal->count; i++)
         write_record(store, &journal->records[i]);
 
-    const int rc = store_commit(store, reterr);
+    const int rc = store_commit_begin(store, reterr);
 
-    if (rc < 0)
+    journal->writing = rc < 0 ? 0 : journal->count;
+    if (rc == 0)
+        forget_written(journal);
+    return rc;
+}
+
+int journal_write_end(struct journal *journal, struct store *store, struct error *reterr)
+{
+    const int rc = store_commit_end(store, reterr);
+
+    if (rc == 0)
+        forget_written(journal);
+    journal->writing = 0;
+    return rc;
+}
+
+int journal_write(struct journal *journal, struct store *store, struct error *reterr)
+{
+    const int rc = journal_write_begin(journal, store, reterr);
+
+    if (rc <= 0)
         return rc;
-    journal->count = 0;
-    arena_reset(&journal->arena);
-    return 0;
+    store_commit_run(store);
+    return journal_write_end(journal, store, reterr);
 }

@@ -28,6 +28,7 @@ struct journal {
     struct journal_record *records;
     uint32_t count;
     uint32_t room;
+    uint32_t writing; /* of 'count': the store is about to have them */
     uint64_t dropped;
 };
 
@@ -51,5 +52,12 @@ void journal_mark(struct journal *journal, enum store_mark mark, const char *val
 
 /* Write all records in one transaction, and forget them. On failure they stay. */
 int journal_write(struct journal *journal, struct store *store, struct error *reterr);
+
+/*
+ * The same in two steps, with store_commit_run between them. The first returns 1 if there is something to
+ * run, else what journal_write would have. Records that are added meanwhile wait for the next time.
+ */
+int journal_write_begin(struct journal *journal, struct store *store, struct error *reterr);
+int journal_write_end(struct journal *journal, struct store *store, struct error *reterr);
 
 #endif

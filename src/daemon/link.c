@@ -10,6 +10,8 @@
  *     child has been reaped, does the next try begin, so that two children never live side by side.
  *  2. A child is one handle for its life and two pipes; a socket is one pipe for both ways.
  *  3. A write owns its bytes. What the kernel takes at once is not copied.
+ *  4. A child has a small environment: PATH, the locale, what is for Slurm or for Stint. Keys of a cloud
+ *     in ours are not its business.
  */
 #include "daemon/link.h"
 
@@ -18,6 +20,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/line_input.h"
 #include "base/mem.h"
@@ -40,6 +43,9 @@ struct link {
     struct line_input lines;
     uint64_t retry_ms;
     uint64_t up_since_ms;
+    uint64_t silence_ms; /* it may say nothing for so long; 0: for ever */
+    uint64_t heard_ms;   /* when it last said something */
+    uint64_t checked_ms; /* when that was looked at last */
     uint64_t connects;
     bool has_child; /* it was started and is not reaped yet */
     bool failed;    /* a write failed; the fall is for the next turn of the loop */
@@ -54,6 +60,28 @@ static uv_stream_t *writer(struct link *link)
     return (uv_stream_t *)(link->config.argv != NULL ? &link->output : &link->input);
 }
 
+/* Whether it has said nothing for too long. If we were stopped ourselves, it may have spoken meanwhile. */
+static bool is_silent(struct link *link)
+{
+    const uint64_t now_ms = uv_now(link->loop);
+
+    if (now_ms - link->checked_ms > link->silence_ms / 2)
+        link->heard_ms = now_ms;
+    link->checked_ms = now_ms;
+    return now_ms - link->heard_ms >= link->silence_ms;
+}
+
+static void fall_silent(struct link *link)
+{
+    char why[96];
+
+    (void)snprintf(why, sizeof(why), "it has said nothing for %llu s and was ended",
+                   (unsigned long long)(link->silence_ms / 1000));
+    if (link->has_child)
+        (void)uv_process_kill(&link->process, SIGKILL);
+    fall(link, why);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct link *link = timer->data;
@@ -62,6 +90,10 @@ static void on_timer(uv_timer_t *timer)
         begin(link);
     else if (link->state == LINK_UP && link->failed)
         fall(link, link->fault);
+    else if (link->state == LINK_UP && link->silence_ms > 0 && is_silent(link))
+        fall_silent(link);
+    else if (link->state == LINK_UP)
+        return;
     else if (link->has_child)
         (void)uv_process_kill(&link->process, SIGKILL); /* its grace is over */
 }
@@ -169,6 +201,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         fall(link, size == UV_EOF ? "the other side closed it" : uv_strerror((int)size));
         return;
     }
+    link->heard_ms = uv_now(link->loop);
     line_input_add(&link->lines, (size_t)size);
     while (link->state == LINK_UP && line_input_next(&link->lines, &line, &length))
         link->config.on_line(link->config.context, line, length);
@@ -180,6 +213,7 @@ static void rise(struct link *link)
     line_input_init(&link->lines);
     link->state = LINK_UP;
     link->up_since_ms = uv_now(link->loop);
+    link->silence_ms = 0;
     link->connects++;
 
     const int rc = uv_read_start((uv_stream_t *)&link->input, on_room, on_read);
@@ -212,6 +246,41 @@ static char **child_argv(const struct link *link)
     return argv;
 }
 
+/* What a child is given of our environment: it has no use for keys of a cloud. */
+static bool is_for_child(const char *variable)
+{
+    static const char *const names[] = {
+        "PATH=", "HOME=",   "USER=",  "LOGNAME=", "LANG=",  "LC_",
+        "TZ=",   "TMPDIR=", "SLURM_", "STINT_",   "MUNGE_", "LD_"
+    };
+    static const char checkers[] = "SAN_OPTIONS="; /* of the sanitizers */
+    const size_t name = strcspn(variable, "=") + 1;
+    const size_t tail = sizeof(checkers) - 1;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return name > tail && strncmp(variable + name - tail, checkers, tail) == 0;
+}
+
+static char **child_env(void)
+{
+    size_t count = 0;
+    size_t used = 0;
+
+    while (environ[count] != NULL)
+        count++;
+
+    char **env = mem_alloc(count + 1, sizeof(*env));
+
+    for (size_t i = 0; i < count; i++) {
+        if (is_for_child(environ[i]))
+            env[used++] = environ[i];
+    }
+    return env;
+}
+
 static void start_child(struct link *link)
 {
     open_pipe(link, &link->input);
@@ -223,10 +292,12 @@ static void start_child(struct link *link)
         { .flags = UV_INHERIT_FD, .data.fd = 2 },
     };
     char **argv = child_argv(link);
+    char **env = child_env();
     const uv_process_options_t options = {
         .exit_cb = on_exit_of_child,
         .file = link->config.argv[0],
         .args = argv,
+        .env = env,
         .stdio = stdio,
         .stdio_count = 3,
     };
@@ -237,6 +308,7 @@ static void start_child(struct link *link)
     const int rc = uv_spawn(link->loop, &link->process, &options);
 
     mem_free(argv);
+    mem_free(env);
     if (rc < 0) {
         char why[160];
 
@@ -358,6 +430,15 @@ void link_send(struct link *link, const char *lines, size_t size)
         mem_free(request);
         fail_later(link, uv_strerror(rc));
     }
+}
+
+void link_expect(struct link *link, uint64_t silence_ms)
+{
+    if (link->state != LINK_UP || link->failed || link->silence_ms == silence_ms)
+        return;
+    link->silence_ms = silence_ms;
+    link->heard_ms = link->checked_ms = uv_now(link->loop);
+    (void)uv_timer_start(&link->timer, on_timer, silence_ms / 6, silence_ms / 6);
 }
 
 bool link_is_up(const struct link *link)

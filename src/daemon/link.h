@@ -6,6 +6,7 @@
  * twice as long with each failure, at most 10 s; a connection that held for 10 s starts anew at the
  * least. What was written and not sent when it breaks is gone: the one who talks asks again.
  *
+ *            One that promised to be heard of (link_expect) and is not counts as broken.
  * Promises:  'on_down' comes once for each 'on_up'; no call back comes from within a call of ours.
  *            A reader that is too slow (LINK_QUEUE_MAX bytes waiting) is disconnected.
  * Child:     its standard error is ours. When the link is closed its input ends, and if it has not
@@ -47,6 +48,10 @@ struct link *link_create(uv_loop_t *loop, const struct link_config *config);
 
 /* Send whole lines. While the link is down they are thrown away. */
 void link_send(struct link *link, const char *lines, size_t size);
+
+/* From now on, as long as it is up: if it says nothing for so long it is ended (a child by force) and begun
+ * anew. A time in which we did not run ourselves does not count. */
+void link_expect(struct link *link, uint64_t silence_ms);
 
 bool link_is_up(const struct link *link);
 

@@ -35,6 +35,22 @@ static const char *prefix(enum conf_log_level level)
     return getenv("JOURNAL_STREAM") != NULL ? of_journal[level] : of_people[level];
 }
 
+/*
+ * How many bytes at 'at' make one character that a terminal obeys or that changes how the line reads:
+ * C0, delete, C1, marks of direction, separators of lines. 0: it is none. The text ends in a 0.
+ */
+static size_t odd_size(const unsigned char *at)
+{
+    if (at[0] < ' ' || at[0] == 0x7f)
+        return 1;
+    if ((at[0] == 0xC2 && at[1] >= 0x80 && at[1] <= 0x9F) || (at[0] == 0xD8 && at[1] == 0x9C))
+        return 2;
+    if (at[0] == 0xE2 && at[1] == 0x80 &&
+        (at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE)))
+        return 3;
+    return at[0] == 0xE2 && at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9 ? 3 : 0;
+}
+
 void log_say(enum conf_log_level level, const char *format, ...)
 {
     char line[LOG_LINE_SIZE];
@@ -49,6 +65,7 @@ void log_say(enum conf_log_level level, const char *format, ...)
     memcpy(line, start, used);
     va_start(arguments, format);
 
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): a false alarm of clang 14 */
     const int length = vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
 
     va_end(arguments);
@@ -58,9 +75,12 @@ void log_say(enum conf_log_level level, const char *format, ...)
     const size_t room = sizeof(line) - used - 2;
     const size_t end = used + ((size_t)length < room ? (size_t)length : room);
 
-    for (; used < end; used++) {
-        if ((unsigned char)line[used] < ' ' || line[used] == 0x7f)
-            line[used] = '?';
+    line[end] = '\0';
+    while (used < end) {
+        const size_t odd = odd_size((const unsigned char *)line + used);
+
+        memset(line + used, '?', odd);
+        used += odd > 0 ? odd : 1;
     }
     line[end] = '\n';
     if (write(STDERR_FILENO, line, end + 1) < 0)

@@ -27,6 +27,8 @@ enum what {
     TASK_STOPS,
     TASK_ENDS,
     CLOUD_TELLS, /* its list */
+    MACHINE_LEFT,
+    TASK_TOLD, /* it runs already */
 };
 
 struct virtual_task {
@@ -339,6 +341,16 @@ static bool has_really_ended(struct shadow *shadow, const struct virtual_job *jo
     return true;
 }
 
+static void tell_found(struct shadow *shadow, const struct virtual_task *task, msec_t at)
+{
+    tell_engine(shadow, &(struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                                .at = at,
+                                                .task = task->id,
+                                                .instance = task->instance,
+                                                .key = task->run_key,
+                                                .started_at = task->started_at });
+}
+
 /* The end of the real list is the end of ours: before it, name what only the virtual world has. */
 static void listed(struct shadow *shadow, const struct engine_event *event)
 {
@@ -356,15 +368,8 @@ static void listed(struct shadow *shadow, const struct engine_event *event)
                                                         .instance = shadow->machines[i].id });
     }
     for (uint32_t i = 0; i < shadow->task_count; i++) {
-        const struct virtual_task *task = &shadow->tasks[i];
-
-        if (task->started_at >= 0)
-            tell_engine(shadow, &(struct engine_event){ .kind = ENGINE_TASK_FOUND,
-                                                        .at = event->at,
-                                                        .task = task->id,
-                                                        .instance = task->instance,
-                                                        .key = task->run_key,
-                                                        .started_at = task->started_at });
+        if (shadow->tasks[i].started_at >= 0)
+            tell_found(shadow, &shadow->tasks[i], event->at);
     }
     tell_engine(shadow, event);
 }
@@ -404,6 +409,7 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event)
         break;
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
+    case ENGINE_NODE_LEFT:
     case ENGINE_TASK_RATE:
         break; /* real machines are none of the virtual world's */
     }
@@ -429,10 +435,18 @@ static void on_admit(void *self, uint64_t instance)
 
 static void on_retire(void *self, uint64_t instance)
 {
-    struct virtual_machine *machine = machine_of(self, instance);
+    struct shadow *shadow = self;
+    struct virtual_machine *machine = machine_of(shadow, instance);
 
     if (machine != NULL)
         machine->is_ready = false;
+    plan_event(shadow, shadow->now, MACHINE_LEFT, 0, instance);
+}
+
+static void on_forget(void *self, uint64_t instance)
+{
+    (void)self;
+    (void)instance; /* it went with its machine */
 }
 
 static void on_place(void *self, uint64_t key, uint64_t id, uint64_t instance)
@@ -457,6 +471,17 @@ static void on_stop(void *self, uint64_t key, uint64_t id)
         return;
     task->key = key;
     plan_event(shadow, shadow->now, TASK_STOPS, ++task->epoch, id);
+}
+
+static void on_cancel(void *self, uint64_t key, uint64_t id)
+{
+    struct shadow *shadow = self;
+    const struct virtual_task *task = task_of(shadow, id);
+
+    if (task != NULL && task->started_at >= 0)
+        plan_event(shadow, shadow->now, TASK_TOLD, task->epoch, id);
+    else
+        on_stop(self, key, id);
 }
 
 static void on_list_engine(void *self, uint64_t key)
@@ -510,7 +535,9 @@ static void on_list_cloud(void *self, uint64_t key)
 static const struct engine_ops engine_ops = {
     .admit = on_admit,
     .retire = on_retire,
+    .forget = on_forget,
     .place = on_place,
+    .cancel = on_cancel,
     .stop = on_stop,
     .list = on_list_engine,
 };
@@ -604,6 +631,8 @@ static void happen_to_task(struct shadow *shadow, const struct timeline_event *e
                                                     .task = event->id,
                                                     .key = task->key });
         plan_end(shadow, task);
+    } else if (event->kind == TASK_TOLD) {
+        tell_found(shadow, task, event->at);
     } else if (event->kind == TASK_STOPS) {
         if (task->started_at >= 0)
             task->executed_ms += event->at - task->started_at;
@@ -655,10 +684,16 @@ void shadow_tick(struct shadow *shadow, msec_t now)
         case TASK_STARTS:
         case TASK_STOPS:
         case TASK_ENDS:
+        case TASK_TOLD:
             happen_to_task(shadow, &event);
             break;
         case CLOUD_TELLS:
             tell_machines(shadow, &event);
+            break;
+        case MACHINE_LEFT:
+            tell_engine(shadow, &(struct engine_event){ .kind = ENGINE_NODE_LEFT,
+                                                        .at = event.at,
+                                                        .instance = event.id });
             break;
         }
     }

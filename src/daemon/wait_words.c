@@ -40,6 +40,20 @@ bool wait_words(const struct slurm_wait *wait, msec_t now, struct serve_wait *re
     case SLURM_WAIT_UNHOLDABLE:
         put(ret, "no-offer", wait->reason);
         break;
+    case SLURM_WAIT_POLICY:
+        ret->why = "policy";
+        (void)snprintf(ret->text, sizeof(ret->text), "Slurm would not start it: %s (%s)",
+                       wait->word, wait->reason);
+        break;
+    case SLURM_WAIT_REFUSED:
+        serve_clock_text(wait->until, now, begin, sizeof(begin));
+        ret->why = "not-started";
+        (void)snprintf(
+            ret->text, sizeof(ret->text),
+            "Slurm did not start it when it was placed: %s; the next try is at %s, or when "
+            "something about it changes",
+            wait->word, begin);
+        break;
     }
     return true;
 }

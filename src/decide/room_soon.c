@@ -152,9 +152,7 @@ static void note_end(struct soon *soon, uint32_t task, uint32_t instance)
     const msec_t end = soon->view->task.state[task] == TASK_RUNNING ? runtime : start + runtime;
 
     if (end <= soon->horizon)
-        push(soon,
-             (struct end){ end, instance,
-                           view_demand(soon->view, task, view_family(soon->view, instance)) });
+        push(soon, (struct end){ end, instance, view_taken(soon->view, task, instance) });
 }
 
 static void list_ends(struct soon *soon)

@@ -63,6 +63,7 @@ struct offer {
     struct interruption interruption; /* known of spot offers only */
     struct billing_rule billing;
     struct price_series price;
+    bool is_former; /* offered no more: there is a machine of it still, but none is asked for */
 };
 
 struct catalogue {

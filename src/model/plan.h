@@ -51,6 +51,7 @@ struct plan_rent {
     uint32_t offer;
     uint32_t request; /* neighbours with the same offer and request are asked for in one call */
     struct plan_reason why;
+    bool is_for_engine; /* set by the controller: for a task that the engine will start by itself */
 };
 
 /* Put 'task' on an instance that there is, or on one that this plan rents. */

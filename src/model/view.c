@@ -200,15 +200,43 @@ static void empty_remove(struct instance_table *table, uint32_t instance)
 static void instance_append(struct view *view, uint32_t task, uint32_t instance)
 {
     struct instance_table *table = &view->instance;
-    const struct res *demand = view_demand(view, task, view_family(view, instance));
 
-    assert(demand != NULL);
+    view->task.instance[task] = instance;
     list_append(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
     if (table->task_count[instance]++ == 0)
         empty_remove(table, instance);
-    res_add(&table->used[instance], demand);
-    assert(res_fits(&table->used[instance], view_capacity(view, instance)));
+    res_add(&table->used[instance], view_taken(view, task, instance));
     note_use(view, instance);
+}
+
+static bool is_apart(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    if (!view->job.spread[job])
+        return true;
+    TASK_EACH(other, view, view->task.next[task])
+    {
+        if (view->task.job[other] == job)
+            return false;
+    }
+    return true;
+}
+
+static bool is_overfull(const struct view *view, uint32_t instance)
+{
+    return !res_fits(&view->instance.used[instance], view_capacity(view, instance));
+}
+
+/* More is there than there is room for, or tasks that should be apart. */
+static bool is_crowded(const struct view *view, uint32_t instance)
+{
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (!is_apart(view, task))
+            return true;
+    }
+    return is_overfull(view, instance);
 }
 
 static void instance_detach(struct view *view, uint32_t task)
@@ -221,7 +249,8 @@ static void instance_detach(struct view *view, uint32_t task)
         empty_append(table, instance);
         table->empty_since[instance] = view->now;
     }
-    res_sub(&table->used[instance], view_demand(view, task, view_family(view, instance)));
+    res_sub(&table->used[instance], view_taken(view, task, instance));
+    table->crowded[instance] = table->crowded[instance] && is_crowded(view, instance);
     note_use(view, instance);
 }
 
@@ -312,18 +341,30 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at)
     view->job.tasks_running[view->task.job[task]]--;
 }
 
-void view_bind(struct view *view, uint32_t task, uint32_t instance)
+static void bind(struct view *view, uint32_t task, uint32_t instance)
 {
     assert(view->task.state[task] == TASK_WAITING || view->task.state[task] == TASK_BOUND);
-    assert(view_is_open(view, instance));
 
     detach(view, task);
     instance_append(view, task, instance);
-    view->task.instance[task] = instance;
     view->instance.owner[instance] = view->job.user[view->task.job[task]];
     view->task.state[task] = TASK_BOUND;
     view->task.bound_at[task] = view->now;
     view->task.rate_ppm[task] = RATE_NONE;
+}
+
+void view_bind(struct view *view, uint32_t task, uint32_t instance)
+{
+    assert(view_is_open(view, instance));
+    assert(view_demand(view, task, view_family(view, instance)) != NULL);
+    bind(view, task, instance);
+    assert(view->instance.crowded[instance] || !is_overfull(view, instance));
+}
+
+void view_bind_found(struct view *view, uint32_t task, uint32_t instance)
+{
+    bind(view, task, instance);
+    view->instance.crowded[instance] = is_crowded(view, instance);
 }
 
 void view_unbind(struct view *view, uint32_t task)
@@ -396,6 +437,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->billed_from[row] = -1;
     table->under_half_since[row] = view->now;
     table->state[row] = INSTANCE_REQUESTED;
+    table->crowded[row] = false;
     table->next[row] = ROW_NONE;
     table->prev[row] = table->last;
     if (table->last != ROW_NONE)
@@ -458,6 +500,14 @@ const struct res *view_demand(const struct view *view, uint32_t task, uint32_t f
     return shape_demand_on(view->shapes, view->task.shape[task], family);
 }
 
+const struct res *view_taken(const struct view *view, uint32_t task, uint32_t instance)
+{
+    static const struct res nothing = { 0 };
+    const struct res *demand = view_demand(view, task, view_family(view, instance));
+
+    return demand != NULL ? demand : &nothing;
+}
+
 bool view_is_open(const struct view *view, uint32_t instance)
 {
     const enum instance_state state = view->instance.state[instance];
@@ -493,20 +543,6 @@ bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance)
 }
 
 /* Invariant 4, for one task and those that were bound to its instance after it. */
-static bool is_apart(const struct view *view, uint32_t task)
-{
-    const uint32_t job = view->task.job[task];
-
-    if (!view->job.spread[job])
-        return true;
-    TASK_EACH(other, view, view->task.next[task])
-    {
-        if (view->task.job[other] == job)
-            return false;
-    }
-    return true;
-}
-
 void view_check(const struct view *view)
 {
     uint32_t tasks = 0;
@@ -529,14 +565,14 @@ void view_check(const struct view *view)
         {
             assert(view->task.instance[task] == instance);
             assert(view->task.state[task] == TASK_BOUND || view->task.state[task] == TASK_RUNNING);
-            assert(is_apart(view, task));
-            res_add(&sum, view_demand(view, task, view_family(view, instance)));
+            assert(view->instance.crowded[instance] || is_apart(view, task));
+            res_add(&sum, view_taken(view, task, instance));
             here++;
         }
         assert(here == view->instance.task_count[instance]);
         empty += here == 0;
         assert(memcmp(&sum, &view->instance.used[instance], sizeof(sum)) == 0);
-        assert(res_fits(&sum, view_capacity(view, instance)));
+        assert(view->instance.crowded[instance] || res_fits(&sum, view_capacity(view, instance)));
         tasks += here;
         instances++;
     }

@@ -105,7 +105,8 @@ enum instance_state {
     X(msec_t, billed_from)      /* -1: not billed yet */ \
     X(msec_t, empty_since)      /* without tasks since; of use while it is empty */ \
     X(msec_t, under_half_since) /* used by less than half in every kind; MSEC_NEVER: it is not */ \
-    X(uint8_t, state)           /* enum instance_state */
+    X(uint8_t, state)           /* enum instance_state */ \
+    X(uint8_t, crowded)         /* the engine runs more there than we think it holds */
 /* clang-format on */
 
 #define VIEW_COLUMN(type, name) type *name;
@@ -197,6 +198,10 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer);
 /* Bind a task to an instance that has room for it; it leaves where it was bound or waited. */
 void view_bind(struct view *view, uint32_t task, uint32_t instance);
 
+/* The same for a task that runs there by the engine's word: there may be no room by what we know, the
+ * instance may be on its way out, and its type one that the task should not run on. */
+void view_bind_found(struct view *view, uint32_t task, uint32_t instance);
+
 /* Take a task off its instance, to the end of the waiting list. */
 void view_unbind(struct view *view, uint32_t task);
 
@@ -223,6 +228,9 @@ uint32_t view_family(const struct view *view, uint32_t instance);
 
 /* What the task takes on machines of 'family', or NULL. */
 const struct res *view_demand(const struct view *view, uint32_t task, uint32_t family);
+
+/* What the task takes of the instance; nothing, if it should not run there. */
+const struct res *view_taken(const struct view *view, uint32_t task, uint32_t instance);
 
 /* Whether new work may be bound to the instance (requested, booting or ready). */
 bool view_is_open(const struct view *view, uint32_t instance);

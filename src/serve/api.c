@@ -87,7 +87,7 @@ void api_json(struct api_call *call, unsigned status, json_t *object)
 
     reply->status = status;
     reply->content_type = "application/json";
-    reply->body = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    reply->body = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     json_decref(object);
     if (reply->body == NULL) {
         reply->status = 500;
@@ -220,6 +220,22 @@ static void set_limits(json_t *object, const struct serve_world *world)
     json_object_set_new(object, "limits", limits);
 }
 
+static void set_budgets(json_t *object, const struct serve_world *world)
+{
+    json_t *budgets = json_object();
+
+    for (uint32_t i = 0; i < world->budget_count; i++) {
+        const struct serve_budget *budget = &world->budgets[i];
+        json_t *one = json_object();
+
+        api_set_number(one, "microdollars", budget->limit);
+        api_set_number(one, "spent_microdollars", budget->spent);
+        api_set_number(one, "until", budget->until);
+        json_object_set_new(budgets, budget->period, one);
+    }
+    json_object_set_new(object, "budgets", budgets);
+}
+
 static void answer_status(struct api_call *call)
 {
     const struct serve_world *world = call->world;
@@ -259,6 +275,7 @@ static void answer_status(struct api_call *call)
     api_set_time(object, "next_wake_at", controller_next_wake(world->controller));
     api_set_number(object, "open_intents", (int64_t)store_open_intents(world->store));
     set_limits(object, world);
+    set_budgets(object, world);
     api_json(call, 200, object);
 }
 

@@ -257,6 +257,27 @@ static void explain_refused(struct explanation *to, json_t *waits, const struct 
     }
 }
 
+/* The budget that has the least left is the one that its machine would break first. */
+static void explain_budget(struct explanation *to, json_t *waits)
+{
+    const struct serve_world *world = to->call->world;
+    const struct serve_budget *tight = NULL;
+    char spent[SERVE_TEXT];
+    char text[SENTENCE];
+
+    for (uint32_t i = 0; i < world->budget_count; i++) {
+        const struct serve_budget *budget = &world->budgets[i];
+
+        if (tight == NULL || budget->limit - budget->spent < tight->limit - tight->spent)
+            tight = budget;
+    }
+    if (tight == NULL)
+        return;
+    serve_budget_text(tight, to->call->now, spent, sizeof(spent));
+    (void)snprintf(text, sizeof(text), "the budget: %s; its machine would be above that", spent);
+    add_wait(to, waits, "budget", tight->until, text);
+}
+
 static void explain_limit(struct explanation *to, json_t *waits, enum controller_limit limit)
 {
     const struct serve_world *world = to->call->world;
@@ -283,6 +304,22 @@ static void explain_limit(struct explanation *to, json_t *waits, enum controller
             "%u machines in a row did not become ready: one is tried at a time until one does; "
             "look at the image, the munge key and the security group",
             controller_failed_boots(world->controller));
+        break;
+    case LIMIT_BUDGET:
+        explain_budget(to, waits);
+        return;
+    case LIMIT_DOUBT:
+        snprintf(text, sizeof(text),
+                 "the cloud's list lacks %u machines that should be there: nothing is rented until "
+                 "it names them again; see 'stint doctor'",
+                 controller_missing(world->controller));
+        break;
+    case LIMIT_RIVAL:
+        snprintf(
+            text, sizeof(text),
+            "%u machines of this cluster were rented by somebody else: nothing is rented while "
+            "a second stintd may be at work; see 'stint doctor'",
+            controller_rivals(world->controller));
         break;
     case LIMIT_NO_RENT: /* the daemon drains, which is told anyway */
     case LIMIT_NONE:

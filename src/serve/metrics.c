@@ -132,6 +132,24 @@ static void write_money(const struct text *text, const struct store_totals *tota
             store_savings(totals));
 }
 
+static void write_budgets(const struct text *text, const struct serve_world *world)
+{
+    static const char *const name[] = { "stint_budget_dollars", "stint_spent_dollars" };
+    static const char *const help[] = { "What may be spent in the period, if that is limited.",
+                                        "What was spent or is committed in the period." };
+    char amount[SERVE_TEXT];
+
+    for (int k = 0; k < 2 && world->budget_count > 0; k++) {
+        head(text, name[k], "gauge", help[k]);
+        for (uint32_t i = 0; i < world->budget_count; i++) {
+            const struct serve_budget *budget = &world->budgets[i];
+
+            serve_money_text(k == 0 ? budget->limit : budget->spent, amount, sizeof(amount));
+            fprintf(text->file, "%s{period=\"%s\"} %s\n", name[k], budget->period, amount);
+        }
+    }
+}
+
 static void write_counters(const struct text *text, const struct store *store)
 {
     static const struct {
@@ -174,6 +192,27 @@ static void write_counters(const struct text *text, const struct store *store)
     }
 }
 
+/* Kinds are the doctor's words: no user's text gets here. */
+static void write_tallies(const struct text *text, const struct serve_world *world)
+{
+    static const char *const name[] = { "stint_finding", "stint_findings_appeared_total" };
+    static const char *const type[] = { "gauge", "counter" };
+    static const char *const help[] = { "Findings of the doctor, by kind; looked for every 10 s.",
+                                        "Findings that appeared since the start, by kind." };
+
+    for (int k = 0; k < 2 && world->tally_count > 0; k++) {
+        head(text, name[k], type[k], help[k]);
+        for (uint32_t i = 0; i < world->tally_count; i++) {
+            const struct serve_finding_tally *tally = &world->tallies[i];
+
+            fputs(name[k], text->file);
+            label(text, "kind", tally->kind, "{");
+            label(text, "severity", tally->severity, ",");
+            fprintf(text->file, "} %" PRIu64 "\n", k == 0 ? tally->now : tally->appeared);
+        }
+    }
+}
+
 static void write_states(const struct text *text, const struct serve_world *world,
                          const struct serve_sums *sums)
 {
@@ -212,8 +251,10 @@ char *metrics_text(const struct serve_world *world, size_t *ret_size, struct err
     write_info(&text, world);
     write_times(&text, &world->times);
     write_money(&text, &totals, &sums);
+    write_budgets(&text, world);
     write_counters(&text, world->store);
     write_states(&text, world, &sums);
+    write_tallies(&text, world);
     if (fclose(text.file) != 0) {
         free(body);
         error_set(reterr, -1, "out of memory");

@@ -93,6 +93,21 @@ void serve_money_text(money_t money, char *ret, size_t size)
              amount % per_usd);
 }
 
+void serve_budget_text(const struct serve_budget *budget, msec_t now, char *ret, size_t size)
+{
+    char spent[SERVE_TEXT];
+    char limit[SERVE_TEXT];
+    char until[SERVE_TEXT];
+
+    serve_money_text(budget->spent, spent, sizeof(spent));
+    serve_money_text(budget->limit, limit, sizeof(limit));
+    serve_clock_text(budget->until, now, until, sizeof(until));
+    (void)snprintf(ret, size,
+                   "dollars_per_%s: $%.40s of $%.40s are spent or committed, the next %s begins at "
+                   "%.60s",
+                   budget->period, spent, limit, budget->period, until);
+}
+
 void serve_clock_text(msec_t at, msec_t now, char *ret, size_t size)
 {
     enum { DAY_MS = 24 * MSEC_PER_HOUR };

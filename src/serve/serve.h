@@ -35,6 +35,7 @@
 enum {
     SERVE_TEXT = 256,        /* room for a label, a name, an offer in words */
     SERVE_LINKS_MAX = 8,     /* to engines and clouds */
+    SERVE_BUDGETS_MAX = 2,   /* periods */
     SERVE_TIME_BUCKETS = 12, /* of the decision times */
     SERVE_PLAN_ITEMS = 1000, /* of each list of a plan that are shown */
     SERVE_WAITS_MAX = 8,     /* reasons to wait of one job */
@@ -45,6 +46,15 @@ struct serve_link {
     const char *detail;
     msec_t since;
     bool up;
+};
+
+/* What may be spent in a period, and was. */
+struct serve_budget {
+    const char *period; /* "day", "month" */
+    money_t limit;
+    money_t spent; /* or committed: see daemon/budget.h */
+    msec_t until;  /* when the next period begins */
+    uint32_t warn_percent;
 };
 
 /* An act that waits for the operator's word. */
@@ -67,6 +77,14 @@ struct serve_finding {
     const char *subject;
     const char *text;
     const char *advice;
+};
+
+/* How many findings of one kind there are, and appeared since the daemon started. */
+struct serve_finding_tally {
+    const char *kind;
+    const char *severity;
+    uint64_t now;
+    uint64_t appeared;
 };
 
 /* Why a task waits, beyond what the controller knows. */
@@ -148,8 +166,12 @@ struct serve_world {
     bool draining;
     msec_t audited_at; /* -1: never */
     msec_t audit_every_ms;
-    uint32_t max_instances;     /* 0: no limit */
-    money_t max_price_per_hour; /* 0: no limit */
+    uint32_t max_instances;                         /* 0: no limit */
+    money_t max_price_per_hour;                     /* 0: no limit */
+    struct serve_budget budgets[SERVE_BUDGETS_MAX]; /* those that are limited */
+    uint32_t budget_count;
+    const struct serve_finding_tally *tallies; /* of each kind that ever was; a few seconds old */
+    uint32_t tally_count;
     struct serve_link links[SERVE_LINKS_MAX];
     uint32_t link_count;
 
@@ -210,6 +232,9 @@ void serve_job_text(const struct serve_world *world, uint64_t job, char *ret, si
 
 /* "-12.000345": exact, in dollars. */
 void serve_money_text(money_t money, char *ret, size_t size);
+
+/* "dollars_per_day: $9.870000 of $10.000000 are spent or committed, until 00:00:00 UTC" */
+void serve_budget_text(const struct serve_budget *budget, msec_t now, char *ret, size_t size);
 
 /* "12:03:41 UTC", with its day if that is not the one of 'now'. */
 void serve_clock_text(msec_t at, msec_t now, char *ret, size_t size);

@@ -181,6 +181,10 @@ static void give_back(void *self, uint64_t id)
     struct world *world = self;
     const uint32_t row = map_get(&world->machine_by_id, id);
 
+    if (row == MAP_NONE && world->config->control.audit_ms > 0)
+        timeline_add(
+            &world->timeline,
+            (struct timeline_event){ .at = world->now, .kind = WORLD_MACHINE_ABSENT, .id = id });
     if (row == MAP_NONE || world->machines[row].state == MACHINE_ENDING)
         return; /* the news that it is gone is on its way */
 
@@ -193,8 +197,24 @@ static void give_back(void *self, uint64_t id)
              row, machine->epoch);
 }
 
+/* It was given back and is not there: it ended, or there was none. */
+static void is_absent(struct world *world, uint64_t id)
+{
+    for (uint32_t i = 0; i < world->bill_count; i++) {
+        if (world->bills[i].id == id) {
+            tell(world, CLOUD_GONE, id, world->bills[i].from, world->bills[i].to);
+            return;
+        }
+    }
+    tell(world, CLOUD_GONE, id, -1, 0);
+}
+
 void sim_cloud_event(struct world *world, const struct timeline_event *event)
 {
+    if (event->kind == WORLD_MACHINE_ABSENT) {
+        is_absent(world, event->id);
+        return;
+    }
     if (event->kind == WORLD_RENT_REFUSED) {
         tell(world, CLOUD_REFUSED, event->id, -1, 0);
         return;

@@ -68,6 +68,8 @@ static void admit(void *self, uint64_t id)
     struct world *world = self;
     const uint32_t row = map_get(&world->machine_by_id, id);
 
+    if (row != MAP_NONE)
+        world->machines[row].is_retired = false; /* by an earlier controller */
     if (row == MAP_NONE || world->machines[row].state != MACHINE_BOOTING ||
         world->now < world->config->faults.dud_until_ms)
         return;
@@ -79,10 +81,46 @@ static void admit(void *self, uint64_t id)
              world->machines[row].epoch);
 }
 
+/* Nothing new starts there; told when nothing is there any more. */
+static void tell_left(struct world *world, uint64_t id)
+{
+    timeline_add(&world->timeline,
+                 (struct timeline_event){ .at = world->now, .kind = WORLD_MACHINE_LEFT, .id = id });
+}
+
 static void retire(void *self, uint64_t id)
 {
+    struct world *world = self;
+    const uint32_t row = map_get(&world->machine_by_id, id);
+
+    if (row != MAP_NONE)
+        world->machines[row].is_retired = true;
+    if (row == MAP_NONE || world->machines[row].first == WORLD_NONE)
+        tell_left(world, id);
+}
+
+static void forget(void *self, uint64_t id)
+{
     (void)self;
-    (void)id;
+    (void)id; /* it went with its machine */
+}
+
+static bool takes_work(const struct world_machine *machine)
+{
+    return machine->state == MACHINE_READY && !machine->is_retired;
+}
+
+static void has_left(struct world *world, uint64_t id)
+{
+    const uint32_t row = map_get(&world->machine_by_id, id);
+    const struct engine_event event = {
+        .kind = ENGINE_NODE_LEFT,
+        .at = world->now,
+        .instance = id,
+    };
+
+    if (row == MAP_NONE || world->machines[row].first == WORLD_NONE)
+        sim_news_engine(world, &event);
 }
 
 static void machine_ready(struct world *world, uint32_t row)
@@ -179,6 +217,8 @@ static void leave(struct world *world, uint32_t task)
     else
         machine->last = of->prev;
     of->machine = WORLD_NONE;
+    if (machine->is_retired && machine->first == WORLD_NONE)
+        tell_left(world, machine->id);
 }
 
 static void free_room(struct world *world, uint32_t task)
@@ -204,7 +244,7 @@ static void place_at(struct world *world, uint32_t task, uint64_t key, uint64_t 
     of->epoch++;
     of->place_key = key;
     of->by_itself = false;
-    if (row == MAP_NONE || world->machines[row].state != MACHINE_READY) {
+    if (row == MAP_NONE || !takes_work(&world->machines[row])) {
         of->machine = WORLD_NONE;
         world_at(world, world->now, WORLD_TASK_LAUNCHED, task, of->epoch); /* refused */
         return;
@@ -306,7 +346,7 @@ static uint32_t machine_with_room(const struct world *world, uint32_t task)
     for (uint32_t row = 0; row < world->machine_count; row++) {
         const struct world_machine *machine = &world->machines[row];
 
-        if (machine->state == MACHINE_READY && demand_of(world, task, machine) != NULL &&
+        if (takes_work(machine) && demand_of(world, task, machine) != NULL &&
             has_room(world, task, machine))
             return row;
     }
@@ -424,6 +464,22 @@ static void stop(void *self, uint64_t key, uint64_t id)
     case PHASE_SAVING:
         break; /* it is being stopped; the confirmation will carry the new key */
     }
+}
+
+/* What has begun to run goes on, and is told as found. */
+static void cancel(void *self, uint64_t key, uint64_t id)
+{
+    struct world *world = self;
+    const uint32_t task = (uint32_t)id;
+    const struct world_task *of = &world->tasks[task];
+
+    if (of->phase != PHASE_INIT && of->phase != PHASE_RUNNING) {
+        stop(self, key, id);
+        return;
+    }
+    timeline_add(&world->timeline,
+                 (struct timeline_event){
+                     .at = world->now, .kind = WORLD_TASK_TOLD, .who = task, .id = of->place_key });
 }
 
 static void complete(struct world *world, uint32_t head);
@@ -577,7 +633,7 @@ void sim_engine_list(struct world *world, uint64_t key)
         list_job(world, job);
     for (uint32_t row = 0; row < world->machine_count; row++) {
         event.instance = world->machines[row].id;
-        if (world->machines[row].state == MACHINE_READY)
+        if (takes_work(&world->machines[row]))
             controller_on_engine(world->controller, &event);
     }
     for (uint32_t task = 0; task < world->task_count; task++) {
@@ -610,6 +666,10 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
             machine_ready(world, event->who);
         return;
     }
+    if (event->kind == WORLD_MACHINE_LEFT) {
+        has_left(world, event->id);
+        return;
+    }
     if (event->kind == WORLD_TASK_TOLD) {
         told(world, event->who, event->id);
         return;
@@ -640,6 +700,8 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
     case WORLD_MACHINE_WARNED:
     case WORLD_MACHINE_LOST:
     case WORLD_MACHINE_ENDS:
+    case WORLD_MACHINE_LEFT:
+    case WORLD_MACHINE_ABSENT:
     case WORLD_RENT_REFUSED:
     case WORLD_TASK_COMPLETES:
     case WORLD_NEWS:
@@ -656,8 +718,10 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
 const struct engine_ops sim_engine_ops = {
     .admit = admit,
     .retire = retire,
+    .forget = forget,
     .place = place,
     .queue = queue,
+    .cancel = cancel,
     .stop = stop,
     .list = list,
 };

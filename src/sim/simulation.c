@@ -174,10 +174,12 @@ static void happen(struct world *world, const struct timeline_event *event)
     case WORLD_MACHINE_WARNED:
     case WORLD_MACHINE_LOST:
     case WORLD_MACHINE_ENDS:
+    case WORLD_MACHINE_ABSENT:
     case WORLD_RENT_REFUSED:
         sim_cloud_event(world, event);
         break;
     case WORLD_MACHINE_READY:
+    case WORLD_MACHINE_LEFT:
     case WORLD_TASK_LAUNCHED:
     case WORLD_TASK_BEGINS:
     case WORLD_TASK_HALTS:
@@ -225,6 +227,8 @@ static bool is_void(const void *context, const struct timeline_event *event)
     case WORLD_TASK_COMPLETES:
         return world->tasks[event->who].unit_epoch != event->epoch;
     case WORLD_RENT_REFUSED:
+    case WORLD_MACHINE_LEFT:
+    case WORLD_MACHINE_ABSENT:
     case WORLD_NEWS:
     case WORLD_TASK_TOLD:
     case WORLD_QUEUE_SERVED:
@@ -322,7 +326,7 @@ static bool drain(struct world *world, msec_t arrival)
         controller_view(world->controller)->task.living > 0 ||
         controller_is_idle(world->controller))
         return false;
-    controller_drain(world->controller);
+    controller_drain(world->controller, world->now);
     return true;
 }
 

@@ -28,11 +28,13 @@ enum world_event {
     WORLD_MACHINE_AT_RISK,
     WORLD_MACHINE_WARNED,
     WORLD_MACHINE_LOST,
-    WORLD_MACHINE_ENDS,  /* given back */
-    WORLD_RENT_REFUSED,  /* id */
-    WORLD_TASK_LAUNCHED, /* who: task */
-    WORLD_TASK_BEGINS,   /* its progress, after init */
-    WORLD_TASK_HALTS,    /* stopped, not saved yet */
+    WORLD_MACHINE_ENDS,   /* given back */
+    WORLD_MACHINE_LEFT,   /* id: the engine has nothing on it */
+    WORLD_MACHINE_ABSENT, /* id: it was given back and is not there */
+    WORLD_RENT_REFUSED,   /* id */
+    WORLD_TASK_LAUNCHED,  /* who: task */
+    WORLD_TASK_BEGINS,    /* its progress, after init */
+    WORLD_TASK_HALTS,     /* stopped, not saved yet */
     WORLD_TASK_SAVED,
     WORLD_TASK_COMPLETES,  /* who: head of the unit */
     WORLD_NEWS,            /* who: a piece of late news */
@@ -105,6 +107,7 @@ struct world_machine {
     msec_t billed_from; /* -1: not yet */
     uint32_t next_free;
     uint8_t state;
+    bool is_retired; /* the engine starts nothing more there */
 };
 
 /* A bill that has ended. */

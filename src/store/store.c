@@ -28,6 +28,7 @@
 enum {
     BUSY_MS = 5000, /* how long a foreign reader may hold up a checkpoint */
     PATH_ROOM = 4096,
+    HOLDER_ROOM = 64, /* what a lock says of who holds it */
 };
 
 static const char *const schema =
@@ -64,13 +65,19 @@ static const char *const schema =
     "CREATE INDEX reason_at ON reason(at);"
     "CREATE TABLE runtime(at INTEGER NOT NULL,name TEXT,user TEXT,shape TEXT,"
     " tasks INTEGER NOT NULL,hour INTEGER NOT NULL,time_limit INTEGER NOT NULL,"
-    " runtime_ms INTEGER NOT NULL) STRICT;"
-    "PRAGMA user_version=1;";
+    " runtime_ms INTEGER NOT NULL) STRICT;";
+
+/* Version 2: what the books must add up to. An older version would not keep it. */
+static const char *const schema_seal =
+    "CREATE TABLE seal(name TEXT PRIMARY KEY,rows INTEGER NOT NULL,money INTEGER NOT NULL,"
+    " hash INTEGER NOT NULL) STRICT,WITHOUT ROWID;"
+    "PRAGMA user_version=2;";
 
 /* Came later, and is of no use to an older version. */
 static const char *const schema_more =
     "CREATE TABLE IF NOT EXISTS mark(name TEXT PRIMARY KEY,value TEXT NOT NULL)"
-    " STRICT,WITHOUT ROWID;";
+    " STRICT,WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS bill_to ON bill(billed_to);";
 
 static const char *counter_word(enum store_counter counter)
 {
@@ -99,14 +106,31 @@ static const char *counter_word(enum store_counter counter)
 static const char *const statement_text[STORE_STATEMENT_COUNT] = { STORE_STATEMENTS(
     STORE_STATEMENT_TEXT) };
 
+/* Where to ask: while a commit is under way on another thread, that connection is not ours. */
+static sqlite3 *connection(struct store *store)
+{
+    if (store->commit == NULL)
+        return store->db;
+    if (store->reader == NULL &&
+        sqlite3_open_v2(store->path, &store->reader, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) {
+        sqlite3_close(store->reader);
+        store->reader = NULL;
+    }
+    return store->reader;
+}
+
 /* The statement with its values; NULL if it cannot be prepared. */
 static sqlite3_stmt *prepare(struct store *store, enum store_statement statement,
                              const struct store_value *values, int count)
 {
-    sqlite3_stmt **slot = &store->statement[statement];
+    sqlite3 *db = connection(store);
+    sqlite3_stmt **slot =
+        store->commit == NULL ? &store->statement[statement] : &store->reader_statement[statement];
 
-    if (*slot == NULL && sqlite3_prepare_v3(store->db, statement_text[statement], -1,
-                                            SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK)
+    if (db == NULL ||
+        (*slot == NULL && sqlite3_prepare_v3(db, statement_text[statement], -1,
+                                             SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK))
         return NULL;
     for (int i = 0; i < count; i++) {
         int result = SQLITE_OK;
@@ -123,9 +147,9 @@ static sqlite3_stmt *prepare(struct store *store, enum store_statement statement
     return *slot;
 }
 
-static int sqlite_error(const struct store *store)
+static int sqlite_error(sqlite3 *db)
 {
-    switch (sqlite3_errcode(store->db)) {
+    switch (sqlite3_errcode(db)) {
     case SQLITE_FULL:
         return -ENOSPC;
     case SQLITE_BUSY:
@@ -146,7 +170,7 @@ static int sqlite_error(const struct store *store)
 static void note_failure(struct store *store)
 {
     if (store->failure == 0)
-        store->failure = error_set(&store->failure_text, sqlite_error(store),
+        store->failure = error_set(&store->failure_text, sqlite_error(store->db),
                                    "the database cannot be written: %s", sqlite3_errmsg(store->db));
 }
 
@@ -170,6 +194,7 @@ void store_write(struct store *store, enum store_statement statement,
                  const struct store_value *values, int count)
 {
     assert(store->begun);
+    assert(store->commit == NULL);
     store->dirty = true;
     if (store->failure != 0)
         return;
@@ -190,6 +215,7 @@ struct store_question store_ask(struct store *store, enum store_statement statem
     struct store_question question = {
         .store = store,
         .statement = prepare(store, statement, values, count),
+        .db = connection(store),
     };
 
     question.result = question.statement == NULL ? SQLITE_ERROR : SQLITE_ROW;
@@ -209,8 +235,8 @@ int store_asked(struct store_question *question, struct error *reterr)
     int error = 0;
 
     if (failed)
-        error = error_set(reterr, sqlite_error(question->store), "the database cannot be read: %s",
-                          sqlite3_errmsg(question->store->db));
+        error = error_set(reterr, sqlite_error(question->db), "the database cannot be read: %s",
+                          sqlite3_errmsg(question->db));
     if (question->statement != NULL) {
         sqlite3_reset(question->statement);
         sqlite3_clear_bindings(question->statement);
@@ -230,10 +256,11 @@ const char *store_text(const struct store_question *question, int column)
 
 /* Opening. ------------------------------------------------------------------------------------ */
 
-/* Hold '<path>.lock', so that there is one daemon for one file. */
-static int take_lock(const char *path, int *ret, struct error *reterr)
+/* Hold '<path>.lock', so that there is one daemon for one file. It says by whom it is held. */
+int store_take_lock(const char *path, int *ret, struct error *reterr)
 {
     char name[PATH_ROOM];
+    char holder[HOLDER_ROOM] = "";
     const int length = snprintf(name, sizeof(name), "%s.lock", path);
 
     if (length < 0 || (size_t)length >= sizeof(name))
@@ -244,11 +271,35 @@ static int take_lock(const char *path, int *ret, struct error *reterr)
     if (lock < 0)
         return error_set(reterr, -errno, "%s: %s", name, strerror(errno));
     if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+        const ssize_t size = read(lock, holder, sizeof(holder) - 1);
+
+        holder[size > 0 ? strcspn(holder, "\n") : 0] = '\0';
         close(lock);
-        return error_set(reterr, -EBUSY, "%s: another process uses this state", path);
+        return error_set(reterr, -EBUSY,
+                         "%s: another process uses this state (%s): a second daemon needs another "
+                         "'state' and another 'cluster'",
+                         path, holder[0] != '\0' ? holder : "it does not say which");
     }
     *ret = lock;
     return 0;
+}
+
+/* Whether the lock is one of a file that was in use: then there must be something in it. */
+static bool was_used(int lock)
+{
+    struct stat stat = { .st_size = 0 };
+
+    return fstat(lock, &stat) == 0 && stat.st_size > 0;
+}
+
+/* Who has the lock, for whoever asks. On a full disk nobody is told. */
+static void sign_lock(int lock)
+{
+    char holder[HOLDER_ROOM];
+    const int length = snprintf(holder, sizeof(holder), "pid %ld\n", (long)getpid());
+
+    if (pwrite(lock, holder, (size_t)length, 0) == length)
+        (void)!ftruncate(lock, length);
 }
 
 /* The file is there, is a plain file, and only its owner may read or write it. */
@@ -269,11 +320,11 @@ static int make_file(const char *path, struct error *reterr)
     return error;
 }
 
-static int exec(struct store *store, const char *text, struct error *reterr)
+int store_exec(struct store *store, const char *text, struct error *reterr)
 {
     if (sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK)
         return 0;
-    return error_set(reterr, sqlite_error(store), "%s", sqlite3_errmsg(store->db));
+    return error_set(reterr, sqlite_error(store->db), "%s", sqlite3_errmsg(store->db));
 }
 
 static int read_version(struct store *store, int64_t *ret, struct error *reterr)
@@ -283,11 +334,23 @@ static int read_version(struct store *store, int64_t *ret, struct error *reterr)
     if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &ask, NULL) != SQLITE_OK ||
         sqlite3_step(ask) != SQLITE_ROW) {
         sqlite3_finalize(ask);
-        return error_set(reterr, sqlite_error(store), "%s", sqlite3_errmsg(store->db));
+        return error_set(reterr, sqlite_error(store->db), "%s", sqlite3_errmsg(store->db));
     }
     *ret = sqlite3_column_int64(ask, 0);
     sqlite3_finalize(ask);
     return 0;
+}
+
+/* The tables that a file of that version lacks. */
+static int make_tables(struct store *store, int64_t version, struct error *reterr)
+{
+    int error = store_exec(store, "BEGIN EXCLUSIVE", reterr);
+
+    if (error == 0 && version == 0)
+        error = store_exec(store, schema, reterr);
+    if (error == 0)
+        error = store_exec(store, schema_seal, reterr);
+    return error == 0 ? store_exec(store, "COMMIT", reterr) : error;
 }
 
 static int make_schema(struct store *store, struct error *reterr)
@@ -301,13 +364,14 @@ static int make_schema(struct store *store, struct error *reterr)
         return error_set(reterr, -EPROTO,
                          "was written by a newer version (schema %" PRId64 ", known up to %d)",
                          version, STORE_SCHEMA_VERSION);
-    if (version == STORE_SCHEMA_VERSION)
-        return 0;
-    error = exec(store, "BEGIN EXCLUSIVE", reterr);
+    if (version == 0 && store->was_used)
+        return error_set(reterr, -EBADMSG, "the file is empty, and was not before");
+    if (version < STORE_SCHEMA_VERSION)
+        error = make_tables(store, version, reterr);
     if (error == 0)
-        error = exec(store, schema, reterr);
-    if (error == 0)
-        error = exec(store, "COMMIT", reterr);
+        error = store_exec(store, schema_more, reterr);
+    if (error == 0 && version < STORE_SCHEMA_VERSION)
+        error = store_make_seals(store, reterr);
     return error;
 }
 
@@ -337,7 +401,11 @@ static void keep(struct store *store)
     memcpy(store->kept_counted, store->counted, sizeof(store->counted));
 }
 
-static int open_database(struct store *store, const char *path, struct error *reterr)
+/*
+ * 'alone': the index of the log is kept in memory instead of a file beside it, which others would need to
+ * read along. It can be opened on a full disk so.
+ */
+static int open_database(struct store *store, const char *path, bool alone, struct error *reterr)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 
@@ -347,15 +415,17 @@ static int open_database(struct store *store, const char *path, struct error *re
     sqlite3_extended_result_codes(store->db, 0);
     sqlite3_busy_timeout(store->db, BUSY_MS);
 
-    int error = exec(store,
-                     "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA foreign_keys=ON;"
-                     "PRAGMA trusted_schema=OFF",
-                     reterr);
+    int error = alone ? store_exec(store, "PRAGMA locking_mode=EXCLUSIVE", reterr) : 0;
 
+    if (error == 0)
+        error = store_exec(store,
+                           "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA foreign_keys=ON;"
+                           "PRAGMA trusted_schema=OFF",
+                           reterr);
     if (error == 0)
         error = make_schema(store, reterr);
     if (error == 0)
-        error = exec(store, schema_more, reterr);
+        error = store_verify(store, reterr);
     if (error == 0)
         error = read_counters(store, reterr);
     if (error == 0)
@@ -364,24 +434,87 @@ static int open_database(struct store *store, const char *path, struct error *re
     return error;
 }
 
+static void close_database(struct store *store)
+{
+    for (int i = 0; i < STORE_STATEMENT_COUNT; i++) {
+        sqlite3_finalize(store->statement[i]);
+        store->statement[i] = NULL;
+        sqlite3_finalize(store->reader_statement[i]);
+        store->reader_statement[i] = NULL;
+    }
+    sqlite3_close(store->reader);
+    store->reader = NULL;
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
+static int open_somehow(struct store *store, const char *path, struct error *reterr)
+{
+    const int error = open_database(store, path, false, reterr);
+
+    if (error != -EIO && error != -ENOSPC)
+        return error;
+    close_database(store);
+    return open_database(store, path, true, reterr);
+}
+
+/* What to do about a file that is damaged. */
+static int advise(struct error *reterr, int error, const char *path)
+{
+    const struct error why = reterr != NULL ? *reterr : (struct error){ "" };
+
+    if (error != -EBADMSG)
+        return error_prefix(reterr, error, path);
+    return error_set(
+        reterr, error,
+        "%s: damaged: %.160s. Restore a backup with `stint state restore`; or move the "
+        "file away to begin anew: machines are adopted from the cloud's list, the books "
+        "begin at zero",
+        path, why.text);
+}
+
 int store_open(const char *path, struct store **ret, struct error *reterr)
 {
     struct store *store = mem_alloc(1, sizeof(*store));
+    struct stat stat_now;
+    const bool is_there = stat(path, &stat_now) == 0;
 
     store->lock = -1;
-    int error = take_lock(path, &store->lock, reterr);
+    store->path = mem_alloc(strlen(path) + 1, 1);
+    memcpy(store->path, path, strlen(path) + 1);
+    int error = store_take_lock(path, &store->lock, reterr);
 
+    store->was_used = error == 0 && is_there && was_used(store->lock);
     if (error == 0)
         error = make_file(path, reterr);
     if (error == 0) {
-        error = open_database(store, path, reterr);
+        error = open_somehow(store, path, reterr);
         if (error < 0)
-            error_prefix(reterr, error, path);
+            advise(reterr, error, path);
     }
     if (error < 0) {
         store_close(store);
         return error;
     }
+    sign_lock(store->lock);
+    *ret = store;
+    return 0;
+}
+
+int store_open_reader(const char *path, struct store **ret, struct error *reterr)
+{
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    struct store *store = mem_alloc(1, sizeof(*store));
+
+    store->lock = -1;
+    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
+        const int error = error_set(reterr, -EACCES, "%s: %s", path,
+                                    store->db != NULL ? sqlite3_errmsg(store->db) : "no memory");
+
+        store_close(store);
+        return error;
+    }
+    sqlite3_busy_timeout(store->db, BUSY_MS);
     *ret = store;
     return 0;
 }
@@ -392,11 +525,10 @@ void store_close(struct store *store)
         return;
     if (store->begun)
         store_rollback(store);
-    for (int i = 0; i < STORE_STATEMENT_COUNT; i++)
-        sqlite3_finalize(store->statement[i]);
-    sqlite3_close(store->db);
+    close_database(store);
     if (store->lock >= 0)
         close(store->lock);
+    mem_free(store->path);
     mem_free(store);
 }
 
@@ -437,30 +569,75 @@ void store_rollback(struct store *store)
 static void write_counters(struct store *store)
 {
     if (store->next_key != store->kept_key)
-        STORE_WRITE(store, SQL_COUNTER_WRITE, STORE_TEXT("next_key"),
-                    STORE_NUMBER(store->next_key));
+        STORE_WRITE_SEALED(store, SEALED_COUNTER, STORE_TEXT("next_key"), SQL_COUNTER_WRITE,
+                           STORE_TEXT("next_key"), STORE_NUMBER(store->next_key));
     for (enum store_counter i = 0; i < STORE_COUNTERS; i++) {
         if (store->counted[i] != store->kept_counted[i])
-            STORE_WRITE(store, SQL_COUNTER_WRITE, STORE_TEXT(counter_word(i)),
-                        STORE_NUMBER(store->counted[i]));
+            STORE_WRITE_SEALED(store, SEALED_COUNTER, STORE_TEXT(counter_word(i)),
+                               SQL_COUNTER_WRITE, STORE_TEXT(counter_word(i)),
+                               STORE_NUMBER(store->counted[i]));
     }
+    store_write_seals(store);
+}
+
+/* What failed on the way is told, and everything is undone. */
+static int give_up(struct store *store, struct error *reterr)
+{
+    const int error = error_set(reterr, store->failure, "%s", store->failure_text.text);
+
+    store_rollback(store);
+    return error;
+}
+
+int store_commit_begin(struct store *store, struct error *reterr)
+{
+    assert(store->begun);
+    write_counters(store);
+    if (store->failure == 0 && !store->open) {
+        keep(store);
+        end_turn(store);
+        return 0;
+    }
+
+    sqlite3_stmt *commit = store->failure == 0 ? prepare(store, SQL_COMMIT, NULL, 0) : NULL;
+
+    if (commit == NULL) {
+        note_failure(store);
+        return give_up(store, reterr);
+    }
+    store->commit = commit;
+    return 1;
+}
+
+void store_commit_run(struct store *store)
+{
+    store->commit_result = sqlite3_step(store->commit);
+}
+
+int store_commit_end(struct store *store, struct error *reterr)
+{
+    sqlite3_stmt *commit = store->commit;
+
+    assert(commit != NULL);
+    store->commit = NULL;
+    if (store->commit_result != SQLITE_DONE)
+        note_failure(store);
+    sqlite3_reset(commit);
+    if (store->failure != 0)
+        return give_up(store, reterr);
+    keep(store);
+    end_turn(store);
+    return 0;
 }
 
 int store_commit(struct store *store, struct error *reterr)
 {
-    assert(store->begun);
-    write_counters(store);
-    if (store->failure == 0 && store->open && run(store, SQL_COMMIT, NULL, 0) != SQLITE_OK)
-        note_failure(store);
-    if (store->failure != 0) {
-        const int error = error_set(reterr, store->failure, "%s", store->failure_text.text);
+    const int rc = store_commit_begin(store, reterr);
 
-        store_rollback(store);
-        return error;
-    }
-    keep(store);
-    end_turn(store);
-    return 0;
+    if (rc <= 0)
+        return rc;
+    store_commit_run(store);
+    return store_commit_end(store, reterr);
 }
 
 /* Keys and counters. -------------------------------------------------------------------------- */
@@ -498,10 +675,9 @@ uint64_t store_counted(const struct store *store, enum store_counter counter)
 static const char *mark_word(enum store_mark mark)
 {
     static const char *const word[STORE_MARKS] = {
-        [MARK_DRAINING] = "draining",
-        [MARK_CLUSTER] = "cluster",
-        [MARK_CLOUD] = "cloud",
-        [MARK_REGION] = "region",
+        [MARK_DRAINING] = "draining", [MARK_CLUSTER] = "cluster", [MARK_CLOUD] = "cloud",
+        [MARK_REGION] = "region",     [MARK_ACCOUNT] = "account", [MARK_PREFIX] = "prefix",
+        [MARK_BRAKE] = "brake",
     };
 
     return word[mark];

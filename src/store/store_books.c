@@ -15,15 +15,17 @@ static const char *text_or(const char *text, const char *otherwise)
 
 void store_instance(struct store *store, const struct store_instance *instance)
 {
-    STORE_WRITE(store, SQL_INSTANCE_ADD, STORE_NUMBER(instance->id), STORE_TEXT(instance->name),
-                STORE_TEXT(instance->offer), STORE_TEXT(instance->type), STORE_TEXT(instance->zone),
-                STORE_TEXT(instance->market), STORE_NUMBER(instance->per_hour),
-                STORE_NUMBER(instance->asked_at));
+    STORE_WRITE_SEALED(store, SEALED_INSTANCE, STORE_NUMBER(instance->id), SQL_INSTANCE_ADD,
+                       STORE_NUMBER(instance->id), STORE_TEXT(instance->name),
+                       STORE_TEXT(instance->offer), STORE_TEXT(instance->type),
+                       STORE_TEXT(instance->zone), STORE_TEXT(instance->market),
+                       STORE_NUMBER(instance->per_hour), STORE_NUMBER(instance->asked_at));
 }
 
 void store_instance_end(struct store *store, uint64_t id, msec_t at)
 {
-    STORE_WRITE(store, SQL_INSTANCE_END, STORE_NUMBER(id), STORE_NUMBER(at));
+    STORE_WRITE_SEALED(store, SEALED_INSTANCE, STORE_NUMBER(id), SQL_INSTANCE_END, STORE_NUMBER(id),
+                       STORE_NUMBER(at));
     store_account_remove(store, id);
 }
 
@@ -48,10 +50,11 @@ void store_bill(struct store *store, uint64_t id, const struct ledger_bill *bill
     else
         store->sums.bill_count++;
     add_sums(&store->sums.bills, sums, 1);
-    STORE_WRITE(store, SQL_BILL_SET, STORE_NUMBER(id), STORE_NUMBER(bill->from),
-                STORE_NUMBER(bill->to), STORE_NUMBER(sums->boot), STORE_NUMBER(sums->idle),
-                STORE_NUMBER(sums->work), STORE_NUMBER(sums->boot_ms), STORE_NUMBER(sums->idle_ms),
-                STORE_NUMBER(sums->work_ms));
+    STORE_WRITE_SEALED(store, SEALED_BILL, STORE_NUMBER(id), SQL_BILL_SET, STORE_NUMBER(id),
+                       STORE_NUMBER(bill->from), STORE_NUMBER(bill->to), STORE_NUMBER(sums->boot),
+                       STORE_NUMBER(sums->idle), STORE_NUMBER(sums->work),
+                       STORE_NUMBER(sums->boot_ms), STORE_NUMBER(sums->idle_ms),
+                       STORE_NUMBER(sums->work_ms));
     store_instance_end(store, id, bill->to);
 }
 
@@ -83,6 +86,17 @@ bool store_find_bill(struct store *store, uint64_t id, struct ledger_bill *ret)
         };
     store_asked(&ask, NULL);
     return found;
+}
+
+int store_each_bill_since(struct store *store, msec_t since,
+                          void (*each)(void *context, msec_t from, msec_t to, money_t cost),
+                          void *context, struct error *reterr)
+{
+    struct store_question ask = STORE_ASK(store, SQL_BILL_SINCE, STORE_NUMBER(since));
+
+    while (store_row(&ask))
+        each(context, store_number(&ask, 0), store_number(&ask, 1), store_number(&ask, 2));
+    return store_asked(&ask, reterr);
 }
 
 bool store_is_settled(struct store *store, uint64_t id)
@@ -143,16 +157,18 @@ void store_account_set(struct store *store, const struct store_account *account)
 {
     const struct ledger_sums *sums = &account->sums;
 
-    STORE_WRITE(store, SQL_ACCOUNT_SET, STORE_NUMBER(account->instance),
-                STORE_NUMBER(account->from), STORE_NUMBER(account->until), STORE_NUMBER(sums->boot),
-                STORE_NUMBER(sums->idle), STORE_NUMBER(sums->work), STORE_NUMBER(sums->boot_ms),
-                STORE_NUMBER(sums->idle_ms), STORE_NUMBER(sums->work_ms),
-                STORE_NUMBER(account->rest), STORE_NUMBER(account->is_ready));
+    STORE_WRITE_SEALED(
+        store, SEALED_ACCOUNT, STORE_NUMBER(account->instance), SQL_ACCOUNT_SET,
+        STORE_NUMBER(account->instance), STORE_NUMBER(account->from), STORE_NUMBER(account->until),
+        STORE_NUMBER(sums->boot), STORE_NUMBER(sums->idle), STORE_NUMBER(sums->work),
+        STORE_NUMBER(sums->boot_ms), STORE_NUMBER(sums->idle_ms), STORE_NUMBER(sums->work_ms),
+        STORE_NUMBER(account->rest), STORE_NUMBER(account->is_ready));
 }
 
 void store_account_remove(struct store *store, uint64_t instance)
 {
-    STORE_WRITE(store, SQL_ACCOUNT_REMOVE, STORE_NUMBER(instance));
+    STORE_WRITE_SEALED(store, SEALED_ACCOUNT, STORE_NUMBER(instance), SQL_ACCOUNT_REMOVE,
+                       STORE_NUMBER(instance));
 }
 
 static struct store_account read_account(const struct store_question *ask)
@@ -224,11 +240,11 @@ void store_due(struct store *store, const struct store_due *due)
     (void)store_asked(&ask, NULL);
     store->sums.dues += due->cost;
     store->sums.alone += due->alone_cost;
-    STORE_WRITE(store, SQL_DUE_ADD, STORE_NUMBER(due->task), STORE_TEXT(label),
-                STORE_TEXT(text_or(due->job, label)), STORE_TEXT(due->name),
-                STORE_TEXT(text_or(due->user, "(unknown)")), STORE_TEXT(due->type),
-                STORE_NUMBER(due->cost), STORE_NUMBER(due->alone_cost),
-                STORE_NUMBER(due->occupied_ms), STORE_NUMBER(due->ended_at));
+    STORE_WRITE_SEALED(
+        store, SEALED_DUE, STORE_NUMBER(due->task), SQL_DUE_ADD, STORE_NUMBER(due->task),
+        STORE_TEXT(label), STORE_TEXT(text_or(due->job, label)), STORE_TEXT(due->name),
+        STORE_TEXT(text_or(due->user, "(unknown)")), STORE_TEXT(due->type), STORE_NUMBER(due->cost),
+        STORE_NUMBER(due->alone_cost), STORE_NUMBER(due->occupied_ms), STORE_NUMBER(due->ended_at));
     store_owed_remove(store, due->task);
     store_count(store, COUNT_TASKS_ENDED, 1);
 }
@@ -237,15 +253,16 @@ void store_owed_set(struct store *store, const struct store_due *owed)
 {
     const char *label = text_or(owed->label, "");
 
-    STORE_WRITE(store, SQL_OWED_SET, STORE_NUMBER(owed->task), STORE_TEXT(label),
-                STORE_TEXT(text_or(owed->job, label)), STORE_TEXT(owed->name),
-                STORE_TEXT(text_or(owed->user, "(unknown)")), STORE_NUMBER(owed->cost),
-                STORE_NUMBER(owed->occupied_ms));
+    STORE_WRITE_SEALED(store, SEALED_OWED, STORE_NUMBER(owed->task), SQL_OWED_SET,
+                       STORE_NUMBER(owed->task), STORE_TEXT(label),
+                       STORE_TEXT(text_or(owed->job, label)), STORE_TEXT(owed->name),
+                       STORE_TEXT(text_or(owed->user, "(unknown)")), STORE_NUMBER(owed->cost),
+                       STORE_NUMBER(owed->occupied_ms));
 }
 
 void store_owed_remove(struct store *store, uint64_t task)
 {
-    STORE_WRITE(store, SQL_OWED_REMOVE, STORE_NUMBER(task));
+    STORE_WRITE_SEALED(store, SEALED_OWED, STORE_NUMBER(task), SQL_OWED_REMOVE, STORE_NUMBER(task));
 }
 
 bool store_owed_get(struct store *store, uint64_t task, struct ledger_due *ret)

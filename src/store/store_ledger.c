@@ -69,9 +69,10 @@ int store_read_sums(struct store *store, struct error *reterr)
 
 int store_totals(struct store *store, struct store_totals *ret, struct error *reterr)
 {
-    const struct ledger_sums *bills = &store->sums.bills;
+    const struct store_sums *sums = store->commit != NULL ? &store->kept_sums : &store->sums;
+    const struct ledger_sums *bills = &sums->bills;
     struct ledger_sums open = { .bill = 0 };
-    struct store_totals totals = { .instances = store->sums.bill_count };
+    struct store_totals totals = { .instances = sums->bill_count };
     struct store_question ask = store_ask(store, SQL_TOTAL_ACCOUNTS, NULL, 0);
 
     if (store_row(&ask)) {
@@ -96,9 +97,9 @@ int store_totals(struct store *store, struct store_totals *ret, struct error *re
     totals.boot_ms = bills->boot_ms + open.boot_ms;
     totals.idle_ms = bills->idle_ms + open.idle_ms;
     totals.work_ms = bills->work_ms + open.work_ms;
-    totals.settled = store->sums.dues;
-    totals.alone = store->sums.alone;
-    totals.tasks = store->sums.due_count;
+    totals.settled = sums->dues;
+    totals.alone = sums->alone;
+    totals.tasks = sums->due_count;
     *ret = totals;
     return 0;
 }

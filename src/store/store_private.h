@@ -6,6 +6,8 @@
  *   store_journal.c  intents, reasons, history
  *   store_books.c    instances, bills, accounts, dues
  *   store_ledger.c   what the books add up to
+ *   store_seal.c     checksums over the books, the check of the whole file
+ *   store_care.c     check, backup, restore from outside
  */
 #ifndef STINT_STORE_STORE_PRIVATE_H
 #define STINT_STORE_STORE_PRIVATE_H
@@ -13,6 +15,20 @@
 #include <sqlite3.h>
 
 #include "store/store.h"
+
+/* What is sealed of each row: every column, and last of all its money. */
+#define STORE_SEALED_BILL                                                                         \
+    "SELECT instance,billed_from,billed_to,boot,idle,work,boot_ms,idle_ms,work_ms,boot+idle+work" \
+    " FROM bill"
+#define STORE_SEALED_ACCOUNT                                                                  \
+    "SELECT instance,billed_from,until,boot,idle,work,boot_ms,idle_ms,work_ms,rest,is_ready," \
+    "boot+idle+work FROM account"
+#define STORE_SEALED_DUE \
+    "SELECT task,label,job,name,user,type,alone,occupied_ms,ended_at,cost FROM due"
+#define STORE_SEALED_OWED "SELECT task,label,job,name,user,occupied_ms,cost FROM owed"
+#define STORE_SEALED_INSTANCE \
+    "SELECT id,name,offer,type,zone,market,per_hour,asked_at,ended_at,0 FROM instance"
+#define STORE_SEALED_COUNTER "SELECT name,value,0 FROM counter"
 
 /* Each statement: its name and its text. Prepared on first use, kept until the store is closed. */
 /* clang-format off */
@@ -54,6 +70,7 @@
         " FROM instance WHERE id=?1") \
     X(SQL_BILL_SET, "INSERT OR REPLACE INTO bill(instance,billed_from,billed_to,boot,idle,work," \
         "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
+    X(SQL_BILL_SINCE, "SELECT billed_from,billed_to,boot+idle+work FROM bill WHERE billed_to>?1") \
     X(SQL_BILL_FIND, "SELECT billed_from,billed_to,boot,idle,work,boot_ms,idle_ms,work_ms" \
         " FROM bill WHERE instance=?1") \
     X(SQL_ACCOUNT_SET, "INSERT OR REPLACE INTO account(instance,billed_from,until,boot,idle,work," \
@@ -111,6 +128,20 @@
         " (SELECT instance AS id,boot+idle+work AS cost,boot_ms+idle_ms+work_ms AS ms FROM bill" \
         " UNION ALL SELECT instance,boot+idle+work,boot_ms+idle_ms+work_ms FROM account)" \
         " LEFT JOIN instance USING(id) GROUP BY 1 ORDER BY 4 DESC,1") \
+    X(SQL_SEAL_READ, "SELECT rows,money,hash FROM seal WHERE name=?1") \
+    X(SQL_SEAL_WRITE, "INSERT OR REPLACE INTO seal(name,rows,money,hash) VALUES(?1,?2,?3,?4)") \
+    X(SQL_SEALED_BILLS, STORE_SEALED_BILL) \
+    X(SQL_SEALED_BILL, STORE_SEALED_BILL " WHERE instance=?1") \
+    X(SQL_SEALED_ACCOUNTS, STORE_SEALED_ACCOUNT) \
+    X(SQL_SEALED_ACCOUNT, STORE_SEALED_ACCOUNT " WHERE instance=?1") \
+    X(SQL_SEALED_DUES, STORE_SEALED_DUE) \
+    X(SQL_SEALED_DUE, STORE_SEALED_DUE " WHERE task=?1") \
+    X(SQL_SEALED_OWEDS, STORE_SEALED_OWED) \
+    X(SQL_SEALED_OWED, STORE_SEALED_OWED " WHERE task=?1") \
+    X(SQL_SEALED_INSTANCES, STORE_SEALED_INSTANCE) \
+    X(SQL_SEALED_INSTANCE, STORE_SEALED_INSTANCE " WHERE id=?1") \
+    X(SQL_SEALED_COUNTERS, STORE_SEALED_COUNTER) \
+    X(SQL_SEALED_COUNTER, STORE_SEALED_COUNTER " WHERE name=?1") \
     X(SQL_SPANS, "SELECT billed_from,billed_to,boot+idle+work,boot_ms+idle_ms+work_ms FROM bill" \
         " UNION ALL SELECT billed_from,until,boot+idle+work,boot_ms+idle_ms+work_ms FROM account")
 /* clang-format on */
@@ -119,6 +150,23 @@
 
 enum store_statement { STORE_STATEMENTS(STORE_STATEMENT_NAME) STORE_STATEMENT_COUNT };
 
+/* The tables that are sealed; see store_seal.c. */
+enum store_sealed {
+    SEALED_BILL,
+    SEALED_ACCOUNT,
+    SEALED_DUE,
+    SEALED_OWED,
+    SEALED_INSTANCE,
+    SEALED_COUNTER,
+    STORE_SEALED_TABLES,
+};
+
+struct store_seal {
+    uint64_t rows;
+    uint64_t money; /* what the rows add up to; wraps */
+    uint64_t hash;  /* the sum of the rows' hashes; wraps */
+};
+
 /* What bills and dues add up to, kept in memory: they only grow, and are asked for all the time. */
 struct store_sums {
     struct ledger_sums bills;
@@ -126,12 +174,19 @@ struct store_sums {
     money_t dues;
     money_t alone;
     uint64_t due_count;
+    struct store_seal seals[STORE_SEALED_TABLES];
 };
 
 struct store {
     sqlite3 *db;
     sqlite3_stmt *statement[STORE_STATEMENT_COUNT];
-    int lock; /* descriptor of the file that keeps others out */
+    char *path;
+    sqlite3 *reader; /* what is asked while a commit is under way; NULL: not opened yet */
+    sqlite3_stmt *reader_statement[STORE_STATEMENT_COUNT];
+    sqlite3_stmt *commit; /* that is under way: 'db' belongs to whoever runs it; NULL: none is */
+    int commit_result;    /* of SQLite */
+    int lock;             /* descriptor of the file that keeps others out */
+    bool was_used;        /* there was something in the file before */
     bool begun;
     bool open;   /* SQLite has a transaction */
     bool dirty;  /* something was written since store_begin */
@@ -168,6 +223,7 @@ void store_write(struct store *store, enum store_statement statement,
 struct store_question {
     struct store *store;
     sqlite3_stmt *statement; /* NULL: it could not be prepared */
+    sqlite3 *db;             /* of the statement; may be NULL then */
     int result;              /* of SQLite */
 };
 
@@ -180,6 +236,42 @@ int store_asked(struct store_question *question, struct error *reterr);
     store_ask(                                                             \
         (store), (statement), (const struct store_value[]){ __VA_ARGS__ }, \
         (int)(sizeof((const struct store_value[]){ __VA_ARGS__ }) / sizeof(struct store_value)))
+
+/*
+ * Run a statement that changes the one row of that key in a sealed table, and keep its seal right. The
+ * key is of 'table', and need not be a value of the statement.
+ */
+void store_write_sealed(struct store *store, enum store_sealed table, struct store_value key,
+                        enum store_statement statement, const struct store_value *values,
+                        int count);
+
+#define STORE_WRITE_SEALED(store, table, key, statement, ...)                              \
+    store_write_sealed(                                                                    \
+        (store), (table), (key), (statement), (const struct store_value[]){ __VA_ARGS__ }, \
+        (int)(sizeof((const struct store_value[]){ __VA_ARGS__ }) / sizeof(struct store_value)))
+
+/* Those that differ from 'kept' go into the file. */
+void store_write_seals(struct store *store);
+
+/* Seal the tables as they are: the file comes from a version that had no seals. */
+int store_make_seals(struct store *store, struct error *reterr);
+
+/* The structure of the file and its seals; -EBADMSG: it is damaged. Fills the seals of the store. */
+int store_verify(struct store *store, struct error *reterr);
+
+int store_verify_structure(struct store *store, struct error *reterr);
+
+/* The name of the table. */
+const char *store_sealed_word(enum store_sealed table);
+
+/* The file for reading only, past the lock: what a running daemon has committed. Not verified. */
+int store_open_reader(const char *path, struct store **ret, struct error *reterr);
+
+/* Run some SQL; a failure is told in SQLite's words. */
+int store_exec(struct store *store, const char *text, struct error *reterr);
+
+/* '<path>.lock' is held, and says by whom. -EBUSY: by another process. */
+int store_take_lock(const char *path, int *ret, struct error *reterr);
 
 /* Add up bills and dues, as the store is opened. */
 int store_read_sums(struct store *store, struct error *reterr);

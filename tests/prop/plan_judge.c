@@ -62,6 +62,8 @@ static const char *put(struct judge *judge, uint32_t task, uint32_t machine)
         catalogue_type_of(judge->view->catalogue, offer_of(judge, machine));
     const struct res *demand = view_demand(judge->view, task, type->family);
 
+    if (judge->view->task.instance[task] == machine && judge->view->instance.crowded[machine])
+        return NULL; /* the engine put it there: nothing of the plan's, and no room for more */
     if (demand == NULL)
         return "it places a task on a family that cannot run it";
     res_add(&judge->machines[machine].used, demand);
@@ -104,7 +106,8 @@ static const char *judge_future(struct judge *judge)
         wrong = put(judge, task, machine);
         if (wrong != NULL)
             return wrong;
-        if (view->job.spread[view->task.job[task]] && meets_sibling(judge, task))
+        if (view->job.spread[view->task.job[task]] && meets_sibling(judge, task) &&
+            (machine >= view->instance.count || !view->instance.crowded[machine]))
             return "it puts two tasks of a job that is spread onto one machine";
     }
     return NULL;
@@ -117,7 +120,8 @@ static const char *judge_rents(const struct judge *judge, bool stocks)
     for (uint32_t i = 0; i < judge->plan->rent_count; i++) {
         if (view->offer_blocked_until[judge->plan->rents[i].offer] > view->now)
             return "it asks for an offer that is blocked";
-        if (judge->machines[view->instance.count + i].tasks == 0 && !stocks)
+        if (judge->machines[view->instance.count + i].tasks == 0 && !stocks &&
+            !judge->plan->rents[i].is_for_engine)
             return "it rents a machine for nobody";
     }
     return NULL;

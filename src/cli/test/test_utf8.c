@@ -30,6 +30,12 @@ TEST(clean_text_is_what_was_written_or_replacement_characters)
         { "\x1B[31mred", BAD "[31mred" },
         { "\x7F\xC2\x9B", BAD BAD }, /* delete, and a control sequence in one character */
         { "\xEF\xBF\xBF", BAD },     /* refused by XML */
+        { "a\xE2\x80\xAEtxt.exe", "a" BAD "txt.exe" }, /* right to left override */
+        { "\xE2\x80\xAA\xE2\x80\xAB\xE2\x80\xAC\xE2\x80\xAD", BAD BAD BAD BAD },
+        { "\xE2\x81\xA6\xE2\x81\xA7\xE2\x81\xA8\xE2\x81\xA9", BAD BAD BAD BAD }, /* isolates */
+        { "\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C", BAD BAD BAD },                     /* marks */
+        { "\xE2\x80\xA8\xE2\x80\xA9", BAD BAD },                              /* line, paragraph */
+        { "\xD7\xA9\xD7\x9C \xE2\x80\x8D", "\xD7\xA9\xD7\x9C \xE2\x80\x8D" }, /* Hebrew, a joiner */
     };
     struct arena arena;
     arena_init(&arena);

@@ -130,6 +130,14 @@ static void on_spot_price(void *context, const struct ec2_spot_price *row)
         aws_catalogue_add_spot(f->config.catalogue, row);
 }
 
+/* What the page of this stage was asked for with. */
+static const char *action_of(const struct fetching *f)
+{
+    return f->stage == STAGE_TYPES       ? "DescribeInstanceTypes"
+           : f->stage == STAGE_OFFERINGS ? "DescribeInstanceTypeOfferings"
+                                         : "DescribeSpotPriceHistory";
+}
+
 static void on_page(void *context, const struct aws_http_answer *http)
 {
     struct fetching *f = context;
@@ -141,7 +149,7 @@ static void on_page(void *context, const struct aws_http_answer *http)
     int rc = 0;
 
     if (http->fault == 0)
-        rc = ec2_answer_read(http->body, http->size, &sink, &answer, &error);
+        rc = ec2_answer_read(http->body, http->size, action_of(f), &sink, &answer, &error);
 
     const enum aws_verdict verdict = aws_fault_judge(http, answer.code);
 

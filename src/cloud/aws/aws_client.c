@@ -30,8 +30,9 @@ struct pending {
     msec_t timeout_ms;
     void (*on_answer)(void *context, const struct aws_http_answer *answer);
     void *context;
-    bool is_unsigned; /* there are no keys */
+    int unsigned_fault; /* why it cannot be signed; 0: it can */
     bool is_sent;
+    char access_key[AWS_SECRET_KEY_SIZE]; /* that signed it */
 };
 
 struct aws_client {
@@ -43,6 +44,8 @@ struct aws_client {
     char region[REGION_SIZE];
     char endpoint[URL_SIZE]; /* empty: none given */
     char why[ERROR_TEXT_SIZE];
+    char asked[AWS_SECRET_KEY_SIZE];   /* access key of the last call of STS that was answered */
+    char trusted[AWS_SECRET_KEY_SIZE]; /* access key that may be used; empty: none yet */
 };
 
 msec_t aws_client_now(void)
@@ -117,6 +120,8 @@ static void on_http(void *context, const struct aws_http_answer *answer)
     struct pending *pending = context;
 
     unlink_pending(pending);
+    if (strcmp(pending->service, "sts") == 0)
+        memcpy(pending->client->asked, pending->access_key, sizeof(pending->access_key));
     pending->on_answer(pending->context, answer);
     free_pending(pending);
 }
@@ -128,10 +133,14 @@ static void on_unsigned(uv_timer_t *timer)
 
     for (struct pending *pending = client->first; pending != NULL; pending = next) {
         next = pending->after;
-        if (!pending->is_unsigned)
+        if (pending->unsigned_fault == 0)
             continue;
         on_http(pending,
-                &(struct aws_http_answer){ .fault = -ENOKEY, .reason = client->why, .body = "" });
+                &(struct aws_http_answer){ .fault = pending->unsigned_fault,
+                                           .reason = pending->unsigned_fault == -ENOKEY
+                                                         ? client->why
+                                                         : "whose keys these are is not known yet",
+                                           .body = "" });
         next = client->first; /* the callback may have changed the list: from the start */
     }
 }
@@ -164,16 +173,26 @@ static void send_pending(struct pending *pending, const struct aws_secret *secre
                   on_http, pending);
 }
 
+static bool may_sign(const struct pending *pending, const struct aws_secret *secret)
+{
+    const struct aws_client *client = pending->client;
+
+    return !client->config.is_guarded || strcmp(pending->service, "ec2") != 0 ||
+           strcmp(secret->access_key, client->trusted) == 0;
+}
+
 static void on_keys(void *context, const struct aws_secret *secret, const char *why)
 {
     struct pending *pending = context;
 
-    if (secret != NULL) {
+    if (secret != NULL && may_sign(pending, secret)) {
+        memcpy(pending->access_key, secret->access_key, sizeof(pending->access_key));
         send_pending(pending, secret);
         return;
     }
-    (void)snprintf(pending->client->why, sizeof(pending->client->why), "%s", why);
-    pending->is_unsigned = true;
+    if (secret == NULL)
+        (void)snprintf(pending->client->why, sizeof(pending->client->why), "%s", why);
+    pending->unsigned_fault = secret == NULL ? -ENOKEY : -EKEYREJECTED;
     (void)uv_timer_start(&pending->client->timer, on_unsigned, 0, 0);
 }
 
@@ -200,6 +219,11 @@ void aws_client_call(struct aws_client *client, const struct aws_call *call,
         client->first->before = pending;
     client->first = pending;
     aws_credentials_get(client->credentials, on_keys, pending);
+}
+
+void aws_client_trust(struct aws_client *client)
+{
+    memcpy(client->trusted, client->asked, sizeof(client->trusted));
 }
 
 void aws_client_forget_keys(struct aws_client *client)
@@ -248,6 +272,11 @@ static int find_endpoint(struct aws_client *client, struct error *reterr)
     if (!aws_http_is_allowed(url))
         return error_set(reterr, -EINVAL,
                          "the endpoint is neither https nor on this machine (http://127.0.0.1)");
+    url_of(client, "sts", client->region, url);
+    if (!aws_http_is_allowed(url))
+        return error_set(reterr, -EINVAL,
+                         "the endpoint of STS is neither https nor on this machine "
+                         "(http://127.0.0.1)");
     url_of(client, "sqs", client->region, url);
     return aws_http_is_allowed(url) ? 0
                                     : error_set(reterr, -EINVAL,

@@ -5,12 +5,17 @@
  * Puts keys (aws_credentials.h) and requests (aws_http.h) together. A request that cannot be signed
  * is answered with the fault -ENOKEY: nothing was sent.
  *
+ * Whoever spends money with these keys must know whose they are: with 'is_guarded' nothing is sent to EC2
+ * before aws_client_trust was called for the keys that would sign it, and keys that change are not
+ * trusted any more.
+ *
  * Promises:  no callback before aws_client_call returns, once for each call, unless the client is
  *            destroyed before.
  */
 #ifndef STINT_CLOUD_AWS_CLIENT_H
 #define STINT_CLOUD_AWS_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -26,6 +31,7 @@ struct aws_client_config {
     const char *endpoint; /* of all services; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL, or
                                AWS's own */
     const char *profile;  /* NULL: the usual one */
+    bool is_guarded;      /* see above */
     const char *(*get_env)(void *context, const char *name); /* NULL: the environment */
     void *context;
 };
@@ -50,6 +56,10 @@ void aws_client_destroy(struct aws_client *client);
 void aws_client_call(struct aws_client *client, const struct aws_call *call,
                      void (*on_answer)(void *context, const struct aws_http_answer *answer),
                      void *context);
+
+/* The keys that signed the last call of STS which was answered are the right ones. Until then, and after
+ * others were read, a guarded call is answered with the fault -EKEYREJECTED: nothing was sent. */
+void aws_client_trust(struct aws_client *client);
 
 /* A call was answered that the keys have expired. */
 void aws_client_forget_keys(struct aws_client *client);

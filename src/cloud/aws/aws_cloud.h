@@ -9,6 +9,10 @@
  * What the machines do is in aws_fleet.h; this carries its requests, keeps its time and listens to
  * the queue of notices.
  *
+ * Before anything is asked of EC2, STS is asked whose keys these are (GetCallerIdentity), at the start and
+ * whenever keys were read that are not those of before. Unless 'on_account' says that the account is the
+ * right one nothing is sent: nothing rented, listed or ended.
+ *
  * Promises:  acts never call back before they return; events come from the loop.
  */
 #ifndef STINT_CLOUD_AWS_CLOUD_H
@@ -34,6 +38,8 @@ struct aws_cloud_config {
     uint64_t seed;                       /* of the jitter */
     void (*on_event)(void *context, const struct cloud_event *event);
     void (*on_note)(void *context, bool is_error, const char *text); /* for the log */
+    /* Whether the keys may be of this account; the error is told until other keys are read. NULL: any. */
+    int (*on_account)(void *context, const char *account, struct error *reterr);
     void *context;
 };
 
@@ -57,9 +63,15 @@ bool aws_cloud_refusal(const struct aws_cloud *cloud, uint32_t offer, msec_t now
 /* How long the memory of a refusal can matter. */
 msec_t aws_cloud_memory(const struct aws_cloud *cloud);
 
-/* Why the last request had no answer, or that one of the last five minutes was refused for want of a
- * right; NULL: neither. */
+/* Why the last request had no answer, that one has waited for 20 s, why lists are not believed, or that a
+ * request of the last five minutes was refused for want of a right; NULL: nothing of these. */
 const char *aws_cloud_fault(const struct aws_cloud *cloud);
+
+/* Whether the account is known and the right one, or was a moment ago. */
+bool aws_cloud_is_usable(const struct aws_cloud *cloud);
+
+/* As aws_fleet_trouble. */
+struct aws_fleet_trouble aws_cloud_trouble(const struct aws_cloud *cloud);
 
 struct aws_fleet_stats aws_cloud_stats(const struct aws_cloud *cloud);
 

@@ -55,7 +55,7 @@ static const char insufficient[] = "Insufficient";
 
 enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const char *code)
 {
-    if (answer->fault == -ENOKEY)
+    if (answer->fault == -ENOKEY || answer->fault == -EKEYREJECTED)
         return AWS_NOT_SENT;
     if (answer->fault < 0)
         return AWS_LOST;
@@ -98,7 +98,7 @@ msec_t aws_fault_wait(struct rng *rng, msec_t base, msec_t most, uint32_t attemp
         span *= 2;
     if (span > most)
         span = most;
-    return (msec_t)rng_below(rng, (uint64_t)span + 1);
+    return base / 2 + (msec_t)rng_below(rng, (uint64_t)(span - base / 2) + 1);
 }
 
 void aws_bucket_init(struct aws_bucket *bucket, int64_t burst, msec_t every)

@@ -19,7 +19,8 @@ struct aws_http_answer;
 enum aws_verdict {
     AWS_DONE,        /* it was done */
     AWS_LOST,        /* no answer, or none that says: it may have been done or not */
-    AWS_NOT_SENT,    /* nothing was sent: there are no keys to sign with */
+    AWS_NOT_SENT,    /* nothing was sent: there are no keys to sign with, or nobody
+                        knows yet whose they are */
     AWS_THROTTLED,   /* not done: too many requests */
     AWS_TOO_MANY,    /* not done: too many things in one request */
     AWS_STALE_KEYS,  /* not done: the keys have expired, or are no keys any more */
@@ -38,7 +39,8 @@ enum aws_verdict aws_fault_judge(const struct aws_http_answer *answer, const cha
 /* Whether the code says that AWS does not know the keys, or not those that signed. */
 bool aws_fault_is_of_keys(const char *code);
 
-/* Full jitter: evenly from 0 to base * 2^attempt, at most 'most'; attempts count from 0. */
+/* Evenly from half of 'base' to base * 2^attempt, at most 'most'; attempts count from 0. Nothing is asked
+ * for again at once, whatever chance says. */
 msec_t aws_fault_wait(struct rng *rng, msec_t base, msec_t most, uint32_t attempt);
 
 /* A bucket of tokens that fills by itself: the API's own throttling rule, kept on our side. */

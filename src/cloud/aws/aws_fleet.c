@@ -108,6 +108,8 @@ static void tell_events(struct aws_fleet *fleet, msec_t now)
 void aws_fleet_tick(struct aws_fleet *fleet, msec_t now)
 {
     tell_events(fleet, now);
+    if (fleet->is_shut)
+        return;
     fleet_pump(fleet, now);
     fleet_look(fleet, now);
 }
@@ -116,6 +118,8 @@ msec_t aws_fleet_next_wake(const struct aws_fleet *fleet)
 {
     if (fleet->event_count > 0)
         return 0;
+    if (fleet->is_shut)
+        return MSEC_NEVER;
 
     const msec_t queue = fleet_queue_wake(fleet);
     const msec_t look = fleet_look_wake(fleet);
@@ -146,6 +150,9 @@ void aws_fleet_answer(struct aws_fleet *fleet, msec_t now, uint64_t call_id,
     case CALL_DESCRIBE:
         fleet_look_answer(fleet, now, answer);
         break;
+    case CALL_PROBE:
+        fleet_probe_answer(fleet, now, &call, answer);
+        break;
     case CALL_FREE:
         break;
     }
@@ -166,6 +173,40 @@ bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_
         return true;
     }
     return false;
+}
+
+void aws_fleet_open(struct aws_fleet *fleet, const char *account, const char *region)
+{
+    (void)snprintf(fleet->account, sizeof(fleet->account), "%s", account);
+    (void)snprintf(fleet->region, sizeof(fleet->region), "%s", region);
+    fleet->is_shut = false;
+}
+
+void aws_fleet_shut(struct aws_fleet *fleet)
+{
+    fleet->is_shut = true;
+}
+
+struct aws_fleet_trouble aws_fleet_trouble(const struct aws_fleet *fleet, msec_t now)
+{
+    struct aws_fleet_trouble trouble = {
+        .missing = fleet->missing,
+        .oldest = MSEC_NEVER,
+        .code = fleet->refused_code,
+        .fault = fleet->fault[0] != '\0' ? fleet->fault : NULL,
+    };
+
+    for (uint32_t i = 0; i < fleet->machine_count; i++) {
+        const struct machine *machine = &fleet->machines[i];
+
+        trouble.refused += machine->refused_at > 0 ? 1 : 0;
+        if (machine->given_back_at <= 0 || now - machine->given_back_at < AWS_FLEET_LATE_MS)
+            continue;
+        trouble.not_ended++;
+        if (machine->given_back_at < trouble.oldest)
+            trouble.oldest = machine->given_back_at;
+    }
+    return trouble;
 }
 
 struct aws_fleet_stats aws_fleet_stats(const struct aws_fleet *fleet)
@@ -309,6 +350,7 @@ int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **r
     map_init(&fleet->by_key);
     map_init(&fleet->ended_by_key);
     fleet->blocks = mem_alloc(config->catalogue->offer_count, sizeof(*fleet->blocks));
+    fleet->is_shut = config->waits_for_account;
     note_placeless(fleet);
     *ret = fleet;
     return 0;
@@ -339,5 +381,6 @@ void aws_fleet_destroy(struct aws_fleet *fleet)
     mem_free(fleet->blocks);
     mem_free(fleet->lists);
     mem_free(fleet->gone);
+    mem_free(fleet->rows);
     mem_free(fleet);
 }

@@ -14,6 +14,10 @@
  *             What is given back is terminated until EC2 shows it as ending. An offer that was
  *             refused is not asked for before its back-off ends. Events come from aws_fleet_tick and
  *             aws_fleet_answer only.
+ *             A machine is gone only when EC2 says so: shows it as ending, in a list or as the answer to
+ *             a termination, or says that there is no such instance. One that lists merely lack stays
+ *             ours and is asked for by its id. An answer that is malformed, of another request, account
+ *             or region, or whose pages have no end is not believed in any part.
  * Bounds:     AWS_FLEET_CALLS requests under way. A round is O(instances); all else O(1) per machine
  *             that waits for something. About 200 bytes per machine.
  */
@@ -64,12 +68,16 @@ struct aws_fleet_config {
     const char *launch_template;         /* "lt-..." or a name; NULL: 'image' */
     const char *launch_template_version; /* NULL: the default one */
     const char *image;                   /* "ami-..."; NULL: the template's */
-    const char
-        *user_data; /* text; {node} {cluster} {type} {zone} {market} are filled in. NULL: those
-                              five as NAME=value lines */
+    const char *
+        user_data; /* text; {node} {cluster} {type} {zone} {market} {idle} are filled in. NULL: those
+                              six as NAME=value lines */
     const struct aws_subnet *subnets;
     uint32_t subnet_count;
     struct aws_timing timing;
+    bool waits_for_account;  /* nothing is sent before aws_fleet_open */
+    uint32_t spot_price_cap; /* percent of the price on demand; 0: none of ours */
+    msec_t
+        idle_shutdown; /* without a job for so long a machine ends itself; 0: as the catalogue bills; below 0: never */
     uint64_t seed;     /* of the jitter */
     uint32_t page;     /* instances of one page (0: 1000) */
     uint32_t together; /* machines of one launch, at most (0: AWS_FLEET_TOGETHER_MAX) */
@@ -81,6 +89,8 @@ struct aws_fleet_config {
     void (*on_note)(void *context, bool is_error, const char *text);
     /* The keys have expired; fetch new ones. May be NULL. */
     void (*on_stale_keys)(void *context);
+    /* An answer is about another account or region. May be NULL. */
+    void (*on_foreign)(void *context);
     void *context;
 };
 
@@ -92,9 +102,24 @@ struct aws_fleet_stats {
     uint64_t throttled; /* answers */
     uint64_t lost;      /* answers */
     uint64_t rounds;
-    uint64_t doubles;  /* second instances of one key: never, if EC2 keeps its word */
-    uint32_t machines; /* now */
+    uint64_t disbelieved; /* answers */
+    uint64_t doubles;     /* second instances of one key: never, if EC2 keeps its word */
+    uint32_t machines;    /* now */
 };
+
+/* What is not as it should be. */
+struct aws_fleet_trouble {
+    uint32_t
+        missing; /* machines that lists have lacked for a while, and that nothing shows to have ended */
+    uint32_t refused; /* machines whose termination EC2 refuses */
+    uint32_t
+        not_ended; /* machines given back more than AWS_FLEET_LATE_MS ago; the last ones included */
+    msec_t oldest; /* when the first of those was given back; MSEC_NEVER: none */
+    const char *code;  /* of the last refusal; empty: none */
+    const char *fault; /* why lists are not believed or not had; NULL: they are */
+};
+
+#define AWS_FLEET_LATE_MS (60 * MSEC_PER_SEC)
 
 /* Texts are copied. Fails if a name cannot be used with EC2. */
 int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **ret,
@@ -104,6 +129,13 @@ int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **r
 void aws_fleet_destroy(struct aws_fleet *fleet);
 
 struct cloud_port aws_fleet_port(struct aws_fleet *fleet);
+
+/* The keys are of this account, which is the right one: requests may be sent, and answers about another
+ * account, or another region, are not believed. */
+void aws_fleet_open(struct aws_fleet *fleet, const char *account, const char *region);
+
+/* Whose keys these are is not known any more: send nothing. Answers to what was sent are still heard. */
+void aws_fleet_shut(struct aws_fleet *fleet);
 
 /* What became of a machine that an earlier life of the daemon asked for at 'asked_at': it was refused
  * or it ran, at 'at'. In order of 'at', before the first tick; back-offs go on from there. */
@@ -130,5 +162,6 @@ bool aws_fleet_notice(struct aws_fleet *fleet, msec_t now, const char *instance_
                       bool is_certain);
 
 struct aws_fleet_stats aws_fleet_stats(const struct aws_fleet *fleet);
+struct aws_fleet_trouble aws_fleet_trouble(const struct aws_fleet *fleet, msec_t now);
 
 #endif

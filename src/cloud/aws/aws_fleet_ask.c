@@ -56,6 +56,7 @@ static void send_launch(struct aws_fleet *fleet, msec_t now, struct machine *mac
     fleet->stats.launches++;
     fleet->stats.repeated += machine->is_maybe_there ? 1 : 0;
     call->count = machine->together;
+    call->is_fleet = fleet_takes_any_subnet(fleet, machine->offer);
     for (uint32_t i = 0; i < call->count; i++) {
         struct machine *one = fleet_find(fleet, machine->first + i);
 
@@ -114,6 +115,8 @@ static enum step launch(struct aws_fleet *fleet, msec_t now, struct machine *mac
 /* What the machine wants now. STEP_DONE: it leaves the queue. */
 static enum step step(struct aws_fleet *fleet, msec_t now, struct machine *machine)
 {
+    if (machine->is_unwanted && machine->given_back_at == 0)
+        machine->given_back_at = now;
     if (machine->in_call != 0)
         return STEP_DONE; /* sent a moment ago, with another of its launch */
     if (machine->next_at > now)

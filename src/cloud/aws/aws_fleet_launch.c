@@ -27,11 +27,11 @@ struct filling {
     const char *value;
 };
 
-enum { FILLINGS = 5 };
+enum { FILLINGS = 6 };
 
 static const char standard_user_data[] =
     "STINT_CLUSTER={cluster}\nSTINT_NODE={node}\nSTINT_TYPE={type}\n"
-    "STINT_ZONE={zone}\nSTINT_MARKET={market}\n";
+    "STINT_ZONE={zone}\nSTINT_MARKET={market}\nSTINT_IDLE={idle}\n";
 
 static const char *zone_of(const struct aws_fleet *fleet, uint32_t offer)
 {
@@ -87,10 +87,27 @@ static void put_user_data(struct aws_fleet *fleet, const struct filling *filling
     mem_free(text);
 }
 
-static void put_tag(struct aws_form *form, uint32_t number, const char *key, const char *value)
+/* The tags of a launch, which are the same for all that it makes. */
+enum { TAGS = 5 };
+
+struct tag {
+    const char *key;
+    const char *value;
+};
+
+static void put_specification(struct aws_form *form, uint32_t number, const char *resource,
+                              const struct tag *tags)
 {
-    aws_form_item(form, "TagSpecification.1.Tag.#.Key", number, key);
-    aws_form_item(form, "TagSpecification.1.Tag.#.Value", number, value);
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "TagSpecification.%" PRIu32 ".ResourceType", number);
+    aws_form_add(form, name, resource);
+    for (uint32_t i = 0; i < TAGS; i++) {
+        (void)snprintf(name, sizeof(name), "TagSpecification.%" PRIu32 ".Tag.#.Key", number);
+        aws_form_item(form, name, i + 1, tags[i].key);
+        (void)snprintf(name, sizeof(name), "TagSpecification.%" PRIu32 ".Tag.#.Value", number);
+        aws_form_item(form, name, i + 1, tags[i].value);
+    }
 }
 
 static void put_tags(struct aws_fleet *fleet, const struct launch *launch, const char *node)
@@ -106,12 +123,20 @@ static void put_tags(struct aws_fleet *fleet, const struct launch *launch, const
         (void)snprintf(name, sizeof(name), "%s..%" PRIu64, node, launch->first + launch->count - 1);
     (void)snprintf(key, sizeof(key), "%" PRIu64, launch->first);
     fleet_offer_name(fleet->config.catalogue, launch->offer, offer);
-    aws_form_add(form, "TagSpecification.1.ResourceType", "instance");
-    put_tag(form, 1, "Name", name);
-    put_tag(form, 2, "stint:cluster", fleet->config.cluster);
-    put_tag(form, 3, "stint:key", key);
-    put_tag(form, 4, "stint:offer", offer);
-    put_tag(form, 5, "stint:node", node);
+
+    const struct tag tags[TAGS] = {
+        { "Name", name },       { "stint:cluster", fleet->config.cluster },
+        { "stint:key", key },   { "stint:offer", offer },
+        { "stint:node", node },
+    };
+
+    put_specification(form, 1, "instance", tags);
+    /* A fleet of type instant tags nothing else; there the template can. */
+    if (fleet_takes_any_subnet(fleet, launch->offer))
+        return;
+    put_specification(form, 2, "volume", tags);
+    if (fleet->config.catalogue->offers[launch->offer].market == MARKET_SPOT)
+        put_specification(form, 3, "spot-instances-request", tags);
 }
 
 static void put_token(struct aws_fleet *fleet, const struct launch *launch)
@@ -146,6 +171,31 @@ bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer)
     return fleet->config.subnet_count == 0 || subnet_of(fleet, offer, 0) != NULL;
 }
 
+/* What a spot machine of the offer may cost at most, in words; empty: what EC2 thinks, which is the price
+ * on demand of the day. Of several prices on demand the highest counts. */
+static void spot_cap(const struct aws_fleet *fleet, uint32_t offer, char *ret, size_t size)
+{
+    const struct catalogue *catalogue = fleet->config.catalogue;
+    const char *type = catalogue_offer_type_name(catalogue, offer);
+    money_t most = 0;
+
+    ret[0] = '\0';
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const struct price_series *prices = &catalogue->offers[i].price;
+
+        if (catalogue->offers[i].market != MARKET_ON_DEMAND ||
+            strcmp(catalogue_offer_type_name(catalogue, i), type) != 0)
+            continue;
+        for (uint32_t k = 0; k < prices->count; k++)
+            most = prices->changes[k].per_hour > most ? prices->changes[k].per_hour : most;
+    }
+    most =
+        most / 100 * fleet->config.spot_price_cap + most % 100 * fleet->config.spot_price_cap / 100;
+    if (most > 0)
+        (void)snprintf(ret, size, "%" PRId64 ".%06" PRId64, (int64_t)(most / MONEY_PER_USD),
+                       (int64_t)(most % MONEY_PER_USD));
+}
+
 static bool is_template_id(const char *template)
 {
     return strncmp(template, "lt-", 3) == 0;
@@ -156,13 +206,38 @@ static void put_template(struct aws_fleet *fleet)
     const char *template = fleet->config.launch_template;
 
     aws_form_add(&fleet->form, "ImageId", fleet->config.image);
-    if (template == NULL)
+    if (template == NULL) {
+        /* Only IMDSv2. A template says for itself; what is given here would replace all of its options. */
+        aws_form_add(&fleet->form, "MetadataOptions.HttpTokens", "required");
         return;
+    }
     aws_form_add(&fleet->form,
                  is_template_id(template) ? "LaunchTemplate.LaunchTemplateId"
                                           : "LaunchTemplate.LaunchTemplateName",
                  template);
     aws_form_add(&fleet->form, "LaunchTemplate.Version", fleet->config.launch_template_version);
+}
+
+/* After how many seconds without a job a machine ends itself. stintd gives an empty machine back when the
+ * time that is paid for is over: one that is empty for longer than a billing step and half an hour is
+ * managed by nobody. */
+static void idle_seconds(const struct aws_fleet *fleet, char *ret, size_t size)
+{
+    static const msec_t spare = 1800 * MSEC_PER_SEC;
+    const struct catalogue *catalogue = fleet->config.catalogue;
+    msec_t idle = fleet->config.idle_shutdown;
+
+    if (idle == 0) {
+        for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+            const struct billing_rule *billing = &catalogue->offers[i].billing;
+            const msec_t paid =
+                billing->step_ms > billing->minimum_ms ? billing->step_ms : billing->minimum_ms;
+
+            idle = paid > idle ? paid : idle;
+        }
+        idle += spare;
+    }
+    (void)snprintf(ret, size, "%" PRId64, idle < 0 ? 0 : (int64_t)(idle / MSEC_PER_SEC));
 }
 
 static void put_run(struct aws_fleet *fleet, const struct launch *launch, const char *node)
@@ -173,7 +248,10 @@ static void put_run(struct aws_fleet *fleet, const struct launch *launch, const 
     const struct aws_subnet *subnet = subnet_of(fleet, launch->offer, launch->first);
     const char *zone = subnet != NULL ? subnet->zone : zone_of(fleet, launch->offer);
     struct aws_form *form = &fleet->form;
+    char cap[32];
+    char idle[24];
 
+    idle_seconds(fleet, idle, sizeof(idle));
     aws_form_begin(form, "RunInstances", EC2_VERSION);
     aws_form_number(form, "MinCount", 1);
     aws_form_number(form, "MaxCount", launch->count);
@@ -189,12 +267,16 @@ static void put_run(struct aws_fleet *fleet, const struct launch *launch, const 
         aws_form_add(form, "InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time");
         aws_form_add(form, "InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior",
                      "terminate");
+        spot_cap(fleet, launch->offer, cap, sizeof(cap));
+        if (cap[0] != '\0')
+            aws_form_add(form, "InstanceMarketOptions.SpotOptions.MaxPrice", cap);
     }
     put_user_data(fleet, (const struct filling[FILLINGS]){ { "{node}", node },
                                                            { "{cluster}", fleet->config.cluster },
                                                            { "{type}", type },
                                                            { "{zone}", zone },
-                                                           { "{market}", market_name(market) } });
+                                                           { "{market}", market_name(market) },
+                                                           { "{idle}", idle } });
 }
 
 static void put_fleet(struct aws_fleet *fleet, const struct launch *launch)
@@ -205,6 +287,10 @@ static void put_fleet(struct aws_fleet *fleet, const struct launch *launch)
     const char *template = fleet->config.launch_template;
     const char *version = fleet->config.launch_template_version;
     struct aws_form *form = &fleet->form;
+    char cap[32] = "";
+
+    if (is_spot)
+        spot_cap(fleet, launch->offer, cap, sizeof(cap));
 
     aws_form_begin(form, "CreateFleet", EC2_VERSION);
     aws_form_add(form, "Type", "instant");
@@ -225,6 +311,8 @@ static void put_fleet(struct aws_fleet *fleet, const struct launch *launch)
         aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.InstanceType", i + 1, type);
         aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.SubnetId", i + 1,
                       fleet->config.subnets[i].subnet);
+        if (cap[0] != '\0')
+            aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.MaxPrice", i + 1, cap);
         if (fleet->config.image != NULL)
             aws_form_item(form, "LaunchTemplateConfigs.1.Overrides.#.ImageId", i + 1,
                           fleet->config.image);

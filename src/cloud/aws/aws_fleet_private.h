@@ -17,7 +17,8 @@
  *                       |  refused: gone                     |                      |
  *                       v  given back, answer lost           v  given back          v
  *                    MACHINE_SOUGHT --- shown -----------> (is_unwanted, terminated until shown
- *                       |  not shown for 'settle': gone     as ending): gone
+ *                       |  shown neither by tag nor by      as ending): gone
+ *                       |  token for 'settle': gone
  *
  * Machines of one offer whose keys follow each other are asked for in one launch. Which ones is settled
  * when it is first sent, and stays so while an answer may be lost: the client token stands for all.
@@ -52,6 +53,7 @@ struct machine {
     bool is_queued;       /* in fleet.queue */
     bool is_maybe_there;  /* a request was sent whose answer was lost */
     bool is_alone;        /* to be terminated in a request of its own */
+    bool is_token_sought; /* a round by client tokens has not shown it either */
     uint64_t in_call;     /* the request about it that is under way; 0: none */
     uint32_t attempts;    /* requests since the last answer that helped */
     uint32_t missed;      /* rounds in a row that did not show it */
@@ -62,6 +64,10 @@ struct machine {
     msec_t asked_at;      /* when the last one was sent, or when it was given back */
     msec_t seen_at;       /* when EC2 last said that it is there; below 0: never */
     msec_t launched_at;   /* below 0: not known */
+    msec_t given_back_at; /* 0: it was not, or no tick was since */
+    msec_t refused_at;    /* when EC2 first refused to terminate it; 0: it did not */
+    msec_t proof_at;      /* when EC2 said that it is ending; 0: it did not */
+    msec_t probed_at;     /* when it was last asked for by its id; 0: never */
     char id[EC2_ID_SIZE]; /* empty: not known */
 };
 
@@ -72,6 +78,7 @@ struct ended {
     msec_t at; /* when we took it to have ended */
     msec_t billed_from;
     msec_t billed_to;
+    msec_t stray_at; /* when it was last ended once more; 0: never */
     char id[EC2_ID_SIZE];
 };
 
@@ -85,7 +92,7 @@ struct offer_block {
     bool is_quota;  /* the last refusal was for the quota */
 };
 
-enum call_kind { CALL_FREE, CALL_LAUNCH, CALL_TERMINATE, CALL_DESCRIBE };
+enum call_kind { CALL_FREE, CALL_LAUNCH, CALL_TERMINATE, CALL_DESCRIBE, CALL_PROBE };
 
 /* Machines that are asked for in one request: the keys from 'first' on. */
 struct launch {
@@ -98,6 +105,7 @@ struct call {
     enum call_kind kind;
     uint64_t id;
     msec_t sent_at;
+    bool is_fleet; /* CALL_LAUNCH: by CreateFleet */
     uint32_t count;
     uint64_t keys[FLEET_BATCH_MAX]; /* CALL_LAUNCH: by launch index. 0: one that nobody knows */
 };
@@ -105,6 +113,8 @@ struct call {
 struct fleet_round {
     bool is_active;
     bool is_in_flight; /* a page is under way */
+    bool is_by_token; /* asks for client tokens instead of tags; ends nothing and answers no list */
+    uint32_t pages;   /* that were read */
     uint64_t number;
     uint32_t attempts;
     msec_t started_at;
@@ -143,6 +153,17 @@ struct aws_fleet {
     struct cloud_event *gone; /* shown as ended in the round of a list */
     uint32_t gone_count;
     uint32_t gone_room;
+    struct ec2_instance *rows; /* of a page, until all of it is read */
+    uint32_t row_count;
+    uint32_t row_room;
+    bool is_shut;
+    bool is_probing; /* a machine is being asked for by its id */
+    uint32_t missing;
+    msec_t probe_at;              /* not before */
+    char account[EC2_OWNER_SIZE]; /* empty: any */
+    char region[EC2_NAME_SIZE];   /* likewise */
+    char fault[256];              /* why lists are not believed; empty: they are */
+    char refused_code[EC2_NAME_SIZE];
     struct aws_form form;
     struct aws_fleet_stats stats;
 };
@@ -163,7 +184,7 @@ msec_t fleet_billed_to(msec_t launched_at, msec_t end);
 void fleet_tell(struct aws_fleet *fleet, const struct cloud_event *event);
 void fleet_note(struct aws_fleet *fleet, bool is_error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-const struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key);
+struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key);
 
 struct call *fleet_begin_call(struct aws_fleet *fleet, msec_t now, enum call_kind kind);
 void fleet_send(struct aws_fleet *fleet, const struct call *call);
@@ -205,6 +226,11 @@ void fleet_look(struct aws_fleet *fleet, msec_t now);
 
 msec_t fleet_look_wake(const struct aws_fleet *fleet);
 void fleet_look_answer(struct aws_fleet *fleet, msec_t now, const struct aws_http_answer *http);
+void fleet_probe_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
+                        const struct aws_http_answer *http);
+
+/* Whether lists lack the machine for so long that it is reported. */
+bool fleet_is_missing(const struct aws_fleet *fleet, const struct machine *machine);
 
 /* EC2 shows this instance under this key. */
 void fleet_show(struct aws_fleet *fleet, msec_t now, uint64_t key, const struct ec2_instance *row);

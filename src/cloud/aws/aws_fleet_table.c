@@ -77,7 +77,7 @@ void fleet_queue(struct aws_fleet *fleet, struct machine *machine, msec_t at)
     fleet->queue[fleet->queue_count++] = machine->key;
 }
 
-const struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key)
+struct ended *fleet_find_ended(const struct aws_fleet *fleet, uint64_t key)
 {
     const uint32_t index = map_get(&fleet->ended_by_key, key);
 

@@ -63,7 +63,7 @@ static enum aws_verdict judge_fleet(const struct aws_http_answer *http, const ch
                : AWS_NO_CAPACITY;
 }
 
-static void read_answer(const struct aws_http_answer *http, struct told *told)
+static void read_answer(const struct aws_http_answer *http, const char *action, struct told *told)
 {
     const struct ec2_sink sink = {
         .on_instance = on_instance,
@@ -73,7 +73,7 @@ static void read_answer(const struct aws_http_answer *http, struct told *told)
     int rc = 0;
 
     if (http->fault == 0)
-        rc = ec2_answer_read(http->body, http->size, &sink, &told->answer, NULL);
+        rc = ec2_answer_read(http->body, http->size, action, &sink, &told->answer, NULL);
     told->verdict = aws_fault_judge(http, told->answer.code);
     if (told->verdict != AWS_DONE || (rc == 0 && told->count > 0))
         return;
@@ -246,7 +246,7 @@ void fleet_launch_answer(struct aws_fleet *fleet, msec_t now, const struct call 
     };
     bool is_taken_in = false;
 
-    read_answer(http, &told);
+    read_answer(http, call->is_fleet ? "CreateFleet" : "RunInstances", &told);
     for (uint32_t i = 0; i < call->count; i++) {
         struct machine *machine = fleet_find(fleet, call->keys[i]);
         const bool is_named = told.verdict == AWS_DONE && told.rows[i].id[0] != '\0';
@@ -263,12 +263,50 @@ void fleet_launch_answer(struct aws_fleet *fleet, msec_t now, const struct call 
 
 /* ---- terminations ---- */
 
+struct ending {
+    const struct call *call;
+    struct aws_fleet *fleet;
+    msec_t now;
+};
+
+/* EC2 says in what state the instance is after the termination: that is proof, whatever lists say. */
+static void on_ending(void *context, const struct ec2_instance *row)
+{
+    const struct ending *ending = context;
+
+    if (row->state != EC2_SHUTTING_DOWN && row->state != EC2_TERMINATED)
+        return;
+    for (uint32_t i = 0; i < ending->call->count; i++) {
+        struct machine *machine = fleet_find(ending->fleet, ending->call->keys[i]);
+
+        if (machine != NULL && machine->proof_at == 0 && strcmp(machine->id, row->id) == 0)
+            machine->proof_at = ending->now;
+    }
+}
+
+static void note_refused(struct aws_fleet *fleet, msec_t now, struct machine *machine,
+                         const struct ec2_answer *answer)
+{
+    memcpy(fleet->refused_code, answer->code, sizeof(fleet->refused_code));
+    if (machine->refused_at > 0)
+        return;
+    machine->refused_at = now;
+    fleet_note(fleet, true,
+               "EC2 refuses to terminate instance=%" PRIu64
+               " id=%s code=%s: %.300s. It is paid for until it ends; take its termination "
+               "protection away, or grant ec2:TerminateInstances",
+               machine->key, machine->id, answer->code, answer->message);
+}
+
 /* One machine of a termination that was not done. */
 static void terminate_again(struct aws_fleet *fleet, msec_t now, struct machine *machine,
-                            const struct call *call, enum aws_verdict verdict)
+                            const struct call *call, enum aws_verdict verdict,
+                            const struct ec2_answer *answer)
 {
-    if (verdict == AWS_NOT_FOUND && call->count > 1) {
-        machine->is_alone = true; /* one bad id fails them all */
+    const bool is_refused = verdict == AWS_NOT_ALLOWED || verdict == AWS_WRONG;
+
+    if ((verdict == AWS_NOT_FOUND || verdict == AWS_WRONG) && call->count > 1) {
+        machine->is_alone = true; /* one bad or protected id fails them all */
         fleet_queue(fleet, machine, now);
         return;
     }
@@ -278,40 +316,54 @@ static void terminate_again(struct aws_fleet *fleet, msec_t now, struct machine 
         fleet_end(fleet, now, machine, machine->seen_at);
         return;
     }
+    if (is_refused)
+        note_refused(fleet, now, machine, answer);
     fleet_queue(fleet, machine, retry_at(fleet, now, machine->attempts));
     machine->attempts++;
+}
+
+/* One that was terminated. Should EC2 not say that it is ending, ask again. */
+static void terminated(struct aws_fleet *fleet, msec_t now, struct machine *machine)
+{
+    machine->attempts = 0;
+    machine->refused_at = 0;
+    if (machine->proof_at == 0)
+        fleet_queue(fleet, machine, now + fleet->config.timing.settle / 2);
 }
 
 void fleet_terminate_answer(struct aws_fleet *fleet, msec_t now, const struct call *call,
                             const struct aws_http_answer *http)
 {
+    const struct ec2_sink sink = {
+        .on_instance = on_ending,
+        .context = &(struct ending){ .call = call, .fleet = fleet, .now = now },
+    };
     struct ec2_answer answer = { 0 };
+    int rc = 0;
 
     if (http->fault == 0)
-        (void)ec2_answer_read(http->body, http->size, &(struct ec2_sink){ 0 }, &answer, NULL);
+        rc = ec2_answer_read(http->body, http->size, "TerminateInstances", &sink, &answer, NULL);
 
-    const enum aws_verdict verdict = aws_fault_judge(http, answer.code);
+    enum aws_verdict verdict = aws_fault_judge(http, answer.code);
 
+    if (verdict == AWS_DONE && rc < 0) {
+        fleet->stats.disbelieved++;
+        verdict = AWS_LOST;
+    }
     fleet->stats.throttled += verdict == AWS_THROTTLED ? 1 : 0;
     fleet->stats.lost += verdict == AWS_LOST ? 1 : 0;
     if (verdict == AWS_STALE_KEYS && fleet->config.on_stale_keys != NULL)
         fleet->config.on_stale_keys(fleet->config.context);
-    if (verdict == AWS_NOT_ALLOWED || verdict == AWS_WRONG)
-        fleet_note(fleet, true, "EC2 does not terminate instances=%" PRIu32 " code=%s: %s",
-                   call->count, answer.code, answer.message);
     for (uint32_t i = 0; i < call->count; i++) {
         struct machine *machine = fleet_find(fleet, call->keys[i]);
 
         if (machine == NULL)
             continue;
         machine->in_call = 0;
-        if (verdict != AWS_DONE) {
-            terminate_again(fleet, now, machine, call, verdict);
-            continue;
-        }
-        /* Done; should no round show it as ending, ask again. */
-        machine->attempts = 0;
-        fleet_queue(fleet, machine, now + fleet->config.timing.settle / 2);
+        if (verdict == AWS_DONE)
+            terminated(fleet, now, machine);
+        else
+            terminate_again(fleet, now, machine, call, verdict, &answer);
     }
     fleet_look_soon(fleet, now);
 }

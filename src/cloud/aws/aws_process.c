@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "base/mem.h"
@@ -167,8 +168,49 @@ static void on_output(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         tell(process, "it prints too much (16384 bytes)");
 }
 
+/* The program prints keys of its own: those that we were given are not its business, nor is the service
+ * manager's socket. All else it may need: where its files are, a proxy, the name of a profile. */
+static bool is_for_child(const char *variable)
+{
+    static const char *const withheld[] = {
+        "AWS_ACCESS_KEY_ID=",
+        "AWS_SECRET_ACCESS_KEY=",
+        "AWS_SESSION_TOKEN=",
+        "AWS_SECURITY_TOKEN=",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN=",
+        "NOTIFY_SOCKET=",
+        "WATCHDOG_",
+        "LISTEN_",
+        "STINT_",
+    };
+
+    for (size_t i = 0; i < sizeof(withheld) / sizeof(*withheld); i++) {
+        if (strncmp(variable, withheld[i], strlen(withheld[i])) == 0)
+            return false;
+    }
+    return true;
+}
+
+static char **child_env(void)
+{
+    size_t count = 0;
+    size_t used = 0;
+
+    while (environ[count] != NULL)
+        count++;
+
+    char **env = mem_alloc(count + 1, sizeof(*env));
+
+    for (size_t i = 0; i < count; i++) {
+        if (is_for_child(environ[i]))
+            env[used++] = environ[i];
+    }
+    return env;
+}
+
 static int spawn(struct aws_process *process, char **words)
 {
+    char **env = child_env();
     uv_stdio_container_t stdio[] = {
         { .flags = UV_IGNORE },
         { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
@@ -179,12 +221,16 @@ static int spawn(struct aws_process *process, char **words)
         .exit_cb = on_end,
         .file = words[0],
         .args = words,
+        .env = env,
         .flags = UV_PROCESS_DETACHED, /* a group of its own, to be killed as a whole */
         .stdio = stdio,
         .stdio_count = 3,
     };
 
-    return uv_spawn(process->config.loop, &process->child, &options);
+    const int rc = uv_spawn(process->config.loop, &process->child, &options);
+
+    mem_free(env);
+    return rc;
 }
 
 int aws_process_start(const struct aws_process_config *config, struct aws_process **ret,

@@ -174,7 +174,7 @@ static struct said read_answer(struct asking *asking, const struct aws_http_answ
     if (http->fault == 0 && is_json) {
         read_json(http, &said);
     } else if (http->fault == 0) {
-        (void)ec2_answer_read(http->body, http->size, &sink, &answer, NULL);
+        (void)ec2_answer_read(http->body, http->size, NULL, &sink, &answer, NULL);
         (void)snprintf(said.code, sizeof(said.code), "%s", answer.code);
         (void)snprintf(said.message, sizeof(said.message), "%s", answer.message);
     } else {
@@ -182,7 +182,10 @@ static struct said read_answer(struct asking *asking, const struct aws_http_answ
     }
     if (http->fault == 0 && asking->step == STEP_WHO)
         (void)aws_xml_read(http->body, http->size,
-                           &(struct aws_xml_sink){ ignore_open, on_who, asking->report }, NULL);
+                           &(struct aws_xml_sink){ .on_open = ignore_open,
+                                                   .on_close = on_who,
+                                                   .context = asking->report },
+                           NULL);
     said.verdict = aws_fault_judge(http, said.code);
     return said;
 }
@@ -525,6 +528,7 @@ static int build_launch(struct asking *asking, uint32_t offer, struct error *ret
             .user_data = settings->user_data,
             .subnets = settings->subnets,
             .subnet_count = settings->subnet_count,
+            .spot_price_cap = settings->spot_price_cap,
             .on_send = on_send,
             .on_event = ignore_event,
             .on_note = ignore_note,

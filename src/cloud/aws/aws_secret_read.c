@@ -166,7 +166,9 @@ static void on_close(void *context, const char *path, uint32_t depth, const char
 int aws_secret_read_xml(const char *text, size_t size, struct aws_secret *ret, struct error *reterr)
 {
     struct sts_reading reading = { ret, MSEC_NEVER };
-    const struct aws_xml_sink sink = { on_open, on_close, &reading };
+    const struct aws_xml_sink sink = { .on_open = on_open,
+                                       .on_close = on_close,
+                                       .context = &reading };
 
     aws_secret_wipe(ret);
 

@@ -66,6 +66,8 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
 {
     struct aws_settings settings = { 0 };
     int64_t together = 0;
+    int64_t spot_price_cap = 100;
+    msec_t idle = -1;
     const struct {
         const char *key;
         const char **place;
@@ -82,10 +84,10 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
 
     if (rc == 0)
         rc = doc_allow_keys(map,
-                            (const char *const[]){ "kind", "region", "endpoint", "profile",
-                                                   "launch_template", "launch_template_version",
-                                                   "image", "queue", "user_data", "subnets",
-                                                   "together", "timing", NULL },
+                            (const char *const[]){
+                                "kind", "region", "endpoint", "profile", "launch_template",
+                                "launch_template_version", "image", "queue", "user_data", "subnets",
+                                "together", "timing", "spot_price_cap", "idle_shutdown", NULL },
                             reterr);
     for (size_t i = 0; rc == 0 && i < sizeof(names) / sizeof(*names); i++)
         rc = doc_get_name(map, names[i].key, names[i].place, reterr);
@@ -97,6 +99,14 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
         rc = doc_get_int(map, "together", (struct doc_range){ 1, AWS_FLEET_TOGETHER_MAX },
                          &together, reterr);
     settings.together = (uint32_t)together;
+    if (rc == 0)
+        rc = doc_get_int(map, "spot_price_cap", (struct doc_range){ 0, 1000 }, &spot_price_cap,
+                         reterr);
+    settings.spot_price_cap = (uint32_t)spot_price_cap;
+    if (rc == 0)
+        rc = doc_get_duration(map, "idle_shutdown", (struct doc_range){ 0, LIMIT_TIME_MS }, &idle,
+                              reterr);
+    settings.idle_shutdown = idle == 0 ? -1 : idle < 0 ? 0 : idle; /* 0 in the file is never */
     if (rc == 0)
         rc = read_timing(map, &settings.timing, reterr);
     if (rc == 0)

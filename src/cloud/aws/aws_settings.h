@@ -24,7 +24,9 @@ struct aws_settings {
     const char *queue; /* URL of the queue of notices */
     struct aws_subnet *subnets;
     uint32_t subnet_count;
-    uint32_t together; /* machines of one launch, at most; 0: not given */
+    uint32_t together;       /* machines of one launch, at most; 0: not given */
+    uint32_t spot_price_cap; /* percent of the price on demand; 0: none */
+    msec_t idle_shutdown;    /* as in struct aws_fleet_config */
     struct aws_timing timing;
 };
 

@@ -42,8 +42,11 @@ static void on_start(void *context, const XML_Char *name, const XML_Char **attri
     reading->depth++;
     reading->start[reading->depth] = reading->path_size;
     reading->text_size = 0;
-    if (reading->depth == 1)
+    if (reading->depth == 1) {
+        if (reading->sink->on_root != NULL)
+            reading->sink->on_root(reading->sink->context, plain);
         return;
+    }
     if (length + 2 > AWS_XML_PATH - reading->path_size) {
         stop(reading, "its names are too long");
         return;

@@ -29,6 +29,7 @@ struct aws_xml_sink {
     void (*on_open)(void *context, const char *path, uint32_t depth);
     void (*on_close)(void *context, const char *path, uint32_t depth, const char *text);
     void *context;
+    void (*on_root)(void *context, const char *name); /* before all else; may be NULL */
 };
 
 int aws_xml_read(const char *text, size_t size, const struct aws_xml_sink *sink,

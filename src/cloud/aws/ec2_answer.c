@@ -107,6 +107,11 @@ struct reading {
     uint32_t row_depth;         /* of the element that opened the row */
     size_t row_path;            /* length of its path, with the slash behind it */
     bool is_full;
+    const char *action;         /* that was asked for; NULL: any */
+    bool is_of_action;          /* the root element says so */
+    bool is_error;              /* or that it is an error's */
+    char owner[EC2_OWNER_SIZE]; /* of the reservation whose instances are read */
+    char root[EC2_NAME_SIZE];
     char tag_key[EC2_NAME_SIZE];
     char tag_value[256];
     union {
@@ -240,6 +245,19 @@ static void close_in_row(struct reading *reading, const char *path, const char *
     }
 }
 
+static void on_root(void *context, const char *name)
+{
+    static const char tail[] = "Response";
+    struct reading *reading = context;
+    const size_t length = reading->action != NULL ? strlen(reading->action) : 0;
+
+    copy_text(reading->root, sizeof(reading->root), name);
+    reading->is_error = strcmp(name, tail) == 0 || strcmp(name, "ErrorResponse") == 0;
+    reading->is_of_action =
+        reading->action == NULL ||
+        (strncmp(name, reading->action, length) == 0 && strcmp(name + length, tail) == 0);
+}
+
 static void open_row(struct reading *reading, enum row_kind kind, const char *path, uint32_t depth)
 {
     memset(&reading->row, 0, sizeof(reading->row));
@@ -252,6 +270,7 @@ static void open_row(struct reading *reading, enum row_kind kind, const char *pa
     if (kind == ROW_INSTANCE) {
         reading->row.instance.launched_at = -1;
         reading->row.instance.changed_at = -1;
+        memcpy(reading->row.instance.owner, reading->owner, sizeof(reading->owner));
     } else if (kind == ROW_PRICE) {
         reading->row.price.price = -1;
         reading->row.price.at = -1;
@@ -292,8 +311,10 @@ static void on_open(void *context, const char *path, uint32_t depth)
 {
     struct reading *reading = context;
 
-    if (reading->kind != ROW_NONE || !aws_xml_ends_in(path, "item"))
+    if (reading->kind != ROW_NONE || !reading->is_of_action || !aws_xml_ends_in(path, "item"))
         return;
+    if (aws_xml_ends_in(path, "reservationSet/item"))
+        reading->owner[0] = '\0';
     for (size_t i = 0; i < sizeof(row_places) / sizeof(*row_places); i++) {
         if (aws_xml_ends_in(path, row_places[i].tail)) {
             open_row(reading, row_places[i].kind, path, depth);
@@ -302,14 +323,18 @@ static void on_open(void *context, const char *path, uint32_t depth)
     }
 }
 
-static void close_outside(struct ec2_answer *answer, const char *path, const char *text)
+static void close_outside(struct reading *reading, const char *path, const char *text)
 {
+    struct ec2_answer *answer = reading->answer;
+
     if (aws_xml_ends_in(path, "Error/Code"))
         copy_text(answer->code, sizeof(answer->code), text);
     else if (aws_xml_ends_in(path, "Error/Message"))
         copy_text(answer->message, sizeof(answer->message), text);
     else if (aws_xml_ends_in(path, "nextToken"))
         copy_text(answer->next_token, sizeof(answer->next_token), text);
+    else if (aws_xml_ends_in(path, "reservationSet/item/ownerId") || strcmp(path, "ownerId") == 0)
+        copy_text(reading->owner, sizeof(reading->owner), text);
 }
 
 static void on_close(void *context, const char *path, uint32_t depth, const char *text)
@@ -317,7 +342,7 @@ static void on_close(void *context, const char *path, uint32_t depth, const char
     struct reading *reading = context;
 
     if (reading->kind == ROW_NONE) {
-        close_outside(reading->answer, path, text);
+        close_outside(reading, path, text);
         return;
     }
     if (depth > reading->row_depth) {
@@ -333,15 +358,19 @@ static void on_close(void *context, const char *path, uint32_t depth, const char
     reading->kind = ROW_NONE;
 }
 
-int ec2_answer_read(const char *text, size_t size, const struct ec2_sink *sink,
+int ec2_answer_read(const char *text, size_t size, const char *action, const struct ec2_sink *sink,
                     struct ec2_answer *ret, struct error *reterr)
 {
-    struct reading reading = { .sink = sink, .answer = ret };
-    const struct aws_xml_sink xml = { on_open, on_close, &reading };
+    struct reading reading = { .sink = sink, .answer = ret, .action = action };
+    const struct aws_xml_sink xml = { on_open, on_close, &reading, on_root };
 
     *ret = (struct ec2_answer){ 0 };
 
     const int rc = aws_xml_read(text, size, &xml, reterr);
+
+    if (rc == 0 && !reading.is_of_action && !(reading.is_error && ret->code[0] != '\0'))
+        return error_set(reterr, -EBADMSG, "the answer is a %s, not a %sResponse", reading.root,
+                         action);
 
     if (rc == 0 && reading.is_full)
         return error_set(reterr, -E2BIG, "the answer has more than %d rows", EC2_ROWS_MAX);

@@ -4,11 +4,13 @@
  *
  * One reader for all actions that we ask for: it knows rows by where they stand (an instance is an
  * 'item' of an 'instancesSet', whatever the action), so an answer of another version with more in
- * it reads the same.
+ * it reads the same. The root element must be that of the action, or of an error that has a code:
+ * anything else, such as the page of a proxy, is no answer.
  *
  * Promises:  any bytes may be read; a failure has a text. Texts are printable ASCII, cut to their
  *            place; numbers that are none are 0, times that are none are -1. Unknown elements are
- *            passed over. Rows are told in order while reading, also before a later failure.
+ *            passed over. Rows are told in order while reading, also before a later failure, but none of
+ *            an answer to something else.
  * Bounds:    those of aws_xml.h; EC2_ROWS_MAX rows of one answer. O(bytes).
  */
 #ifndef STINT_CLOUD_EC2_ANSWER_H
@@ -26,6 +28,7 @@ enum {
     EC2_ID_SIZE = 32,
     EC2_NAME_SIZE = 64,
     EC2_TOKEN_SIZE = 4096,
+    EC2_OWNER_SIZE = 16, /* an account has 12 digits */
 };
 
 enum ec2_state {
@@ -43,6 +46,7 @@ struct ec2_instance {
     char type[EC2_NAME_SIZE];
     char zone[EC2_NAME_SIZE];
     char client_token[80];
+    char owner[EC2_OWNER_SIZE]; /* the account of its reservation; empty: not given before it */
     char tag_cluster[EC2_NAME_SIZE]; /* of the tags stint:cluster, stint:key, stint:offer */
     char tag_key[24];
     char tag_offer[160];
@@ -105,8 +109,9 @@ struct ec2_answer {
     char next_token[EC2_TOKEN_SIZE]; /* empty: this was the last page */
 };
 
-/* 'ret' is written whole, also on failure: what was read until then. */
-int ec2_answer_read(const char *text, size_t size, const struct ec2_sink *sink,
+/* 'action' is what was asked for ("DescribeInstances"); NULL: any root will do, for whoever looks for an
+ * error only. 'ret' is written whole, also on failure: what was read until then. */
+int ec2_answer_read(const char *text, size_t size, const char *action, const struct ec2_sink *sink,
                     struct ec2_answer *ret, struct error *reterr);
 
 #endif

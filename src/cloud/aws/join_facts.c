@@ -91,6 +91,7 @@ int join_facts_read(const char *text, size_t size, struct join_facts *ret, struc
         { "STINT_TYPE=", facts.type, JOIN_VALUE_SIZE - 1 },
         { "STINT_ZONE=", facts.zone, JOIN_VALUE_SIZE - 1 },
         { "STINT_MARKET=", facts.market, JOIN_VALUE_SIZE - 1 },
+        { "STINT_IDLE=", facts.idle, 9 },
     };
     size_t from = 0;
 

@@ -39,6 +39,7 @@ struct join_facts {
     char type[JOIN_VALUE_SIZE];
     char zone[JOIN_VALUE_SIZE];
     char market[JOIN_VALUE_SIZE];
+    char idle[JOIN_VALUE_SIZE]; /* seconds after which it ends itself; see stint-join(8) */
 };
 
 /* The machine as it is. */
@@ -68,9 +69,9 @@ struct join_command {
 };
 
 /*
- * The lines STINT_CLUSTER=, STINT_NODE=, STINT_TYPE=, STINT_ZONE= and STINT_MARKET= of user data;
+ * The lines STINT_CLUSTER=, STINT_NODE=, STINT_TYPE=, STINT_ZONE=, STINT_MARKET= and STINT_IDLE= of user data;
  * other lines are passed over, so they may stand in a script. Cluster and node must be there.
- * -ENOENT: there is none of the five; -EINVAL: cluster or node lacks, or a value is wrong, or there
+ * -ENOENT: there is none of the six; -EINVAL: cluster or node lacks, or a value is wrong, or there
  * twice and different.
  */
 int join_facts_read(const char *text, size_t size, struct join_facts *ret, struct error *reterr);

@@ -5,7 +5,10 @@
  * Asks the metadata service who it is, starts slurmd with what the machine really has, and looks for
  * notices until slurmd ends, whose status is its own. man/stint-join.8 says how to use it.
  *
- * Promises:  no shell; nothing of the metadata service reaches a command but through join_facts.h.
+ * A machine on which no job has run for '--idle' ends itself: whoever manages it would have given it back
+ * long before, so nobody does. The node is drained first, and the processes are looked at once more.
+ *
+ * Promises:  a machine on which a job runs is never ended. No shell; nothing of the metadata service reaches a command but through join_facts.h.
  *            One notice is told once; if the command for it fails it is tried again, NOTICE_TRIES times.
  *            A metadata service that dies or talks nonsense disturbs nothing that runs.
  */
@@ -18,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -26,6 +30,7 @@
 #include "cloud/aws/aws_http.h"
 #include "cloud/aws/join_facts.h"
 #include "cloud/aws/join_imds.h"
+#include "cloud/job_watch.h"
 #include "trace/number.h"
 
 enum {
@@ -38,6 +43,9 @@ enum {
     NOTICES_KNOWN = 16,   /* remembered as told */
     RETRY_FIRST_MS = 500, /* while it is not told who this machine is; doubles */
     RETRY_MOST_MS = 5000,
+    IDLE_LOOK_MIN_MS = 200, /* between two looks for jobs: a tenth of the time, within these */
+    IDLE_LOOK_MAX_MS = 30000,
+    IDLE_SECONDS_MAX = 999999999,
 };
 
 static const char usage[] =
@@ -52,6 +60,11 @@ static const char usage[] =
     "  --memory N       percent of the memory that jobs may ask for (default: 100)\n"
     "  --no-rebalance   look for interruptions only, not for recommendations\n"
     "  --every TIME     between two looks for notices (default: 5s)\n"
+    "  --idle TIME      end this machine when no job has run for so long (default: what the\n"
+    "                   user data says, else 1h); 0: never\n"
+    "  --end CMD        how to end it (default: shutdown -h now)\n"
+    "  --stamp FILE     since when no job has run, for the next start of stint-join\n"
+    "                   (default: /run/stint-join.idle)\n"
     "  --wait TIME      how long to wait at boot for user data or tags (default: 5m)\n"
     "  --imds URL       the metadata service (default: " JOIN_IMDS_URL ");\n"
     "                   a loopback or link-local address\n"
@@ -66,6 +79,9 @@ struct options {
     const char *notice;
     const char *features;
     const char *imds;
+    const char *end;
+    const char *stamp;
+    msec_t idle; /* below 0: not given */
     msec_t every;
     msec_t wait;
     uint64_t mem_percent;
@@ -87,6 +103,12 @@ struct join {
     struct join_imds *imds;
     uv_timer_t timer; /* the next question */
     uv_timer_t limit; /* of the command for a notice */
+    uv_timer_t idle;
+    uv_process_t ender; /* drains the node, then ends the machine */
+    bool has_ender;
+    bool is_drained;   /* it was tried; what is left is to end */
+    msec_t idle_limit; /* 0: never */
+    msec_t idle_since; /* of CLOCK_BOOTTIME */
     uv_signal_t signals[3];
     uv_process_t child;
     uv_process_t teller; /* the command for a notice */
@@ -346,6 +368,142 @@ static void look(struct join *join)
                   JOIN_NOTICE_MAX, on_looked, join);
 }
 
+/* ---- nobody needs it ---- */
+
+/* Since the machine was started; goes on while it sleeps. */
+static msec_t uptime(void)
+{
+    struct timespec time = { .tv_sec = 0 };
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &time);
+    return (msec_t)time.tv_sec * MSEC_PER_SEC + time.tv_nsec / 1000000;
+}
+
+/* What a start before this one has seen and was told: a slurmd that fails again and again, or user data that
+ * never come, must not keep the machine. */
+static void read_stamp(struct join *join)
+{
+    FILE *file = fopen(join->options.stamp, "re");
+    const msec_t now = uptime();
+    long long since = 0;
+    long long limit = 0;
+
+    join->idle_since = now;
+    if (file == NULL)
+        return;
+    if (fscanf(file, "%lld %lld", &since, &limit) == 2 && since >= 0 && since <= now &&
+        limit >= 0) {
+        join->idle_since = (msec_t)since;
+        join->idle_limit = (msec_t)limit;
+    }
+    (void)fclose(file);
+}
+
+static void write_stamp(const struct join *join)
+{
+    FILE *file = fopen(join->options.stamp, "we");
+
+    if (file == NULL)
+        return; /* then the next start begins anew */
+    (void)fprintf(file, "%lld %lld\n", (long long)join->idle_since, (long long)join->idle_limit);
+    (void)fclose(file);
+}
+
+static void on_ender_closed(uv_handle_t *handle)
+{
+    struct join *join = handle->data;
+
+    join->has_ender = false;
+}
+
+/* Drained or not: without slurmctld nothing can start here either. The next look goes on. */
+static void on_ender_exit(uv_process_t *process, int64_t status, int by_signal)
+{
+    struct join *join = process->data;
+
+    if (join->is_drained && (status != 0 || by_signal != 0))
+        say("the command that ends this machine has failed (%s %d)",
+            by_signal != 0 ? "signal" : "status", by_signal != 0 ? by_signal : (int)status);
+    join->is_drained = true;
+    uv_close((uv_handle_t *)process, on_ender_closed);
+}
+
+static void run_ender(struct join *join, const char *pattern)
+{
+    struct join_command command = { 0 };
+    struct error error = { "" };
+    int rc = make_command(join, pattern, "idle", "stint-join-idle", &command, &error);
+
+    if (rc == 0)
+        rc = spawn(join, &join->ender, &command, on_ender_exit);
+    join->has_ender = command.words[0] != NULL;
+    if (rc < 0) {
+        say("%s cannot be started: %s", pattern,
+            error.text[0] != '\0' ? error.text : uv_strerror(rc));
+        join->is_drained = true;
+        if (join->has_ender)
+            uv_close((uv_handle_t *)&join->ender, on_ender_closed);
+    }
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+    struct join *join = timer->data;
+    const msec_t now = uptime();
+
+    if (join->has_ender)
+        return;
+    if (job_watch_is_busy("/proc", 0)) {
+        join->idle_since = now;
+        join->is_drained = false;
+        write_stamp(join);
+        return;
+    }
+    if (now - join->idle_since < join->idle_limit)
+        return;
+    if (!join->is_drained && join->has_child) {
+        say("no job has run for %lld s: drains this node, and ends the machine",
+            (long long)((now - join->idle_since) / MSEC_PER_SEC));
+        run_ender(join, join->options.notice);
+        return;
+    }
+    run_ender(join, join->options.end);
+}
+
+static void look_for_jobs(struct join *join)
+{
+    msec_t every = join->idle_limit / 10;
+
+    (void)uv_timer_stop(&join->idle);
+    write_stamp(join);
+    if (join->idle_limit == 0)
+        return;
+    every = every < IDLE_LOOK_MIN_MS ? IDLE_LOOK_MIN_MS : every;
+    every = every > IDLE_LOOK_MAX_MS ? IDLE_LOOK_MAX_MS : every;
+    (void)uv_timer_start(&join->idle, on_idle, 0, (uint64_t)every);
+}
+
+/* At the start: by the option, or by what was told before. */
+static void watch_idle(struct join *join)
+{
+    join->idle_limit = 3600 * MSEC_PER_SEC;
+    read_stamp(join);
+    if (join->options.idle >= 0)
+        join->idle_limit = join->options.idle;
+    look_for_jobs(join);
+}
+
+/* It was told who this machine is, and perhaps how long it may be idle. */
+static void take_idle(struct join *join)
+{
+    uint64_t seconds = 0;
+
+    if (join->options.idle < 0 && join->facts.idle[0] != '\0' &&
+        line_number(join->facts.idle, IDLE_SECONDS_MAX, &seconds) == 0)
+        join->idle_limit = (msec_t)seconds * MSEC_PER_SEC;
+    look_for_jobs(join);
+}
+
 /* ---- joining ---- */
 
 static void look_at_machine(struct join_machine *ret)
@@ -402,6 +560,7 @@ static int start(struct join *join, struct error *reterr)
         return 0;
     }
     join->has_child = true;
+    take_idle(join);
     look_later(join);
     return 0;
 }
@@ -532,6 +691,8 @@ static int run(struct join *join)
         return EXIT_FAILED;
     (void)uv_timer_init(&join->loop, &join->timer);
     (void)uv_timer_init(&join->loop, &join->limit);
+    (void)uv_timer_init(&join->loop, &join->idle);
+    join->idle.data = join;
     join->timer.data = join;
     join->limit.data = join;
     for (int i = 0; i < 3; i++) {
@@ -542,6 +703,8 @@ static int run(struct join *join)
     join->imds = join_imds_create(&join->loop, join->options.imds);
     join->retry_ms = RETRY_FIRST_MS;
     join->since = uv_now(&join->loop);
+    if (!join->options.is_print)
+        watch_idle(join);
     ask_question(join);
     (void)uv_run(&join->loop, UV_RUN_DEFAULT);
     join_imds_destroy(join->imds);
@@ -559,6 +722,8 @@ static int try_commands(struct join *join, struct error *reterr)
 
     if (rc == 0)
         rc = make_command(join, join->options.notice, "", "", &command, reterr);
+    if (rc == 0)
+        rc = make_command(join, join->options.end, "", "", &command, reterr);
     return rc;
 }
 
@@ -572,6 +737,9 @@ enum {
     OPT_NO_REBALANCE,
     OPT_EVERY,
     OPT_WAIT,
+    OPT_IDLE,
+    OPT_END,
+    OPT_STAMP,
     OPT_IMDS,
     OPT_PRINT,
     OPT_VERSION,
@@ -605,6 +773,15 @@ static bool take_option(struct options *options, int option, const char *value)
         return take_time(value, &options->every);
     case OPT_WAIT:
         return take_time(value, &options->wait);
+    case OPT_IDLE:
+        options->idle = 0;
+        return strcmp(value, "0") == 0 || take_time(value, &options->idle);
+    case OPT_END:
+        options->end = value;
+        return true;
+    case OPT_STAMP:
+        options->stamp = value;
+        return true;
     case OPT_IMDS:
         options->imds = value;
         return join_imds_is_allowed(value);
@@ -624,6 +801,9 @@ static const struct option known[] = {
     { "no-rebalance", no_argument, NULL, OPT_NO_REBALANCE },
     { "every", required_argument, NULL, OPT_EVERY },
     { "wait", required_argument, NULL, OPT_WAIT },
+    { "idle", required_argument, NULL, OPT_IDLE },
+    { "end", required_argument, NULL, OPT_END },
+    { "stamp", required_argument, NULL, OPT_STAMP },
     { "imds", required_argument, NULL, OPT_IMDS },
     { "print", no_argument, NULL, OPT_PRINT },
     { "version", no_argument, NULL, OPT_VERSION },
@@ -664,6 +844,9 @@ int main(int argc, char **argv)
             .notice = "scontrol update nodename={node} state=drain reason={reason}",
             .features = "cloud",
             .imds = JOIN_IMDS_URL,
+            .end = "shutdown -h now",
+            .stamp = "/run/stint-join.idle",
+            .idle = -1,
             .every = 5 * MSEC_PER_SEC,
             .wait = 300 * MSEC_PER_SEC,
             .mem_percent = 100,

@@ -369,6 +369,17 @@ static void catch_up(struct local_cloud *cloud, const struct line *line, struct 
         cloud->config.on_event(cloud->config.context, event);
 }
 
+/* A machine of ours is called by the prefix and its number; one that is not is another cluster's. */
+static bool has_our_name(const struct local_cloud *cloud, const struct line *line,
+                         uint64_t instance)
+{
+    const char *name = line_get(line, "name");
+    char ours[LOCAL_NAME_MAX + 1 + 20];
+
+    (void)snprintf(ours, sizeof(ours), "%s%llu", cloud->prefix, (unsigned long long)instance);
+    return name == NULL || strcmp(name, ours) == 0;
+}
+
 static void take_found(struct local_cloud *cloud, msec_t now, const struct line *line)
 {
     struct cloud_event event = { .kind = CLOUD_FOUND, .at = now };
@@ -377,6 +388,8 @@ static void take_found(struct local_cloud *cloud, msec_t now, const struct line 
     if (!read_event(cloud, line, &event) || !read_id(line, "key", &key) ||
         map_get(&cloud->of[ASK_LIST], key) == MAP_NONE)
         complain(cloud, "found, but nobody asked", "");
+    else if (!has_our_name(cloud, line, event.instance))
+        complain(cloud, "found, but not by our name", line_get(line, "name"));
     else if (key == OWN_LIST)
         catch_up(cloud, line, &event);
     else

@@ -27,6 +27,7 @@
 
 #include "base/line.h"
 #include "base/mem.h"
+#include "cloud/job_watch.h"
 #include "cloud/local/local_protocol.h"
 
 enum {
@@ -363,6 +364,14 @@ bool local_host_boot(struct local_host *host, const struct local_order *order)
     }
     host->of_row[order->row] = machine;
     return true;
+}
+
+bool local_host_is_busy(const struct local_host *host, uint32_t row)
+{
+    const struct machine *machine = row < host->rows ? host->of_row[row] : NULL;
+    const uint64_t space = machine != NULL ? job_watch_space_of(machine->init.pid) : 0;
+
+    return space == 0 || job_watch_is_busy("/proc", space);
 }
 
 void local_host_kill(struct local_host *host, uint32_t row)

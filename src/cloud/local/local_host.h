@@ -64,6 +64,9 @@ bool local_host_boot(struct local_host *host, const struct local_order *order);
 /* End it: on_down follows. */
 void local_host_kill(struct local_host *host, uint32_t row);
 
+/* Whether a job runs there (job_watch.h); yes, if that cannot be told. */
+bool local_host_is_busy(const struct local_host *host, uint32_t row);
+
 /* Make the bridge if it is not there, and note in the state folder that it is ours. */
 int local_host_make_bridge(const struct local_host_config *config, struct error *reterr);
 

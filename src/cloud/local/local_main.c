@@ -22,6 +22,7 @@
 #include <uv.h>
 
 #include "base/line_input.h"
+#include "base/mem.h"
 #include "base/steady_clock.h"
 #include "cloud/local/local_host.h"
 #include "cloud/local/local_init.h"
@@ -29,8 +30,9 @@
 #include "cloud/local/local_world.h"
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
+#include "trace/number.h"
 
-enum { CLOSE_MS_MAX = 10000 };
+enum { CLOSE_MS_MAX = 10000, IDLE_MS_MIN = 100, IDLE_MS_MAX = 30000 };
 
 struct options {
     const char *socket;
@@ -43,6 +45,7 @@ struct options {
     unsigned network[2];
     uint32_t mode;
     uint64_t seed;
+    msec_t idle_ms; /* 0: machines end when they are told to, and not by themselves */
     char *env[LOCAL_ENV_MAX + 1];
     uint32_t env_count;
     bool is_cleanup;
@@ -63,6 +66,10 @@ struct cloud {
     uv_prepare_t prepare;
     uv_signal_t signals[2];
     uv_timer_t deadline;
+    uv_timer_t idle;
+    msec_t *idle_since; /* by row; 0: not looked at yet */
+    uint32_t idle_count;
+    uint32_t idle_room;
     struct steady_clock clock;
     int lock;
     int journal;
@@ -86,6 +93,8 @@ static const char usage[] =
     "  --network A.B        the bridge is A.B.0.1, machines are A.B.1.1 and upwards (10.77)\n"
     "  --mode OCTAL         of the socket (0600)\n"
     "  --seed N             of all chance (1)\n"
+    "  --idle-shutdown TIME end a machine on which no job runs when nobody has been connected\n"
+    "                       for its cluster so long (30m; 0: never)\n"
     "  --faults LIST        K=V,... or a file of such lines: refuse, duplicate, cut (of 1,000),\n"
     "                       delay_ms, quota, capacity:OFFER\n"
     "  --cleanup            end and remove what a killed server left, as its state folder has it\n"
@@ -193,6 +202,44 @@ static void on_wake(uv_timer_t *timer)
     struct cloud *cloud = timer->data;
 
     local_world_tick(cloud->world, now_ms(cloud));
+}
+
+/*
+ * Nothing is left running when the daemon is dead: a machine ends when nobody has been connected for its
+ * cluster, and no job has run there, for 'idle_ms'.
+ */
+
+static void look_at_idle(struct cloud *cloud, uint32_t row, msec_t now)
+{
+    const struct local_machine *machine = local_world_machine(cloud->world, row);
+    msec_t *since = &cloud->idle_since[row];
+
+    if (machine->state != LOCAL_RUNNING && machine->state != LOCAL_NOTICED)
+        return;
+    if (*since == 0 || local_server_hears(cloud->server, local_world_cluster(cloud->world, row)) ||
+        local_host_is_busy(cloud->host, row)) {
+        *since = now;
+        return;
+    }
+    if (now - *since < cloud->options.idle_ms)
+        return;
+    (void)fprintf(stderr,
+                  "stint-cloud-local: %s ends: nobody has asked for it and no job has run there "
+                  "for %lld s\n",
+                  machine->name, (long long)((now - *since) / MSEC_PER_SEC));
+    local_world_end_idle(cloud->world, row, now);
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+    struct cloud *cloud = timer->data;
+    const uint32_t count = local_world_machine_count(cloud->world);
+
+    MEM_ROOM(cloud->idle_since, cloud->idle_room, count);
+    while (cloud->idle_count < count)
+        cloud->idle_since[cloud->idle_count++] = 0;
+    for (uint32_t row = 0; row < count && !cloud->is_closing && cloud->server != NULL; row++)
+        look_at_idle(cloud, row, now_ms(cloud));
 }
 
 /* Before the loop sleeps: until when may it? */
@@ -438,6 +485,16 @@ static void start_handles(struct cloud *cloud)
 
     (void)uv_timer_init(&cloud->loop, &cloud->wake);
     (void)uv_timer_init(&cloud->loop, &cloud->deadline);
+    (void)uv_timer_init(&cloud->loop, &cloud->idle);
+    cloud->idle.data = cloud;
+    if (cloud->options.idle_ms > 0) {
+        const uint64_t every = (uint64_t)cloud->options.idle_ms / 10;
+
+        (void)uv_timer_start(&cloud->idle, on_idle, 0,
+                             every < IDLE_MS_MIN   ? IDLE_MS_MIN
+                             : every > IDLE_MS_MAX ? IDLE_MS_MAX
+                                                   : every);
+    }
     (void)uv_prepare_init(&cloud->loop, &cloud->prepare);
     cloud->wake.data = cloud;
     cloud->prepare.data = cloud;
@@ -453,6 +510,7 @@ static void close_handles(struct cloud *cloud)
 {
     uv_close((uv_handle_t *)&cloud->wake, NULL);
     uv_close((uv_handle_t *)&cloud->deadline, NULL);
+    uv_close((uv_handle_t *)&cloud->idle, NULL);
     uv_close((uv_handle_t *)&cloud->prepare, NULL);
     for (int i = 0; i < 2; i++)
         uv_close((uv_handle_t *)&cloud->signals[i], NULL);
@@ -511,6 +569,7 @@ static int run(struct cloud *cloud)
         code = serve(cloud, &error);
     local_world_destroy(cloud->world);
     catalogue_done(&cloud->catalogue);
+    mem_free(cloud->idle_since);
     return code < 0 ? fail(error.text) : 0;
 }
 
@@ -573,6 +632,7 @@ enum {
     OPT_NETWORK,
     OPT_MODE,
     OPT_SEED,
+    OPT_IDLE,
     OPT_CLEANUP,
     OPT_VERSION,
     OPT_HELP,
@@ -598,6 +658,10 @@ static int take_option(struct options *options, int option)
         break;
     case OPT_SEED:
         is_good = line_number(optarg, UINT64_MAX, &options->seed) == 0;
+        break;
+    case OPT_IDLE:
+        is_good = number_duration(optarg, strlen(optarg), &options->idle_ms) == 0 &&
+                  options->idle_ms >= 0;
         break;
     case OPT_CLEANUP:
         options->is_cleanup = true;
@@ -628,6 +692,7 @@ static int take_options(struct options *options, int argc, char **argv)
         { "network", required_argument, NULL, OPT_NETWORK },
         { "mode", required_argument, NULL, OPT_MODE },
         { "seed", required_argument, NULL, OPT_SEED },
+        { "idle-shutdown", required_argument, NULL, OPT_IDLE },
         { "cleanup", no_argument, NULL, OPT_CLEANUP },
         { "version", no_argument, NULL, OPT_VERSION },
         { "help", no_argument, NULL, OPT_HELP },
@@ -657,7 +722,11 @@ static int take_options(struct options *options, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static struct cloud cloud = {
-        .options = { .bridge = "slbr0", .network = { 10, 77 }, .mode = 0600, .seed = 1 },
+        .options = { .bridge = "slbr0",
+                     .network = { 10, 77 },
+                     .mode = 0600,
+                     .seed = 1,
+                     .idle_ms = (msec_t)1800 * MSEC_PER_SEC },
     };
 
     if (argc > 1 && strcmp(argv[1], "init") == 0)

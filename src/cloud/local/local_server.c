@@ -378,3 +378,12 @@ void local_server_close(struct local_server *server)
         hang_up(client);
     uv_close((uv_handle_t *)&server->pipe, on_server_closed);
 }
+
+bool local_server_hears(const struct local_server *server, const char *cluster)
+{
+    for (const struct client *client = server->clients; client != NULL; client = client->next) {
+        if (client->is_greeted && !client->is_closing && strcmp(client->cluster, cluster) == 0)
+            return true;
+    }
+    return false;
+}

@@ -9,6 +9,7 @@
 #ifndef STINT_CLOUD_LOCAL_SERVER_H
 #define STINT_CLOUD_LOCAL_SERVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -38,5 +39,8 @@ void local_server_close(struct local_server *server);
 /* Tell everyone who speaks for 'cluster'. */
 void local_server_tell(struct local_server *server, const char *cluster, const char *lines,
                        uint32_t size);
+
+/* Whether somebody who speaks for 'cluster' is connected. */
+bool local_server_hears(const struct local_server *server, const char *cluster);
 
 #endif

@@ -30,7 +30,7 @@ static const char *const state_names[LOCAL_STATES] = {
 
 /* All reasons there are; a record points to one of them. */
 static const char *const whys[] = {
-    "returned", "revoked", "died", "capacity", "quota", "unknown-offer", "broken",
+    "returned", "revoked", "died", "capacity", "quota", "unknown-offer", "broken", "idle",
 };
 
 struct local_world {
@@ -552,6 +552,19 @@ void local_world_down(struct local_world *world, uint32_t row, msec_t now)
     } else {
         finish_if_over(world, row, now);
     }
+}
+
+void local_world_end_idle(struct local_world *world, uint32_t row, msec_t now)
+{
+    const struct local_machine *machine = &world->machines[row];
+
+    if (machine->state == LOCAL_RUNNING || machine->state == LOCAL_NOTICED)
+        leave(world, row, now, now, "idle");
+}
+
+const char *local_world_cluster(const struct local_world *world, uint32_t row)
+{
+    return names_text(&world->clusters, world->machines[row].cluster);
 }
 
 msec_t local_world_next_wake(const struct local_world *world)

@@ -23,8 +23,10 @@ enum { STAGE_ACTS_MAX = 256, STAGE_ITEMS_MAX = 8, STAGE_TEXT_SIZE = 1024 };
 enum act_kind {
     ACT_ADMIT,
     ACT_RETIRE,
+    ACT_FORGET,
     ACT_PLACE,
     ACT_QUEUE,
+    ACT_CANCEL,
     ACT_STOP,
     ACT_RENT,
     ACT_GIVE_BACK,
@@ -65,6 +67,8 @@ struct stage {
     struct act acts[STAGE_ACTS_MAX];
     uint32_t act_count;
     uint32_t seen; /* acts that were checked already */
+    uint32_t left; /* acts up to here: whose machines, if they were retired, have left the engine */
+    bool keeps;    /* the engine lets no machine leave */
     msec_t now;
     money_t settled;     /* what tasks that ended were charged */
     uint32_t more_times; /* each event is heard so often again */
@@ -129,6 +133,11 @@ static inline void record_retire(void *self, uint64_t instance)
     record(self, (struct act){ .kind = ACT_RETIRE, .instance = instance });
 }
 
+static inline void record_forget(void *self, uint64_t instance)
+{
+    record(self, (struct act){ .kind = ACT_FORGET, .instance = instance });
+}
+
 static inline void record_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
 {
     record(self, (struct act){ .kind = ACT_PLACE, .key = key, .task = task, .instance = instance });
@@ -147,6 +156,11 @@ static inline void record_list_work(void *self, uint64_t key)
 static inline void record_list_machines(void *self, uint64_t key)
 {
     record(self, (struct act){ .kind = ACT_LIST_MACHINES, .key = key });
+}
+
+static inline void record_cancel(void *self, uint64_t key, uint64_t task)
+{
+    record(self, (struct act){ .kind = ACT_CANCEL, .key = key, .task = task });
 }
 
 static inline void record_stop(void *self, uint64_t key, uint64_t task)
@@ -213,8 +227,10 @@ static inline bool record_resume_due(void *self, uint64_t task, struct ledger_du
 static const struct engine_ops recording_engine = {
     .admit = record_admit,
     .retire = record_retire,
+    .forget = record_forget,
     .place = record_place,
     .queue = record_queue,
+    .cancel = record_cancel,
     .stop = record_stop,
     .list = record_list_work,
 };
@@ -302,12 +318,29 @@ static inline void stage_done(struct stage *stage)
  * What happens on it. Time goes on by a second with each decision and event, unless 'at' says other.
  */
 
+/* The engine says at once that it has nothing on what was retired. */
+static inline void stage_let_leave(struct stage *stage)
+{
+    while (!stage->keeps && stage->left < stage->act_count) {
+        const struct act act = stage->acts[stage->left++];
+        const struct engine_event event = {
+            .kind = ENGINE_NODE_LEFT,
+            .at = stage->now,
+            .instance = act.instance,
+        };
+
+        if (act.kind == ACT_RETIRE)
+            controller_on_engine(stage->controller, &event);
+    }
+}
+
 static inline void stage_engine(struct stage *stage, struct engine_event event)
 {
     stage->now += 1000;
     event.at = stage->now;
     for (uint32_t i = 0; i <= stage->more_times; i++)
         controller_on_engine(stage->controller, &event);
+    stage_let_leave(stage);
 }
 
 static inline void stage_cloud(struct stage *stage, struct cloud_event event)
@@ -316,6 +349,7 @@ static inline void stage_cloud(struct stage *stage, struct cloud_event event)
     event.at = stage->now;
     for (uint32_t i = 0; i <= stage->more_times; i++)
         controller_on_cloud(stage->controller, &event);
+    stage_let_leave(stage);
 }
 
 static inline void stage_decide(struct stage *stage, struct script script)
@@ -323,6 +357,7 @@ static inline void stage_decide(struct stage *stage, struct script script)
     stage->now += 1000;
     next_plan = script;
     controller_decide(stage->controller, stage->now);
+    stage_let_leave(stage);
 }
 
 /* A job whose tasks have the ids 'first', 'first' + 1... */
@@ -406,6 +441,11 @@ static inline void stage_stopped(struct stage *stage, uint64_t task)
     stage_task(stage, ENGINE_TASK_STOPPED, task, stage_key(stage, ACT_STOP, task));
 }
 
+static inline void stage_cancelled(struct stage *stage, uint64_t task)
+{
+    stage_task(stage, ENGINE_TASK_STOPPED, task, stage_key(stage, ACT_CANCEL, task));
+}
+
 static inline void stage_lost(struct stage *stage, uint64_t task)
 {
     stage_task(stage, ENGINE_TASK_LOST, task, stage_key(stage, ACT_PLACE, task));
@@ -487,6 +527,8 @@ static inline int act_text(const struct act *act, char *text, size_t size)
         return snprintf(text, size, "admit %" PRIu64 "; ", act->instance);
     case ACT_RETIRE:
         return snprintf(text, size, "retire %" PRIu64 "; ", act->instance);
+    case ACT_FORGET:
+        return snprintf(text, size, "forget %" PRIu64 "; ", act->instance);
     case ACT_PLACE:
         return snprintf(text, size, "place %" PRIu64 " on %" PRIu64 "; ", act->task, act->instance);
     case ACT_QUEUE:
@@ -495,6 +537,8 @@ static inline int act_text(const struct act *act, char *text, size_t size)
         return snprintf(text, size, "list machines; ");
     case ACT_LIST_WORK:
         return snprintf(text, size, "list work; ");
+    case ACT_CANCEL:
+        return snprintf(text, size, "cancel %" PRIu64 "; ", act->task);
     case ACT_STOP:
         return snprintf(text, size, "stop %" PRIu64 "; ", act->task);
     case ACT_RENT:
@@ -514,6 +558,7 @@ __attribute__((format(printf, 2, 3))) static inline void stage_acts(struct stage
     size_t used = 0;
     va_list list;
 
+    stage_let_leave(stage);
     va_start(list, format);
     (void)vsnprintf(want, sizeof(want), format, list);
     va_end(list);

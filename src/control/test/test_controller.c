@@ -118,8 +118,8 @@ TEST(a_drain_lets_go_of_all_that_is_empty_and_of_nothing_else)
     stage_decide(&stage, (struct script){ .rents = { 1 }, .rent_count = 1 });
     const uint64_t empty = stage_instance(&stage, 0);
     stage.seen = stage.act_count;
-    controller_drain(stage.controller);
-    controller_drain(stage.controller);
+    controller_drain(stage.controller, stage.now);
+    controller_drain(stage.controller, stage.now);
 
     stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", empty, empty);
     stage_done(&stage);
@@ -428,7 +428,7 @@ TEST(tasks_of_a_lost_machine_wait_again_when_the_engine_speaks_first)
     stage_lost(&stage, 1);
     stage_gone(&stage, machine, 5000, 20000);
 
-    stage_acts(&stage, "retire %" PRIu64 "; ", machine);
+    stage_acts(&stage, "forget %" PRIu64 "; ", machine);
     assert_int_equal(stage_where(&stage, 1), 0);
     assert_int_equal(stage_view(&stage)->instance.living, 0);
     assert_int_equal(controller_stats(stage.controller)->late_events, 0);
@@ -467,7 +467,7 @@ TEST(a_task_leaving_a_lost_machine_goes_to_its_target)
     stage.seen = stage.act_count;
     stage_gone(&stage, machine, 5000, 20000);
 
-    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; ", machine, target);
+    stage_acts(&stage, "forget %" PRIu64 "; place 1 on %" PRIu64 "; ", machine, target);
     stage_started(&stage, 1);
     assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
     stage_done(&stage);
@@ -523,7 +523,7 @@ TEST(a_machine_that_is_gone_before_its_tasks_have_stopped_is_not_given_back)
     stage_gone(&stage, machine, 5000, 20000);
     stage_stopped(&stage, 1);
 
-    stage_acts(&stage, "stop 1; retire %" PRIu64 "; ", machine);
+    stage_acts(&stage, "stop 1; forget %" PRIu64 "; ", machine);
     assert_int_equal(stage_view(&stage)->instance.living, 0);
     stage_done(&stage);
 }
@@ -560,14 +560,14 @@ TEST(what_runs_on_a_machine_that_is_only_at_risk_goes_on)
     stage_cloud(&stage, notice);
     stage_cloud(&stage, notice);
 
-    stage_acts(&stage, "stop 2; "); /* it has not begun */
+    stage_acts(&stage, "cancel 2; "); /* it has not begun */
     assert_int_equal(stage_where(&stage, 1), machine);
     assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
     assert_false(view_is_open(stage_view(&stage), view_find_instance(stage_view(&stage), machine)));
     assert_true(controller_wants_decision(stage.controller));
     assert_int_equal(controller_stats(stage.controller)->at_risk, 1);
     assert_int_equal(controller_stats(stage.controller)->noticed, 0);
-    stage_stopped(&stage, 2);
+    stage_cancelled(&stage, 2);
     stage_no_acts(&stage);
     stage_finished(&stage, 1);
     stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
@@ -671,8 +671,8 @@ TEST(a_released_machine_goes_back_once_when_its_last_task_has_left)
     stage_finished(&stage, 2); /* it was faster */
     stage_no_acts(&stage);
     stage_stopped(&stage, 1);
-    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; place 1 on %" PRIu64 "; ",
-               machine, machine, target);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ",
+               machine, target, machine);
     stage_task(&stage, ENGINE_TASK_STOPPED, 1, stage_key(&stage, ACT_STOP, 1));
     stage_no_acts(&stage);
     stage_done(&stage);
@@ -718,7 +718,7 @@ TEST(a_start_of_an_earlier_placement_is_ignored)
     stage_done(&stage);
 }
 
-TEST(a_start_that_is_heard_after_the_order_to_stop_is_ignored)
+TEST(a_task_that_started_before_its_cancel_arrived_runs_on_where_it_is)
 {
     struct stage stage;
 
@@ -727,11 +727,66 @@ TEST(a_start_that_is_heard_after_the_order_to_stop_is_ignored)
     const uint64_t machine = stage_move(&stage, 1, 0);
     stage_running(&stage, machine);
     stage_ready(&stage, machine);
-    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+    stage_cloud(&stage, (struct cloud_event){
+                            .kind = CLOUD_NOTICE, .instance = machine, .may_stay = true });
+    stage.seen = stage.act_count;
     stage_started(&stage, 1);
 
-    assert_int_equal(stage_state(&stage, 1), TASK_WAITING);
-    assert_int_equal(controller_stats(stage.controller)->late_events, 1);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    stage_finished(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    assert_int_equal(controller_stats(stage.controller)->evicted, 0);
+    stage_done(&stage);
+}
+
+TEST(a_task_that_is_to_go_elsewhere_and_started_first_is_not_killed)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    const uint64_t machine = stage_move(&stage, 1, 0);
+    stage_running(&stage, machine);
+    stage_ready(&stage, machine);
+    const uint64_t other = stage_move(&stage, 1, 1);
+
+    stage.seen = stage.act_count;
+    stage_started(&stage, 1);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    stage_running(&stage, other);
+    stage_ready(&stage, other);
+    stage_acts(&stage, "admit %" PRIu64 "; ", other);
+    stage_done(&stage);
+}
+
+TEST(a_machine_is_given_back_only_when_the_engine_has_nothing_there)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    const struct engine_event left = { .kind = ENGINE_NODE_LEFT, .instance = machine };
+
+    stage.keeps = true;
+    stage_engine(&stage, left); /* nobody asked for that */
+    stage_finished(&stage, 1);
+    stage_release(&stage, machine);
+    stage_acts(&stage, "retire %" PRIu64 "; ", machine);
+    stage_job(&stage, 2, 1, false); /* the engine starts one there before it was told */
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                                .task = 2,
+                                                .instance = machine,
+                                                .started_at = stage.now,
+                                                .key = (uint64_t)1 << 63 });
+    stage_engine(&stage, left); /* older than that news */
+    stage_no_acts(&stage);
+    stage_finished(&stage, 2);
+    stage_acts(&stage, "retire %" PRIu64 "; ", machine);
+    stage_engine(&stage, left);
+    stage_acts(&stage, "give back %" PRIu64 "; ", machine);
     stage_done(&stage);
 }
 
@@ -897,7 +952,9 @@ CHECK_MAIN(RUN(what_a_plan_rents_is_asked_for_at_once),
            RUN(a_released_machine_goes_back_once_when_its_last_task_has_left),
            RUN(a_machine_released_before_it_runs_goes_back_and_is_never_admitted),
            RUN(a_start_of_an_earlier_placement_is_ignored),
-           RUN(a_start_that_is_heard_after_the_order_to_stop_is_ignored),
+           RUN(a_task_that_started_before_its_cancel_arrived_runs_on_where_it_is),
+           RUN(a_task_that_is_to_go_elsewhere_and_started_first_is_not_killed),
+           RUN(a_machine_is_given_back_only_when_the_engine_has_nothing_there),
            RUN(a_stop_of_an_earlier_act_is_ignored), RUN(a_loss_of_an_earlier_placement_is_ignored),
            RUN(a_loss_under_no_key_is_ignored),
            RUN(a_rate_counts_while_its_task_runs_and_is_no_late_event_while_it_stops),

@@ -22,13 +22,6 @@ static enum instance_state machine_state(const struct stage *stage, uint64_t ins
 }
 
 /* An audit in which nothing is named but what 'tell' tells. */
-static void audit(struct stage *stage)
-{
-    stage_audit(stage);
-    stage_listed(stage, ACT_LIST_MACHINES);
-    stage_listed(stage, ACT_LIST_WORK);
-}
-
 TEST(the_first_audit_asks_for_work_when_the_machines_are_known)
 {
     struct stage stage;
@@ -315,57 +308,234 @@ TEST(a_machine_that_outlived_its_bill_is_given_back)
         stage_audit(&stage);
         stage.seen = stage.act_count;
         stage_machine_found(&stage, 8, 100, 0);
-        stage_acts(&stage, "retire %d; give back 8; ", 8);
+        stage_acts(&stage, times == 1 ? "retire %d; give back 8; " : "give back %d; ", 8);
         stage_listed(&stage, ACT_LIST_MACHINES);
-        assert_int_equal(stats_of(&stage)->outlived, times);
+        assert_int_equal(stats_of(&stage)->outlived, 1);
+        assert_int_equal(stage_view(&stage)->instance.living, 1); /* it counts until it is gone */
     }
+    stage_gone(&stage, 8, 100, 900);
     assert_true(controller_is_idle(stage.controller));
     assert_int_equal(stage.bills, 0);
     stage_done(&stage);
 }
 
-TEST(a_machine_that_a_list_does_not_name_is_gone)
+/* Both lists of one audit, some time after the last one; the engine names 'vouched' as ready. */
+static void audit_empty(struct stage *stage, msec_t later, uint64_t vouched)
 {
-    struct stage stage;
-
-    stage_init(&stage);
-
-    const struct takeover scene = set_scene(&stage);
-
-    stage_audit(&stage);
-    stage_machine_found(&stage, scene.booting, scene.booting_from, 1);
-    stage_listed(&stage, ACT_LIST_MACHINES);
-    assert_int_equal(stats_of(&stage)->vanished, 1);
-    assert_int_equal(machine_state(&stage, scene.ready), INSTANCE_FREE);
-    assert_int_equal(stage_where(&stage, 1), 0);
-    assert_int_equal(stage.billed, stage.now - scene.ready_from);
-    stage_done(&stage);
+    stage->now += later;
+    stage_audit(stage);
+    stage_listed(stage, ACT_LIST_MACHINES);
+    for (uint64_t job = 1; job <= 2; job++)
+        stage_job(stage, job, 1, false);
+    if (vouched != 0)
+        stage_ready(stage, vouched);
+    stage_listed(stage, ACT_LIST_WORK);
 }
 
-TEST(a_request_is_given_up_when_two_lists_do_not_name_it)
+TEST(a_machine_that_one_list_does_not_name_is_only_missing)
 {
     struct stage stage;
 
     stage_init(&stage);
     stage_job(&stage, 1, 1, false);
-    (void)stage_move(&stage, 1, 0);
 
-    const uint64_t machine = stage_instance(&stage, 0);
+    const uint64_t machine = stage_launch(&stage, 1, 0);
 
-    for (uint32_t i = 0; i < 2; i++) {
-        stage_audit(&stage);
-        stage_listed(&stage, ACT_LIST_MACHINES);
-        assert_int_equal(machine_state(&stage, machine),
-                         i == 0 ? INSTANCE_REQUESTED : INSTANCE_FREE);
-    }
-    assert_int_equal(stage_where(&stage, 1), 0);
-    assert_int_equal(stage_view(&stage)->offer_blocked_until[0], 0);
-    assert_int_equal(stage.bills, 0);
-
-    /* It came after all. */
+    audit_empty(&stage, 0, 0);
+    assert_int_equal(controller_missing(stage.controller), 1);
+    assert_false(controller_doubts(stage.controller));
+    assert_int_equal(stats_of(&stage)->vanished, 0);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    assert_int_equal(stage_view(&stage)->instance.living, 1); /* it counts */
     stage_audit(&stage);
-    stage_machine_found(&stage, machine, 5000, 0);
-    assert_int_equal(machine_state(&stage, machine), INSTANCE_BOOTING);
+    stage_machine_found(&stage, machine, 4000, 0);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    assert_int_equal(controller_missing(stage.controller), 0);
+    stage_done(&stage);
+}
+
+TEST(a_machine_whose_node_answers_is_never_gone_because_lists_lack_it)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    for (uint32_t i = 0; i < 50; i++)
+        audit_empty(&stage, 60 * MSEC_PER_SEC, machine);
+    assert_int_equal(controller_missing(stage.controller), 1);
+    assert_int_equal(stats_of(&stage)->vanished, 0);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_no_witness_has_seen_is_given_back_and_counts_until_that_is_confirmed)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_move(&stage, 1, 0);
+
+    stage_running(&stage, machine); /* it boots, so no engine can vouch for it */
+    audit_empty(&stage, 0, 0);
+    audit_empty(&stage, 1000, 0);
+    assert_int_equal(machine_state(&stage, machine),
+                     INSTANCE_BOOTING); /* two lists, but too soon */
+    stage.seen = stage.act_count;
+    audit_empty(&stage, 60 * MSEC_PER_SEC, 0);
+    stage_acts(&stage, "list machines; list work; retire %" PRIu64 "; give back %" PRIu64 "; ",
+               machine, machine);
+    assert_int_equal(stats_of(&stage)->vanished, 1);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_view(&stage)->instance.living, 1);
+    stage_gone(&stage, machine, -1, 0); /* the cloud knows no such machine, nor its bill */
+    assert_int_equal(stage_view(&stage)->instance.living, 0);
+    assert_int_equal(stage.bills, 1);
+    stage_done(&stage);
+}
+
+TEST(a_request_is_given_back_when_lists_do_not_name_it_for_long)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_move(&stage, 1, 0);
+
+    audit_empty(&stage, 0, 0);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_REQUESTED);
+    audit_empty(&stage, 60 * MSEC_PER_SEC, 0);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    stage_gone(&stage, machine, -1, 0);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_FREE);
+    assert_int_equal(stage.bills, 0);
+    stage_done(&stage);
+}
+
+TEST(a_list_that_lacks_many_machines_is_doubted_and_nothing_is_rented)
+{
+    struct stage stage;
+    uint64_t machines[4];
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_job(&stage, 2, 1, false);
+    for (uint32_t i = 0; i < 4; i++) {
+        stage_decide(&stage, (struct script){ .rents = { 0 }, .rent_count = 1 });
+        machines[i] = stage_instance(&stage, 0);
+        stage_running(&stage, machines[i]);
+    }
+    audit_empty(&stage, 0, 0);
+    assert_true(controller_doubts(stage.controller));
+    assert_int_equal(controller_missing(stage.controller), 4);
+    stage.seen = stage.act_count;
+    stage_decide(&stage, (struct script){ .rents = { 1 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1 });
+    stage_no_acts(&stage);
+    assert_int_equal(controller_wait_of(stage.controller, 0).limit, LIMIT_DOUBT);
+    for (uint32_t i = 0; i < 5; i++)
+        audit_empty(&stage, 60 * MSEC_PER_SEC, 0);
+    assert_int_equal(stats_of(&stage)->vanished, 0); /* five minutes of it */
+
+    stage_audit(&stage);
+    for (uint32_t i = 0; i < 3; i++)
+        stage_machine_found(&stage, machines[i], 4000, 0);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    assert_false(controller_doubts(stage.controller));
+    assert_true(controller_wants_decision(stage.controller));
+    stage_done(&stage);
+}
+
+TEST(machines_that_somebody_else_rented_stop_all_renting_and_are_left_alone)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_job(&stage, 2, 1, false);
+    stage_audit(&stage);
+    stage_machine_found(&stage, 40, 100, 1); /* of an earlier process: taken over */
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    stage_job(&stage, 1, 1, false);
+    stage_job(&stage, 2, 1, false);
+    stage_listed(&stage, ACT_LIST_WORK);
+    assert_int_equal(stats_of(&stage)->adopted, 1);
+    assert_int_equal(controller_rivals(stage.controller), 0);
+
+    stage_audit(&stage);
+    stage_machine_found(&stage, 40, 100, 1);
+    stage_machine_found(&stage, 500, 100, 1); /* nobody here asked for that */
+    assert_true(controller_waits_for_cloud(stage.controller) >= 0);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    assert_int_equal(controller_rivals(stage.controller), 1);
+    assert_int_equal(controller_waits_for_cloud(stage.controller), -1);
+    assert_int_equal(machine_state(&stage, 500), INSTANCE_FREE);
+    stage.seen = stage.act_count;
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1 });
+    stage_no_acts(&stage);
+    assert_int_equal(controller_wait_of(stage.controller, 0).limit, LIMIT_RIVAL);
+
+    stage_audit(&stage);
+    stage_machine_found(&stage, 40, 100, 1);
+    stage_listed(&stage, ACT_LIST_MACHINES);
+    assert_int_equal(controller_rivals(stage.controller), 0);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_done(&stage);
+}
+
+TEST(machines_of_an_earlier_process_count_before_anybody_is_asked)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.max_instances = 2;
+    controller_tune(stage.controller, &stage.config);
+    controller_remember(stage.controller, 40, 0, 500, stage.now);
+    controller_remember(stage.controller, 41, 1, 600, stage.now);
+    controller_remember(stage.controller, 41, 1, 600, stage.now);
+    assert_int_equal(stage_view(&stage)->instance.living, 2);
+    assert_int_equal(controller_next_key(stage.controller), 42);
+    stage_job(&stage, 1, 1, false);
+    audit_empty(&stage, 0, 40); /* the list is empty, but Slurm knows one of them */
+    assert_int_equal(machine_state(&stage, 40), INSTANCE_READY);
+    stage.seen = stage.act_count;
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1 });
+    stage_acts(&stage, "retire %d; give back 40; ",
+               40); /* it makes room, and counts until it is gone */
+    assert_int_equal(stats_of(&stage)->rented, 0);
+    assert_int_equal(controller_wait_of(stage.controller, 0).limit, LIMIT_INSTANCES);
+    stage_audit(&stage);
+    stage_machine_found(&stage, 41, 700, 1);
+    stage_acts(&stage, "list machines; list work; admit %d; ", 41);
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_an_earlier_process_was_giving_back_takes_no_work)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    controller_remember(stage.controller, 40, 0, 500, stage.now);
+    controller_remember_return(stage.controller, 40);
+    controller_remember_return(stage.controller, 41); /* nobody knows that one */
+    stage_acts(&stage, "retire %d; give back 40; ", 40);
+    stage_audit(&stage);
+    stage_machine_found(&stage, 40, 700, 0);
+    stage_acts(&stage, "list machines; give back %d; ", 40); /* not admitted */
     stage_done(&stage);
 }
 
@@ -674,18 +844,6 @@ TEST(a_machine_that_the_engine_does_not_name_twice_takes_no_work)
     stage_done(&stage);
 }
 
-TEST(an_audit_of_nothing_empties_the_view)
-{
-    struct stage stage;
-
-    stage_init(&stage);
-    (void)set_scene(&stage);
-    audit(&stage);
-    assert_true(controller_is_idle(stage.controller));
-    assert_int_equal(stage.bills, 2);
-    stage_done(&stage);
-}
-
 CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(the_end_of_a_list_that_was_not_asked_for_is_late),
            RUN(a_new_process_takes_over_the_world_of_the_last),
@@ -697,8 +855,14 @@ CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(a_machine_of_no_known_offer_or_outside_a_list_is_left_alone),
            RUN(a_machine_that_ended_while_nobody_looked_is_billed_once),
            RUN(a_machine_that_outlived_its_bill_is_given_back),
-           RUN(a_machine_that_a_list_does_not_name_is_gone),
-           RUN(a_request_is_given_up_when_two_lists_do_not_name_it),
+           RUN(a_machine_that_one_list_does_not_name_is_only_missing),
+           RUN(a_machine_whose_node_answers_is_never_gone_because_lists_lack_it),
+           RUN(a_machine_that_no_witness_has_seen_is_given_back_and_counts_until_that_is_confirmed),
+           RUN(a_request_is_given_back_when_lists_do_not_name_it_for_long),
+           RUN(a_list_that_lacks_many_machines_is_doubted_and_nothing_is_rented),
+           RUN(machines_that_somebody_else_rented_stop_all_renting_and_are_left_alone),
+           RUN(machines_of_an_earlier_process_count_before_anybody_is_asked),
+           RUN(a_machine_that_an_earlier_process_was_giving_back_takes_no_work),
            RUN(what_was_asked_for_after_the_list_is_not_judged_by_it),
            RUN(a_list_makes_up_for_lost_news_of_a_machine),
            RUN(a_machine_that_was_given_back_and_is_still_there_is_given_back_again),
@@ -710,5 +874,4 @@ CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(a_placement_that_one_list_does_not_show_is_left_alone),
            RUN(a_stop_that_nobody_confirms_is_taken_as_done_when_the_task_is_not_there),
            RUN(a_stop_that_nobody_hears_is_repeated),
-           RUN(a_machine_that_the_engine_does_not_name_twice_takes_no_work),
-           RUN(an_audit_of_nothing_empties_the_view))
+           RUN(a_machine_that_the_engine_does_not_name_twice_takes_no_work))

@@ -119,12 +119,12 @@ TEST(who_is_on_the_way_gives_way_the_newest_first)
     stage_started(&stage, 3);
     stage.seen = stage.act_count;
     stage_found(&stage, 10, machine, stage.now, FOUND_KEY);
-    stage_acts(&stage, "stop 2; ");
+    stage_acts(&stage, "cancel 2; ");
     assert_int_equal(stage_where(&stage, 10), machine);
     assert_int_equal(stage_where(&stage, 1), machine);
     assert_int_equal(stage_where(&stage, 2), 0);
     assert_int_equal(stage_where(&stage, 3), machine);
-    stage_stopped(&stage, 2);
+    stage_cancelled(&stage, 2);
     stage_no_acts(&stage);
     stage_done(&stage);
 }
@@ -139,7 +139,7 @@ static void spread_job(struct stage *stage, uint64_t first, uint32_t tasks)
                                                         .estimate_ms = -1 } });
 }
 
-TEST(a_task_that_is_found_beside_one_of_its_job_that_is_spread_does_not_stay)
+TEST(a_task_that_is_found_beside_one_of_its_job_that_is_spread_runs_on)
 {
     struct stage stage;
 
@@ -151,15 +151,16 @@ TEST(a_task_that_is_found_beside_one_of_its_job_that_is_spread_does_not_stay)
     stage_put(&stage, 1, machine);
     stage.seen = stage.act_count;
     stage_found(&stage, 2, machine, stage.now, FOUND_KEY);
-    stage_acts(&stage, "stop 1; "); /* it was only on the way */
+    stage_acts(&stage, "cancel 1; "); /* it was only on the way */
     assert_int_equal(stage_where(&stage, 2), machine);
     stage_found(&stage, 3, machine, stage.now, FOUND_KEY + 1);
-    stage_acts(&stage, "stop 3; ");
-    assert_int_equal(stage_where(&stage, 3), 0);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 3), machine);
+    assert_int_equal(stage_state(&stage, 3), TASK_RUNNING);
     stage_done(&stage);
 }
 
-TEST(a_task_that_cannot_be_where_it_runs_is_stopped)
+TEST(a_task_that_runs_where_there_is_no_room_runs_on)
 {
     struct stage stage;
 
@@ -177,16 +178,18 @@ TEST(a_task_that_cannot_be_where_it_runs_is_stopped)
         stage_started(&stage, task);
     stage.seen = stage.act_count;
     stage_found(&stage, 10, machine, stage.now, FOUND_KEY);
-    stage_acts(&stage, "stop 10; ");
+    stage_no_acts(&stage);
     assert_int_equal(stats_of(&stage)->misfits, 1);
-    assert_int_equal(stage_where(&stage, 10), 0);
-    stage_stopped(&stage, 10);
-    stage_put(&stage, 10, a_machine(&stage, 0));
-    assert_int_not_equal(stage_where(&stage, 10), 0);
+    assert_int_equal(stage_where(&stage, 10), machine);
+    assert_int_equal(stage_state(&stage, 10), TASK_RUNNING);
+    view_check(stage_view(&stage));
+    stage_finished(&stage, 1);
+    assert_false(stage_view(&stage)->instance.crowded[0]);
+    stage_finished(&stage, 10);
     stage_done(&stage);
 }
 
-TEST(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped)
+TEST(a_task_that_is_found_on_a_machine_on_its_way_out_runs_to_its_end)
 {
     struct stage stage;
 
@@ -200,16 +203,16 @@ TEST(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped)
     stage_found(&stage, 1, machine, stage.now, 0);
     assert_int_equal(stats_of(&stage)->late_events, 3);
 
-    /* A machine that is cleared: it must leave as well. */
-    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+    stage_cloud(&stage, (struct cloud_event){
+                            .kind = CLOUD_NOTICE, .instance = machine, .may_stay = true });
     stage.seen = stage.act_count;
     stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
-    stage_acts(&stage, "stop 1; ");
-    stage_stopped(&stage, 1);
-    stage_stopped(&stage, 100);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    stage_finished(&stage, 100);
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_DRAINING);
+    stage_finished(&stage, 1);
     assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
-    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
-    assert_int_equal(stats_of(&stage)->late_events, 4);
     stage_done(&stage);
 }
 
@@ -279,11 +282,11 @@ TEST(what_runs_on_a_machine_that_is_closed_goes_on_and_nothing_else_begins)
     stage.seen = stage.act_count;
     close_machine(&stage, machine);
     close_machine(&stage, machine);
-    stage_acts(&stage, "stop 2; ");
+    stage_acts(&stage, "cancel 2; ");
     assert_int_equal(state_of(&stage, machine), INSTANCE_DRAINING);
     assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
     assert_int_equal(stage_where(&stage, 2), 0);
-    stage_stopped(&stage, 2);
+    stage_cancelled(&stage, 2);
 
     stage_ready(&stage, machine); /* it takes work again */
     assert_int_equal(state_of(&stage, machine), INSTANCE_READY);
@@ -365,9 +368,9 @@ CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(a_task_that_is_found_elsewhere_is_not_where_it_was_thought),
            RUN(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready),
            RUN(who_is_on_the_way_gives_way_the_newest_first),
-           RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_does_not_stay),
-           RUN(a_task_that_cannot_be_where_it_runs_is_stopped),
-           RUN(a_task_that_is_found_where_nothing_may_run_is_late_or_stopped),
+           RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_runs_on),
+           RUN(a_task_that_runs_where_there_is_no_room_runs_on),
+           RUN(a_task_that_is_found_on_a_machine_on_its_way_out_runs_to_its_end),
            RUN(what_was_said_of_a_task_before_it_left_is_old_news),
            RUN(tasks_of_a_machine_that_the_engine_lost_wait_again),
            RUN(what_runs_on_a_machine_that_is_closed_goes_on_and_nothing_else_begins),

@@ -110,6 +110,46 @@ TEST(nothing_is_rented_when_nothing_shall_be)
     stage_done(&stage);
 }
 
+TEST(a_rent_that_the_budget_does_not_pay_the_minimum_of_is_not_made)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const struct view *view = stage_view(&stage);
+    const money_t two = controller_first_charge(view->catalogue, 0, view->now) +
+                        controller_first_charge(view->catalogue, 1, view->now);
+
+    assert_true(two > 0);
+    controller_set_budget(stage.controller, true, two);
+    stage_job(&stage, 1, 3, false);
+    stage_decide(&stage, three);
+    stage_acts(&stage, "rent 1 of 0; rent 2 of 1; ");
+    assert_int_equal(limit_of(&stage, 2), LIMIT_NONE);
+    assert_int_equal(limit_of(&stage, 3), LIMIT_BUDGET);
+    stage_done(&stage);
+}
+
+TEST(a_budget_that_is_spent_or_there_again_is_decided_about)
+{
+    static const struct script nothing = { .rent_count = 0 };
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_decide(&stage, nothing);
+    assert_false(controller_wants_decision(stage.controller));
+    controller_set_budget(stage.controller, true, 10);
+    assert_false(controller_wants_decision(stage.controller));
+    controller_set_budget(stage.controller, true, 0);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_decide(&stage, nothing);
+    controller_set_budget(stage.controller, true, -5);
+    assert_false(controller_wants_decision(stage.controller));
+    controller_set_budget(stage.controller, false, 0);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_done(&stage);
+}
+
 TEST(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room)
 {
     struct stage stage;
@@ -151,6 +191,57 @@ TEST(a_gang_is_dropped_with_its_places_on_machines_that_there_are)
                                   .place_count = 2 });
     stage_no_acts(&stage);
     assert_int_equal(stage_where(&stage, 1), 0);
+    stage_done(&stage);
+}
+
+TEST(of_two_gangs_that_are_partly_above_a_limit_the_second_gets_what_the_first_leaves)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 9, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 9, 0);
+
+    stage.config.max_instances = 2;
+    tune(&stage);
+    stage_job(&stage, 1, 2, true);
+    stage_job(&stage, 3, 2, true);
+    stage.seen = stage.act_count;
+    stage_decide(&stage, (struct script){ .rents = { 1, 1, 1 },
+                                          .rent_count = 3,
+                                          .places = { { .task = 1, .rent = 0 },
+                                                      { .task = 2, .rent = 1 },
+                                                      { .task = 3, .instance = machine },
+                                                      { .task = 4, .rent = 2 } },
+                                          .place_count = 4 });
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    assert_int_equal(stage_where(&stage, 3), machine);
+    assert_int_not_equal(stage_where(&stage, 4), 0);
+    stage_done(&stage);
+}
+
+TEST(empty_machines_go_back_for_a_gang_that_is_partly_above_a_limit)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 9, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 9, 0);
+
+    stage_finished(&stage, 9);
+    stage.config.max_instances = 2;
+    tune(&stage);
+    stage_job(&stage, 1, 2, true);
+    stage.seen = stage.act_count;
+    stage_decide(&stage, (struct script){ .rents = { 1, 1 },
+                                          .rent_count = 2,
+                                          .places = { { .task = 1 }, { .task = 2, .rent = 1 } },
+                                          .place_count = 2 });
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_not_equal(machine_state(&stage, machine), INSTANCE_READY);
     stage_done(&stage);
 }
 
@@ -307,7 +398,7 @@ TEST(a_machine_on_which_nothing_starts_is_given_back)
     assert_int_equal(machine_state(&stage, machine), INSTANCE_DRAINING);
     assert_int_equal(stage_where(&stage, 5), machine); /* what runs there may end */
     assert_int_equal(stage_where(&stage, 4), 0);
-    stage_stopped(&stage, 4);
+    stage_cancelled(&stage, 4);
     stage_finished(&stage, 5);
     assert_int_equal(machine_state(&stage, machine), INSTANCE_RETURNED);
     assert_int_equal(stats_of(&stage)->bad_machines, 1);
@@ -474,155 +565,6 @@ TEST(a_machine_that_runs_is_not_withdrawn)
     stage_done(&stage);
 }
 
-enum { BOOT_MS = 60000 };
-
-static void boot_scene(struct stage *stage, uint32_t tasks, bool gang)
-{
-    stage_init(stage);
-    stage->config.boot_timeout_ms = BOOT_MS;
-    tune(stage);
-    stage_job(stage, 1, tasks, gang);
-}
-
-/* Nothing that was asked for becomes ready. */
-static void wait_in_vain(struct stage *stage)
-{
-    stage->now += 2 * BOOT_MS;
-    stage_decide(stage, (struct script){ .rent_count = 0 });
-    stage->seen = stage->act_count;
-}
-
-static msec_t blocked_for(const struct stage *stage, uint32_t offer)
-{
-    return stage_view(stage)->offer_blocked_until[offer] - stage->now;
-}
-
-TEST(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time)
-{
-    static const msec_t length[] = { 300000, 600000, 1200000, 2400000, 3600000, 3600000 };
-    struct stage stage;
-
-    boot_scene(&stage, 1, false);
-    for (uint32_t i = 0; i < sizeof(length) / sizeof(length[0]); i++) {
-        (void)stage_move(&stage, 1, 0);
-        wait_in_vain(&stage);
-        assert_int_equal(blocked_for(&stage, 0), length[i]);
-        stage.now += length[i];
-    }
-
-    /* One that becomes ready is the end of it. */
-    stage_gone(&stage, stage_launch(&stage, 1, 0), 5000, 6000);
-    (void)stage_move(&stage, 1, 0);
-    wait_in_vain(&stage);
-    assert_int_equal(blocked_for(&stage, 0), STAGE_BLOCK_MS);
-    stage_done(&stage);
-}
-
-TEST(machines_that_were_asked_for_together_are_one_failure_of_their_offer)
-{
-    struct stage stage;
-
-    boot_scene(&stage, 3, false);
-    stage_decide(&stage, three); /* two of offer 0, one of offer 1 */
-    wait_in_vain(&stage);
-    assert_int_equal(stats_of(&stage)->boot_timeouts, 3);
-    assert_int_equal(blocked_for(&stage, 0), STAGE_BLOCK_MS);
-    assert_int_equal(blocked_for(&stage, 1), STAGE_BLOCK_MS);
-    stage_done(&stage);
-}
-
-TEST(when_three_machines_did_not_become_ready_one_is_tried_at_a_time)
-{
-    struct stage stage;
-
-    boot_scene(&stage, 3, false);
-    stage_decide(&stage, three);
-    assert_int_equal(controller_failed_boots(stage.controller), 0);
-    wait_in_vain(&stage);
-    assert_int_equal(controller_failed_boots(stage.controller), 3);
-
-    stage_decide(&stage, three);
-    const uint64_t probe = stage_instance(&stage, 0);
-
-    stage_acts(&stage, "rent %" PRIu64 " of 0; ", probe);
-    assert_int_equal(stage_where(&stage, 1), probe);
-    assert_int_equal(limit_of(&stage, 1), LIMIT_NONE);
-    assert_int_equal(limit_of(&stage, 2), LIMIT_PROBE);
-    assert_int_equal(limit_of(&stage, 3), LIMIT_PROBE);
-    assert_int_equal(stats_of(&stage)->unproven, 2);
-    assert_int_equal(stats_of(&stage)->limited, 0); /* none that somebody has set */
-
-    /* While it is on its way, nothing else is asked for, and it is not let go of. */
-    stage_finished(&stage, 1);
-    stage_decide(&stage, (struct script){ .rents = { 1 },
-                                          .rent_count = 1,
-                                          .places = { { .task = 2 } },
-                                          .place_count = 1,
-                                          .releases = { probe },
-                                          .release_count = 1 });
-    stage_no_acts(&stage);
-
-    stage_running(&stage, probe);
-    stage_ready(&stage, probe);
-    assert_true(controller_wants_decision(stage.controller));
-    assert_int_equal(controller_failed_boots(stage.controller), 0);
-    stage_decide(&stage, (struct script){ .rents = { 0, 1 },
-                                          .rent_count = 2,
-                                          .places = { { .task = 2 }, { .task = 3, .rent = 1 } },
-                                          .place_count = 2 });
-    assert_int_equal(stats_of(&stage)->rented, 3 + 1 + 2);
-    stage_done(&stage);
-}
-
-TEST(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried)
-{
-    const struct script two = { .rents = { 0, 1 },
-                                .rent_count = 2,
-                                .places = { { .task = 1 }, { .task = 2, .rent = 1 } },
-                                .place_count = 2 };
-    struct stage stage;
-
-    boot_scene(&stage, 2, true);
-    for (uint32_t i = 0; i < 2; i++) {
-        stage_decide(&stage, two);
-        wait_in_vain(&stage);
-    }
-    stage_decide(&stage, two);
-    const uint64_t probe = stage_instance(&stage, 0);
-
-    stage_acts(&stage, "rent %" PRIu64 " of 0; ", probe);
-    assert_int_equal(stage_where(&stage, 1), 0);
-    assert_int_equal(limit_of(&stage, 1), LIMIT_PROBE);
-    stage_decide(&stage, two);
-    stage_no_acts(&stage);
-    stage_running(&stage, probe);
-    stage_ready(&stage, probe);
-    stage_decide(&stage, two);
-    assert_int_equal(stats_of(&stage)->rented, 2 + 2 + 1 + 2);
-    stage_done(&stage);
-}
-
-TEST(machines_that_fail_beside_one_that_becomes_ready_stop_nothing)
-{
-    const struct script four = { .rents = { 0, 0, 0, 0 },
-                                 .rent_count = 4,
-                                 .places = { { .task = 1 },
-                                             { .task = 2, .rent = 1 },
-                                             { .task = 3, .rent = 2 },
-                                             { .task = 4, .rent = 3 } },
-                                 .place_count = 4 };
-    struct stage stage;
-
-    boot_scene(&stage, 4, false);
-    stage_decide(&stage, four);
-    stage_running(&stage, stage_instance(&stage, 0));
-    stage_ready(&stage, stage_instance(&stage, 0));
-    wait_in_vain(&stage);
-    assert_int_equal(stats_of(&stage)->boot_timeouts, 3);
-    assert_int_equal(controller_failed_boots(stage.controller), 0);
-    stage_done(&stage);
-}
-
 /*
  * Queued at the engine.
  */
@@ -683,7 +625,7 @@ TEST(nothing_is_queued_where_no_machine_could_run_it)
     stage_done(&stage);
 }
 
-TEST(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_one)
+TEST(a_queued_task_is_the_engines_and_no_plan_places_it)
 {
     struct stage stage;
     const uint64_t machine = queue_scene(&stage);
@@ -701,8 +643,36 @@ TEST(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_
     assert_int_equal(controller_queued(stage.controller), 1);
     stage_running(&stage, fresh);
     stage_ready(&stage, fresh);
-    stage_acts(&stage, "admit %" PRIu64 "; place 1 on %" PRIu64 "; ", fresh, fresh);
+    stage_acts(&stage, "admit %" PRIu64 "; ", fresh); /* the engine starts it there by itself */
+    assert_int_equal(controller_queued(stage.controller), 1);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    stage_found(&stage, 1, fresh, stage.now, FOUND_KEY);
     assert_int_equal(controller_queued(stage.controller), 0);
+    assert_int_equal(stage_where(&stage, 1), fresh);
+    stage_done(&stage);
+}
+
+TEST(a_queued_task_that_the_engine_overlooks_is_taken_back_and_placed)
+{
+    struct stage stage;
+    const uint64_t machine = queue_scene(&stage);
+
+    stage_job(&stage, 1, 1, false);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "queue 1; ");
+    stage_finished(&stage, 50); /* now the machine is empty */
+    stage_put(&stage, 1, machine);
+    stage_no_acts(&stage);
+    assert_true(controller_next_wake(stage.controller) <= stage.now + 5000);
+    stage.now += 5000;
+    stage_put(&stage, 1, machine);
+    stage_acts(&stage, "cancel 1; ");
+    stage_put(&stage, 1, machine); /* not before the engine has let go of it */
+    stage_no_acts(&stage);
+    stage_cancelled(&stage, 1);
+    stage_acts(&stage, "place 1 on %" PRIu64 "; ", machine);
+    stage_started(&stage, 1);
+    assert_int_equal(stage_where(&stage, 1), machine);
     stage_done(&stage);
 }
 
@@ -740,8 +710,12 @@ TEST(a_machine_that_a_queued_task_may_use_is_not_released)
 CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(rents_above_the_price_of_all_are_dropped),
            RUN(nothing_is_rented_when_nothing_shall_be),
+           RUN(a_rent_that_the_budget_does_not_pay_the_minimum_of_is_not_made),
+           RUN(a_budget_that_is_spent_or_there_again_is_decided_about),
            RUN(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room),
            RUN(a_gang_is_dropped_with_its_places_on_machines_that_there_are),
+           RUN(of_two_gangs_that_are_partly_above_a_limit_the_second_gets_what_the_first_leaves),
+           RUN(empty_machines_go_back_for_a_gang_that_is_partly_above_a_limit),
            RUN(who_would_have_taken_the_room_of_a_move_is_dropped_with_it),
            RUN(who_would_come_to_where_one_of_its_job_stays_is_dropped),
            RUN(a_machine_is_not_released_when_its_task_stays),
@@ -752,14 +726,10 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_task_whose_machine_is_taken_away_is_not_held_back),
            RUN(a_machine_on_which_every_run_is_lost_at_once_is_given_back),
            RUN(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone),
-           RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time),
-           RUN(machines_that_were_asked_for_together_are_one_failure_of_their_offer),
-           RUN(when_three_machines_did_not_become_ready_one_is_tried_at_a_time),
-           RUN(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried),
-           RUN(machines_that_fail_beside_one_that_becomes_ready_stop_nothing),
            RUN(short_tasks_that_wait_are_queued_up_to_a_number),
            RUN(nothing_is_queued_where_no_machine_could_run_it),
-           RUN(a_queued_task_is_left_to_the_engine_on_a_ready_machine_and_placed_on_a_new_one),
+           RUN(a_queued_task_is_the_engines_and_no_plan_places_it),
+           RUN(a_queued_task_that_the_engine_overlooks_is_taken_back_and_placed),
            RUN(a_queued_task_may_start_while_its_new_machine_boots),
            RUN(a_machine_that_was_not_asked_for_yet_is_not_late),
            RUN(a_rent_that_is_withdrawn_is_planned_anew_at_once),

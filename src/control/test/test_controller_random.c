@@ -48,6 +48,7 @@ struct true_machine {
     msec_t billed_from;
     bool admitted;
     bool given_back;
+    bool retired; /* to be let go when it is empty */
 };
 
 struct news {
@@ -178,6 +179,11 @@ static void world_admit(void *self, uint64_t id)
 
 static void world_retire(void *self, uint64_t id)
 {
+    machine_of(self, id)->retired = true;
+}
+
+static void world_forget(void *self, uint64_t id)
+{
     (void)machine_of(self, id);
 }
 
@@ -217,6 +223,23 @@ static void world_stop(void *self, uint64_t key, uint64_t id)
         task->state = TASK_STOPS;
 }
 
+static void world_cancel(void *self, uint64_t key, uint64_t id)
+{
+    struct story *story = self;
+    const struct true_task *task = &story->tasks[id];
+
+    if (task->state != TASK_STARTED) {
+        world_stop(self, key, id);
+        return;
+    }
+    send(story, (struct news){ .engine = { .kind = ENGINE_TASK_FOUND,
+                                           .at = story->now,
+                                           .task = id,
+                                           .instance = task->machine,
+                                           .key = task->place_key,
+                                           .started_at = story->now } });
+}
+
 static void world_rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
 {
     struct story *story = self;
@@ -247,7 +270,9 @@ static void world_give_back(void *self, uint64_t id)
 static const struct engine_ops world_engine = {
     .admit = world_admit,
     .retire = world_retire,
+    .forget = world_forget,
     .place = world_place,
+    .cancel = world_cancel,
     .stop = world_stop,
 };
 static const struct cloud_ops world_cloud = { .rent = world_rent, .give_back = world_give_back };
@@ -311,9 +336,26 @@ static void end_machine(struct story *story, uint64_t id)
     send_machine(story, CLOUD_GONE, id, machine->billed_from, story->now);
 }
 
+static bool is_empty(const struct story *story, uint64_t id)
+{
+    for (uint32_t i = 0; i < story->task_count; i++) {
+        const enum truth state = story->tasks[i].state;
+
+        if (story->tasks[i].machine == id && state != TASK_AWAY && state != TASK_DONE)
+            return false;
+    }
+    return true;
+}
+
 static void step_machine(struct story *story, uint64_t id)
 {
     struct true_machine *machine = &story->machines[id];
+
+    if (machine->retired && is_empty(story, id)) {
+        machine->retired = false;
+        send(story, (struct news){
+                        .engine = { .kind = ENGINE_NODE_LEFT, .at = story->now, .instance = id } });
+    }
     const bool fault = !story->calm && one_in(story, 30);
 
     switch (machine->state) {

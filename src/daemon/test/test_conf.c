@@ -53,6 +53,8 @@ TEST(a_short_configuration_has_the_documented_defaults)
     assert_int_equal(conf.timing.boot_timeout_ms, 300000);
     assert_int_equal(conf.timing.refused_ms, 120000);
     assert_int_equal(conf.timing.place_retry_ms, 5000);
+    assert_int_equal(conf.timing.start_timeout_ms, 180000);
+    assert_int_equal(conf.engine.tmp_mib, 0);
     assert_int_equal(conf.timing.queue_ahead_ms, 60000);
     assert_int_equal(conf.timing.queue_ahead_most, 512);
     assert_string_equal(conf.engine.program, "stint-slurm");
@@ -69,24 +71,24 @@ TEST(a_short_configuration_has_the_documented_defaults)
 
 TEST(every_key_reaches_its_place)
 {
-    struct conf conf =
-        parse("cluster: lab\n"
-              "mode: act\n"
-              "node_prefix: n\n"
-              "state: here.db\n"
-              "catalogue: /c.yaml\n"
-              "policy: { name: no-wait }\n"
-              "estimates: { default: 2h, learn: false }\n"
-              "limits: { instances: 7, dollars_per_hour: 1.5 }\n"
-              "timing: { decide_delay: 20ms, audit: 5s, boot_timeout: 1m,\n"
-              "  refused: 3s, place_retry: 4s, queue_ahead: 0, queue_ahead_most: 9 }\n"
-              "engine: { kind: slurm, program: /bin/x, poll: 100ms, partition: p,\n"
-              "  only_partitions: [a, b], ignore_partitions: [c], ignore_users: [d],\n"
-              "  stop: { signal: USR2, grace: 3s } }\n"
-              "cloud: { kind: local, socket: c.sock }\n"
-              "http: { socket: /s, socket_mode: 600, listen: 127.0.0.1:1,\n"
-              "  tls_certificate: t, tls_key: k, token_file: f }\n"
-              "log: { level: debug }\n");
+    struct conf conf = parse(
+        "cluster: lab\n"
+        "mode: act\n"
+        "node_prefix: n\n"
+        "state: here.db\n"
+        "catalogue: /c.yaml\n"
+        "policy: { name: no-wait }\n"
+        "estimates: { default: 2h, learn: false }\n"
+        "limits: { instances: 7, dollars_per_hour: 1.5 }\n"
+        "timing: { decide_delay: 20ms, audit: 5s, boot_timeout: 1m,\n"
+        "  refused: 3s, place_retry: 4s, start_timeout: 2m, queue_ahead: 0, queue_ahead_most: 9 }\n"
+        "engine: { kind: slurm, program: /bin/x, poll: 100ms, partition: p, tmp_gib: 100,\n"
+        "  only_partitions: [a, b], ignore_partitions: [c], ignore_users: [d],\n"
+        "  stop: { signal: USR2, grace: 3s } }\n"
+        "cloud: { kind: local, socket: c.sock }\n"
+        "http: { socket: /s, socket_mode: 600, listen: 127.0.0.1:1,\n"
+        "  tls_certificate: t, tls_key: k, token_file: f }\n"
+        "log: { level: debug }\n");
 
     assert_int_equal(conf.mode, CONF_ACT);
     assert_string_equal(conf.node_prefix, "n");
@@ -102,6 +104,8 @@ TEST(every_key_reaches_its_place)
     assert_int_equal(conf.timing.boot_timeout_ms, 60000);
     assert_int_equal(conf.timing.refused_ms, 3000);
     assert_int_equal(conf.timing.place_retry_ms, 4000);
+    assert_int_equal(conf.timing.start_timeout_ms, 120000);
+    assert_int_equal(conf.engine.tmp_mib, 102400);
     assert_int_equal(conf.timing.queue_ahead_ms, 0);
     assert_int_equal(conf.timing.queue_ahead_most, 9);
     assert_string_equal(conf.engine.program, "/bin/x");
@@ -144,6 +148,8 @@ TEST(what_is_wrong_is_named_with_its_line_and_what_would_be_right)
     refuse(NEEDED "timing: { decide: 1s }\n", "'decide'");
     refuse(NEEDED "limits: { instances: -1 }\n", "'instances' must be");
     refuse(NEEDED "limits: { dollars_per_hour: cheap }\n", "'dollars_per_hour'");
+    refuse(NEEDED "limits: { dollars_per_day: -1 }\n", "'dollars_per_day'");
+    refuse(NEEDED "limits: { warn_at: 101 }\n", "'warn_at'");
     refuse(NEEDED "estimates: { default: 0 }\n", "'default'");
     refuse(NEEDED "state: ''\n", "line 6: 'state' must name a file");
     refuse(NEEDED "http: { socket_mode: 0990 }\n", "three or four octal digits");

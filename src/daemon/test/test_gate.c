@@ -46,6 +46,16 @@ static void mock_retire(void *self, uint64_t instance)
     say(((struct stage *)self)->said, "retire %" PRIu64 ";", instance);
 }
 
+static void mock_forget(void *self, uint64_t instance)
+{
+    say(((struct stage *)self)->said, "forget %" PRIu64 ";", instance);
+}
+
+static void mock_cancel(void *self, uint64_t key, uint64_t task)
+{
+    say(((struct stage *)self)->said, "cancel %" PRIu64 " %" PRIu64 ";", key, task);
+}
+
 static void mock_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
 {
     say(((struct stage *)self)->said, "place %" PRIu64 " %" PRIu64 " %" PRIu64 ";", key, task,
@@ -80,6 +90,8 @@ static void mock_give_back(void *self, uint64_t instance)
 static const struct engine_ops mock_engine = {
     .admit = mock_admit,
     .retire = mock_retire,
+    .forget = mock_forget,
+    .cancel = mock_cancel,
     .place = mock_place,
     .queue = mock_queue,
     .stop = mock_stop,
@@ -170,13 +182,25 @@ static void rent(struct stage *stage, uint64_t first, uint32_t count)
     port.ops->rent(port.self, first, count, 0);
 }
 
-static void give_back(struct stage *stage, uint64_t instance)
+static void retire(struct stage *stage, uint64_t instance)
 {
     const struct engine_port engine = gate_engine_port(stage->gate);
-    const struct cloud_port cloud = gate_cloud_port(stage->gate);
 
     engine.ops->retire(engine.self, instance);
+}
+
+/* As the controller does when the machine has left. */
+static void give_back_left(struct stage *stage, uint64_t instance)
+{
+    const struct cloud_port cloud = gate_cloud_port(stage->gate);
+
     cloud.ops->give_back(cloud.self, instance);
+}
+
+static void give_back(struct stage *stage, uint64_t instance)
+{
+    retire(stage, instance);
+    give_back_left(stage, instance);
 }
 
 static void place(struct stage *stage, uint64_t key, uint64_t task, uint64_t instance)
@@ -506,7 +530,7 @@ TEST(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while)
     turn(stage);
     stage->heard[0] = '\0';
     assert_int_equal(store_each_instance(stage->store, note_living, stage, &error), 0);
-    assert_string_equal(stage->heard, "living 1;");
+    assert_string_equal(stage->heard, "living 1;living 2;");
     end(stage);
 }
 
@@ -595,7 +619,7 @@ TEST(rejected_advice_comes_back_as_a_refusal)
 
     assert_string_equal(stage->said, "");
     assert_string_equal(stage->heard,
-                        "cloud 1 instance 1;cloud 1 instance 2;engine 8 task 40 key 3;");
+                        "cloud 1 instance 1;cloud 1 instance 2;engine 9 task 40 key 3;");
     end(stage);
 }
 
@@ -603,7 +627,7 @@ TEST(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected)
 {
     struct stage *stage = begin(true);
 
-    give_back(stage, 5);
+    retire(stage, 5);
     turn(stage);
     assert_int_equal(gate_proposal_count(stage->gate), 1);
     assert_int_equal(gate_reject(stage->gate, 0, 5000), 0);
@@ -611,6 +635,9 @@ TEST(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected)
     assert_int_equal(gate_approve(stage->gate, 0), 1);
     turn(stage);
 
+    assert_string_equal(stage->said, "retire 5;");
+    give_back_left(stage, 5); /* nobody is asked again */
+    turn(stage);
     assert_string_equal(stage->said, "retire 5;give-back 5;");
     end(stage);
 }
@@ -638,7 +665,7 @@ TEST(advice_about_what_is_no_more_is_taken_back)
 
     place(stage, 1, 40, 9);
     place(stage, 2, 41, 9);
-    give_back(stage, 8);
+    retire(stage, 8);
     turn(stage);
     hear_engine(stage, ENGINE_TASK_FINISHED, 40, 0);
     assert_int_equal(gate_proposal_count(stage->gate), 2);
@@ -646,6 +673,21 @@ TEST(advice_about_what_is_no_more_is_taken_back)
     hear_cloud(stage, CLOUD_GONE, 9);
 
     assert_int_equal(gate_proposal_count(stage->gate), 0);
+    end(stage);
+}
+
+TEST(a_cancel_takes_back_advice_and_needs_no_leave)
+{
+    struct stage *stage = begin(true);
+    const struct engine_port port = gate_engine_port(stage->gate);
+
+    place(stage, 1, 40, 9);
+    turn(stage);
+    assert_int_equal(gate_proposal_count(stage->gate), 1);
+    port.ops->cancel(port.self, 2, 40);
+    turn(stage);
+    assert_int_equal(gate_proposal_count(stage->gate), 0);
+    assert_string_equal(stage->said, "cancel 2 40;");
     end(stage);
 }
 
@@ -687,13 +729,13 @@ TEST(the_return_of_a_machine_that_nobody_approved_takes_back_its_rent)
     rent(stage, 1, 3);
     rent(stage, 4, 1);
     turn(stage);
-    give_back(stage, 2); /* between two others */
+    retire(stage, 2); /* between two others */
     turn(stage);
     assert_string_equal(stage->heard, "cloud 3 instance 2;"); /* gone */
     assert_int_equal(gate_proposal_count(stage->gate), 3);
     assert_null(gate_proposal_about(stage->gate, 0, 2));
-    give_back(stage, 4);
-    give_back(stage, 1);
+    retire(stage, 4);
+    retire(stage, 1);
     turn(stage);
     assert_int_equal(gate_proposal_count(stage->gate), 1);
     gate_approve(stage->gate, 0);
@@ -703,25 +745,54 @@ TEST(the_return_of_a_machine_that_nobody_approved_takes_back_its_rent)
     end(stage);
 }
 
-CHECK_MAIN(RUN(nothing_passes_before_it_is_written),
-           RUN(what_cannot_be_written_waits_and_is_not_lost),
-           RUN(acts_pass_once_and_in_the_order_of_asking), RUN(what_happens_closes_what_was_meant),
-           RUN(the_end_of_a_task_closes_its_stop),
-           RUN(what_is_asked_of_a_task_whose_end_is_heard_in_the_same_turn_is_dropped),
-           RUN(what_is_approved_of_a_task_that_ended_meanwhile_is_dropped),
-           RUN(a_job_that_is_off_closes_what_is_open_of_any_of_its_tasks),
-           RUN(an_old_key_closes_nothing), RUN(a_task_that_is_found_running_is_still_to_be_stopped),
-           RUN(a_machine_and_its_return_are_two_intents),
-           RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
-           RUN(the_return_of_a_machine_whose_offer_is_no_more_goes_out_again),
-           RUN(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while),
-           RUN(what_this_life_asks_for_is_not_closed_by_a_list),
-           RUN(advice_waits_until_it_is_approved),
-           RUN(a_second_wish_for_a_task_takes_the_first_ones_place),
-           RUN(a_list_names_machines_that_wait_for_leave),
-           RUN(rejected_advice_comes_back_as_a_refusal),
-           RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),
-           RUN(the_advice_that_a_task_waits_for_is_found_by_it_or_its_machine),
-           RUN(advice_about_what_is_no_more_is_taken_back), RUN(asking_no_more_approves_what_waits),
-           RUN(asking_no_more_withdraws_rents_that_other_limits_allowed),
-           RUN(the_return_of_a_machine_that_nobody_approved_takes_back_its_rent))
+TEST(without_a_journal_only_what_is_harmless_passes)
+{
+    struct stage *stage = begin(false);
+    const struct engine_port engine = gate_engine_port(stage->gate);
+    const struct cloud_port cloud = gate_cloud_port(stage->gate);
+
+    rent(stage, 7, 2);
+    place(stage, 9, 4, 3);
+    engine.ops->queue(engine.self, 10, 5);
+    engine.ops->stop(engine.self, 11, 6);
+    engine.ops->admit(engine.self, 2);
+    give_back(stage, 1);
+    cloud.ops->list(cloud.self, 12);
+    gate_note(stage->gate, 1000);
+    gate_pass_unwritten(stage->gate, 20000);
+
+    assert_string_equal(stage->said, "admit 2;retire 1;give-back 1;list 12;");
+    assert_non_null(strstr(stage->heard, "withdrawn 7;withdrawn 8;"));
+    assert_non_null(strstr(stage->heard, "task 4 key 9;"));
+    assert_non_null(strstr(stage->heard, "task 5 key 10;"));
+
+    /* When the disk has room again, none of it comes back. */
+    stage->said[0] = '\0';
+    turn(stage);
+    assert_string_equal(stage->said, "");
+    assert_false(gate_has_acts(stage->gate));
+    end(stage);
+}
+
+CHECK_MAIN(
+    RUN(nothing_passes_before_it_is_written), RUN(what_cannot_be_written_waits_and_is_not_lost),
+    RUN(acts_pass_once_and_in_the_order_of_asking), RUN(what_happens_closes_what_was_meant),
+    RUN(the_end_of_a_task_closes_its_stop),
+    RUN(what_is_asked_of_a_task_whose_end_is_heard_in_the_same_turn_is_dropped),
+    RUN(what_is_approved_of_a_task_that_ended_meanwhile_is_dropped),
+    RUN(a_job_that_is_off_closes_what_is_open_of_any_of_its_tasks), RUN(an_old_key_closes_nothing),
+    RUN(a_task_that_is_found_running_is_still_to_be_stopped),
+    RUN(a_machine_and_its_return_are_two_intents),
+    RUN(what_an_earlier_life_left_open_is_closed_by_the_first_lists),
+    RUN(the_return_of_a_machine_whose_offer_is_no_more_goes_out_again),
+    RUN(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while),
+    RUN(what_this_life_asks_for_is_not_closed_by_a_list), RUN(advice_waits_until_it_is_approved),
+    RUN(a_second_wish_for_a_task_takes_the_first_ones_place),
+    RUN(a_list_names_machines_that_wait_for_leave), RUN(rejected_advice_comes_back_as_a_refusal),
+    RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),
+    RUN(the_advice_that_a_task_waits_for_is_found_by_it_or_its_machine),
+    RUN(advice_about_what_is_no_more_is_taken_back),
+    RUN(a_cancel_takes_back_advice_and_needs_no_leave), RUN(asking_no_more_approves_what_waits),
+    RUN(asking_no_more_withdraws_rents_that_other_limits_allowed),
+    RUN(the_return_of_a_machine_that_nobody_approved_takes_back_its_rent),
+    RUN(without_a_journal_only_what_is_harmless_passes))

@@ -3,6 +3,7 @@
  * Real children and a real socket; the loop runs until what is expected has happened, and a limit of
  * time makes a test that waits in vain fail.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,6 +113,26 @@ TEST(a_child_that_echoes_says_what_it_was_told)
     assert_int_equal(listener.ups, 1);
     assert_int_equal(listener.downs, 0);
     assert_true(link_is_up(listener.link));
+    stop_listening(&listener);
+}
+
+TEST(a_child_is_given_nothing_of_a_cloud_s_keys)
+{
+    struct listener listener = { 0 };
+
+    assert_int_equal(setenv("AWS_SECRET_ACCESS_KEY", "do-not-tell", 1), 0);
+    assert_int_equal(setenv("AWS_SESSION_TOKEN", "do-not-tell", 1), 0);
+    assert_int_equal(setenv("NOTIFY_SOCKET", "/run/none", 1), 0);
+    assert_int_equal(setenv("SLURM_CONF", "/etc/slurm/other.conf", 1), 0);
+    assert_int_equal(setenv("STINT_SOCKET", "/run/stint.sock", 1), 0);
+    listen_to(&listener, (const char *const[]){ "sh", "-c", "env; echo end; cat", NULL }, NULL);
+    RUN_UNTIL(&listener, strstr(listener.heard, "end|") != NULL);
+
+    assert_null(strstr(listener.heard, "do-not-tell"));
+    assert_null(strstr(listener.heard, "NOTIFY_SOCKET"));
+    assert_non_null(strstr(listener.heard, "SLURM_CONF=/etc/slurm/other.conf|"));
+    assert_non_null(strstr(listener.heard, "STINT_SOCKET=/run/stint.sock|"));
+    assert_non_null(strstr(listener.heard, "PATH="));
     stop_listening(&listener);
 }
 
@@ -241,6 +262,42 @@ TEST(a_socket_that_is_not_there_yet_is_found_later_and_again_after_a_break)
     (void)unlink(path);
 }
 
+/* "sleep" neither speaks nor ends; 'cat' is given something to say again and again. */
+TEST(a_child_that_promised_to_speak_and_does_not_is_ended_and_started_again)
+{
+    struct listener listener = { .greeting = "alive\n" };
+
+    listen_to(&listener,
+              (const char *const[]){ "sh", "-c", "read x; echo $x; exec sleep 100", NULL }, NULL);
+    RUN_UNTIL(&listener, listener.lines == 1);
+    link_expect(listener.link, 300);
+    RUN_UNTIL(&listener, listener.ups == 2);
+    assert_int_equal(listener.downs, 1);
+    assert_true(listener.waited_ms >= 300);
+    assert_non_null(strstr(link_fault(listener.link), "signal 9"));
+
+    /* Nothing is expected of the next one before it has promised, too. */
+    const uint32_t waited_ms = listener.waited_ms;
+
+    RUN_UNTIL(&listener, listener.waited_ms > waited_ms + 600);
+    assert_int_equal(listener.downs, 1);
+    stop_listening(&listener);
+}
+
+TEST(a_child_that_keeps_its_promise_is_left_alone)
+{
+    struct listener listener = { 0 };
+
+    listen_to(&listener,
+              (const char *const[]){ "sh", "-c", "while sleep 0.1; do echo alive; done", NULL },
+              NULL);
+    RUN_UNTIL(&listener, listener.lines == 1);
+    link_expect(listener.link, 600);
+    RUN_UNTIL(&listener, listener.lines == 15);
+    assert_int_equal(listener.downs, 0);
+    stop_listening(&listener);
+}
+
 TEST(a_link_can_be_closed_before_it_ever_connected)
 {
     struct listener listener = { 0 };
@@ -251,9 +308,12 @@ TEST(a_link_can_be_closed_before_it_ever_connected)
     assert_int_equal(listener.ups, 0);
 }
 
-CHECK_MAIN(RUN(a_child_that_echoes_says_what_it_was_told), RUN(a_child_that_ends_is_started_again),
+CHECK_MAIN(RUN(a_child_that_echoes_says_what_it_was_told),
+           RUN(a_child_is_given_nothing_of_a_cloud_s_keys), RUN(a_child_that_ends_is_started_again),
            RUN(a_child_that_cannot_be_started_is_tried_again_and_never_up),
            RUN(a_line_that_is_too_long_is_reported_and_the_next_is_heard),
            RUN(a_child_that_does_not_read_is_left),
            RUN(a_socket_that_is_not_there_yet_is_found_later_and_again_after_a_break),
+           RUN(a_child_that_promised_to_speak_and_does_not_is_ended_and_started_again),
+           RUN(a_child_that_keeps_its_promise_is_left_alone),
            RUN(a_link_can_be_closed_before_it_ever_connected))

@@ -67,6 +67,7 @@ static void mock_list(void *self, uint64_t key)
 static const struct engine_ops mock_engine = {
     .admit = mock_write_one,
     .retire = mock_write_one,
+    .forget = mock_write_one,
     .place = mock_place,
     .queue = mock_stop,
     .stop = mock_stop,

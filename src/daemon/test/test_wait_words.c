@@ -58,7 +58,29 @@ TEST(what_no_machine_holds_is_said_in_the_words_of_the_engine)
     assert_string_equal(words.text, "it wants 512 CPUs");
 }
 
-CHECK_MAIN(RUN(what_nothing_keeps_has_no_words), RUN(holds_say_whose_they_are),
+TEST(what_slurm_would_not_start_is_said_with_its_own_word)
+{
+    const struct slurm_wait wait = { .kind = SLURM_WAIT_POLICY,
+                                     .until = MSEC_NEVER,
+                                     .word = "PartitionDown",
+                                     .reason = "partition a is down" };
+    const struct slurm_wait refused = { .kind = SLURM_WAIT_REFUSED,
+                                        .until = NOON + 3723000,
+                                        .word = "QOSUsageThreshold" };
+    struct serve_wait words;
+
+    assert_true(wait_words(&wait, NOON, &words));
+    assert_string_equal(words.why, "policy");
+    assert_string_equal(words.text,
+                        "Slurm would not start it: PartitionDown (partition a is down)");
+    assert_true(wait_words(&refused, NOON, &words));
+    assert_string_equal(words.why, "not-started");
+    assert_non_null(strstr(words.text, "QOSUsageThreshold"));
+    assert_non_null(strstr(words.text, "13:02:03 UTC"));
+}
+
+CHECK_MAIN(RUN(what_slurm_would_not_start_is_said_with_its_own_word),
+           RUN(what_nothing_keeps_has_no_words), RUN(holds_say_whose_they_are),
            RUN(a_dependency_and_the_limit_of_an_array_have_words_of_their_own),
            RUN(a_time_to_begin_is_told_with_its_day_unless_that_is_today),
            RUN(what_no_machine_holds_is_said_in_the_words_of_the_engine))

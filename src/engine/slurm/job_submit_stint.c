@@ -15,8 +15,8 @@
  * the time forward; anybody else who sets one sets the one behind the gate, or is refused where not
  * all partitions are gated. Who moves his job to a partition that is gated moves it behind the gate.
  *
- * Jobs of scrontab (whose times are Slurm's own) and parts of heterogeneous jobs (which cannot be
- * placed one by one) are let pass.
+ * Jobs of scrontab (whose times are Slurm's own), parts of heterogeneous jobs (which cannot be placed
+ * one by one) and jobs of a reservation (which only its own nodes can run) are let pass.
  *
  * The environment of slurmctld may name the partitions to gate: STINT_GATE=cloud,spot. Jobs that
  * name no partition at all count as "default". Without it every job is gated.
@@ -72,6 +72,8 @@ static bool is_gated(const job_desc_msg_t *job)
 
     if ((job->bitflags & CRON_JOB) != 0 || job->het_job_offset != NO_VAL)
         return false;
+    if (job->reservation != NULL && *job->reservation != '\0')
+        return false;
     return gated == NULL || lists_meet(gated, job->partition == NULL ? "default" : job->partition);
 }
 
@@ -89,11 +91,15 @@ EXPORTED void fini(void)
 {
 }
 
+/* Whatever time its user names stands for itself: only one before SLURM_GATED_FROM can be read off again,
+ * so a later one is brought forward to that. */
 static time_t put_off(time_t begin)
 {
     struct timespec now;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (begin >= SLURM_GATED_FROM)
+        begin = SLURM_GATED_FROM - 1;
     return (begin > now.tv_sec ? begin : now.tv_sec) + SLURM_GATE_S;
 }
 
@@ -109,7 +115,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t uid, char **reterr)
 {
     (void)uid;
     (void)reterr;
-    if (!is_gated(job) || job->begin_time > SLURM_GATE_S)
+    if (!is_gated(job))
         return SLURM_SUCCESS;
     close_gate(job);
     job->priority = 0;
@@ -140,11 +146,10 @@ EXPORTED int job_modify(job_desc_msg_t *job, void *record, uint32_t uid)
     if (may_open(uid))
         return SLURM_SUCCESS;
     if (enters_gate(job)) {
-        if (job->begin_time <= SLURM_GATE_S)
-            close_gate(job);
+        close_gate(job);
         return SLURM_SUCCESS;
     }
-    if (follow_hold(job) || job->begin_time == 0 || job->begin_time > SLURM_GATE_S)
+    if (follow_hold(job) || job->begin_time == 0)
         return SLURM_SUCCESS;
     if (getenv("STINT_GATE") != NULL)
         return ESLURM_ACCESS_DENIED; /* its record, and so its partition, is closed to us */

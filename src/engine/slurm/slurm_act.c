@@ -230,12 +230,30 @@ static int can_place(const slurm_job_info_t *job, const char *nodes, struct erro
     return REFUSE_OURS(reterr, "job %u has ended", job->job_id);
 }
 
+static atomic_long clock_skew_s;
+
+void slurm_act_set_clock(time_t skew_s)
+{
+    atomic_store(&clock_skew_s, (long)skew_s);
+}
+
+/* By slurmctld's clock, for it is slurmctld that compares. */
 static time_t now(void)
 {
     struct timespec at;
 
     (void)clock_gettime(CLOCK_REALTIME, &at);
-    return at.tv_sec;
+    return at.tv_sec + (time_t)atomic_load(&clock_skew_s);
+}
+
+/* When a job that is set free now may begin. */
+static time_t begin_of(const struct slurm_watch *watch, const char *job, bool was_stopped)
+{
+    const struct job_ref ref = job_ref_of(job);
+    const time_t quiet_until = slurm_watch_quiet_until(watch, ref.id, ref.task);
+    const time_t begin = now() + (was_stopped ? STOPPED_S : 0);
+
+    return quiet_until > begin ? quiet_until : begin;
 }
 
 /*
@@ -246,9 +264,9 @@ static time_t now(void)
  * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
  *
  * A slurmd that has stopped a job refuses it ("credential revoked") within the same second, and
- * slurmctld then ends the job for good. So one that 'was_stopped' begins a little later.
+ * slurmctld then ends the job for good. So one that was stopped begins a little later: see begin_of.
  */
-static int set_free(const char *job, bool was_stopped, const char *nodes, const char *partition,
+static int set_free(const char *job, time_t begin, const char *nodes, const char *partition,
                     const char *comment, struct error *reterr)
 {
     job_desc_msg_t wish;
@@ -257,7 +275,7 @@ static int set_free(const char *job, bool was_stopped, const char *nodes, const 
     wish.admin_comment = unconst(comment);
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
-    wish.begin_time = now() + (was_stopped ? STOPPED_S : 0);
+    wish.begin_time = begin;
     wish.priority = INFINITE;
 
     const int code = update(&wish, job, reterr);
@@ -297,8 +315,10 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
     if (verdict != 1)
         return verdict;
     slurm_watch_touch(watch, request->job);
-    return set_free(request->job, request->run != 0 && request->run != SLURM_RUN_ANY,
-                    request->nodes, request->partition, request->text, reterr);
+    return set_free(
+        request->job,
+        begin_of(watch, request->job, request->run != 0 && request->run != SLURM_RUN_ANY),
+        request->nodes, request->partition, request->text, reterr);
 }
 
 /* Whether the job may be touched at all. */
@@ -336,7 +356,7 @@ static void prepare_release(struct slurm_watch *watch, struct slurm_act_item *it
     const struct slurm_watched_job *seen = slurm_watch_find(watch, item->job, ref.id, ref.task);
 
     item->nodes = seen == NULL || seen->has_nodes ? "" : NULL;
-    item->was_stopped = seen != NULL && seen->run > 0;
+    item->begin = begin_of(watch, item->job, seen != NULL && seen->run > 0);
     item->code = check_waiting(watch, item->job, &item->error);
     if (item->code == 0)
         slurm_watch_touch(watch, item->job);
@@ -367,8 +387,8 @@ static void *release_some(void *context)
             item->code = refuse(lost, &item->error);
         if (item->code != 0)
             continue;
-        item->code = set_free(item->job, item->was_stopped, item->nodes, work->partition, NULL,
-                              &item->error);
+        item->code =
+            set_free(item->job, item->begin, item->nodes, work->partition, NULL, &item->error);
         if (slurm_act_is_unsure(item->code))
             atomic_store(&work->lost, item->code);
     }
@@ -410,6 +430,50 @@ void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uin
     }
 }
 
+/* What it does now, if it cannot be cancelled. */
+static int check_cancel(const struct look *look, struct error *reterr)
+{
+    if (look->job == NULL || slurm_record_phase(look->job) == SLURM_WAITING)
+        return 0;
+    if (slurm_record_phase(look->job) == SLURM_RUNNING)
+        return REFUSE_OURS(reterr, "job %u already runs on %s", look->job->job_id,
+                           look->job->nodes);
+    return REFUSE_OURS(reterr, "job %u has ended", look->job->job_id);
+}
+
+/* slurmctld itself refuses to change the begin time of a job that runs, so a start between the look and
+ * the update is not lost. */
+int slurm_act_cancel(struct slurm_watch *watch, const struct slurm_request *request,
+                     struct error *reterr)
+{
+    struct look look = { .all = NULL };
+    int code = take_look(watch, request->job, request->run, &look, reterr);
+
+    if (code != 0)
+        return code;
+    code = check_cancel(&look, reterr);
+    look_done(&look);
+    return code != 0 ? code : set_gated(watch, request->job, reterr);
+}
+
+int slurm_act_give_up(struct slurm_watch *watch, const struct slurm_request *request,
+                      struct error *reterr)
+{
+    job_desc_msg_t wish;
+    const int code = check_waiting(watch, request->job, reterr);
+
+    if (code != 0)
+        return code;
+    slurm_init_job_desc_msg(&wish);
+    wish.begin_time = now() + 2 * SLURM_GATE_S; /* as the plugin marks a hold of the user's */
+    wish.priority = 0;
+    wish.alloc_sid = ALLOC_SID_USER_HOLD;
+    wish.req_nodes = unconst("");
+    wish.admin_comment = unconst(request->text);
+    slurm_watch_touch(watch, request->job);
+    return update(&wish, request->job, reterr);
+}
+
 int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *request,
                      bool *ret_waits, struct error *reterr)
 {
@@ -440,8 +504,13 @@ int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *requ
  * one is set down first, it would start again at once, where it was stopped: so its gate is closed here.
  * What it requires stays until it is cleared away, as that alone tells where it was.
  */
-int slurm_act_requeue(struct slurm_watch *watch, const char *job, struct error *reterr)
+int slurm_act_requeue(struct slurm_watch *watch, const char *job, uint32_t run,
+                      struct error *reterr)
 {
+    const int allowed = permit(watch, job, run, reterr); /* the grace may have been long */
+
+    if (allowed != 0)
+        return allowed;
     job_array_resp_msg_t *answers = NULL;
     const int sent = slurm_requeue2(unconst(job), JOB_RUNNING, &answers);
     const int code = take_answers(sent, answers, reterr);

@@ -32,7 +32,7 @@ struct slurm_act_item {
     const char *nodes; /* inside: what is required of it from now on, or NULL */
     int code;
     struct error error;
-    bool was_stopped; /* it ran before */
+    time_t begin; /* inside: not before */
 };
 
 /*
@@ -43,17 +43,30 @@ void slurm_act_release(struct slurm_watch *watch, struct slurm_act_item *items, 
                        const char *partition);
 void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count);
 
+/* Close the gate of a job that waits. Refused if it runs: nothing is ever stopped by this. */
+int slurm_act_cancel(struct slurm_watch *watch, const struct slurm_request *request,
+                     struct error *reterr);
+
 /* The first half of a stop: send the signal, if there is one. If it still waits ('ret_waits'), the
  * gate is closed and that is all. */
 int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *request,
                      bool *ret_waits, struct error *reterr);
 
-/* The second: back to the queue, behind the gate. Refused if it does not run any more. */
-int slurm_act_requeue(struct slurm_watch *watch, const char *job, struct error *reterr);
+/* The second: back to the queue, behind the gate. Refused if that run is over. */
+int slurm_act_requeue(struct slurm_watch *watch, const char *job, uint32_t run,
+                      struct error *reterr);
 
 /* Let a job that waits behind the gate or is held require no nodes any more, if it still does. That it
  * worked is seen by the next look. */
 void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id);
+
+/* Hold it as its user would, so that he can release it, behind the gate, with the admin's comment. Only
+ * what waits is. */
+int slurm_act_give_up(struct slurm_watch *watch, const struct slurm_request *request,
+                      struct error *reterr);
+
+/* slurmctld's clock is ahead of ours by so many seconds. */
+void slurm_act_set_clock(time_t skew_s);
 
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr);

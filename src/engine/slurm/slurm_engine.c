@@ -20,6 +20,7 @@
 enum {
     NODE_LOST_MS_DEFAULT = 15000,
     SILENCE_MS_DEFAULT = 300000, /* SlurmdTimeout's */
+    START_TIMEOUT_MS_DEFAULT = 180000,
     GRACE_MS_MAX = 600000,
     JOBS_MAX_DEFAULT = 1 << 21,
     GANG_TASKS_MAX_DEFAULT = 1 << 20,
@@ -79,6 +80,8 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
         engine->config.node_lost_ms = NODE_LOST_MS_DEFAULT;
     if (config->stop_grace_ms < 0 || config->stop_grace_ms > GRACE_MS_MAX)
         engine->config.stop_grace_ms = GRACE_MS_MAX;
+    if (config->start_timeout_ms <= 0)
+        engine->config.start_timeout_ms = START_TIMEOUT_MS_DEFAULT;
     if (config->jobs_max == 0)
         engine->config.jobs_max = JOBS_MAX_DEFAULT;
     if (config->gang_tasks_max == 0)
@@ -92,6 +95,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
         .gres_type_count = config->gres_type_count,
     };
     slurm_shapes_init(&engine->shapes);
+    slurm_policy_init(&engine->policy);
     names_init(&engine->words);
     map_init(&engine->by_slot);
     map_init(&engine->by_record);
@@ -100,6 +104,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->job_free = engine->array_free = engine->node_free = INDEX_NONE;
     engine->crowd_first = engine->crowd_last = INDEX_NONE;
     engine->nodes_wake = engine->late_wake = engine->begin_wake = engine->costs_wake = MSEC_NEVER;
+    engine->admit_wake = engine->watch_wake = engine->over_since = MSEC_NEVER;
     engine->asks.first_key = 1;
     engine->silence_ms = SILENCE_MS_DEFAULT;
     return engine;
@@ -112,6 +117,8 @@ void slurm_engine_destroy(struct slurm_engine *engine)
     slurm_jobs_done(engine);
     slurm_asks_done(engine);
     slurm_shapes_done(&engine->shapes);
+    slurm_policy_done(&engine->policy);
+    mem_free(engine->watched.row);
     names_done(&engine->words);
     map_done(&engine->by_instance);
     mem_free(engine->nodes);
@@ -119,6 +126,7 @@ void slurm_engine_destroy(struct slurm_engine *engine)
     mem_free(engine->late.row);
     mem_free(engine->costs.row);
     mem_free(engine->gone.row);
+    mem_free(engine->drains.row);
     mem_free(engine->instances);
     mem_free(engine->later);
     mem_free(engine->list_keys);
@@ -160,6 +168,7 @@ static void end_list(struct slurm_engine *engine)
     const uint32_t taken = engine->list_taken;
 
     slurm_jobs_end_list(engine);
+    slurm_admit_tick(engine);
     slurm_jobs_tell(engine);
     slurm_nodes_tell(engine);
     slurm_jobs_tell_tasks(engine);
@@ -271,6 +280,8 @@ static void on_done(struct slurm_engine *engine, const struct line *line)
         slurm_nodes_end_list(engine);
     else if (done.kind == ASK_LIST_JOBS)
         end_list(engine);
+    else if (done.kind == ASK_DRAIN || done.kind == ASK_RESUME)
+        slurm_nodes_done(engine, &done);
     else
         slurm_places_done(engine, &done, line);
 }
@@ -306,6 +317,8 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
         break;
     case ASK_DELETE:
     case ASK_DOWN:
+    case ASK_DRAIN:
+    case ASK_RESUME:
         slurm_nodes_refused(engine, &done, code_of(line));
         break;
     case ASK_COMMENT:
@@ -315,6 +328,8 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
     case ASK_PLACE:
     case ASK_RELEASE:
     case ASK_HOLD:
+    case ASK_CANCEL:
+    case ASK_GIVE_UP:
     case ASK_STOP:
         slurm_places_refused(engine, &done, line);
         break;
@@ -342,6 +357,13 @@ static void on_error(struct slurm_engine *engine, const struct line *line)
     slurm_engine_say(engine, "stint-slurm: %s", text == NULL ? "an error" : text);
 }
 
+/* That it was heard is all there is to it. */
+static void on_alive(struct slurm_engine *engine, const struct line *line)
+{
+    (void)engine;
+    (void)line;
+}
+
 static const struct {
     const char *word;
     void (*take)(struct slurm_engine *engine, const struct line *line);
@@ -352,6 +374,7 @@ static const struct {
     { "ended", slurm_jobs_on_ended, false },
     { "requeued", slurm_jobs_on_requeued, false },
     { "job-gone", slurm_jobs_on_gone, false },
+    { "quota", slurm_admit_on_quota, false },
     { "node", slurm_nodes_on_node, false },
     { "node-gone", slurm_nodes_on_gone, false },
     { "done", on_done, false },
@@ -360,6 +383,7 @@ static const struct {
     { "unsure", on_unsure, false },
     { "list", on_list_begins, false },
     { "controller", on_controller, false },
+    { "alive", on_alive, true },
     { "error", on_error, true },
     { "hello", on_hello, true },
 };
@@ -442,10 +466,12 @@ static msec_t earlier(msec_t a, msec_t b)
 
 msec_t slurm_engine_next_wake(const struct slurm_engine *engine)
 {
-    if (engine->later_count > 0 || engine->dirty.count > 0 || engine->gone.count > 0)
+    if (engine->later_count > 0 || engine->dirty.count > 0 || engine->gone.count > 0 ||
+        engine->drains.count > 0)
         return engine->now;
-    return earlier(earlier(engine->nodes_wake, engine->late_wake),
-                   earlier(engine->begin_wake, engine->costs_wake));
+    return earlier(earlier(earlier(engine->nodes_wake, engine->late_wake),
+                           earlier(engine->begin_wake, engine->costs_wake)),
+                   earlier(engine->admit_wake, engine->watch_wake));
 }
 
 void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
@@ -453,6 +479,8 @@ void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
     set_now(engine, now);
     tell_later_ones(engine);
     slurm_jobs_tick(engine);
+    slurm_admit_tick(engine);
+    slurm_admit_watch_tick(engine);
     slurm_nodes_tick(engine);
     slurm_places_tick(engine);
     slurm_engine_flush(engine, now);
@@ -467,8 +495,10 @@ bool slurm_engine_is_up(const struct slurm_engine *engine)
 static const struct engine_ops ops = {
     .admit = slurm_nodes_on_admit,
     .retire = slurm_nodes_on_retire,
+    .forget = slurm_nodes_on_forget,
     .place = slurm_places_on_place,
     .queue = slurm_places_on_queue,
+    .cancel = slurm_places_on_cancel,
     .stop = slurm_places_on_stop,
     .list = on_list,
 };

@@ -15,7 +15,8 @@
  *     slurm_engine_tick only;
  *  2. a gang is placed when all of its tasks are, in one request;
  *  3. a job is announced once it may run: waiting, not held by a person, no dependency left, its
- *     time come, and room for it if it is a gang. When that ends before it runs it is withdrawn;
+ *     time come, nothing in Slurm's policy against it (slurm_admit.c), and room for it if it is a
+ *     gang. When that ends before it runs it is withdrawn;
  *  4. a job that runs where nothing was asked for is told as found, under the key of its 'queue' or
  *     one with the top bit set; one that runs on machines that are not ours is none of ours.
  *
@@ -71,6 +72,10 @@ struct slurm_engine_config {
     msec_t stop_grace_ms;    /* from the signal to the end; at most ten minutes */
     msec_t node_lost_ms;     /* a machine that is down so long is lost; 0: 15 s. One that is only
                                 silent while jobs run there is Slurm's to judge */
+
+    uint64_t tmp_mib; /* temporary disk space of every machine, as Slurm knows it (TmpDisk) */
+    msec_t
+        start_timeout_ms; /* a placement that nothing comes of is given up after it; 0: 3 minutes */
 
     uint32_t jobs_max; /* more are left out; 0: two million */
     /* Tasks of jobs on several nodes that are announced at a time; such jobs beyond wait. 0: a million. */
@@ -139,6 +144,14 @@ void slurm_engine_each_stray(const struct slurm_engine *engine,
                              void (*each)(void *context, uint64_t instance, bool is_up),
                              void *context);
 
+struct slurm_wait;
+
+/* Jobs that Slurm's policy keeps from being announced; no machine is rented for them. */
+void slurm_engine_each_barred(struct slurm_engine *engine,
+                              void (*each)(void *context, uint64_t task,
+                                           const struct slurm_wait *wait),
+                              void *context);
+
 /* Why Slurm keeps a job from being announced. */
 enum slurm_wait_kind {
     SLURM_WAIT_NONE, /* it is announced, runs, has ended or is not known */
@@ -149,12 +162,15 @@ enum slurm_wait_kind {
     SLURM_WAIT_ROOM,        /* as many tasks of gangs are announced as may be */
     SLURM_WAIT_ARRAY_LIMIT, /* as many of its array are announced as may run at a time */
     SLURM_WAIT_UNHOLDABLE,
+    SLURM_WAIT_POLICY,  /* Slurm would not start it now, by its limits */
+    SLURM_WAIT_REFUSED, /* it was placed, and Slurm said that it will not start it */
 };
 
 struct slurm_wait {
     enum slurm_wait_kind kind;
-    msec_t until;       /* of SLURM_WAIT_BEGIN, else MSEC_NEVER */
-    const char *reason; /* of SLURM_WAIT_UNHOLDABLE, in words; else NULL */
+    msec_t until;     /* of SLURM_WAIT_BEGIN and _REFUSED, else MSEC_NEVER */
+    const char *word; /* of SLURM_WAIT_POLICY and _REFUSED: Slurm's reason, "Licenses"; else NULL */
+    const char *reason; /* of SLURM_WAIT_UNHOLDABLE and _POLICY, in words; else NULL */
 };
 
 struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task);

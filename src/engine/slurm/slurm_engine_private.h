@@ -13,6 +13,7 @@
 #include "base/line.h"
 #include "base/map.h"
 #include "engine/slurm/slurm_engine.h"
+#include "engine/slurm/slurm_policy.h"
 #include "engine/slurm/slurm_shapes.h"
 
 #define INDEX_NONE  UINT32_MAX
@@ -59,8 +60,18 @@ struct slurm_job {
     uint32_t prev_member;
     uint32_t next_crowded; /* that wait for room */
     uint32_t prev_crowded;
-    uint32_t seen;  /* the last list that named it */
-    uint32_t tries; /* of its placement */
+    uint32_t seen;     /* the last list that named it */
+    uint32_t tries;    /* of its placement */
+    uint32_t profile;  /* of engine.policy: what Slurm's policy says of it */
+    uint32_t lacks;    /* the quota that it waits for */
+    uint32_t priority; /* Slurm's */
+    uint32_t reason;   /* Slurm's last word on why it waits, in engine.policy.words, or NAME_NONE */
+    uint32_t refused;  /* that word, when a placement was answered by it, or NAME_NONE */
+    msec_t refused_until;
+    msec_t asked_at;   /* its placement is watched since; MSEC_NEVER: not yet */
+    msec_t doubted_at; /* Slurm names a reason for not starting it since; MSEC_NEVER: it does not */
+    uint8_t refusals;  /* so far */
+    uint8_t fails;     /* starts in a row that failed */
     uint8_t phase;
     uint8_t closed; /* enum slurm_wait_kind: what keeps it from running for its user and Slurm */
     bool is_used;
@@ -73,9 +84,12 @@ struct slurm_job {
     bool is_dirty; /* in the list of what to send */
     bool is_asked; /* its placement was sent */
     bool is_stopping;
-    bool is_loosened; /* its hold was taken off, so that Slurm sees to its dependencies */
-    bool is_stopped;  /* Slurm would start it again in two minutes, wherever it likes */
-    bool is_late;     /* in the list of what to try again */
+    bool is_cancelling; /* its placement or queueing is to be taken back */
+    bool is_loosened;   /* its hold was taken off, so that Slurm sees to its dependencies */
+    bool is_stopped;    /* Slurm would start it again in two minutes, wherever it likes */
+    bool is_late;       /* in the list of what to try again */
+    bool is_admitted;   /* it has its share of the quotas that it draws on */
+    bool is_watched;    /* in the list of those whose start is awaited */
 };
 
 struct slurm_array {
@@ -91,6 +105,7 @@ struct slurm_node {
     uint64_t instance;
     msec_t idle_since; /* takes no work since; MSEC_NEVER: it does */
     msec_t retry_at;   /* remove it again then; MSEC_NEVER: no */
+    msec_t drain_at;   /* drain or resume it again then; MSEC_NEVER: no */
     msec_t left_at;    /* when it was given back, or Slurm forgot it, whatever came last */
     uint32_t running;  /* tasks */
     uint32_t next_free;
@@ -101,20 +116,31 @@ struct slurm_node {
     bool is_silent; /* Slurm does not know yet whether it is down */
     bool is_drained;
     bool is_admitted;
-    bool is_told;   /* as ready */
-    bool is_closed; /* told as taking no new work */
-    bool is_retired;
-    bool is_dead;     /* retired with work on it */
-    bool is_dirty;    /* in the list of what to remove */
-    bool is_removing; /* that was asked for */
+    bool is_told;       /* as ready */
+    bool is_closed;     /* told as taking no new work */
+    bool is_busy;       /* Slurm has something allocated there, ours or not */
+    bool is_our_drain;  /* it is drained because we let it leave */
+    bool is_leaving;    /* nothing new shall start there */
+    bool is_left_told;  /* and nothing is there any more */
+    bool is_absent;     /* Slurm has said so, since it shall leave */
+    bool is_drain_sent; /* or it is being resumed */
+    bool is_drain_due;  /* in the list of what to drain or resume */
+    bool is_retired;    /* forgotten: to be removed */
+    bool is_dead;       /* with work on it */
+    bool is_dirty;      /* in the list of what to remove */
+    bool is_removing;   /* that was asked for */
 };
 
 enum slurm_ask_kind {
     ASK_PLACE,
     ASK_RELEASE,
     ASK_HOLD,
+    ASK_CANCEL,
+    ASK_GIVE_UP,
     ASK_STOP,
     ASK_COMMENT,
+    ASK_DRAIN,
+    ASK_RESUME,
     ASK_DOWN,
     ASK_DELETE,
     ASK_LIST_NODES,
@@ -165,11 +191,17 @@ struct slurm_engine {
     msec_t nodes_wake;
     msec_t silence_ms; /* after so long Slurm itself sets a silent node down */
 
+    struct slurm_policy policy;
+    struct slurm_rows watched; /* jobs that were placed or queued and do not run yet */
+    msec_t admit_wake, watch_wake;
+    msec_t over_since; /* a quota is over its limit; MSEC_NEVER: none is */
+
     struct slurm_asks asks;
-    struct slurm_rows dirty; /* jobs to place, queue or stop */
-    struct slurm_rows late;  /* jobs to try again */
-    struct slurm_rows costs; /* jobs whose cost is to be written */
-    struct slurm_rows gone;  /* nodes to remove */
+    struct slurm_rows dirty;  /* jobs to place, queue or stop */
+    struct slurm_rows late;   /* jobs to try again */
+    struct slurm_rows costs;  /* jobs whose cost is to be written */
+    struct slurm_rows gone;   /* nodes to remove */
+    struct slurm_rows drains; /* nodes to drain or to resume */
     msec_t late_wake, begin_wake, costs_wake;
     struct line_text out;
     uint64_t *instances; /* scratch: where a job runs */
@@ -221,6 +253,25 @@ void slurm_jobs_tell(struct slurm_engine *engine);
 void slurm_jobs_tell_tasks(struct slurm_engine *engine);
 void slurm_jobs_done(struct slurm_engine *engine);
 
+/* Whether it could run now but for Slurm's policy. Announce or withdraw it, as it may run or not. */
+bool slurm_job_is_ready(struct slurm_engine *engine, const struct slurm_job *job);
+void slurm_job_weigh(struct slurm_engine *engine, struct slurm_job *job);
+
+/* slurm_admit.c */
+struct slurm_job_line;
+void slurm_admit_on_quota(struct slurm_engine *engine, const struct line *line);
+void slurm_admit_take_line(struct slurm_engine *engine, struct slurm_job *job,
+                           const struct slurm_job_line *line);
+void slurm_admit_soon(struct slurm_engine *engine); /* weigh who draws on quotas */
+void slurm_admit_forgive(struct slurm_job *job);    /* it starts anew */
+bool slurm_admit_may(struct slurm_engine *engine, const struct slurm_job *job);
+void slurm_admit_watch(struct slurm_engine *engine, struct slurm_job *job); /* what Slurm answers */
+void slurm_admit_failed(struct slurm_engine *engine, struct slurm_job *job, const char *why);
+void slurm_admit_tick(struct slurm_engine *engine);
+void slurm_admit_watch_tick(struct slurm_engine *engine);
+bool slurm_admit_wait(const struct slurm_engine *engine, const struct slurm_job *job,
+                      struct slurm_wait *ret);
+
 /* slurm_room.c */
 bool slurm_room_is_for(const struct slurm_engine *engine, const struct slurm_job *job);
 void slurm_room_take(struct slurm_engine *engine, struct slurm_job *job); /* it is announced */
@@ -231,12 +282,15 @@ struct slurm_job *slurm_room_next(struct slurm_engine *engine); /* there is room
 
 /* slurm_places.c */
 void slurm_places_mark(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_places_keep(struct slurm_engine *engine, struct slurm_job *job); /* no cancel any more */
 void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at);
 void slurm_places_on_place(void *self, uint64_t key, uint64_t task, uint64_t instance);
 void slurm_places_on_queue(void *self, uint64_t key, uint64_t task);
+void slurm_places_on_cancel(void *self, uint64_t key, uint64_t id);
 void slurm_places_on_stop(void *self, uint64_t key, uint64_t id);
 void slurm_places_send(struct slurm_engine *engine);
 void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text);
 void slurm_places_done(struct slurm_engine *engine, const struct slurm_ask *ask,
                        const struct line *line);
 void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *ask,
@@ -252,7 +306,9 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line);
 void slurm_nodes_on_gone(struct slurm_engine *engine, const struct line *line);
 void slurm_nodes_on_admit(void *self, uint64_t instance);
 void slurm_nodes_on_retire(void *self, uint64_t instance);
+void slurm_nodes_on_forget(void *self, uint64_t instance);
 void slurm_nodes_send(struct slurm_engine *engine);
+void slurm_nodes_done(struct slurm_engine *engine, const struct slurm_ask *ask);
 void slurm_nodes_refused(struct slurm_engine *engine, const struct slurm_ask *ask, uint64_t code);
 void slurm_nodes_reset(struct slurm_engine *engine); /* nobody watched them for a while */
 void slurm_nodes_tick(struct slurm_engine *engine);

@@ -32,6 +32,9 @@ static const struct {
     { "exclusive", offsetof(struct slurm_job_line, exclusive) },
     { "requeue", offsetof(struct slurm_job_line, requeue) },
     { "completing", offsetof(struct slurm_job_line, completing) },
+    { "array_most", offsetof(struct slurm_job_line, array_most) },
+    { "tmp_mib", offsetof(struct slurm_job_line, tmp_mib) },
+    { "priority", offsetof(struct slurm_job_line, priority) },
 };
 
 static const struct {
@@ -53,6 +56,9 @@ static const struct {
     { "gres_socket", offsetof(struct slurm_job_line, gres_socket) },
     { "features", offsetof(struct slurm_job_line, features) },
     { "user_comment", offsetof(struct slurm_job_line, user_comment) },
+    { "bar", offsetof(struct slurm_job_line, bar) },
+    { "bar_text", offsetof(struct slurm_job_line, bar_text) },
+    { "draws", offsetof(struct slurm_job_line, draws) },
 };
 
 static const struct {
@@ -207,6 +213,10 @@ struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
         return slurm_shapes_refuse(&engine->shapes, "its generic resources are not understood");
     if (gres.other[0] != '\0')
         return slurm_shapes_refuse(&engine->shapes, "it asks for generic resources other than gpu");
+    if (line->tmp_mib != NUMBER_NONE && line->tmp_mib > engine->config.tmp_mib)
+        return slurm_shapes_refuse(&engine->shapes,
+                                   "it asks for more temporary disk space (--tmp) than machines "
+                                   "have (engine.tmp_gib in stint.conf)");
     *ret_tasks = (uint32_t)nodes;
     const struct slurm_want want = {
         .cpus = shared_out(or_one(line->cpus), nodes),

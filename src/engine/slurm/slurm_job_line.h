@@ -19,9 +19,10 @@ struct slurm_job_line {
     enum slurm_phase_of phase;
     uint64_t id, array, task, het, run, submit, begin, start, end, limit_s;
     uint64_t node_count, cpus, mem_mib, mem_all, ntasks, sockets, exclusive;
-    uint64_t requeue, completing;
+    uint64_t requeue, completing, array_most, tmp_mib, priority;
     const char *tasks, *user, *name, *partition, *state, *hold, *reason, *depend, *nodes;
     const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment;
+    const char *bar, *bar_text, *draws;
 };
 
 /* Whether it could be read, and is within what our ids can hold. */

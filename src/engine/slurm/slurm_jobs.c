@@ -159,6 +159,9 @@ static uint32_t job_row(struct slurm_engine *engine, uint64_t slot, uint32_t arr
         .retry_at = MSEC_NEVER,
         .wish = { .shape = SHAPE_NONE, .reason = NAME_NONE },
         .cost_type = NAME_NONE,
+        .reason = NAME_NONE,
+        .refused = NAME_NONE,
+        .lacks = SLURM_QUOTA_NONE,
         .array = INDEX_NONE,
         .is_used = true,
     };
@@ -227,6 +230,9 @@ static void unannounce(struct slurm_engine *engine, struct slurm_job *job)
     const uint32_t array = job->array;
 
     job->is_announced = false;
+    job->is_admitted = false;
+    if (slurm_policy_has_draws(&engine->policy, job->profile))
+        slurm_admit_soon(engine);
     drop_tasks(job);
     slurm_room_give(engine, job);
     if (array == INDEX_NONE)
@@ -257,7 +263,7 @@ static bool is_time(const struct slurm_engine *engine, const struct slurm_job *j
     return job->begin_at <= engine->now || job->run > 0;
 }
 
-static bool may_announce(struct slurm_engine *engine, const struct slurm_job *job)
+bool slurm_job_is_ready(struct slurm_engine *engine, const struct slurm_job *job)
 {
     if (job->phase != PHASE_WAITING || job->closed != SLURM_WAIT_NONE ||
         job->wish.shape == SHAPE_NONE)
@@ -267,6 +273,11 @@ static bool may_announce(struct slurm_engine *engine, const struct slurm_job *jo
     if (job->begin_at < engine->begin_wake)
         engine->begin_wake = job->begin_at;
     return false;
+}
+
+static bool may_announce(struct slurm_engine *engine, const struct slurm_job *job)
+{
+    return slurm_job_is_ready(engine, job) && slurm_admit_may(engine, job);
 }
 
 static bool is_array_full(const struct slurm_engine *engine, const struct slurm_job *job)
@@ -283,6 +294,8 @@ static void weigh(struct slurm_engine *engine, struct slurm_job *job)
         return;
     if (!may_announce(engine, job)) {
         slurm_room_leave(engine, job);
+        if (job->is_announced && job->is_asked && job->closed == SLURM_WAIT_NONE)
+            slurm_places_hold(engine, job); /* Slurm could still start it where it was placed */
         withdraw(engine, job);
         return;
     }
@@ -292,6 +305,11 @@ static void weigh(struct slurm_engine *engine, struct slurm_job *job)
         announce(engine, job);
     else
         slurm_room_wait(engine, job);
+}
+
+void slurm_job_weigh(struct slurm_engine *engine, struct slurm_job *job)
+{
+    weigh(engine, job);
 }
 
 static void announce_next(struct slurm_engine *engine, uint32_t at)
@@ -375,6 +393,7 @@ static void requeue(struct slurm_engine *engine, struct slurm_job *job)
     job->is_foreign = false;
     job->is_asked = false;
     job->is_stopping = false;
+    job->is_cancelling = false;
     job->tries = 0;
     slurm_places_mark(engine, job);
 }
@@ -481,6 +500,7 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const char
 
     for (uint32_t rank = 0; rank < job->task_count; rank++)
         start_task(engine, job, rank, is_placed);
+    slurm_places_keep(engine, job);
 }
 
 static void end(struct slurm_engine *engine, struct slurm_job *job, uint64_t end_s)
@@ -489,6 +509,7 @@ static void end(struct slurm_engine *engine, struct slurm_job *job, uint64_t end
 
     job->phase = PHASE_ENDED;
     job->is_stopping = false;
+    job->is_cancelling = false;
     slurm_room_leave(engine, job);
     for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
         leave_node(engine, slurm_job_task(job, rank));
@@ -572,12 +593,16 @@ static void renew(struct slurm_engine *engine, struct slurm_job *job)
         .retry_at = MSEC_NEVER,
         .wish = { .shape = SHAPE_NONE, .reason = NAME_NONE },
         .cost_type = NAME_NONE,
+        .reason = NAME_NONE,
+        .refused = NAME_NONE,
+        .lacks = SLURM_QUOTA_NONE,
         .array = job->array,
         .next_member = job->next_member,
         .prev_member = job->prev_member,
         .is_used = true,
         .is_dirty = job->is_dirty,
         .is_late = job->is_late,
+        .is_watched = job->is_watched,
     };
 }
 
@@ -594,23 +619,9 @@ static void take_wish(struct slurm_engine *engine, struct slurm_job *job, struct
     job->wish.shape =
         SHAPE_NONE; /* it shall not be announced as it was, as the next of its array */
     withdraw(engine, job);
+    slurm_admit_forgive(job);
     job->wish = record->wish;
     job->task_count = record->task_count;
-}
-
-/* Slurm took the placement, and says now that it will not carry it out. */
-static bool is_hopeless(const char *reason)
-{
-    static const char *const reasons[] = { "BadConstraints", "Licenses", "Reservation",
-                                           "AccountNotAllowed", "InvalidAccount" };
-
-    if (reason == NULL)
-        return false;
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        if (strcmp(reason, reasons[i]) == 0)
-            return true;
-    }
-    return strncmp(reason, "Assoc", 5) == 0 || strncmp(reason, "QOS", 3) == 0;
 }
 
 static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
@@ -622,13 +633,22 @@ static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
     job->user = record->user;
     if (line->submit != NUMBER_NONE && line->submit <= LIMIT_TIME_MS / 1000)
         job->submit_s = line->submit;
-    job->begin_at = line->begin == NUMBER_NONE || line->begin > LIMIT_TIME_MS / 1000
-                        ? 0
-                        : (msec_t)line->begin * MSEC_PER_SEC;
+    job->begin_at = line->begin == NUMBER_NONE           ? 0
+                    : line->begin > LIMIT_TIME_MS / 1000 ? LIMIT_TIME_MS
+                                                         : (msec_t)line->begin * MSEC_PER_SEC;
+    const msec_t limit_ms = job->limit_ms;
+
     job->limit_ms = line->limit_s == NUMBER_NONE || line->limit_s > LIMIT_TIME_MS / 1000
                         ? -1
                         : (msec_t)line->limit_s * MSEC_PER_SEC;
-    job->closed = (uint8_t)slurm_job_line_closed(line);
+    if (job->limit_ms != limit_ms)
+        slurm_admit_forgive(job);
+    const uint8_t closed = (uint8_t)slurm_job_line_closed(line);
+
+    if (job->closed == SLURM_WAIT_USER_HOLD && closed == SLURM_WAIT_NONE)
+        slurm_admit_forgive(job); /* its user has let it go again */
+    job->closed = closed;
+    slurm_admit_take_line(engine, job, line);
     job->is_movable = slurm_job_line_is_movable(engine, line);
     job->is_completing = line->completing == 1;
 }
@@ -659,10 +679,7 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
         job->is_loosened = true;
         slurm_places_hold(engine, job); /* the gate alone, without the hold */
     }
-    if (job->is_asked && is_hopeless(record->line->reason)) {
-        slurm_places_lose(engine, job, engine->now);
-        slurm_places_hold(engine, job);
-    }
+    slurm_admit_watch(engine, job);
     if (job->is_completing)
         return;
     if (job->asked > 0 && !job->is_asked)
@@ -730,6 +747,8 @@ static void take_array(struct slurm_engine *engine, struct record *record)
         return; /* nobody was told of it */
     const uint32_t row = array_row(engine, walk.array);
 
+    if (record->line->array_most != NUMBER_NONE && record->line->array_most < UINT32_MAX)
+        limit = (uint32_t)record->line->array_most;
     engine->arrays[row].limit = limit;
     (void)slurm_spell_tasks(record->line->tasks, LIMIT_TASKS_PER_JOB, take_member, &walk, &limit);
 }
@@ -746,6 +765,10 @@ static void take_single(struct slurm_engine *engine, struct record *record)
     if (job == NULL)
         return;
     job->is_split = is_member;
+    /* A daemon that is started later may see none but those that were split off the array. */
+    if (job->array != INDEX_NONE && line->array_most != NUMBER_NONE &&
+        line->array_most < UINT32_MAX)
+        engine->arrays[job->array].limit = (uint32_t)line->array_most;
     map_put(&engine->by_record, line->id, (uint32_t)(job - engine->jobs));
     take_record(engine, job, record);
 }
@@ -949,6 +972,8 @@ struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task)
     } else if (!is_time(engine, job)) {
         wait.kind = SLURM_WAIT_BEGIN;
         wait.until = job->begin_at;
+    } else if (slurm_admit_wait(engine, job, &wait)) {
+        return wait;
     } else if (job->is_crowded) {
         wait.kind = SLURM_WAIT_ROOM;
     } else if (job->array != INDEX_NONE) {

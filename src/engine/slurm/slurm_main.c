@@ -30,27 +30,32 @@
 #include "engine/slurm/slurm_keys.h"
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_request.h"
+#include "engine/slurm/slurm_rules.h"
 #include "engine/slurm/slurm_watch.h"
 
 enum {
     POLL_MS_DEFAULT = 500,
     POLL_MS_MIN = 10,
     POLL_MS_MAX = 3600000,
+    ALIVE_MS = 5000, /* something is said at least so often */
     REST_FACTOR = 4, /* a look is followed by a rest of this many times what it cost */
     OUTPUT_MAX = 1 << 20,
-    BATCH = 256, /* jobs of a list that are acted on together */
+    BATCH = 256,       /* jobs of a list that are acted on together */
+    LAUNCH_MORE_S = 3, /* than MessageTimeout, until slurmctld gives up an unconfirmed start */
 };
 
 /* A stop whose signal was sent and whose grace is not over. */
 struct stop {
     uint64_t key;
     msec_t due_ms;
+    uint32_t run;
     char job[SLURM_JOB_ID_SIZE];
 };
 
 struct bridge {
     struct slurm_filter filter;
     msec_t poll_ms;
+    struct slurm_rules rules;
     struct slurm_watch watch;
     struct slurm_keys keys;
     struct line_input input;
@@ -59,6 +64,7 @@ struct bridge {
     uint32_t stops_count, stops_room;
     struct slurm_act_item *items; /* BATCH of them */
     msec_t next_look_ms;
+    msec_t spoke_ms;      /* when something was said last */
     bool is_greeted;      /* the daemon has said hello */
     bool is_lost;         /* slurmctld does not answer */
     uint64_t looks;       /* so far */
@@ -91,7 +97,22 @@ static void flush(struct bridge *bridge)
         }
         sent += (uint32_t)n;
     }
+    if (sent > 0)
+        bridge->spoke_ms = monotonic_ms();
     line_text_reset(&bridge->out);
+}
+
+static void say_alive(struct bridge *bridge)
+{
+    line_text_begin(&bridge->out, "alive");
+    line_text_end(&bridge->out);
+}
+
+/* Whoever waits for us shall know that we are there. */
+static void keep_alive(struct bridge *bridge)
+{
+    if (bridge->out.size == 0 && monotonic_ms() - bridge->spoke_ms >= ALIVE_MS)
+        say_alive(bridge);
 }
 
 /* Say what became of slurmctld, when that changes. */
@@ -108,6 +129,7 @@ static void set_lost(struct bridge *bridge, int code)
         line_text_prose(&bridge->out, "text", slurm_strerror(code));
     line_text_end(&bridge->out);
     slurm_watch_distrust(&bridge->watch);
+    slurm_rules_distrust(&bridge->rules);
 }
 
 /* libslurm's own configuration, which no header declares; NULL: there is none. */
@@ -249,7 +271,9 @@ static void begin_stop(struct bridge *bridge, const struct slurm_request *reques
         answer_was(bridge, request->key, code, &error, "waiting");
         return;
     }
-    struct stop stop = { .key = request->key, .due_ms = monotonic_ms() + request->grace_ms };
+    struct stop stop = { .key = request->key,
+                         .due_ms = monotonic_ms() + request->grace_ms,
+                         .run = request->run };
 
     assert(strlen(request->job) < sizeof(stop.job));
     memcpy(stop.job, request->job, strlen(request->job));
@@ -270,8 +294,8 @@ static void finish_stops(struct bridge *bridge)
             continue;
         }
         bridge->stops[i] = bridge->stops[--bridge->stops_count];
-        answer_was(bridge, stop.key, slurm_act_requeue(&bridge->watch, stop.job, &error), &error,
-                   "running");
+        answer_was(bridge, stop.key, slurm_act_requeue(&bridge->watch, stop.job, stop.run, &error),
+                   &error, "running");
     }
 }
 
@@ -346,8 +370,15 @@ static void act(struct bridge *bridge, const struct slurm_request *request)
     case SLURM_STOP:
         begin_stop(bridge, request);
         return;
+    case SLURM_CANCEL:
+        code = slurm_act_cancel(&bridge->watch, request, &error);
+        answer_was(bridge, request->key, code, &error, "waiting");
+        return;
     case SLURM_PLACE:
         code = slurm_act_place(&bridge->watch, request, &error);
+        break;
+    case SLURM_GIVE_UP:
+        code = slurm_act_give_up(&bridge->watch, request, &error);
         break;
     case SLURM_COMMENT:
         code = slurm_act_comment(&bridge->watch, request, &error);
@@ -383,6 +414,7 @@ static void greet(struct bridge *bridge, const struct slurm_request *request)
 {
     if (request->protocol == SLURM_PROTOCOL) {
         bridge->is_greeted = true;
+        say_alive(bridge);
         return;
     }
     tell_error(bridge, "no common protocol");
@@ -478,7 +510,13 @@ static void look_around(struct bridge *bridge)
     const msec_t begin_ms = cost_ms();
     int code = is_there() ? 0 : SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR;
 
+    bool is_changed = false;
+
     set_lost(bridge, code);
+    if (code == 0)
+        code = slurm_rules_load(&bridge->rules, monotonic_ms(), &is_changed);
+    if (is_changed)
+        slurm_watch_judge_anew(&bridge->watch);
     if (code == 0)
         code = slurm_watch_nodes(&bridge->watch, false, &bridge->out, NULL);
     if (code == 0)
@@ -486,6 +524,7 @@ static void look_around(struct bridge *bridge)
     set_lost(bridge, code);
     if (code == 0)
         bridge->looks++;
+    slurm_act_set_clock(bridge->watch.skew_s);
 
     const msec_t rest_ms = (cost_ms() - begin_ms) * REST_FACTOR;
 
@@ -497,6 +536,9 @@ static int wait_ms(const struct bridge *bridge)
 {
     const msec_t now_ms = monotonic_ms();
     msec_t due_ms = bridge->next_look_ms;
+
+    if (due_ms > bridge->spoke_ms + ALIVE_MS)
+        due_ms = bridge->spoke_ms + ALIVE_MS;
 
     if (!bridge->is_greeted)
         return -1;
@@ -553,6 +595,7 @@ static void run(struct bridge *bridge)
             look_around(bridge);
         read_requests(bridge);
         finish_stops(bridge);
+        keep_alive(bridge);
         flush(bridge);
         if (!bridge->is_finished)
             hear(bridge);
@@ -568,6 +611,7 @@ static const char usage[] =
     "  --partitions LIST          only these are ours\n"
     "  --ignore-partitions LIST   these are not\n"
     "  --ignore-users LIST        names or numbers; nor are the jobs of these\n"
+    "  --place-in PARTITION       where jobs are placed, if not in their own partition\n"
     "  --version                  say which, and for which Slurm\n"
     "  --help                     this\n";
 
@@ -622,6 +666,9 @@ static int take_option(struct bridge *bridge, int option)
     case 'i':
         bridge->filter.ignored_partitions = optarg;
         return 0;
+    case 'P':
+        bridge->rules.place_in = optarg;
+        return 0;
     case 'u':
         return ignore_users(&bridge->filter, optarg);
     case 'V':
@@ -644,6 +691,7 @@ static int take_options(struct bridge *bridge, int argc, char **argv)
         { "partitions", required_argument, NULL, 'o' },
         { "ignore-partitions", required_argument, NULL, 'i' },
         { "ignore-users", required_argument, NULL, 'u' },
+        { "place-in", required_argument, NULL, 'P' },
         { "version", no_argument, NULL, 'V' },
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
@@ -670,9 +718,12 @@ int main(int argc, char **argv)
     /* libslurm cuts the tasks of an array to 64 letters unless it is told not to. */
     (void)setenv("SLURM_BITSTR_LEN", "0", 1);
     slurm_init(NULL);
-    slurm_watch_init(&bridge.watch, &bridge.filter);
+    slurm_rules_init(&bridge.rules);
+    slurm_watch_init(&bridge.watch, &bridge.filter, &bridge.rules);
     const slurm_conf_t *conf = configuration();
 
+    bridge.rules.enforce = conf == NULL ? 0 : conf->accounting_storage_enforce;
+    bridge.watch.launch_s = (conf != NULL ? conf->msg_timeout : 10U) + LAUNCH_MORE_S;
     bridge.watch.is_mem_counted = conf != NULL && (conf->select_type_param & CR_MEMORY) != 0;
     slurm_keys_init(&bridge.keys);
     line_input_init(&bridge.input);
@@ -685,6 +736,7 @@ int main(int argc, char **argv)
     line_input_done(&bridge.input);
     slurm_keys_done(&bridge.keys);
     slurm_watch_done(&bridge.watch);
+    slurm_rules_done(&bridge.rules);
     slurm_fini();
     return bridge.status;
 }

@@ -4,8 +4,13 @@
  * lost; a while, because every node is silent for some seconds when slurmctld is restarted. While jobs
  * run there, that it is silent is not enough: Slurm would let them run on, and sets it down when it has
  * waited for long enough. Until then, and while it is drained, it is closed: what runs there goes on,
- * and nothing else begins. One that was given back is set down, so that Slurm puts what ran there back
- * at once, and deleted; that is tried until Slurm has forgotten it, and again if it comes back.
+ * and nothing else begins.
+ *
+ * One that shall leave is drained, and told as left when Slurm has nothing allocated there, ours or not:
+ * a drained node gets nothing new, so that holds until it is resumed. One that the cloud has no more is
+ * set down, so that Slurm puts what ran there back at once, and deleted; that is tried until Slurm has
+ * forgotten it, and again if it comes back. A node that an earlier process drained to let it leave is
+ * resumed when it is admitted.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +26,7 @@ enum {
     KEPT_MS = 3600000,  /* so long a node that is gone may come back and be known */
     NODE_NAME_SIZE = 96,
     NODES_PER_LINE = 256,
+    DRAIN_RETRY_MS = 5000,
     CODE_INVALID_NODE = 2018, /* ESLURM_INVALID_NODE_NAME */
 };
 
@@ -63,6 +69,7 @@ struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance
         .instance = instance,
         .idle_since = MSEC_NEVER,
         .retry_at = MSEC_NEVER,
+        .drain_at = MSEC_NEVER,
         .left_at = engine->now,
     };
     map_put(&engine->by_instance, instance, row);
@@ -76,6 +83,7 @@ static void free_node(struct slurm_engine *engine, struct slurm_node *node)
     *node = (struct slurm_node){
         .idle_since = MSEC_NEVER,
         .retry_at = MSEC_NEVER,
+        .drain_at = MSEC_NEVER,
         .next_free = engine->node_free,
     };
     engine->node_free = (uint32_t)(node - engine->nodes);
@@ -85,7 +93,8 @@ static void free_node(struct slurm_engine *engine, struct slurm_node *node)
 static bool is_history(const struct slurm_engine *engine, const struct slurm_node *node)
 {
     return node->instance != 0 && !node->is_there && !node->is_admitted && !node->is_told &&
-           !node->is_dirty && node->running == 0 && engine->now - node->left_at >= KEPT_MS;
+           !node->is_drain_due && !node->is_dirty && node->running == 0 &&
+           engine->now - node->left_at >= KEPT_MS;
 }
 
 static void wake_at(struct slurm_engine *engine, msec_t at)
@@ -94,9 +103,16 @@ static void wake_at(struct slurm_engine *engine, msec_t at)
         engine->nodes_wake = at;
 }
 
+static const char leaving_text[] = "stint: leaving";
+
+static bool is_going(const struct slurm_node *node)
+{
+    return node->is_retired || node->is_leaving;
+}
+
 static bool takes_work(const struct slurm_node *node)
 {
-    return node->is_there && node->is_up && !node->is_drained && !node->is_retired;
+    return node->is_there && node->is_up && !node->is_drained && !is_going(node);
 }
 
 static void tell_node(struct slurm_engine *engine, enum engine_event_kind kind, uint64_t instance)
@@ -126,7 +142,7 @@ static void weigh(struct slurm_engine *engine, struct slurm_node *node)
         }
         return;
     }
-    if (node->is_retired) {
+    if (is_going(node)) {
         node->is_told = false;
         return;
     }
@@ -137,11 +153,49 @@ static void weigh(struct slurm_engine *engine, struct slurm_node *node)
                 node->is_drained ? engine->now : node->idle_since + engine->config.node_lost_ms);
 }
 
+static void later(struct slurm_engine *engine, enum engine_event_kind kind, uint64_t instance)
+{
+    MEM_ROOM(engine->later, engine->later_room, engine->later_count + 1);
+    engine->later[engine->later_count++] =
+        (struct engine_event){ .kind = kind, .instance = instance };
+}
+
+/* Whether it must be drained, or resumed. One that no look has shown may be there by now, and take work:
+ * Slurm is asked to drain it too, and only when it does not know it nothing is there. */
+static bool wants_drain(const struct slurm_node *node)
+{
+    return node->is_leaving && !node->is_retired && !node->is_drained && !node->is_absent;
+}
+
+static bool wants_resume(const struct slurm_node *node)
+{
+    return node->is_there && node->is_admitted && !is_going(node) && node->is_our_drain;
+}
+
+/* After any change: let Slurm start nothing more there, and tell when nothing is left. */
+static void weigh_leaving(struct slurm_engine *engine, struct slurm_node *node)
+{
+    /* One that only joins, or is down, may be up the next moment, and something started there. */
+    const bool is_empty = node->is_absent || (node->is_drained && !node->is_busy);
+
+    if (node->is_leaving && !node->is_retired && !node->is_left_told && is_empty) {
+        node->is_left_told = true;
+        later(engine, ENGINE_NODE_LEFT, node->instance);
+    }
+    if ((!wants_drain(node) && !wants_resume(node)) || node->is_drain_due || node->is_drain_sent ||
+        node->drain_at != MSEC_NEVER)
+        return;
+    node->is_drain_due = true;
+    slurm_rows_add(&engine->drains, (uint32_t)(node - engine->nodes));
+}
+
 void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
 {
     const char *name = line_get(line, "name");
     const char *state = line_get(line, "state");
     const char *drain = line_get(line, "drain");
+    const char *busy = line_get(line, "busy");
+    const char *reason = line_get(line, "reason");
     const uint64_t instance =
         name == NULL || state == NULL ? 0 : slurm_node_instance(engine, name, strlen(name));
 
@@ -152,15 +206,20 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
     if (!node->is_there)
         engine->stats.nodes++;
     node->is_there = true;
+    node->is_absent = false;
     if (node->is_up && strcmp(state, "up") != 0)
         node->idle_since = MSEC_NEVER; /* it is not only drained any more: count anew */
     node->is_up = strcmp(state, "up") == 0;
     node->is_silent = strcmp(state, "silent") == 0;
     node->is_drained = drain != NULL && strcmp(drain, "1") == 0;
+    node->is_busy = busy != NULL && strcmp(busy, "1") == 0;
+    node->is_our_drain = node->is_drained && reason != NULL &&
+                         strncmp(reason, leaving_text, strlen(leaving_text)) == 0;
     node->seen = engine->round;
     if (node->is_retired && !node->is_removing && node->retry_at == MSEC_NEVER)
         mark_removal(engine, node); /* it came after it was given back */
     weigh(engine, node);
+    weigh_leaving(engine, node);
 }
 
 static void forget_node(struct slurm_engine *engine, struct slurm_node *node)
@@ -169,13 +228,17 @@ static void forget_node(struct slurm_engine *engine, struct slurm_node *node)
         return;
     engine->stats.nodes--;
     node->is_there = false;
+    node->is_absent = true;
     node->left_at = engine->now;
     node->is_up = false;
     node->is_silent = false;
+    node->is_busy = false;
+    node->is_our_drain = false;
     node->is_removing = false;
     node->tries = 0;
     node->retry_at = MSEC_NEVER;
     weigh(engine, node);
+    weigh_leaving(engine, node);
 }
 
 void slurm_nodes_on_gone(struct slurm_engine *engine, const struct line *line)
@@ -188,13 +251,6 @@ void slurm_nodes_on_gone(struct slurm_engine *engine, const struct line *line)
         forget_node(engine, &engine->nodes[row]);
 }
 
-static void later(struct slurm_engine *engine, enum engine_event_kind kind, uint64_t instance)
-{
-    MEM_ROOM(engine->later, engine->later_room, engine->later_count + 1);
-    engine->later[engine->later_count++] =
-        (struct engine_event){ .kind = kind, .instance = instance };
-}
-
 void slurm_nodes_on_admit(void *self, uint64_t instance)
 {
     struct slurm_engine *engine = self;
@@ -202,8 +258,10 @@ void slurm_nodes_on_admit(void *self, uint64_t instance)
 
     node->is_admitted = true;
     node->is_retired = false;
+    node->is_leaving = false;
     if (takes_work(node))
         later(engine, ENGINE_NODE_READY, instance);
+    weigh_leaving(engine, node);
 }
 
 void slurm_nodes_on_retire(void *self, uint64_t instance)
@@ -211,7 +269,22 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
     struct slurm_engine *engine = self;
     struct slurm_node *node = slurm_node_get(engine, instance);
 
+    node->is_leaving = true;
+    node->is_left_told = false;
+    node->is_absent = false;
+    node->is_told = false;
+    node->is_closed = false;
+    node->idle_since = MSEC_NEVER;
+    weigh_leaving(engine, node);
+}
+
+void slurm_nodes_on_forget(void *self, uint64_t instance)
+{
+    struct slurm_engine *engine = self;
+    struct slurm_node *node = slurm_node_get(engine, instance);
+
     node->is_admitted = false;
+    node->is_leaving = false;
     node->is_retired = true;
     node->is_told = false;
     node->is_dead = node->running > 0;
@@ -251,6 +324,34 @@ static void send_downs(struct slurm_engine *engine)
     line_text_done(&list);
 }
 
+/* One request each: a node that Slurm does not know any more would keep the others. */
+static void send_drains(struct slurm_engine *engine)
+{
+    char name[NODE_NAME_SIZE];
+
+    for (uint32_t i = 0; i < engine->drains.count; i++) {
+        struct slurm_node *node = &engine->nodes[engine->drains.row[i]];
+        const bool drains = wants_drain(node);
+
+        if (!node->is_drain_due)
+            continue; /* the row was used again */
+        node->is_drain_due = false;
+        if (!drains && !wants_resume(node))
+            continue;
+        node->is_drain_sent = true;
+        if (!drains)
+            node->is_drained =
+                false; /* from now on work may begin there, whatever the last look said */
+        (void)slurm_engine_node_name(engine, node->instance, name, sizeof(name));
+        (void)slurm_ask_begin(engine, drains ? "drain" : "resume");
+        line_text_string(&engine->out, "nodes", name);
+        if (drains)
+            line_text_string(&engine->out, "text", leaving_text);
+        slurm_ask_end(engine, drains ? ASK_DRAIN : ASK_RESUME, node->instance);
+    }
+    engine->drains.count = 0;
+}
+
 /* All that go are set down together, and deleted one by one: one that cannot be deleted yet would
  * keep the others. */
 void slurm_nodes_send(struct slurm_engine *engine)
@@ -258,6 +359,7 @@ void slurm_nodes_send(struct slurm_engine *engine)
     struct slurm_rows *gone = &engine->gone;
     char name[NODE_NAME_SIZE];
 
+    send_drains(engine);
     send_downs(engine);
     for (uint32_t i = 0; i < gone->count; i++) {
         struct slurm_node *node = &engine->nodes[gone->row[i]];
@@ -280,15 +382,40 @@ void slurm_nodes_send(struct slurm_engine *engine)
     gone->count = 0;
 }
 
+/* If it is not as it should be by then, it is asked again. */
+static void drain_again(struct slurm_engine *engine, struct slurm_node *node)
+{
+    node->is_drain_sent = false;
+    node->drain_at = engine->now + DRAIN_RETRY_MS;
+    wake_at(engine, node->drain_at);
+}
+
+/* Slurm has taken it; the next look shows what came of it. */
+void slurm_nodes_done(struct slurm_engine *engine, const struct slurm_ask *ask)
+{
+    const uint32_t row = map_get(&engine->by_instance, ask->subject);
+
+    if ((ask->kind == ASK_DRAIN || ask->kind == ASK_RESUME) && row != MAP_NONE)
+        drain_again(engine, &engine->nodes[row]);
+}
+
 /* It is busy still, or not there at all. */
 void slurm_nodes_refused(struct slurm_engine *engine, const struct slurm_ask *ask, uint64_t code)
 {
     const uint32_t row = map_get(&engine->by_instance, ask->subject);
 
-    if (ask->kind != ASK_DELETE || row == MAP_NONE)
+    if (ask->kind == ASK_DOWN || row == MAP_NONE)
         return;
     struct slurm_node *node = &engine->nodes[row];
 
+    if (ask->kind != ASK_DELETE) {
+        drain_again(engine, node);
+        if (code == CODE_INVALID_NODE && !node->is_there) {
+            node->is_absent = true;
+            weigh_leaving(engine, node);
+        }
+        return;
+    }
     if (code == CODE_INVALID_NODE) {
         forget_node(engine, node);
         return;
@@ -326,7 +453,7 @@ static bool is_lost(const struct slurm_engine *engine, const struct slurm_node *
 /* Whether what runs there goes on, and nothing else begins. */
 static bool is_closing(const struct slurm_engine *engine, const struct slurm_node *node)
 {
-    if (!node->is_there || node->is_retired || node->running == 0)
+    if (!node->is_there || is_going(node) || node->running == 0)
         return false;
     return node->is_up
                ? node->is_drained
@@ -348,6 +475,12 @@ static void tick_node(struct slurm_engine *engine, struct slurm_node *node)
         mark_removal(engine, node);
     else
         wake_at(engine, node->retry_at);
+    if (node->drain_at <= engine->now) {
+        node->drain_at = MSEC_NEVER;
+        weigh_leaving(engine, node);
+    } else {
+        wake_at(engine, node->drain_at);
+    }
     if (!node->is_told || node->idle_since == MSEC_NEVER || engine->is_lost)
         return;
     if (is_lost(engine, node)) {
@@ -406,7 +539,7 @@ void slurm_engine_each_stray(const struct slurm_engine *engine,
     for (uint32_t i = 0; i < engine->node_count; i++) {
         const struct slurm_node *node = &engine->nodes[i];
 
-        if (node->is_there && !node->is_admitted && !node->is_retired)
+        if (node->is_there && !node->is_admitted && !is_going(node))
             each(context, node->instance, node->is_up);
     }
 }

@@ -8,7 +8,10 @@
  *     the job back; so does one for a job that is being cleared away, for Slurm would forget that it
  *     shall start now;
  *  3. what Slurm refuses because it does not know yet what we know is tried some more times;
- *  4. a stop of what was not sent yet needs no request.
+ *  4. a cancel or a stop of what was not sent yet needs no request;
+ *  5. a cancel never ends a run: stint-slurm refuses it for a job that runs, and the job is told as
+ *     found. A stop ends the run that we know of, and no other: one of a job that does not run as far
+ *     as we know is a cancel.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -103,9 +106,17 @@ void slurm_places_on_queue(void *self, uint64_t key, uint64_t task)
     ask_for(self, key, task, 0);
 }
 
-void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
+/* It runs, whatever was asked. */
+static void tell_running(struct slurm_engine *engine, const struct slurm_job *job,
+                         const struct slurm_task *task, uint64_t id)
 {
-    struct slurm_engine *engine = self;
+    tell_later(engine, ENGINE_TASK_FOUND, id, task->key);
+    engine->later[engine->later_count - 1].instance = task->instance;
+    engine->later[engine->later_count - 1].started_at = job->started_at;
+}
+
+static void recall(struct slurm_engine *engine, uint64_t key, uint64_t id, bool ends_run)
+{
     struct slurm_job *job = slurm_job_of(engine, id);
 
     if (job == NULL || !job->is_announced || job->is_foreign)
@@ -114,6 +125,10 @@ void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
 
     if (task->stop_key == key)
         return;
+    if (task->instance != 0 && !ends_run) {
+        tell_running(engine, job, task, id);
+        return;
+    }
     if (job->phase == PHASE_WAITING && !job->is_asked) {
         if (task->key != 0)
             job->asked--;
@@ -122,9 +137,37 @@ void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
         return;
     }
     task->stop_key = key;
-    job->is_stopping = true;
+    if (job->phase == PHASE_RUNNING && ends_run)
+        job->is_stopping = true;
+    else
+        job->is_cancelling = true;
     job->tries = 0;
     slurm_places_mark(engine, job);
+}
+
+void slurm_places_on_cancel(void *self, uint64_t key, uint64_t id)
+{
+    recall(self, key, id, false);
+}
+
+void slurm_places_on_stop(void *self, uint64_t key, uint64_t id)
+{
+    recall(self, key, id, true);
+}
+
+/* What was to be taken back runs, or cannot be taken back. */
+void slurm_places_keep(struct slurm_engine *engine, struct slurm_job *job)
+{
+    if (!job->is_cancelling)
+        return;
+    job->is_cancelling = false;
+    for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
+        struct slurm_task *task = slurm_job_task(job, rank);
+
+        if (task->stop_key != 0 && task->instance != 0)
+            tell_running(engine, job, task, job->id + rank);
+        task->stop_key = 0;
+    }
 }
 
 /* Those of its tasks that are asked for and do not run are lost; or stopped, if that was asked. */
@@ -148,6 +191,7 @@ void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_
     }
     job->is_asked = false;
     job->is_stopping = false;
+    job->is_cancelling = false;
     job->retry_at = MSEC_NEVER;
 }
 
@@ -222,6 +266,13 @@ static void send_stop(struct slurm_engine *engine, struct slurm_job *job)
     slurm_ask_end(engine, ASK_STOP, job->id);
 }
 
+static void send_cancel(struct slurm_engine *engine, struct slurm_job *job)
+{
+    (void)slurm_ask_begin(engine, "cancel");
+    add_job(engine, job);
+    slurm_ask_end(engine, ASK_CANCEL, job->id);
+}
+
 void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job)
 {
     char label[SLURM_LABEL_SIZE];
@@ -230,6 +281,18 @@ void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job)
     (void)slurm_ask_begin(engine, "hold");
     line_text_string(&engine->out, "jobs", label);
     slurm_ask_end(engine, ASK_HOLD, job->id);
+}
+
+/* Hold it as its user would, with a word to him. */
+void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text)
+{
+    char label[SLURM_LABEL_SIZE];
+
+    print_job(engine, job, label, sizeof(label));
+    (void)slurm_ask_begin(engine, "give-up");
+    line_text_string(&engine->out, "job", label);
+    line_text_string(&engine->out, "text", text);
+    slurm_ask_end(engine, ASK_GIVE_UP, job->id);
 }
 
 /* ---- what is queued ---- */
@@ -358,6 +421,10 @@ void slurm_places_send(struct slurm_engine *engine)
             send_stop(engine, job);
             continue;
         }
+        if (job->is_cancelling) {
+            send_cancel(engine, job);
+            continue;
+        }
         if (job->phase != PHASE_WAITING || job->asked != job->task_count || job->is_completing ||
             job->is_asked)
             continue;
@@ -395,6 +462,7 @@ static void stopped_waiting(struct slurm_engine *engine, struct slurm_job *job)
         slurm_engine_emit(engine, &event);
     }
     job->is_stopping = false;
+    job->is_cancelling = false;
     job->is_asked = false;
 }
 
@@ -404,7 +472,8 @@ void slurm_places_done(struct slurm_engine *engine, const struct slurm_ask *ask,
     struct slurm_job *job = slurm_job_of(engine, ask->subject);
     const char *was = line_get(line, "was");
 
-    if (ask->kind != ASK_STOP || job == NULL || was == NULL || strcmp(was, "waiting") != 0)
+    if ((ask->kind != ASK_STOP && ask->kind != ASK_CANCEL) || job == NULL || was == NULL ||
+        strcmp(was, "waiting") != 0)
         return;
     if (job->phase == PHASE_WAITING)
         stopped_waiting(engine, job);
@@ -435,6 +504,13 @@ void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *a
             job->is_stopping = false; /* a list will tell what it does */
         return;
     }
+    if (ask->kind == ASK_CANCEL && job->is_cancelling) {
+        if (job->phase == PHASE_WAITING && ++job->tries < STOP_TRIES)
+            mark_late(engine, job, engine->now + STOP_RETRY_MS); /* what it does is told by then */
+        else
+            slurm_places_keep(engine, job); /* a list will tell */
+        return;
+    }
     if (ask->kind != ASK_PLACE || !job->is_asked || job->phase != PHASE_WAITING)
         return;
     if (is_too_early(line) && ++job->tries < PLACE_TRIES) {
@@ -442,6 +518,8 @@ void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *a
         return;
     }
     slurm_places_lose(engine, job, engine->now);
+    if (!is_too_early(line))
+        slurm_admit_failed(engine, job, line_get(line, "text"));
 }
 
 struct failure {
@@ -502,7 +580,7 @@ static void retry(struct slurm_engine *engine, struct slurm_job *job)
     job->retry_at = MSEC_NEVER;
     if (job->phase == PHASE_ENDED)
         return;
-    if (job->is_stopping) {
+    if (job->is_stopping || job->is_cancelling) {
         slurm_places_mark(engine, job);
     } else if (job->phase == PHASE_RUNNING) {
         slurm_places_lose(engine, job, engine->now); /* Slurm does not let go of the old run */

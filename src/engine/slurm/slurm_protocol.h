@@ -17,4 +17,10 @@ enum { SLURM_PROTOCOL = 1 }; /* what 'hello' carries */
  */
 #define SLURM_GATE_S ((int64_t)3155760000)
 
+/*
+ * What begins later than this (in November 2123) waits for us: no job was put off before 2023. A user's own
+ * time beyond it is cut by the plugin, so that it is not taken for the gate.
+ */
+#define SLURM_GATED_FROM (SLURM_GATE_S + (int64_t)1700000000)
+
 #endif

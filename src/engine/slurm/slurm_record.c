@@ -6,6 +6,7 @@
 
 #include "engine/slurm/slurm_fields.h"
 #include "engine/slurm/slurm_protocol.h"
+#include "engine/slurm/slurm_rules.h"
 
 /* In libslurm since long before 22.05, but in no header. */
 extern char *slurm_job_reason_string(enum job_state_reason reason);
@@ -40,13 +41,13 @@ enum slurm_phase slurm_record_phase(const slurm_job_info_t *job)
 
 bool slurm_record_is_gated(const slurm_job_info_t *job)
 {
-    return slurm_record_phase(job) == SLURM_WAITING && job->eligible_time > SLURM_GATE_S;
+    return slurm_record_phase(job) == SLURM_WAITING && job->eligible_time > SLURM_GATED_FROM;
 }
 
 /* Its user held it behind the gate, and may have released it since. */
 static bool is_held_behind_gate(const slurm_job_info_t *job)
 {
-    return slurm_record_is_gated(job) && job->eligible_time > 2 * SLURM_GATE_S;
+    return slurm_record_is_gated(job) && job->eligible_time > SLURM_GATED_FROM + SLURM_GATE_S;
 }
 
 /* When its user wants it to begin. */
@@ -61,14 +62,20 @@ static time_t wanted_begin(const slurm_job_info_t *job)
  * its node died or its prolog failed. Another placement heals both. What was put back and held by a
  * person (scontrol requeuehold), by its exit code (RequeueExitHold) or because Slurm gave it up
  * (MaxBatchRequeue) looks much the same, and stays held. */
-static bool is_held_by_slurm(const slurm_job_info_t *job)
+static bool is_launch_failure(const slurm_job_info_t *job)
 {
     static const char launch_failed[] = "launch failed requeued held"; /* all that Slurm tells */
 
     return job->priority == 0 &&
-           (job->state_reason == FAIL_BAD_CONSTRAINTS || job->state_reason == FAIL_LAUNCH ||
+           (job->state_reason == FAIL_LAUNCH ||
             (job->state_reason != WAIT_MAX_REQUEUE && job->state_desc != NULL &&
              strcmp(job->state_desc, launch_failed) == 0));
+}
+
+static bool is_held_by_slurm(const slurm_job_info_t *job)
+{
+    return is_launch_failure(job) ||
+           (job->priority == 0 && job->state_reason == FAIL_BAD_CONSTRAINTS);
 }
 
 /* Who keeps it from running. */
@@ -121,6 +128,8 @@ static void put_identity(const slurm_job_info_t *job, const char *user, struct l
         if (job->array_task_id != NO_VAL)
             line_text_number(out, "task", job->array_task_id);
         put_text(out, "tasks", job->array_task_str);
+        if (job->array_max_tasks != 0 && job->array_max_tasks < NO_VAL)
+            line_text_number(out, "array_most", job->array_max_tasks);
     }
     if (job->het_job_id != 0)
         line_text_number(out, "het", job->het_job_id);
@@ -153,6 +162,8 @@ static void put_shape(const slurm_job_info_t *job, bool is_mem_counted, struct l
     put_text(out, "gres_task", job->tres_per_task);
     put_text(out, "gres_socket", job->tres_per_socket);
     put_text(out, "features", job->features);
+    if (job->pn_min_tmp_disk != 0 && job->pn_min_tmp_disk < NO_VAL)
+        line_text_number(out, "tmp_mib", job->pn_min_tmp_disk);
     if (job->shared == JOB_SHARED_NONE)
         line_text_number(out, "exclusive", 1);
     if (job->time_limit != INFINITE && job->time_limit != NO_VAL)
@@ -180,10 +191,13 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record
         line_text_number(out, "completing", 1);
     if (phase == SLURM_WAITING) {
         line_text_string(out, "hold", hold_name(job));
-        put_text(out, "reason", slurm_job_reason_string(job->state_reason));
+        put_text(out, "reason",
+                 slurm_job_reason_string(is_launch_failure(job) ? FAIL_LAUNCH : job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
-        put_time(out, "begin", wanted_begin(job));
+        put_time(out, "begin", wanted_begin(job) - extra->skew);
+        if (extra->rules != NULL)
+            slurm_rules_judge(extra->rules, job, extra->now, out);
     } else {
         put_text(out, "nodes", job->nodes);
         put_time(out, "start", job->start_time);
@@ -264,6 +278,28 @@ static const char *node_state(uint32_t state)
     return (state & NODE_STATE_NO_RESPOND) != 0 ? "silent" : "up";
 }
 
+/*
+ * Something is allocated there, whoever's it is, or being cleared away by a node that answers. The state of
+ * a node that was reconfigured under work stays "allocated" for ever in 22.05, with nothing on it; so
+ * where it is known what is given away there, that counts.
+ */
+static bool is_busy(const node_info_t *node)
+{
+    const uint32_t base = node->node_state & NODE_STATE_BASE;
+    uint16_t cpus = 0;
+    uint64_t memory = 0;
+
+    if ((node->node_state & NODE_STATE_COMPLETING) != 0 && base != NODE_STATE_DOWN)
+        return true;
+    if (node->select_nodeinfo != NULL &&
+        slurm_get_select_nodeinfo(node->select_nodeinfo, SELECT_NODEDATA_SUBCNT,
+                                  NODE_STATE_ALLOCATED, &cpus) == SLURM_SUCCESS &&
+        slurm_get_select_nodeinfo(node->select_nodeinfo, SELECT_NODEDATA_MEM_ALLOC,
+                                  NODE_STATE_ALLOCATED, &memory) == SLURM_SUCCESS)
+        return cpus > 0 || memory > 0;
+    return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
+}
+
 uint64_t slurm_record_node(const node_info_t *node, struct line_text *out)
 {
     const uint32_t begin = out->size;
@@ -272,6 +308,8 @@ uint64_t slurm_record_node(const node_info_t *node, struct line_text *out)
     put_text(out, "name", node->name);
     line_text_string(out, "state", node_state(node->node_state));
     line_text_number(out, "drain", (node->node_state & NODE_STATE_DRAIN) != 0);
+    if (is_busy(node))
+        line_text_number(out, "busy", 1);
     line_text_number(out, "cpus", node->cpus);
     line_text_number(out, "mem_mib", node->real_memory);
     put_text(out, "gres", node->gres);

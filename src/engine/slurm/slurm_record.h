@@ -14,6 +14,8 @@
 
 #include "base/line.h"
 
+struct slurm_rules;
+
 enum slurm_phase { SLURM_WAITING, SLURM_RUNNING, SLURM_ENDED };
 
 enum slurm_phase slurm_record_phase(const slurm_job_info_t *job);
@@ -30,8 +32,11 @@ bool slurm_record_only_requires(const slurm_job_info_t *job);
 
 /* What the record does not say itself. */
 struct slurm_record_extra {
-    const char *user;    /* its name, or NULL */
-    bool is_mem_counted; /* Slurm shares memory out; who names no amount gets all of it */
+    const char *user;          /* its name, or NULL */
+    bool is_mem_counted;       /* Slurm shares memory out; who names no amount gets all of it */
+    struct slurm_rules *rules; /* what Slurm's policy says of it; NULL: not known */
+    time_t now;                /* slurmctld's */
+    time_t skew;               /* by how much slurmctld's clock is ahead of ours */
 };
 
 /* Write the line 'job' for it; returns the hash of what is news. */

@@ -25,6 +25,8 @@ enum slurm_verb {
     SLURM_PLACE,
     SLURM_RELEASE,
     SLURM_HOLD,
+    SLURM_CANCEL,
+    SLURM_GIVE_UP,
     SLURM_STOP,
     SLURM_COMMENT,
     SLURM_DOWN,

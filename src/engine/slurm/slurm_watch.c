@@ -55,9 +55,10 @@ bool slurm_filter_is_ours(const struct slurm_filter *filter, const slurm_job_inf
     return filter->partitions == NULL || names_partition(filter->partitions, job->partition);
 }
 
-void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter)
+void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter,
+                      struct slurm_rules *rules)
 {
-    *watch = (struct slurm_watch){ .filter = filter };
+    *watch = (struct slurm_watch){ .filter = filter, .rules = rules };
     map_init(&watch->job_index);
     map_init(&watch->member_index);
     map_init(&watch->touched);
@@ -87,6 +88,28 @@ void slurm_watch_distrust(struct slurm_watch *watch)
 {
     watch->jobs_update = 0;
     watch->nodes_update = 0;
+}
+
+void slurm_watch_judge_anew(struct slurm_watch *watch)
+{
+    watch->jobs_update = 0;
+}
+
+/* By how much slurmctld's clock is ahead. Seconds are all that Slurm tells, so a difference of up to two
+ * is none, and what is known is kept until it is off by more. */
+static void note_skew(struct slurm_watch *watch)
+{
+    enum { JITTER_S = 2 };
+    const time_t skew = watch->jobs_time - time(NULL);
+    const time_t off = skew - watch->skew_s;
+
+    if (off > JITTER_S || off < -JITTER_S)
+        watch->skew_s = skew > JITTER_S || skew < -JITTER_S ? skew : 0;
+}
+
+time_t slurm_watch_now(const struct slurm_watch *watch)
+{
+    return time(NULL) + watch->skew_s;
 }
 
 bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id)
@@ -128,6 +151,17 @@ const struct slurm_watched_job *slurm_watch_find(const struct slurm_watch *watch
     if (index == MAP_NONE)
         index = map_get(&watch->job_index, job_id);
     return index == MAP_NONE ? NULL : &watch->jobs[index];
+}
+
+time_t slurm_watch_quiet_until(const struct slurm_watch *watch, uint32_t job_id, uint32_t task)
+{
+    uint32_t index = MAP_NONE;
+
+    if (task != NO_VAL)
+        index = map_get(&watch->member_index, member_key(job_id, task));
+    if (index == MAP_NONE)
+        index = map_get(&watch->job_index, job_id);
+    return index == MAP_NONE ? 0 : watch->jobs[index].quiet_until;
 }
 
 /* The job that we watch under this id; a new one waits in the run that it is first seen in. */
@@ -220,18 +254,36 @@ static void note_busy(struct slurm_watched_job *old, const slurm_job_info_t *job
     }
 }
 
+/* It was put back: a start of the run that ended may still be unconfirmed, unless that run is older. One
+ * that is first seen waiting after a run may have been put back just now. */
+static void note_quiet(const struct slurm_watch *watch, struct slurm_watched_job *old,
+                       const slurm_job_info_t *job)
+{
+    const bool is_new = old->look == 0;
+    const bool was_seen = !is_new && old->phase == SLURM_RUNNING;
+
+    if (slurm_record_phase(job) == SLURM_RUNNING)
+        old->started = job->start_time;
+    else if (job->restart_cnt > 0 && (is_new || job->restart_cnt != old->run))
+        old->quiet_until = (was_seen ? old->started : watch->jobs_time) + (time_t)watch->launch_s;
+}
+
 static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
                         struct line_text *out)
 {
     struct slurm_watched_job *old = watched_job(watch, job);
     const uint32_t size = out->size;
     const struct slurm_record_extra extra = { .user = user_name(watch, job->user_id),
-                                              .is_mem_counted = watch->is_mem_counted };
+                                              .is_mem_counted = watch->is_mem_counted,
+                                              .rules = watch->rules,
+                                              .now = watch->jobs_time,
+                                              .skew = watch->skew_s };
     const uint64_t hash = slurm_record_job(job, &extra, out);
 
     if (hash == old->hash && !is_full)
         out->size = size;
     tell_what_happened(old, job, out);
+    note_quiet(watch, old, job);
     old->hash = hash;
     old->run = job->restart_cnt;
     old->phase = (uint8_t)slurm_record_phase(job);
@@ -302,6 +354,16 @@ static void look_at_phase(struct slurm_watch *watch, const job_info_msg_t *all,
     }
 }
 
+/* What runs, whoever's it is, takes its share of the quotas; these are told before the jobs. */
+static void look_at_quotas(struct slurm_watch *watch, const job_info_msg_t *all, bool is_full,
+                           struct line_text *out)
+{
+    slurm_rules_begin_count(watch->rules);
+    for (uint32_t i = 0; i < all->record_count; i++)
+        slurm_rules_count(watch->rules, &all->job_array[i]);
+    slurm_rules_tell(watch->rules, is_full, out);
+}
+
 static void forget_touches(struct slurm_watch *watch)
 {
     if (watch->touched.count == 0)
@@ -318,8 +380,11 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
     if (slurm_load_jobs(is_full ? 0 : watch->jobs_update, &all, SHOW_ALL | SHOW_DETAIL) != 0)
         return errno == SLURM_NO_CHANGE_IN_DATA ? 0 : errno;
     watch->jobs_update = all->last_update;
+    watch->jobs_time = all->last_update;
+    note_skew(watch);
     watch->look++;
     forget_touches(watch);
+    look_at_quotas(watch, all, is_full, out);
     look_at_phase(watch, all, SLURM_ENDED, is_full, out);
     look_at_phase(watch, all, SLURM_WAITING, is_full, out);
     look_at_phase(watch, all, SLURM_RUNNING, is_full, out);

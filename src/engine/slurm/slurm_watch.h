@@ -21,6 +21,7 @@
 
 #include "base/line.h"
 #include "base/map.h"
+#include "engine/slurm/slurm_rules.h"
 
 enum { SLURM_FILTER_USERS_MAX = 64 };
 
@@ -46,6 +47,8 @@ struct slurm_watched_job {
     bool only_requires; /* see slurm_record_only_requires */
     char *busy;         /* the nodes that it runs on, is being cleared off or requires; or NULL */
     uint64_t member;    /* array and task, if it is one that was split off; else 0 */
+    time_t started;     /* the run that was seen last */
+    time_t quiet_until; /* it must not start before: see slurm_watch_quiet_until */
 };
 
 struct slurm_watched_node {
@@ -61,11 +64,14 @@ struct slurm_watched_user {
 
 struct slurm_watch {
     const struct slurm_filter *filter;
+    struct slurm_rules *rules;
     struct slurm_watched_job *jobs;
     uint32_t jobs_count, jobs_room;
     struct map job_index;    /* by id */
     struct map member_index; /* by array and task */
     struct map touched;      /* hashes of jobs that were changed since the last look */
+    uint32_t
+        launch_s; /* so long slurmctld waits for the word of a node that it told to start a job */
     bool is_mem_counted;
     struct slurm_watched_node *nodes;
     uint32_t nodes_count, nodes_room;
@@ -75,14 +81,24 @@ struct slurm_watch {
     struct map user_index; /* by number; a name is asked for once */
     time_t jobs_update;    /* slurmctld's time of what we know; 0: nothing */
     time_t nodes_update;
+    time_t jobs_time; /* slurmctld's, of the last answer about jobs */
+    time_t skew_s;    /* slurmctld's clock is ahead of ours by so much */
     uint32_t look;
 };
 
-void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter);
+/* What is given is used as long as the watch is. */
+void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter,
+                      struct slurm_rules *rules);
 void slurm_watch_done(struct slurm_watch *watch);
 
 /* Ask for everything at the next look, for slurmctld may have been another one meanwhile. */
 void slurm_watch_distrust(struct slurm_watch *watch);
+
+/* The rules have changed: look at all jobs the next time, and tell those that they change. */
+void slurm_watch_judge_anew(struct slurm_watch *watch);
+
+/* What slurmctld's clock shows now, which may be off from ours. */
+time_t slurm_watch_now(const struct slurm_watch *watch);
 
 /*
  * Look, and write what is news to 'out'; with 'is_full' every line, news or not. Returns 0 or
@@ -96,6 +112,13 @@ int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct line_text 
 
 /* Whether this job was told of, and so is ours. */
 bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id);
+
+/*
+ * Until when the job must not be started again; 0: it may. If a node dies before it has confirmed a start,
+ * slurmctld waits for it for MessageTimeout, and then puts the job back whatever run it is in by then: a
+ * start elsewhere meanwhile would be lost. (Seen with 22.05.8; Slurm itself waits for two minutes.)
+ */
+time_t slurm_watch_quiet_until(const struct slurm_watch *watch, uint32_t job_id, uint32_t task);
 
 /* What the last look saw of "12" or of task 3 of it (NO_VAL: none); NULL: nothing, or it has been
  * changed since. */

@@ -576,6 +576,41 @@ TEST(a_write_that_fails_undoes_the_whole_turn)
     store_file_remove(&file);
 }
 
+TEST(while_a_commit_is_under_way_the_last_one_can_be_asked)
+{
+    struct store_file file;
+    struct store_totals totals;
+    const struct ledger_bill bill = { .from = 1, .to = 2, .sums = { .boot = 5, .bill = 5 } };
+
+    store_file_make(&file);
+    store_begin(file.store);
+    open_rent(file.store, 1);
+    store_bill(file.store, 1, &bill);
+    store_file_commit(&file);
+    store_begin(file.store);
+    open_rent(file.store, 2);
+    store_bill(file.store, 2, &bill);
+
+    assert_int_equal(store_commit_begin(file.store, NULL), 1);
+    assert_int_equal(store_open_intents(file.store), 1);
+    assert_true(store_is_settled(file.store, 1));
+    assert_false(store_is_settled(file.store, 2));
+    assert_int_equal(store_totals(file.store, &totals, NULL), 0);
+    assert_int_equal(totals.bill, 5);
+    store_commit_run(file.store);
+    assert_int_equal(store_commit_end(file.store, NULL), 0);
+    assert_int_equal(store_open_intents(file.store), 2);
+    assert_true(store_is_settled(file.store, 2));
+    assert_int_equal(store_totals(file.store, &totals, NULL), 0);
+    assert_int_equal(totals.bill, 10);
+
+    store_begin(file.store);
+    assert_int_equal(store_commit_begin(file.store, NULL), 0); /* nothing to run */
+    store_file_again(&file);
+    assert_int_equal(store_open_intents(file.store), 2);
+    store_file_remove(&file);
+}
+
 CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
            RUN(what_became_of_rents_is_told_in_the_order_of_their_ends),
            RUN(a_killed_process_leaves_its_commits_and_nothing_else),
@@ -590,4 +625,5 @@ CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
            RUN(marks_outlive_the_process), RUN(of_runtimes_the_newest_are_kept),
            RUN(a_second_process_is_kept_out), RUN(a_newer_schema_is_refused),
            RUN(a_file_that_is_no_database_is_refused), RUN(only_the_owner_may_read_the_file),
-           RUN(a_write_that_fails_undoes_the_whole_turn))
+           RUN(a_write_that_fails_undoes_the_whole_turn),
+           RUN(while_a_commit_is_under_way_the_last_one_can_be_asked))

@@ -35,9 +35,9 @@ ACQUIRE_MS = 800
 SETUP_MS = 700
 
 
-def catalogue(spot, types=TYPES):
+def catalogue(spot, types=TYPES, minimum_ms=MINIMUM_MS):
     """The catalogue file; with 'spot', the c1 types can be had there too."""
-    lines = [f"billing: {{ step: {STEP_MS}ms, minimum: {MINIMUM_MS}ms }}",
+    lines = [f"billing: {{ step: {STEP_MS}ms, minimum: {minimum_ms}ms }}",
              f"boot: {{ acquire: {ACQUIRE_MS}ms, setup: {SETUP_MS}ms, release: 0 }}", "types:"]
     for one in types:
         lines += [f"  - name: {one.name}", f"    cpu: {one.cpu}",

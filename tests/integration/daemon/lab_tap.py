@@ -27,7 +27,7 @@ def one_point(world, number, name, function):
 
 
 def keep(folder):
-    """Where the logs of a failed test are kept, if somebody wants them."""
+    """Where the logs of a failed test are kept, if somebody wants them; with STINT_KEEP_ALL, of any."""
     target = os.environ.get("STINT_KEEP_LOGS")
     if target:
         os.system(f"mkdir -p {target} && cp -r {folder} {target}/ 2>/dev/null")
@@ -62,6 +62,7 @@ def main(points, make_world):
                     break
         if failed:
             print("".join(f"# {line}\n" for line in world.lab.complaints()), end="")
+        if failed or os.environ.get("STINT_KEEP_ALL"):
             keep(folder)
     finally:
         world.lab.stop()

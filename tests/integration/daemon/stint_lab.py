@@ -11,16 +11,18 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
+for name in ("slurm", "oracle"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name))
 
 import slurm_lab  # noqa: E402
 from slurm_lab import run, until  # noqa: E402
 
 import books  # noqa: E402
 import load  # noqa: E402
+import oracle  # noqa: E402
+import relay  # noqa: E402
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
 
@@ -33,7 +35,7 @@ catalogue: {folder}/catalogue.yaml
 policy: {{ name: {policy} }}
 estimates: {{ default: 15s, learn: true }}
 limits: {{ instances: {instances} }}
-timing: {{ audit: {audit}, boot_timeout: 30s, refused: 5s, place_retry: 1s }}
+timing: {{ audit: {audit}, boot_timeout: {boot_timeout}, refused: 5s, place_retry: 1s }}
 engine: {{ kind: slurm, program: {bridge}, poll: {poll} }}
 cloud: {{ kind: local, socket: {folder}/{socket} }}
 http: {{ socket: {folder}/stintd.sock, listen: "127.0.0.1:9178" }}
@@ -60,9 +62,10 @@ class StintLab(slurm_lab.Lab):
         self.cloud = None
         self.prometheus = None
         self.options = {"mode": "act", "policy": "stint", "instances": 0, "audit": "10s", "poll": "200ms",
-                        "bridge": self.program("stint-slurm"), "socket": "cloud.sock"}
+                        "boot_timeout": "30s", "bridge": self.program("stint-slurm"), "socket": "cloud.sock"}
         self.out = os.path.join(folder, "out")
         self.log = os.path.join(folder, "cloud.csv")
+        self.since = 0  # what slurmctld wrote before this moment was of a cluster that is no more
 
     def program(self, name):
         folder = {"stintd": "daemon", "stint": "cli", "stint-slurm": "engine/slurm",
@@ -88,12 +91,12 @@ class StintLab(slurm_lab.Lab):
         os.chmod(self.out, 0o777)
         super().start()
 
-    def start_cloud(self, *options, spot=True, types=books.TYPES):
-        self.write("catalogue.yaml", books.catalogue(spot, types))
+    def start_cloud(self, *options, spot=True, types=books.TYPES, minimum_ms=books.MINIMUM_MS,
+                    boot=f"{ROOT}/share/local/boot-slurm.sh"):
+        self.write("catalogue.yaml", books.catalogue(spot, types, minimum_ms))
         self.cloud = self.spawn(
             self.program("stint-cloud-local"), "--socket", f"{self.folder}/cloud.sock",
-            "--catalogue", f"{self.folder}/catalogue.yaml", "--boot",
-            f"{ROOT}/share/local/boot-slurm.sh", "--state", f"{self.folder}/cloud",
+            "--catalogue", f"{self.folder}/catalogue.yaml", "--boot", boot, "--state", f"{self.folder}/cloud",
             "--log", self.log, "--bridge", "slbr0", "--network", slurm_lab.NETWORK, *options)
         until(lambda: os.path.exists(f"{self.folder}/cloud.sock"), 15, "the local cloud")
 
@@ -108,30 +111,10 @@ class StintLab(slurm_lab.Lab):
         except (OSError, RuntimeError):
             return None
 
-    def relay_cloud(self, path):
-        """A second socket, relay.sock, that hands everything on to the cloud and writes down what it
-        was told."""
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(f"{self.folder}/relay.sock")
-        listener.listen()
-
-        def copy(source, target, log):
-            while data := source.recv(65536):
-                if log:
-                    with open(path, "ab") as file:
-                        file.write(data)
-                target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
-
-        def serve():
-            while True:
-                inner, _ = listener.accept()
-                outer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                outer.connect(f"{self.folder}/cloud.sock")
-                threading.Thread(target=copy, args=(inner, outer, True), daemon=True).start()
-                threading.Thread(target=copy, args=(outer, inner, False), daemon=True).start()
-
-        threading.Thread(target=serve, daemon=True).start()
+    def relay_cloud(self, log=None):
+        """A second socket, relay.sock, that hands everything on to the cloud and writes it down. What
+        is returned can lose, alter, delay or repeat lines: see relay.py."""
+        return relay.Relay(f"{self.folder}/relay.sock", f"{self.folder}/cloud.sock", log)
 
     def begin_anew(self, gate):
         """The same Slurm with no memory, no nodes and the gate, and a new cloud and daemon to come."""
@@ -152,6 +135,7 @@ class StintLab(slurm_lab.Lab):
             if os.path.exists(f"{self.folder}/{name}"):
                 os.unlink(f"{self.folder}/{name}")
         shutil.rmtree(f"{self.folder}/cloud", ignore_errors=True)
+        self.since = time.time_ns() // 1000000
         self.start_ctld()
 
     def stop_stintd(self, sig=signal.SIGTERM):
@@ -231,6 +215,17 @@ class StintLab(slurm_lab.Lab):
     def living(self):
         return [one for one in self.machines().values() if not one["billed_to"]
                 or int(one["billed_to"]) < 0]
+
+    def ask_oracle(self, work=None, **told):
+        """Hold what happened against the rules of the oracle, by the records of the cloud and of Slurm
+        alone: see oracle.Told for what it can be told. 'work': submissions that must be complete."""
+        if work is not None:
+            told["jobs"] = [name.removeprefix("done.") for one in work for name in one.files()]
+        told = {"since": self.since, "judged_at": time.time_ns() // 1000000,
+                "billing": {"step_ms": books.STEP_MS, "minimum_ms": books.MINIMUM_MS}, **told}
+        violations, notes = oracle.ask(self.folder, **told)
+        print("".join(f"# {note}\n" for note in notes), end="", flush=True)
+        assert not violations, "\n# ".join([f"{len(violations)} violations", *violations])
 
     def namespaces(self):
         return [name for name in os.listdir("/run/netns")] if os.path.isdir("/run/netns") else []

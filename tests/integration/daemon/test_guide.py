@@ -14,10 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 
+import books
 import lab_tap
+import oracle
 import slurm_lab
 import stint_lab
 from stint_lab import ROOT, run, until
@@ -34,6 +37,12 @@ SlurmctldHost=ctl
 NodeName=n1 NodeAddr=10.77.1.201 CPUs={cpus} RealMemory=1000
 PartitionName=work Nodes=n1 Default=YES MaxTime=INFINITE State=UP
 """
+DEMO_TYPES = (
+    books.Type("c1.large", 2, 4096, 0, 85000), books.Type("c1.2xlarge", 8, 16384, 0, 340000),
+    books.Type("m1.large", 2, 8192, 0, 96000), books.Type("m1.2xlarge", 8, 32768, 0, 384000),
+    books.Type("g1.xlarge", 4, 16384, 1, 526000))
+GUIDE_TYPES = (books.Type("small", 2, 4096, 0, 85000),)
+DEMO_JOBS = 12
 FENCE_HERE = "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none"
 FENCE_USUAL = "ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup"
 
@@ -131,6 +140,23 @@ def read_guide():
     return sections
 
 
+def demo_alone(jobs):
+    """What the jobs of share/demo/demo.sh cost with a machine each."""
+    shapes = [(1 << i % 4, (1 << i % 4) * 800, 0, 1, 3 + i % 9) for i in range(jobs)]
+    shapes += [(1, 1000, 0, 3, 5), (1, 2000, 1, 1, 6)]
+    return sum(books.alone(cpus, mem, accel, nodes, seconds * 1000, DEMO_TYPES)
+               for cpus, mem, accel, nodes, seconds in shapes)
+
+
+def read_bill(path):
+    with open(path, encoding="utf-8") as file:
+        return {"bill_microdollars": json.load(file)["total"]["bill_microdollars"]}
+
+
+def now_ms():
+    return time.time_ns() // 1000000
+
+
 def slurm_processes():
     """How many processes of Slurm and Stint live here, and in the namespaces below."""
     lines = run("ps", "-e", "-o", "stat=,comm=").splitlines()
@@ -146,6 +172,7 @@ class GuideLab(stint_lab.StintLab):
     def conf(self):
         lines = [line for line in slurm_lab.Lab.conf(self).splitlines()
                  if line.split("=")[0] not in NOT_YET]
+        lines += ["JobCompType=jobcomp/filetxt", f"JobCompLoc={self.folder}/jobcomp.txt"]
         return "\n".join(lines) + "\n" + CLUSTER.format(fence=self.fence, cpus=os.cpu_count())
 
     def start(self):
@@ -168,7 +195,7 @@ class GuideLab(stint_lab.StintLab):
     def environment(self):
         programs = [os.path.dirname(self.program(name)) for name in
                     ("stint", "stintd", "stint-slurm", "stint-cloud-local")]
-        return {**os.environ, "LAB": self.folder,
+        return {**os.environ, "LAB": self.folder, "STINT_DEMO_KEEP": f"{self.folder}/demo",
                 "PATH": ":".join([f"{self.folder}/bin", *programs, os.environ["PATH"]])}
 
 
@@ -177,6 +204,7 @@ class World:
         self.lab = GuideLab(folder, build)
         self.sections = read_guide()
         self.said = ""
+        self.advised = None  # when machines stay until somebody agrees
 
     def start(self):
         self.lab.start()
@@ -184,6 +212,8 @@ class World:
     def installed(self, text):
         """The paths of the packages, as they are in source and build folder."""
         text = text.replace("/usr/share/stint/", f"{ROOT}/share/")
+        text = text.replace("systemctl disable --now stintd",  # the last moment at which it can be asked
+                            'stint ledger --by type -o json >"$LAB/ledger.json"\nsystemctl disable --now stintd')
         return text.replace("/usr/lib/x86_64-linux-gnu/stint/slurm/", f"{self.lab.build}/src/engine/slurm/")
 
     def put(self, text):
@@ -230,6 +260,15 @@ class World:
         assert "All machines are back." in self.said and "The bill is $0.0" in self.said, self.said
         assert "14 jobs" in self.said and "(idle and boot)" in self.said, self.said
 
+    def check_demo_oracle(self):
+        folder = f"{self.lab.folder}/demo"
+        violations, notes = oracle.ask(
+            folder, jobs=[str(number) for number in range(1, DEMO_JOBS + 3)], ledger=read_bill(f"{folder}/ledger.json"),
+            ideal_microdollars=demo_alone(DEMO_JOBS), multiple=1.0,
+            skip={1: "the demo has no limit", 8: "nothing is broken here"})
+        print("".join(f"# {note}\n" for note in notes), end="", flush=True)
+        assert not violations, "\n# ".join([f"{len(violations)} violations", *violations])
+
     def check_stopped(self):
         """A demo that is stopped in the middle: its processes are children of ours, and we see them."""
         room = f"{self.lab.folder}/room"
@@ -265,12 +304,14 @@ class World:
         until(lambda: os.path.exists("/run/stint/cloud.sock"), 10, "the local cloud")
 
     def run_advise(self):
+        self.advised = {"from": now_ms(), "to": None, "why": "in the mode advise a person gives machines back"}
         self.follow("4.")
         state, node = self.job("asked")
         assert state == "COMPLETED" and node.startswith("st-"), (state, node)
         assert "1 approved." in self.said and re.search(r"^\d+ +root +asked ", self.said, re.MULTILINE), self.said
 
     def run_act(self):
+        self.advised["to"] = now_ms() + 5000  # the first lines of the section leave that mode
         self.follow("5.")
         assert self.stint("status")["mode"] == "act"
         state, node = self.job("sample")
@@ -297,10 +338,19 @@ class World:
             rows = [line.split(",") for line in log]
         assert {row[2] for row in rows if row[1] == "running"} == {row[2] for row in rows if row[1] == "gone"}
 
+    def check_oracle(self):
+        """All jobs that this Slurm ever had; two of them ran on rented machines, for seconds each."""
+        shutil.copy("/var/lib/stint/cloud.csv", f"{self.lab.folder}/cloud.csv")
+        self.lab.ask_oracle(limits={"instances": 20, "microdollars_per_hour": 10000000}, excused=[self.advised],
+                            ledger=read_bill(f"{self.lab.folder}/ledger.json"),
+                            ideal_microdollars=2 * books.alone(2, 500, 0, 1, 3000, GUIDE_TYPES), multiple=1.0,
+                            skip={8: "nothing is broken here"})
+
 
 POINTS = (
     ("an ordinary cluster stands", World.start),
     ("stint demo shows a bill and leaves nothing", World.run_demo),
+    ("the oracle finds nothing in the demo", World.check_demo_oracle),
     ("stint demo that is stopped leaves nothing either", World.check_stopped),
     ("shadow mode forecasts what a job costs", World.run_shadow),
     ("Slurm takes dynamic nodes, and its own go on", World.run_slurm),
@@ -309,6 +359,7 @@ POINTS = (
     ("in the mode act the sample job runs on a rented machine and is in the ledger", World.run_act),
     ("metrics, Prometheus and a restart", World.run_days),
     ("Stint is taken out, and no job is lost", World.run_back),
+    ("the oracle finds nothing", World.check_oracle),
 )
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ class World:
         self.work = None
         self.cost = None
         self.runs = None
+        self.alone = None
 
     # -- shadow --
 
@@ -157,9 +158,9 @@ class World:
         return bill_of(self.lab)
 
     def check_alone(self):
-        self.runs, alone = runs_of(self.lab, self.work)
-        share = self.cost / alone
-        print(f"# one instance per job {dollars(alone)}: Stint costs {share:.3f} of it", flush=True)
+        self.runs, self.alone = runs_of(self.lab, self.work)
+        share = self.cost / self.alone
+        print(f"# one instance per job {dollars(self.alone)}: Stint costs {share:.3f} of it", flush=True)
         assert share <= 0.60, share
 
     def check_fixed(self):
@@ -177,6 +178,11 @@ class World:
         off = self.forecast / self.cost - 1
         print(f"# forecast {dollars(self.forecast)}, cost {dollars(self.cost)}: {off:+.1%}")
         assert abs(off) <= 0.30 or not self.is_measured, off
+
+    def check_oracle(self):
+        self.lab.ask_oracle(self.work, ledger={"bill_microdollars": bill_of(self.lab)},
+                            ideal_microdollars=self.alone, multiple=0.60,
+                            skip={1: "this load has no limit", 8: "nothing is broken here"})
 
     def check_comments(self):
         one = next(one for one in self.work if one.jobs == 1)
@@ -238,6 +244,7 @@ POINTS = (
     ("it costs at most 60 % of one instance per job", World.check_alone),
     ("it costs at most 70 % of a fixed cluster for the peak", World.check_fixed),
     ("the forecast of shadow mode was within 30 % (10 % is the aim)", World.check_forecast),
+    ("the oracle finds nothing", World.check_oracle),
     ("Slurm shows what a job cost", World.check_comments),
     ("the operator's verbs answer", World.check_cli),
     ("Prometheus scrapes metrics that agree with the ledger", World.check_prometheus),

@@ -15,6 +15,7 @@ import urllib.parse
 import uuid
 
 import ec2_answers as answers
+import ec2_lies
 import ec2_prices
 import ec2_world
 from ec2_answers import ApiError, listed, parse, put, without
@@ -114,6 +115,7 @@ class Ec2:
         self.upstream = upstream
         self.faults = faults
         self.world = world
+        self.lies = ec2_lies.Lies(world)
         self.prices = ec2_prices.Prices(faults)
         self.pager = answers.Pager()
         self.tokens = Tokens()
@@ -309,7 +311,7 @@ class Ec2:
             "id": item.findtext("instanceId"), "type": offer.kind["name"],
             "zone": item.findtext("placement/availabilityZone"), "asked_zone": asked_zone,
             "market": offer.market, "region": offer.region, "token": params.get("ClientToken", ""),
-            "index": index,
+            "index": index, "account": self.account(),
             "tags": answers.tags_of(item), "vcpus": offer.kind["vcpus"], "price": price,
             "launch_time": item.findtext("launchTime")}
         data = params.get("UserData")
@@ -424,13 +426,19 @@ class Ec2:
 
     # -- giving back
 
-    def is_visible(self, name):
+    def account(self):
+        """Whose keys signed the request that is served."""
+        return getattr(self.mood, "account", ec2_world.ACCOUNT)
+
+    def is_visible(self, name, now=None):
         if name in self.hidden:
             return False
         instance = self.world.find(name)
         if instance is None:
-            return True
-        now, forget = ec2_world.now_ms(), self.faults["forget_after_ms"]
+            return self.account() == ec2_world.ACCOUNT
+        if instance["account"] != self.account():
+            return False
+        now, forget = now or ec2_world.now_ms(), self.faults["forget_after_ms"]
         if forget and instance["ended"] is not None and now - instance["ended"] >= forget:
             return False
         return now - instance["since"] >= self.faults["visible_after_ms"]
@@ -456,8 +464,10 @@ class Ec2:
         if listed(params, "InstanceId") and "MaxResults" in params:
             raise ApiError("InvalidParameterCombination", "The parameter instancesSet cannot be used with "
                            "the parameter maxResults")
-        rows, token = self.pager.page(params, "DescribeInstances", self.faults["page_most"],
-                                      lambda: self.instance_rows(region, params))
+        asked = self.lies.asked_page("DescribeInstances", params)
+        rows, token = self.pager.page(asked, "DescribeInstances", self.faults["page_most"],
+                                      lambda: self.lies.rows("DescribeInstances", self.instance_rows(region, asked)))
+        token = self.lies.page_token("DescribeInstances", params.get("NextToken"), token)
         text, last = "", None
         for head, item in rows:
             if head != last:
@@ -475,7 +485,8 @@ class Ec2:
         own = {name: values for name, values in filters if name in ("client-token", "instance-state-name")}
         asked = without(params, "Filter", "MaxResults", "NextToken")
         rest = [one for one in filters if one[0] not in own]
-        if own.get("instance-state-name"):
+        then = self.lies.as_of_ms("DescribeInstances", ec2_world.now_ms())
+        if own.get("instance-state-name") and not self.lies.find("DescribeInstances", "stale"):
             rest.append(("instance-state-name", self.states_in_moto(own["instance-state-name"])))
         answers.put_filters(asked, rest)
         if not listed(params, "InstanceId"):
@@ -484,12 +495,13 @@ class Ec2:
         for reservation in self.upstream.ec2(region, asked).iterfind("reservationSet/item"):
             instances = reservation.find("instancesSet")
             reservation.remove(instances)
+            put(reservation, "ownerId", self.account())
             head = answers.inner_of(reservation)
             for item in instances:
-                self.correct(item)
-                if self.is_visible(item.findtext("instanceId")) and self.passes(item, own):
+                self.correct(item, then)
+                if self.is_visible(item.findtext("instanceId"), then) and self.passes(item, own):
                     rows.append((head, answers.text_of(item)))
-        if not listed(params, "InstanceId"):
+        if not listed(params, "InstanceId") and self.account() == ec2_world.ACCOUNT:
             rows += [row for row, tags in self.planted
                      if all(self.planted_passes(tags, name, values) for name, values in filters)]
         return rows
@@ -516,25 +528,30 @@ class Ec2:
             return name[4:] in tags and answers.fits(tags[name[4:]], values)
         return name == "tag-key" and any(answers.fits(key, values) for key in tags)
 
-    def correct(self, item):
-        """Write into an instance of moto what moto does not know."""
+    def correct(self, item, now):
+        """Write into an instance of moto what moto does not know, as of 'now', which may be a while ago."""
         known = self.world.find(item.findtext("instanceId"))
         if known is None:
             return
         put(item, "clientToken", known["token"])
         put(item, "amiLaunchIndex", str(known["index"]))
-        now = ec2_world.now_ms()
         state = item.findtext("instanceState/name")
+        has_ended = known["ended"] is not None and known["ended"] <= now
+        if known["ended"] is not None and not has_ended:
+            state = "running"
+            for name in ("reason", "stateReason"):
+                for old in item.findall(name):
+                    item.remove(old)
         if state == "running" and now - known["since"] < self.faults["pending_ms"]:
             state = "pending"
-        if known["ended"] is not None:
+        if has_ended:
             state = "shutting-down" if now - known["ended"] < self.faults["shutting_down_ms"] else "terminated"
         put(item, "instanceState/name", state)
         put(item, "instanceState/code", STATES.get(state, "80"))
-        if known["ended"] is not None and not known["code"]:
+        if has_ended and not known["code"]:
             stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(known["ended"] // 1000))
             put(item, "reason", f"User initiated ({stamp} GMT)")
-        if known["code"]:
+        if has_ended and known["code"]:
             put(item, "reason", known["code"])
             put(item, "stateReason/code", known["code"])
             put(item, "stateReason/message", f"{known['code']}: Spot instance termination")

@@ -12,6 +12,7 @@ import sys
 import time
 
 import ec2_lab
+import ec2_log
 import ec2_node
 import ec2_types
 
@@ -33,7 +34,8 @@ state: {folder}/stint.db
 catalogue: {folder}/catalogue.yaml
 policy: {{ name: stint }}
 estimates: {{ default: 15s, learn: true }}
-timing: {{ audit: 10s, boot_timeout: 60s, refused: 3s, place_retry: 1s }}
+limits: {{ instances: {instances} }}
+timing: {{ audit: {audit}, boot_timeout: 60s, refused: 3s, place_retry: 1s }}
 engine: {{ kind: slurm, program: {bridge}, poll: 200ms }}
 cloud:
   kind: aws
@@ -55,6 +57,8 @@ class Ec2Cluster(stint_lab.StintLab):
     REFUSED_MS = 4000
     REFUSED_MOST_MS = 16000
     TOGETHER = 50  # machines of one launch, at most
+    INSTANCES = 0  # machines, at most; 0: any number
+    AUDIT = "10s"
 
     def __init__(self, folder, build, venv):
         super().__init__(folder, build)
@@ -64,13 +68,13 @@ class Ec2Cluster(stint_lab.StintLab):
         self.queue = None
         self.lives = []  # when each stintd was started and ended, in ms
         self.dumped = False
-        self.crashed = 0  # how often slurmctld did
+        self.crashes = []  # of slurmctld: when
 
     def mend(self):
         """Start slurmctld again if it died, as systemd would: that of 22.05 may crash when a node is
         deleted that it still tries to reach."""
         if self.ctld.poll() is not None:
-            self.crashed += 1
+            self.crashes.append(time.time_ns() // 1000000)
             print(f"# slurmctld ended by itself with {self.ctld.returncode}", flush=True)
             self.start_ctld()
 
@@ -104,7 +108,8 @@ class Ec2Cluster(stint_lab.StintLab):
         self.write("private/token", HTTP_TOKEN + "\n", 0o600)
         self.write("stint.conf", CONF.format(
             folder=self.folder, bridge=self.program("stint-slurm"), endpoint=self.ec2.url,
-            queue=self.queue, refused=self.REFUSED_MS, refused_most=self.REFUSED_MOST_MS, together=self.TOGETHER))
+            queue=self.queue, refused=self.REFUSED_MS, refused_most=self.REFUSED_MOST_MS, together=self.TOGETHER,
+            instances=self.INSTANCES, audit=self.AUDIT))
         with open(f"{self.folder}/stintd.said.log", "ab") as log:
             self.stintd = subprocess.Popen(
                 [self.program("stintd"), "-c", f"{self.folder}/stint.conf"],
@@ -133,6 +138,11 @@ class Ec2Cluster(stint_lab.StintLab):
 
     def living(self):
         return [one for one in self.machines().values() if one.ended is None]
+
+    def ask_oracle(self, work=None, **told):
+        """By what the stand-in has recorded of its own world."""
+        ec2_log.write(self.record(), self.log)
+        super().ask_oracle(work, crashes=self.crashes, **told)
 
     def nodes_in_slurm(self):
         return run("sinfo", "-h", "-N", "-o", "%N")

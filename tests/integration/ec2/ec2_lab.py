@@ -142,6 +142,10 @@ class StandIn(Program):
     def order(self, **order):
         self.control("/next", order)
 
+    def lie(self, kind, seconds=0, **options):
+        """Wrong answers for so long (0: until lie("none")); ec2_lies.py lists the kinds."""
+        self.control("/lie", {"kind": kind, "seconds": seconds, **options})
+
     def record(self, event=None, begin=0):
         """The lines of an event, or all; from the one of that number on."""
         self.lines += self.control(f"/record?from={len(self.lines)}")

@@ -70,7 +70,7 @@ def launch(folder, join, line):
     with open(f"{own}/said", "wb") as log:
         process = subprocess.Popen(
             [*ENCLOSE, "nsenter", f"--net=/run/netns/{name}", "bash", "-c", '"$@"; exit $?', "init",
-             join, "--every", "500ms", "--run", f"bash {HERE}/ec2_boot.sh {{node}} {{type}} {{zone}} {{market}}"],
+             join, "--every", "500ms", "--stamp", f"{own}/idle", "--run", f"bash {HERE}/ec2_boot.sh {{node}} {{type}} {{zone}} {{market}}"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             env={"PATH": os.environ["PATH"], "CPUS": str(kind.cpu), "MEM_MIB": str(kind.mem_mib),
                  "ACCELS": str(kind.accel), "ADDRESS": address_of(key), "FOLDER": own})

@@ -16,7 +16,8 @@ Control port, JSON over HTTP:
 
     GET  /config                  the settings (ec2_faults.py lists them)
     POST /config {..}             change some
-    POST /keys {ACCESS: {secret, session_token, expires_ms, denied}}   replaces the keys
+    POST /keys {ACCESS: {secret, session_token, expires_ms, denied, account}}   replaces the keys; an account
+                                  sees, lists and ends only what was launched with its keys
     POST /next {..}               an order for the next requests (ec2_faults.py, Faults.order)
     GET  /held?count=1&ms=5000    wait until so many answers are held; 504 if not
     POST /release                 let go what is held
@@ -25,10 +26,11 @@ Control port, JSON over HTTP:
     POST /terminate {instance}    as from the console
     POST /plant {count, tags, clear}   so many instances that DescribeInstances lists and nothing else;
                                   %d in a tag becomes a number; clear: first take away those there are
+    POST /lie {kind, seconds, ..}, GET /lie   wrong answers for a while (ec2_lies.py lists them)
     POST /reset                   forget all that is there; settings and record stay
     GET  /counters  /instances  /record?from=N
 
-The files beside this one: ec2_api (what each request does), ec2_faults (what goes wrong when),
+The files beside this one: ec2_api (what each request does), ec2_faults (what goes wrong when), ec2_lies,
 ec2_answers (XML and pages), ec2_prices, ec2_world (the record, the hook), sigv4.
 """
 import argparse
@@ -56,6 +58,7 @@ DEFAULT_KEYS = {"AKIASTANDIN000000000": {"secret": "stand-in/secret+of/no+worth0
 LAUNCHES = ("RunInstances", "CreateFleet")
 ROLE_SECONDS = 3600
 USER = "arn:aws:iam::123456789012:user/stand-in"
+ACCOUNT = ec2_world.ACCOUNT
 
 
 def asked_offer(action, params):
@@ -131,6 +134,8 @@ class Api(Handler):
         world.count(f"asked {action}")
         if offer:
             world.note("ask", action=action, **offer)
+        if self.server.ec2.lies.hang(action):
+            raise Cut
         self.hinder(action, "before", "cut_before", offer)
         faults.delay("delay_ms", action)
         service = "sqs" if target else "ec2"
@@ -147,7 +152,10 @@ class Api(Handler):
         if faults.take_order("middle", action) or faults.happens("cut_middle", action):
             world.note("cut", action=action, when="middle", **offer)
             cut_at = faults.random("middle", action).random()
-        self.answer(*said, cut_at=cut_at)
+        said, short_at = self.server.ec2.lies.answer(action, said)
+        self.answer(*said, cut_at=short_at if cut_at is None else cut_at)
+        if short_at is not None:
+            self.close_connection = True
         if cut_at is not None:
             raise Cut
         if offer:
@@ -187,6 +195,7 @@ class Api(Handler):
             raise ApiError("InternalError", "An internal error has occurred.")
         server.ec2.mood.refuses = bool(order and order["do"] == "refuse")
         server.ec2.mood.token = params.get("ClientToken", "")
+        server.ec2.mood.account = server.account(access)
         if action == "GetProducts":
             return 200, "application/x-amz-json-1.1", server.ec2.get_products(body)
         if action == "AssumeRole":
@@ -257,17 +266,20 @@ class ApiServer(http.server.ThreadingHTTPServer):
                 f"<SessionToken>{session}</SessionToken><Expiration>{ec2_prices.stamp(ends)}</Expiration>"
                 f"</Credentials></{action}Result></{action}Response>")
 
+    def account(self, access):
+        return self.keys[access].get("account", ACCOUNT)
+
     def principal(self, access):
         """Whose keys these are, as a role's trust names them."""
         return self.keys[access].get("role", USER)
 
     def caller(self, access):
-        key = self.keys[access]
+        key, account = self.keys[access], self.ec2.lies.account("GetCallerIdentity", self.account(access))
         arn = f"{key['role'].replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/{key['session']}" \
-            if "role" in key else USER
+            if "role" in key else USER.replace(ACCOUNT, account)
         return ('<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
                 f"<GetCallerIdentityResult><Arn>{arn}</Arn>"
-                f"<UserId>{access}</UserId><Account>123456789012</Account></GetCallerIdentityResult>"
+                f"<UserId>{access}</UserId><Account>{account}</Account></GetCallerIdentityResult>"
                 "</GetCallerIdentityResponse>")
 
 
@@ -334,6 +346,11 @@ class Control(Handler):
 
     def on_terminate(self, _, what):
         return self.ec2().end(self.pick(what), "console", "Client.UserInitiatedShutdown")
+
+    def on_lie(self, _, what):
+        if what:
+            self.ec2().lies.begin(what)
+        return self.ec2().lies.listing()
 
     def on_plant(self, _, what):
         if what.get("clear"):

@@ -4,7 +4,7 @@
 The record is a file of JSON lines that only grows. Each has "event" and "at" (ms since 1970):
 
     launch     id, type, zone, market, region, token, tags, launch_time (as the API tells it), price,
-               index (of the instance among those of one request), asked_zone (null: EC2 chose)
+               index (of the instance among those of one request), asked_zone (null: EC2 chose), account
     terminate  id, type, zone, market, by (client, spot, console), reason; the API tells this "at" in
                whole seconds as the end of an instance, unless the spot market took it: then no time
     notice     id, until (ms), kind (interruption, rebalance)
@@ -16,6 +16,7 @@ The record is a file of JSON lines that only grows. Each has "event" and "at" (m
     cut        action, when, and of a launch type, zone, market
     replay     action, token: the first answer was given again
     mismatch   action, token
+    lie, truth of lies that begin and end (ec2_lies.py)
 
 A hook is a command that runs once for each launch, notice and terminate, with that line on its
 standard input (a launch also has user_data and private_ip) and the event as its argument. Those of one
@@ -30,6 +31,7 @@ import time
 import uuid
 import zlib
 
+ACCOUNT = "123456789012"  # unless a key has another one
 HOOK_WORKERS = 8
 HOOKED = ("launch", "notice", "terminate")
 
@@ -120,7 +122,7 @@ def event_json(instance, kind, **detail):
     """A message as EventBridge puts it into a queue."""
     return json.dumps({
         "version": "0", "id": str(uuid.uuid4()), "detail-type": kind, "source": "aws.ec2",
-        "account": "123456789012", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "account": instance.get("account", ACCOUNT), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "region": instance["region"],
         "resources": [f"arn:aws:ec2:{instance['zone']}:instance/{instance['id']}"],
         "detail": {"instance-id": instance["id"], **detail}})

@@ -43,6 +43,7 @@ class World:
             config=botocore.config.Config(retries={"total_max_attempts": 1}, read_timeout=60))
 
     def reset(self):
+        self.ec2.lie("none")
         self.ec2.control("/config", self.defaults)
         self.ec2.control("/keys", {ACCESS: {"secret": SECRET}})
         living = [one["id"] for one in self.ec2.control("/instances")]

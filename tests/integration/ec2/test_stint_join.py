@@ -76,7 +76,7 @@ class World:
     def begin(self, **settings):
         """Each test has a metadata service of its own, and files of its own."""
         self.imds = ec2_lab.Metadata(**{"user_data": USER_DATA, **settings})
-        for name in ("ran", "told", "said"):
+        for name in ("ran", "told", "said", "ended", "stamp"):
             self.write(name, "")
 
     def finish(self):
@@ -92,6 +92,7 @@ class World:
         with open(f"{self.folder}/said", "ab") as said:
             self.joins.append(subprocess.Popen(
                 [self.program, "--imds", url or self.imds.url, "--every", "100ms",
+                 "--stamp", f"{self.folder}/stamp", "--end", f"{self.recorder} {self.folder}/ended {{node}}",
                  "--run", f"{self.recorder} {self.folder}/ran {run}",
                  "--notice", f"{self.recorder} {self.folder}/told {notice}", *options],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said))
@@ -121,6 +122,11 @@ class World:
         """So many further looks for notices have been answered."""
         wanted = self.looks() + more
         until(lambda: self.looks() >= wanted, 10, "looks at the metadata service")
+
+
+def as_job(*command):
+    """A process of a job, by its environment."""
+    return subprocess.Popen(command, env={**os.environ, "SLURM_JOB_ID": "1"})
 
 
 def conf_line():
@@ -404,6 +410,82 @@ def a_command_that_fails_is_tried_three_times(world):
     world.wait_looks(5)
     equal(len(world.lines("told")), 3)
     equal(join.poll(), None)
+
+
+@test
+def a_machine_without_a_job_drains_its_node_and_ends(world):
+    world.begin()
+    began = time.monotonic()
+    world.join("--idle", "2s")
+    equal(world.wait_for("ended", 1)[0], ["st-17"])
+    assert 2 <= time.monotonic() - began < 6
+    equal(world.lines("told")[0], ["st-17", "idle", "stint-join-idle"])
+
+
+@test
+def user_data_says_after_how_long(world):
+    world.begin(user_data=USER_DATA + "STINT_IDLE=2\n")
+    world.join()
+    world.wait_for("ended", 1)
+
+
+@test
+def a_machine_with_a_job_does_not_end(world):
+    world.begin()
+    job = as_job("sleep", "600")
+    try:
+        world.join("--idle", "1s")
+        world.wait_for("ran", 1)
+        time.sleep(4)
+        equal((world.lines("told"), world.lines("ended")), ([], []))
+    finally:
+        job.kill()
+        job.wait()
+    world.wait_for("ended", 1)
+
+
+@test
+def a_job_that_starts_while_the_node_is_drained_keeps_the_machine(world):
+    world.begin()
+    starts = f"{world.folder}/starts"
+    with open(starts, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\necho '[]' >>{world.folder}/told\n[ -e {starts}.once ] || SLURM_JOB_ID=2 sleep 4 &\n: >{starts}.once\n")
+    os.chmod(starts, 0o755)
+    world.join("--idle", "1s", "--notice", starts)
+    world.wait_for("told", 1)
+    time.sleep(2.5)
+    equal(world.lines("ended"), [])
+    world.wait_for("ended", 1)
+
+
+@test
+def never_is_never(world):
+    world.begin()
+    world.join("--idle", "0")
+    world.wait_for("ran", 1)
+    time.sleep(2)
+    equal((world.lines("told"), world.lines("ended")), ([], []))
+
+
+@test
+def a_node_that_fails_again_and_again_does_not_keep_the_machine(world):
+    world.begin()
+    began = time.monotonic()
+    while not world.lines("ended"):
+        assert time.monotonic() - began < 15, world.said()
+        world.join("--idle", "3s", run="{node}").wait(10)  # it ends at once, and systemd starts it again
+        time.sleep(0.3)
+    assert time.monotonic() - began > 3
+
+
+@test
+def a_machine_that_is_told_nothing_ends_too(world):
+    world.begin(user_data=None)
+    began = time.monotonic()
+    while not world.lines("ended"):
+        assert time.monotonic() - began < 15, world.said()
+        world.join("--idle", "3s", "--wait", "1s").wait(10)
+    equal(world.lines("ran"), [])
 
 
 @test

@@ -121,6 +121,21 @@ class Base:
         time.sleep(0.5)
         return self.ledger()
 
+    def alone(self):
+        """What the work costs with one instance per job, by the times that the jobs told."""
+        total = 0
+        for one in self.work:
+            cpus, mem_mib, accel, nodes = amounts(one)
+            for name in one.files():
+                ran = self.lab.moment(name) - self.lab.moment(name.replace("done.", "began."))
+                total += books.alone(cpus, mem_mib, accel, nodes, ran, ec2_types.TYPES)
+        return total
+
+    def ask_oracle(self, multiple, late_ms=0, **told):
+        self.lab.ask_oracle(self.work, ledger={"bill_microdollars": self.ledger(), "late_ms": late_ms},
+                            ideal_microdollars=self.alone(), multiple=multiple, faults=[],
+                            skip={1: "this load has no limit"}, **told)
+
     def stop_with_abort(self):
         """As a bug would end it: with a signal that asks for a core file."""
         if not self.others_dump():
@@ -212,6 +227,9 @@ class Calm(Base):
               f"{self.cost / alone:.3f} of it; a cluster for the peak {dollars(fixed)}: "
               f"{self.cost / fixed:.3f} of it", flush=True)
         assert self.cost <= 0.60 * alone, self.cost / alone
+
+    def check_oracle(self):
+        self.ask_oracle(0.60)
 
     def check_cli(self):
         env = {**os.environ, "STINT_SOCKET": f"{self.lab.folder}/stintd.sock"}
@@ -327,6 +345,11 @@ class Storm(Base):
               f"ledger {dollars(ledger)}", flush=True)
         assert least <= ledger <= most, (least, ledger, most)
 
+    def check_oracle(self):
+        """Of the faults none lasts. What the spot market takes has paid for a minute, and its jobs run twice. Machines of
+        a job on several nodes wait for one another: if one is lost then, the others idle until there is another."""
+        self.ask_oracle(0.80, LATE_MS, idle_ms=15000)
+
     def check_back_off(self):
         refusals, asks = back_off_violations(self.lab.record(), self.lab.lives,
                                              self.lab.REFUSED_MS, self.lab.REFUSED_MOST_MS)
@@ -358,6 +381,11 @@ class Late(Base):
         until(self.lab.healthy, 40, "stintd")
         until(lambda: self.lab.instances() >= self.launched, self.VISIBLE_MS / 1000 + 12, "the machines")
         self.wait_done(120)
+
+    def check_oracle(self):
+        """Nothing is rented or given back while what was asked for is sought."""
+        until(lambda: self.lab.instances() == 0, 60, "the books to be closed")
+        self.ask_oracle(1.0)
 
     def check_launches(self):
         launches = len(self.lab.record("launch"))
@@ -432,6 +460,7 @@ CALM = (
     ("no intent rented twice", Calm.check_rented_once),
     ("the ledger equals the API's record of launches and terminations", Calm.check_books),
     ("it costs at most 60 % of one instance per job", Calm.check_costs),
+    ("the oracle finds nothing", Calm.check_oracle),
     ("the operator's verbs answer", Calm.check_cli),
     ("another start changes nothing", Calm.check_restart),
     ("stintd leaves no core file", Calm.stop_with_abort),
@@ -447,6 +476,7 @@ STORM = (
     ("nothing is left running", Storm.check_returned),
     ("no offer is asked for before its back-off ends", Storm.check_back_off),
     ("the ledger agrees with the API's record", Storm.check_books),
+    ("the oracle finds nothing", Storm.check_oracle),
     ("stintd leaves no core file", Storm.stop_with_abort),
     ("no secret is in any file", Storm.check_secrets),
 )
@@ -456,6 +486,7 @@ LATE = (
     ("it finds after a kill what EC2 shows late, and the jobs complete", Late.run_load),
     ("it has rented nothing in their place", Late.check_launches),
     ("every machine is returned", Late.check_returned),
+    ("the oracle finds nothing", Late.check_oracle),
 )
 
 

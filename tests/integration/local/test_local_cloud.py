@@ -415,6 +415,29 @@ def a_machine_whose_script_ends_has_died(world):
 
 
 @test
+def a_machine_ends_when_nobody_asks_for_it_and_no_job_runs_there(world):
+    world.stop()
+    script = world.write("boot-job.sh", BOOT.replace("sleep 100000 &", "sleep 100000 &\n"
+                         "[ $NAME != st-%d ] || SLURM_JOB_ID=1 sleep 100001 &" % (world.next + 2)), 0o755)
+    world.start("--idle-shutdown", "2s", script=script)
+    idle, busy = world.rent_and_wait(), world.rent_and_wait()
+    time.sleep(4)
+    found, _ = world.client.list(world.key())
+    assert {idle, busy} <= set(found), found  # somebody is connected
+    world.client.close()
+    until(lambda: [line for line in world.logged() if line["why"] == "idle"], PATIENCE, "its end")
+    time.sleep(3)
+    world.client = Client(world.socket)
+    found, gone = world.client.list(world.key())
+    assert busy in found and gone[idle]["why"] == "idle", (found, gone)
+    ended, = [line for line in world.logged() if line["why"] == "idle" and line["event"] == "gone"]
+    assert int(ended["billed_to"]) - int(ended["billed_from"]) < 12000, ended
+    world.give_back(busy)
+    world.stop()
+    world.start()
+
+
+@test
 def a_list_has_what_lives_and_what_went(world):
     key = world.rent_and_wait(SPOT)
     slow = world.rent(SLOW)

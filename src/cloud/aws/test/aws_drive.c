@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aws_drive CATALOGUE.yaml CONFIG.yaml [CLUSTER] - the cloud port on a pipe, for integration tests.
+ * aws_drive CATALOGUE.yaml CONFIG.yaml [CLUSTER [ACCOUNT]] - the cloud port on a pipe, for integration tests.
  *
  * CONFIG.yaml is the map 'cloud' of a configuration. Acts come as lines on standard input:
- *     rent FIRST COUNT OFFER      give_back KEY      list KEY      stats      quit
+ *     rent FIRST COUNT OFFER      give_back KEY      list KEY      stats      fault      quit
+ * With ACCOUNT, keys of another one are refused. 'fault' prints "fault TEXT", the text empty if there is none.
  * Events go to standard output, one line each:
  *     running|refused|notice|risk|gone|found|listed KEY billed_from billed_to offer at
  * What is noted goes to standard error: 'error' or 'note', the time and the words. At the end of the input it stops; machines stay.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +49,27 @@ static void on_note(void *context, bool is_error, const char *text)
     fprintf(stderr, "%s %" PRId64 " %s\n", is_error ? "error" : "note", aws_client_now(), text);
 }
 
+static const char *wanted_account;
+
+static int on_account(void *context, const char *account, struct error *reterr)
+{
+    (void)context;
+    return wanted_account == NULL || strcmp(account, wanted_account) == 0
+               ? 0
+               : error_set(reterr, -EBUSY, "the keys are of account %s, not %s", account,
+                           wanted_account);
+}
+
+static void print_fault(void)
+{
+    const char *fault = aws_cloud_fault(cloud);
+    const struct aws_fleet_trouble trouble = aws_cloud_trouble(cloud);
+
+    printf("fault missing=%" PRIu32 " refused=%" PRIu32 " %s\n", trouble.missing, trouble.refused,
+           fault != NULL ? fault : "");
+    (void)fflush(stdout);
+}
+
 static void stop(void)
 {
     if (uv_is_closing((uv_handle_t *)&input))
@@ -83,6 +106,8 @@ static void obey(const char *line)
         port.ops->list(port.self, key);
     else if (strcmp(line, "stats") == 0)
         print_stats();
+    else if (strcmp(line, "fault") == 0)
+        print_fault();
     else if (strcmp(line, "quit") == 0)
         stop();
     else
@@ -131,9 +156,10 @@ int main(int argc, char **argv)
     int rc;
 
     if (argc < 3) {
-        fprintf(stderr, "usage: aws_drive CATALOGUE CONFIG [CLUSTER]\n");
+        fprintf(stderr, "usage: aws_drive CATALOGUE CONFIG [CLUSTER [ACCOUNT]]\n");
         return 2;
     }
+    wanted_account = argc > 4 ? argv[4] : NULL;
     arena_init(&arena);
     rc = load(argv[1], &file, &error);
     if (rc == 0)
@@ -154,6 +180,7 @@ int main(int argc, char **argv)
                                                           .node_prefix = "st-",
                                                           .settings = &settings,
                                                           .seed = uv_hrtime(),
+                                                          .on_account = on_account,
                                                           .on_event = on_event,
                                                           .on_note = on_note },
                               &cloud, &error);

@@ -36,7 +36,9 @@ struct double_instance {
     const char *state;
     msec_t launched_at;
     msec_t ended_at;
-    bool is_hidden; /* not shown yet */
+    bool is_hidden;    /* not shown yet */
+    bool is_untagged;  /* somebody took its tags away */
+    bool is_protected; /* against termination */
 };
 
 struct double_call {
@@ -55,6 +57,12 @@ struct ec2_double {
     uint32_t launches;
     uint32_t terminations;
     uint32_t describes;
+    uint32_t probes;    /* of those: by id */
+    bool shows_nothing; /* a lie: every list is empty, also of an id */
+    const char *root;   /* a lie: the root element; NULL: the right one */
+    const char *next;   /* a lie: the token of every page; NULL: none */
+    const char *owner;  /* of all reservations; NULL: not said */
+    const char *code;   /* what was asked for is refused with this; NULL: it was done */
     char *answer;
 };
 
@@ -114,12 +122,13 @@ static inline size_t double_print_instance(char *ret, size_t size,
                             "</instanceId><instanceState><name>%s</name>"
                             "</instanceState><reason>%s</reason><instanceType>%s</instanceType>"
                             "<launchTime>%s</launchTime><clientToken>%s</clientToken>"
-                            "<amiLaunchIndex>%" PRIu32 "</amiLaunchIndex><tagSet>"
+                            "<amiLaunchIndex>%" PRIu32 "</amiLaunchIndex><%s>"
                             "<item><key>stint:cluster</key><value>lab</value></item>"
                             "<item><key>stint:key</key><value>%" PRIu64 "</value></item>"
-                            "<item><key>stint:offer</key><value>%s</value></item></tagSet></item>",
+                            "<item><key>stint:offer</key><value>%s</value></item></%s></item>",
                             number, one->state, reason, one->type, launched, one->token, one->index,
-                            one->first, one->offer);
+                            one->is_untagged ? "noSet" : "tagSet", one->first, one->offer,
+                            one->is_untagged ? "noSet" : "tagSet");
 }
 
 static inline uint64_t double_number(const char *body, const char *name)
@@ -193,44 +202,83 @@ static inline void double_end(struct ec2_double *ec2, uint32_t number, msec_t no
     ec2->instances[number].state = "shutting-down";
 }
 
-static inline void double_terminate(struct ec2_double *ec2, const char *body, msec_t now)
+/* The number of the instance that the body names at place 'i' from 1 on; -1: there is none. */
+static inline int64_t double_named(const char *body, uint32_t i)
 {
     char name[32];
     char id[32];
 
-    for (uint32_t i = 1;; i++) {
-        (void)snprintf(name, sizeof(name), "InstanceId.%" PRIu32, i);
-        double_get(body, name, id, sizeof(id));
-        if (id[0] == '\0')
-            break;
-        double_end(ec2, (uint32_t)strtoul(id + 2, NULL, 16), now);
+    (void)snprintf(name, sizeof(name), "InstanceId.%" PRIu32, i);
+    double_get(body, name, id, sizeof(id));
+    return id[0] != '\0' ? (int64_t)strtoul(id + 2, NULL, 16) : -1;
+}
+
+static inline void double_terminate(struct ec2_double *ec2, const char *body, msec_t now)
+{
+    size_t size;
+
+    for (uint32_t i = 1; double_named(body, i) >= 0; i++) {
+        if (ec2->instances[double_named(body, i)].is_protected)
+            ec2->code = "OperationNotPermitted";
     }
-    (void)snprintf(ec2->answer, DOUBLE_TEXT,
-                   "<TerminateInstancesResponse><instancesSet/></TerminateInstancesResponse>");
+    size = (size_t)snprintf(ec2->answer, DOUBLE_TEXT, "<TerminateInstancesResponse><instancesSet>");
+    for (uint32_t i = 1; double_named(body, i) >= 0 && ec2->code == NULL; i++) {
+        const uint32_t number = (uint32_t)double_named(body, i);
+
+        double_end(ec2, number, now);
+        size += (size_t)snprintf(ec2->answer + size, DOUBLE_TEXT - size,
+                                 "<item><instanceId>i-%08" PRIx32 "</instanceId><currentState>"
+                                 "<name>shutting-down</name></currentState></item>",
+                                 number);
+    }
+    (void)snprintf(ec2->answer + size, DOUBLE_TEXT - size,
+                   "</instancesSet></TerminateInstancesResponse>");
+}
+
+/* Whether a list of the body's filters, or of its id, has the instance. */
+static inline bool double_lists(const struct ec2_double *ec2, const char *body, uint32_t number)
+{
+    char filter[32];
+
+    double_get(body, "Filter.1.Name", filter, sizeof(filter));
+    if (ec2->shows_nothing || ec2->instances[number].is_hidden)
+        return false;
+    if (double_named(body, 1) >= 0)
+        return (uint32_t)double_named(body, 1) == number;
+    return strcmp(filter, "client-token") == 0 || !ec2->instances[number].is_untagged;
 }
 
 static inline void double_describe(struct ec2_double *ec2, const char *body)
 {
+    const char *root = ec2->root != NULL ? ec2->root : "DescribeInstancesResponse";
+    const int64_t named = double_named(body, 1);
     char token[32];
     uint32_t i;
     uint32_t shown = 0;
     size_t size;
 
+    ec2->probes += named >= 0 ? 1 : 0;
+    if (named >= 0 && ec2->instances[named].is_hidden && !ec2->shows_nothing)
+        ec2->code = "InvalidInstanceID.NotFound";
     double_get(body, "NextToken", token, sizeof(token));
     i = (uint32_t)strtoul(token, NULL, 10);
     size = (size_t)snprintf(ec2->answer, DOUBLE_TEXT,
-                            "<DescribeInstancesResponse><reservationSet><item><instancesSet>");
+                            "<%s><reservationSet><item><ownerId>%s</ownerId><instancesSet>", root,
+                            ec2->owner != NULL ? ec2->owner : "");
     for (; i < ec2->count && shown < ec2->page; i++, shown++) {
-        if (!ec2->instances[i].is_hidden)
+        if (double_lists(ec2, body, i))
             size += double_print_instance(ec2->answer + size, DOUBLE_TEXT - size,
                                           &ec2->instances[i], i);
     }
     size += (size_t)snprintf(ec2->answer + size, DOUBLE_TEXT - size,
                              "</instancesSet></item></reservationSet>");
-    if (i < ec2->count)
+    if (ec2->next != NULL)
+        size += (size_t)snprintf(ec2->answer + size, DOUBLE_TEXT - size,
+                                 "<nextToken>%s</nextToken>", ec2->next);
+    else if (i < ec2->count)
         size += (size_t)snprintf(ec2->answer + size, DOUBLE_TEXT - size,
                                  "<nextToken>%" PRIu32 "</nextToken>", i);
-    (void)snprintf(ec2->answer + size, DOUBLE_TEXT - size, "</DescribeInstancesResponse>");
+    (void)snprintf(ec2->answer + size, DOUBLE_TEXT - size, "</%s>", root);
 }
 
 static inline void double_act(struct ec2_double *ec2, const char *body, msec_t now)
@@ -264,14 +312,17 @@ static inline void double_answer(struct ec2_double *ec2, struct aws_fleet *fleet
     ec2->call_count--;
     memmove(&ec2->calls[index], &ec2->calls[index + 1],
             (ec2->call_count - index) * sizeof(*ec2->calls));
+    ec2->code = NULL;
     if (fault == FAULT_NONE || fault == FAULT_CUT_AFTER)
         double_act(ec2, call.body, now);
-    if (fault == FAULT_CODE) {
+    if (ec2->code != NULL)
+        code = ec2->code;
+    if (fault == FAULT_CODE || ec2->code != NULL) {
         (void)snprintf(ec2->answer, DOUBLE_TEXT,
                        "<Response><Errors><Error><Code>%s</Code><Message>m</Message></Error>"
                        "</Errors></Response>",
                        code);
-        answer.status = 500;
+        answer.status = ec2->code != NULL ? 400 : 500;
     }
     if (fault == FAULT_CUT_BEFORE || fault == FAULT_CUT_AFTER)
         answer = (struct aws_http_answer){ .fault = -ECONNRESET, .reason = "cut" };

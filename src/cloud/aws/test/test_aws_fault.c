@@ -64,7 +64,7 @@ TEST(the_wait_doubles_to_its_end_and_uses_all_of_its_span)
     assert_int_equal(most[0], 100);
     assert_int_equal(most[1], 200);
     assert_in_range((uintmax_t)most[7], 990, 1000);
-    assert_in_range((uintmax_t)least[7], 0, 10);
+    assert_in_range((uintmax_t)least[7], 50, 60); /* never at once */
 }
 
 TEST(a_bucket_gives_its_burst_and_then_its_rate)

@@ -327,7 +327,80 @@ TEST(a_fleet_whose_answer_was_lost_is_asked_for_under_the_same_token)
     assert_non_null(told(CLOUD_RUNNING, 7));
 }
 
-CHECK_MAIN(WITH(machines_of_one_offer_are_asked_for_together),
+TEST(what_a_launch_leaves_behind_can_be_found_and_what_it_costs_is_capped)
+{
+    struct aws_fleet_config config = usual();
+    char text[256];
+
+    config.spot_price_cap = 100;
+    open_fleet(config);
+    port.ops->rent(port.self, 7, 1, 1);
+    aws_fleet_tick(fleet, now);
+
+    const char *body = ec2.calls[0].body;
+
+    double_get(body, "TagSpecification.2.ResourceType", text, sizeof(text));
+    assert_string_equal(text, "volume");
+    double_get(body, "TagSpecification.2.Tag.2.Value", text, sizeof(text));
+    assert_string_equal(text, "lab");
+    double_get(body, "TagSpecification.3.ResourceType", text, sizeof(text));
+    assert_string_equal(text, "spot-instances-request");
+    double_get(body, "InstanceInitiatedShutdownBehavior", text, sizeof(text));
+    assert_string_equal(text, "terminate");
+    double_get(body, "InstanceMarketOptions.SpotOptions.MaxPrice", text, sizeof(text));
+    assert_string_equal(text, "0.100000");
+    double_get(body, "MetadataOptions.HttpTokens", text, sizeof(text));
+    assert_string_equal(text, ""); /* the template's */
+}
+
+TEST(a_launch_on_demand_has_no_cap_and_no_spot_request)
+{
+    struct aws_fleet_config config = usual();
+    char text[256];
+
+    config.spot_price_cap = 100;
+    config.launch_template = NULL;
+    config.image = "ami-1";
+    open_fleet(config);
+    port.ops->rent(port.self, 7, 1, 0);
+    aws_fleet_tick(fleet, now);
+
+    const char *body = ec2.calls[0].body;
+
+    double_get(body, "InstanceMarketOptions.SpotOptions.MaxPrice", text, sizeof(text));
+    assert_string_equal(text, "");
+    double_get(body, "TagSpecification.3.ResourceType", text, sizeof(text));
+    assert_string_equal(text, "");
+    double_get(body, "MetadataOptions.HttpTokens", text, sizeof(text));
+    assert_string_equal(text, "required");
+}
+
+TEST(a_fleet_caps_its_price_in_each_subnet)
+{
+    struct aws_fleet_config config = usual();
+    const struct aws_subnet subnets[] = { { "us-east-1a", "subnet-a" },
+                                          { "us-east-1b", "subnet-b" } };
+    char text[256];
+
+    config.spot_price_cap = 150;
+    config.subnets = subnets;
+    config.subnet_count = 2;
+    open_fleet(config);
+    port.ops->rent(port.self, 7, 1, 6);
+    aws_fleet_tick(fleet, now);
+
+    const char *body = ec2.calls[0].body;
+
+    double_get(body, "LaunchTemplateConfigs.1.Overrides.2.MaxPrice", text, sizeof(text));
+    assert_string_equal(text, "0.150000");
+    double_get(body, "TagSpecification.2.ResourceType", text, sizeof(text));
+    assert_string_equal(text, "");
+}
+
+CHECK_MAIN(WITH(what_a_launch_leaves_behind_can_be_found_and_what_it_costs_is_capped),
+           WITH(a_launch_on_demand_has_no_cap_and_no_spot_request),
+           WITH(a_fleet_caps_its_price_in_each_subnet),
+           WITH(machines_of_one_offer_are_asked_for_together),
            WITH(a_launch_has_no_more_machines_than_one_request_may_carry),
            WITH(three_hundred_machines_are_asked_for_within_a_second_at_the_usual_rate),
            WITH(those_that_a_launch_did_not_get_are_refused),

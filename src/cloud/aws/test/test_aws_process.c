@@ -105,6 +105,18 @@ TEST(a_program_is_heard_to_its_end)
     assert_string_equal(printed, "$HOME a  b\n");
 }
 
+TEST(a_program_is_not_given_the_keys_that_we_have)
+{
+    assert_int_equal(setenv("AWS_SECRET_ACCESS_KEY", "do-not-tell", 1), 0);
+    assert_int_equal(setenv("AWS_PROFILE", "tool", 1), 0);
+    run("env");
+
+    assert_null(strstr(printed, "do-not-tell"));
+    assert_non_null(strstr(printed, "AWS_PROFILE=tool"));
+    assert_non_null(strstr(printed, "PATH="));
+    assert_int_equal(unsetenv("AWS_SECRET_ACCESS_KEY"), 0);
+}
+
 TEST(a_program_that_fails_is_told)
 {
     run("/bin/sh -c \"echo secret; echo secret >&2; exit 3\"");
@@ -171,6 +183,7 @@ int main(void)
         cmocka_unit_test(words_are_cut_at_space_outside_of_quotes),
         cmocka_unit_test(what_a_shell_would_read_otherwise_is_refused),
         cmocka_unit_test(a_program_is_heard_to_its_end),
+        cmocka_unit_test(a_program_is_not_given_the_keys_that_we_have),
         cmocka_unit_test(a_program_that_fails_is_told),
         cmocka_unit_test(a_program_that_is_not_there_is_told_at_once),
         cmocka_unit_test(a_program_that_prints_too_much_is_killed),

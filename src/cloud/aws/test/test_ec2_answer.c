@@ -57,7 +57,7 @@ static int take(const char *text)
 {
     count = 0;
     error.text[0] = '\0';
-    return ec2_answer_read(text, strlen(text), &KEEP, &answer, &error);
+    return ec2_answer_read(text, strlen(text), NULL, &KEEP, &answer, &error);
 }
 
 TEST(instances_are_read_through_their_reservations)
@@ -207,12 +207,72 @@ TEST(a_text_without_end_is_refused)
     memcpy(text, "<a><b>", 6);
     memcpy(text + size - 8, "</b></a>", 8);
 
-    assert_int_equal(ec2_answer_read(text, size, &KEEP, &answer, &error), -EBADMSG);
+    assert_int_equal(ec2_answer_read(text, size, NULL, &KEEP, &answer, &error), -EBADMSG);
     mem_free(text);
+}
+
+static int take_list(const char *text)
+{
+    count = 0;
+    error.text[0] = '\0';
+    return ec2_answer_read(text, strlen(text), "DescribeInstances", &KEEP, &answer, &error);
+}
+
+TEST(an_answer_to_something_else_is_none)
+{
+    static const char *const other[] = {
+        "<html><body><p>Please sign in.</p></body></html>",
+        ("<DescribeVolumesResponse><reservationSet><item><instancesSet><item><instanceId>i-1"
+         "</instanceId></item></instancesSet></item></reservationSet></DescribeVolumesResponse>"),
+        "<DescribeInstancesResponseX/>",
+        "<DescribeInstances/>",
+        "<Response/>",
+        "<Response><Errors><Error><Message>m</Message></Error></Errors></Response>",
+    };
+
+    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
+        assert_int_equal(take_list(other[i]), -EBADMSG);
+        assert_int_equal(count, 0);
+        assert_non_null(strstr(error.text, "not a DescribeInstancesResponse"));
+    }
+    assert_int_equal(take_list("<DescribeInstancesResponse/>"), 0);
+    assert_int_equal(
+        take_list("<Response><Errors><Error><Code>C</Code></Error></Errors></Response>"), 0);
+    assert_string_equal(answer.code, "C");
+}
+
+TEST(an_answer_that_ends_early_is_an_error)
+{
+    static const char whole[] =
+        "<DescribeInstancesResponse><reservationSet><item><instancesSet><item><instanceId>i-1"
+        "</instanceId></item></instancesSet></item></reservationSet></DescribeInstancesResponse>";
+
+    for (size_t size = 0; size + 1 < sizeof(whole); size++)
+        assert_int_equal(ec2_answer_read(whole, size, "DescribeInstances", &KEEP, &answer, &error),
+                         -EBADMSG);
+    assert_int_equal(take_list(whole), 0);
+}
+
+TEST(an_instance_has_the_owner_of_its_reservation)
+{
+    assert_int_equal(
+        take_list(
+            "<DescribeInstancesResponse><reservationSet>"
+            "<item><ownerId>111122223333</ownerId><instancesSet><item><instanceId>i-1</instanceId>"
+            "<networkInterfaceSet><item><ownerId>444455556666</ownerId></item>"
+            "</networkInterfaceSet></item></instancesSet></item>"
+            "<item><instancesSet><item><instanceId>i-2</instanceId></item></instancesSet></item>"
+            "</reservationSet></DescribeInstancesResponse>"),
+        0);
+    assert_int_equal(count, 2);
+    assert_string_equal(instances[0].owner, "111122223333");
+    assert_string_equal(instances[1].owner, "");
 }
 
 CHECK_MAIN(RUN(instances_are_read_through_their_reservations),
            RUN(an_error_has_its_code_and_message), RUN(a_termination_tells_the_state_after_it),
            RUN(types_prices_and_offerings_are_read),
            RUN(a_fleet_tells_what_started_and_what_was_refused),
-           RUN(hostile_answers_are_refused_with_a_text), RUN(a_text_without_end_is_refused))
+           RUN(hostile_answers_are_refused_with_a_text), RUN(a_text_without_end_is_refused),
+           RUN(an_answer_to_something_else_is_none), RUN(an_answer_that_ends_early_is_an_error),
+           RUN(an_instance_has_the_owner_of_its_reservation))

@@ -279,7 +279,7 @@ TEST(what_is_no_notice_is_refused)
 
 TEST(slurmd_says_what_the_machine_has)
 {
-    const struct join_facts facts = { "lab", "st-1", "m7i.xlarge", "us-east-1a", "spot" };
+    const struct join_facts facts = { "lab", "st-1", "m7i.xlarge", "us-east-1a", "spot", "" };
     const struct join_machine machine = { .cpus = 4, .mem_mib = 15800 };
     char line[JOIN_CONF_SIZE];
 

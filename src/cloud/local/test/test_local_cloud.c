@@ -284,6 +284,20 @@ TEST(a_list_finds_offers_by_name_and_ends)
     assert_int_equal(bench.heard[3].key, 9);
 }
 
+TEST(what_does_not_have_our_name_is_not_ours)
+{
+    connected_and_quiet();
+    list(9);
+    flush();
+    hear("found key=9 id=1 name=other-1 offer=" YARD_LARGE_NAME " state=running billed_from=3");
+    hear("found key=9 id=2 name=st-1 offer=" YARD_LARGE_NAME " state=running billed_from=3");
+    hear("listed key=9 count=2");
+
+    assert_int_equal(local_cloud_bad_lines(bench.cloud), 2);
+    assert_int_equal(bench.heard_count, 1);
+    assert_int_equal(bench.heard[0].kind, CLOUD_LISTED);
+}
+
 TEST(after_a_new_connection_only_what_is_open_is_asked_again)
 {
     connected_and_quiet();
@@ -456,6 +470,7 @@ CHECK_MAIN(CASE(it_says_hello_and_nothing_else_before_it_is_answered),
            CASE(one_that_never_ran_was_never_billed), CASE(a_notice_is_passed_on),
            CASE(answers_that_come_twice_are_passed_on_and_settle_once),
            CASE(a_list_finds_offers_by_name_and_ends),
+           CASE(what_does_not_have_our_name_is_not_ours),
            CASE(after_a_new_connection_only_what_is_open_is_asked_again),
            CASE(a_lost_connection_tells_nothing), CASE(the_same_act_twice_is_sent_once),
            CASE(a_return_of_what_is_gone_may_be_asked_for_anew),

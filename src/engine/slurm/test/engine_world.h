@@ -45,9 +45,9 @@ static inline void put(char *text, const char *more, size_t size)
 
 static inline void on_event(void *context, const struct engine_event *event)
 {
-    static const char *const words[] = { "arrived", "withdrawn", "ready", "lost-node",
-                                         "started", "found",     "rate",  "stopped",
-                                         "lost",    "finished",  "listed" };
+    static const char *const words[] = { "arrived", "withdrawn", "ready",    "lost-node",
+                                         "left",    "started",   "found",    "rate",
+                                         "stopped", "lost",      "finished", "listed" };
     struct world *world = context;
     char label[SLURM_LABEL_SIZE] = "";
     char text[256];
@@ -210,6 +210,12 @@ static inline void queue(struct world *world, uint64_t key, const char *label)
 static inline void stop(struct world *world, uint64_t key, const char *label)
 {
     world->port.ops->stop(world->port.self, key, slurm_engine_find(world->engine, label));
+}
+
+__attribute__((unused)) static inline void cancel(struct world *world, uint64_t key,
+                                                  const char *label)
+{
+    world->port.ops->cancel(world->port.self, key, slurm_engine_find(world->engine, label));
 }
 
 #define ASKS "node_count=1 cpus=2 mem_mib=300 limit_s=600 requeue=1 submit=1794716000"

@@ -217,7 +217,7 @@ TEST(the_last_task_of_an_array_is_not_called_by_the_number_of_all)
     sent(&world, "place key=1 job=12_1 run=0 nodes=st-7\n");
     line(&world, "done key=1");
     stop(&world, 6, "12_1");
-    sent(&world, "stop key=2 job=12_1 run=0 signal=USR1 grace_ms=500\n");
+    sent(&world, "cancel key=2 job=12_1 run=0\n");
     finish(&world);
 }
 
@@ -355,27 +355,10 @@ TEST(a_refused_placement_that_was_to_be_stopped_has_stopped)
     place(&world, 5, "12", 7);
     sent(&world, "place key=1 job=12 run=0 nodes=st-7\n");
     stop(&world, 6, "12");
-    sent(&world, "stop key=2 job=12 run=0 signal=USR1 grace_ms=500\n");
+    sent(&world, "cancel key=2 job=12 run=0\n");
     line(&world, "refused key=1 code=2014 text=no");
 
     heard(&world, "stopped 12 key 6\n");
-    finish(&world);
-}
-
-TEST(a_placement_that_slurm_will_not_carry_out_is_lost_and_held)
-{
-    struct world world;
-
-    meet(&world);
-    line(&world, waits);
-    world.heard[0] = '\0';
-    place(&world, 5, "12", 7);
-    sent(&world, "place key=1 job=12 run=0 nodes=st-7\n");
-    line(&world,
-         "job id=12 user=ann name=a state=pending run=0 hold=none reason=BadConstraints " ASKS);
-
-    heard(&world, "lost 12 key 5\n");
-    sent(&world, "hold key=2 jobs=12\n");
     finish(&world);
 }
 
@@ -445,10 +428,66 @@ TEST(a_stop_of_what_does_not_run_yet_takes_it_back)
     place(&world, 7, "12", 7);
     sent(&world, "place key=1 job=12 run=0 nodes=st-7\n");
     stop(&world, 8, "12");
-    sent(&world, "stop key=2 job=12 run=0 signal=USR1 grace_ms=500\n");
+    sent(&world, "cancel key=2 job=12 run=0\n");
     line(&world, "done key=1");
     line(&world, "done key=2 was=waiting");
     heard(&world, "stopped 12 key 8\n");
+    finish(&world);
+}
+
+/* Slurm starts it while it is being taken back: it runs on, and is told as running. */
+TEST(a_cancel_of_what_runs_ends_nothing)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    place(&world, 5, "12", 7);
+    sent(&world, "place key=1 job=12 run=0 nodes=st-7\n");
+    line(&world, "done key=1");
+    world.heard[0] = '\0';
+    cancel(&world, 6, "12");
+    sent(&world, "cancel key=2 job=12 run=0\n");
+    line(&world, runs);
+    heard(&world, "started 12 key 5\n");
+    line(&world, "refused key=2 code=0 text=job%2012%20already%20runs%20on%20st-7");
+    tick(&world);
+    heard(&world, "found 12 on 7 key 5\n");
+
+    cancel(&world, 8, "12"); /* and that is known already */
+    sent(&world, "");
+    tick(&world);
+    heard(&world, "found 12 on 7 key 5\n");
+    line(&world, "requeued job=12 run=1");
+    heard(&world, "lost 12 key 5\n"); /* nobody stopped it */
+    finish(&world);
+}
+
+TEST(a_queued_job_is_taken_back_when_slurm_has_said_so)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    queue(&world, 5, "12");
+    sent(&world, "release key=1 jobs=12\n");
+    line(&world, "done key=1 count=1 failed=0");
+    world.heard[0] = '\0';
+    cancel(&world, 6, "12");
+    sent(&world, "cancel key=2 job=12 run=0\n");
+    tick(&world);
+    heard(&world, "");
+    line(&world, "done key=2 was=waiting");
+    heard(&world, "stopped 12 key 6\n");
+
+    queue(&world, 7, "12"); /* this time Slurm is faster, and on another machine */
+    sent(&world, "release key=3 jobs=12\n");
+    cancel(&world, 8, "12");
+    sent(&world, "cancel key=4 job=12 run=0\n");
+    line(&world, "refused key=4 code=0 text=job%2012%20already%20runs%20on%20st-7");
+    heard(&world, "");
+    line(&world, runs);
+    heard(&world, "found 12 on 7 key 7\n");
     finish(&world);
 }
 
@@ -460,7 +499,7 @@ TEST(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back)
     line(&world, "node name=st-7 state=up drain=0");
     line(&world, runs);
     world.heard[0] = '\0';
-    world.port.ops->retire(world.port.self, 7);
+    world.port.ops->forget(world.port.self, 7);
     place(&world, 6, "12", 8);
     sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\n");
     line(&world, "done key=1");
@@ -478,7 +517,7 @@ TEST(a_node_that_died_with_work_on_it_is_deleted_once_slurm_has_given_it_up)
     meet(&world);
     line(&world, "node name=st-7 state=up drain=0");
     line(&world, runs);
-    world.port.ops->retire(world.port.self, 7);
+    world.port.ops->forget(world.port.self, 7);
     sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\n");
     line(&world, "done key=1");
     line(&world, "node name=st-7 state=down drain=0");
@@ -593,9 +632,10 @@ CHECK_MAIN(RUN(a_job_is_announced_once_with_what_it_asks_for),
            RUN(a_job_on_machines_of_others_is_none_of_ours),
            RUN(what_ended_before_anybody_heard_of_it_is_not_told), RUN(a_refused_placement_is_lost),
            RUN(a_refused_placement_that_was_to_be_stopped_has_stopped),
-           RUN(a_placement_that_slurm_will_not_carry_out_is_lost_and_held),
            RUN(a_requeued_job_is_lost_and_waits_again), RUN(a_stop_ends_with_the_requeue),
            RUN(a_stop_of_what_does_not_run_yet_takes_it_back),
+           RUN(a_cancel_of_what_runs_ends_nothing),
+           RUN(a_queued_job_is_taken_back_when_slurm_has_said_so),
            RUN(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back),
            RUN(a_node_that_died_with_work_on_it_is_deleted_once_slurm_has_given_it_up),
            RUN(a_placement_that_comes_too_early_is_tried_again),

@@ -157,7 +157,7 @@ TEST(a_node_is_removed_until_it_is_gone)
 
     meet(&world);
     line(&world, "node name=st-7 state=up drain=0");
-    world.port.ops->retire(world.port.self, 7);
+    world.port.ops->forget(world.port.self, 7);
     sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\ndelete key=2 nodes=st-7\n");
     line(&world, "done key=1");
     line(&world, "node name=st-7 state=down drain=0");
@@ -175,12 +175,154 @@ TEST(a_node_is_removed_until_it_is_gone)
     finish(&world);
 }
 
-TEST(a_machine_that_never_joined_needs_no_removal)
+TEST(a_machine_leaves_when_nothing_is_allocated_there)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    world.port.ops->admit(world.port.self, 7);
+    tick(&world);
+    world.heard[0] = '\0';
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "drain key=1 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "done key=1");
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-7 state=up drain=1 busy=1 reason=stint:%20leaving"); /* somebody's */
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-7 state=up drain=1 reason=stint:%20leaving");
+    tick(&world);
+    heard(&world, "left on 7\n");
+    sent(&world, "");
+    world.port.ops->retire(world.port.self, 7); /* asked again, it is told again */
+    tick(&world);
+    heard(&world, "left on 7\n");
+    finish(&world);
+}
+
+TEST(a_drain_that_does_not_last_is_asked_for_again)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "drain key=1 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "refused key=1 code=1 text=no");
+    sent(&world, "");
+    world.now += 5000;
+    tick(&world);
+    sent(&world, "drain key=2 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "done key=2");
+    line(&world, "node name=st-7 state=up drain=0 busy=1"); /* an operator resumes it */
+    sent(&world, "");
+    world.now += 5000;
+    tick(&world);
+    sent(&world, "drain key=3 nodes=st-7 text=stint:%20leaving\n");
+    finish(&world);
+}
+
+TEST(a_machine_has_left_when_slurm_says_that_it_does_not_know_it)
 {
     struct world world;
 
     meet(&world);
     world.port.ops->retire(world.port.self, 7);
+    tick(&world);
+    heard(&world, ""); /* it may have joined since the last look, and work may have begun there */
+    sent(&world, "drain key=1 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "refused key=1 code=2018 text=no%20such%20node");
+    tick(&world);
+    heard(&world, "left on 7\n");
+    sent(&world, "");
+
+    line(&world, "node name=st-8 state=up drain=0 busy=1");
+    world.heard[0] = '\0';
+    world.port.ops->retire(world.port.self, 8);
+    sent(&world, "drain key=2 nodes=st-8 text=stint:%20leaving\n");
+    line(&world, "done key=2");
+    line(&world, "node name=st-8 state=silent drain=1 busy=1");
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-8 state=down drain=1"); /* it died, and Slurm has seen to its jobs */
+    tick(&world);
+    heard(&world, "left on 8\n");
+    finish(&world);
+}
+
+TEST(a_machine_that_is_being_resumed_has_not_left)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=1 reason=stint:%20leaving");
+    world.port.ops->admit(world.port.self, 7);
+    sent(&world, "resume key=1 nodes=st-7\n");
+    world.port.ops->retire(world.port.self, 7);
+    tick(&world);
+    world.heard[0] = '\0';
+    tick(&world);
+    heard(&world, "");
+    line(&world, "done key=1");
+    world.now += 5000;
+    tick(&world);
+    sent(&world, "drain key=2 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "done key=2");
+    line(&world, "node name=st-7 state=up drain=1 busy=1 reason=stint:%20leaving");
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-7 state=up drain=1 reason=stint:%20leaving");
+    tick(&world);
+    heard(&world, "left on 7\n");
+    finish(&world);
+}
+
+TEST(a_machine_that_only_joins_has_not_left)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=joining drain=0");
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "drain key=1 nodes=st-7 text=stint:%20leaving\n");
+    tick(&world);
+    heard(&world, "");
+    line(&world, "done key=1");
+    line(&world, "node name=st-7 state=up drain=1 busy=1"); /* work began in between */
+    tick(&world);
+    heard(&world, "");
+    line(&world, "node name=st-7 state=up drain=1");
+    tick(&world);
+    heard(&world, "left on 7\n");
+    finish(&world);
+}
+
+/* An earlier process drained it and ended before it was given back. */
+TEST(a_machine_that_was_about_to_leave_is_resumed_when_it_is_admitted)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=1 reason=stint:%20leaving");
+    line(&world, "node name=st-8 state=up drain=1 reason=bad%20disk");
+    sent(&world, "");
+    world.port.ops->admit(world.port.self, 7);
+    world.port.ops->admit(world.port.self, 8);
+    sent(&world, "resume key=1 nodes=st-7\n");
+    line(&world, "done key=1");
+    line(&world, "node name=st-7 state=up drain=0");
+    heard(&world, "ready on 7\n");
+    finish(&world);
+}
+
+TEST(a_machine_that_never_joined_needs_no_removal)
+{
+    struct world world;
+
+    meet(&world);
+    world.port.ops->forget(world.port.self, 7);
     sent(&world, "");
     finish(&world);
 }
@@ -212,7 +354,7 @@ TEST(a_machine_that_is_gone_is_known_for_an_hour_and_then_its_row_is_used_again)
         world.port.ops->admit(world.port.self, machine);
         line(&world,
              machine == 7 ? "node name=st-7 state=up drain=0" : "node name=st-8 state=up drain=0");
-        world.port.ops->retire(world.port.self, machine);
+        world.port.ops->forget(world.port.self, machine);
         slurm_engine_flush(world.engine, world.now);
     }
     line(&world, "done key=1");
@@ -456,19 +598,22 @@ TEST(nothing_is_read_before_the_hello)
     finish(&world);
 }
 
-CHECK_MAIN(RUN(a_machine_is_ready_when_its_node_takes_work),
-           RUN(a_machine_that_is_down_for_long_is_lost),
-           RUN(a_restart_of_slurmctld_loses_no_machine),
-           RUN(a_drained_machine_is_closed_and_lost_only_when_nothing_runs_there),
-           RUN(a_list_tells_closed_machines_after_what_runs_there),
-           RUN(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up),
-           RUN(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up),
-           RUN(a_node_is_removed_until_it_is_gone),
-           RUN(a_machine_that_never_joined_needs_no_removal),
-           RUN(a_machine_that_is_gone_is_known_for_an_hour_and_then_its_row_is_used_again),
-           RUN(names_of_jobs_are_kept_apart_up_to_a_number),
-           RUN(nodes_that_nobody_admitted_are_strays),
-           RUN(a_list_tells_everything_and_drops_what_it_does_not_name),
-           RUN(a_list_waits_for_the_next_connection), RUN(what_was_not_answered_is_asked_again),
-           RUN(an_id_that_is_given_out_again_is_another_job),
-           RUN(lines_that_make_no_sense_do_no_harm), RUN(nothing_is_read_before_the_hello))
+CHECK_MAIN(
+    RUN(a_machine_is_ready_when_its_node_takes_work), RUN(a_machine_that_is_down_for_long_is_lost),
+    RUN(a_restart_of_slurmctld_loses_no_machine),
+    RUN(a_drained_machine_is_closed_and_lost_only_when_nothing_runs_there),
+    RUN(a_list_tells_closed_machines_after_what_runs_there),
+    RUN(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up),
+    RUN(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up),
+    RUN(a_node_is_removed_until_it_is_gone), RUN(a_machine_leaves_when_nothing_is_allocated_there),
+    RUN(a_drain_that_does_not_last_is_asked_for_again),
+    RUN(a_machine_has_left_when_slurm_says_that_it_does_not_know_it),
+    RUN(a_machine_that_is_being_resumed_has_not_left), RUN(a_machine_that_only_joins_has_not_left),
+    RUN(a_machine_that_was_about_to_leave_is_resumed_when_it_is_admitted),
+    RUN(a_machine_that_never_joined_needs_no_removal),
+    RUN(a_machine_that_is_gone_is_known_for_an_hour_and_then_its_row_is_used_again),
+    RUN(names_of_jobs_are_kept_apart_up_to_a_number), RUN(nodes_that_nobody_admitted_are_strays),
+    RUN(a_list_tells_everything_and_drops_what_it_does_not_name),
+    RUN(a_list_waits_for_the_next_connection), RUN(what_was_not_answered_is_asked_again),
+    RUN(an_id_that_is_given_out_again_is_another_job), RUN(lines_that_make_no_sense_do_no_harm),
+    RUN(nothing_is_read_before_the_hello))

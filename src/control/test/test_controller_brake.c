@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The brake: what is rented while machines prove bad.
+ */
+#include "control/controller.h"
+
+#include "base/test/check.h"
+#include "control/test/doubles.h"
+
+static const struct controller_stats *stats_of(const struct stage *stage)
+{
+    return controller_stats(stage->controller);
+}
+
+static enum controller_limit limit_of(const struct stage *stage, uint64_t task)
+{
+    return controller_wait_of(stage->controller, view_find_task(stage_view(stage), task)).limit;
+}
+
+/* Three machines for tasks 1, 2 and 3. */
+static const struct script three = {
+    .rents = { 0, 1, 0 },
+    .rent_count = 3,
+    .places = { { .task = 1 }, { .task = 2, .rent = 1 }, { .task = 3, .rent = 2 } },
+    .place_count = 3,
+};
+
+static void tune(struct stage *stage)
+{
+    controller_tune(stage->controller, &stage->config);
+}
+
+enum { BOOT_MS = 60000 };
+
+static void boot_scene(struct stage *stage, uint32_t tasks, bool gang)
+{
+    stage_init(stage);
+    stage->config.boot_timeout_ms = BOOT_MS;
+    tune(stage);
+    stage_job(stage, 1, tasks, gang);
+}
+
+/* Nothing that was asked for becomes ready. */
+static void wait_in_vain(struct stage *stage)
+{
+    stage->now += 2 * BOOT_MS;
+    stage_decide(stage, (struct script){ .rent_count = 0 });
+    stage->seen = stage->act_count;
+}
+
+static msec_t blocked_for(const struct stage *stage, uint32_t offer)
+{
+    return stage_view(stage)->offer_blocked_until[offer] - stage->now;
+}
+
+TEST(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time)
+{
+    static const msec_t length[] = { 300000, 600000, 1200000, 2400000, 3600000, 3600000 };
+    struct stage stage;
+
+    boot_scene(&stage, 1, false);
+    for (uint32_t i = 0; i < sizeof(length) / sizeof(length[0]); i++) {
+        (void)stage_move(&stage, 1, 0);
+        wait_in_vain(&stage);
+        assert_int_equal(blocked_for(&stage, 0), length[i]);
+        stage.now += length[i];
+    }
+
+    /* One that becomes ready is the end of it. */
+    stage_gone(&stage, stage_launch(&stage, 1, 0), 5000, 6000);
+    (void)stage_move(&stage, 1, 0);
+    wait_in_vain(&stage);
+    assert_int_equal(blocked_for(&stage, 0), STAGE_BLOCK_MS);
+    stage_done(&stage);
+}
+
+TEST(machines_that_were_asked_for_together_are_one_failure_of_their_offer)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 3, false);
+    stage_decide(&stage, three); /* two of offer 0, one of offer 1 */
+    wait_in_vain(&stage);
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 3);
+    assert_int_equal(blocked_for(&stage, 0), STAGE_BLOCK_MS);
+    assert_int_equal(blocked_for(&stage, 1), STAGE_BLOCK_MS);
+    stage_done(&stage);
+}
+
+TEST(when_three_machines_did_not_become_ready_one_is_tried_at_a_time)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 3, false);
+    stage_decide(&stage, three);
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    wait_in_vain(&stage);
+    assert_int_equal(controller_failed_boots(stage.controller), 3);
+
+    stage_decide(&stage, three);
+    const uint64_t probe = stage_instance(&stage, 0);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 0; ", probe);
+    assert_int_equal(stage_where(&stage, 1), probe);
+    assert_int_equal(limit_of(&stage, 1), LIMIT_NONE);
+    assert_int_equal(limit_of(&stage, 2), LIMIT_PROBE);
+    assert_int_equal(limit_of(&stage, 3), LIMIT_PROBE);
+    assert_int_equal(stats_of(&stage)->unproven, 2);
+    assert_int_equal(stats_of(&stage)->limited, 0); /* none that somebody has set */
+
+    /* While it is on its way, nothing else is asked for, and it is not let go of. */
+    stage_finished(&stage, 1);
+    stage_decide(&stage, (struct script){ .rents = { 1 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 2 } },
+                                          .place_count = 1,
+                                          .releases = { probe },
+                                          .release_count = 1 });
+    stage_no_acts(&stage);
+
+    stage_running(&stage, probe);
+    stage_ready(&stage, probe);
+    assert_true(controller_wants_decision(stage.controller));
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    stage_decide(&stage, (struct script){ .rents = { 0, 1 },
+                                          .rent_count = 2,
+                                          .places = { { .task = 2 }, { .task = 3, .rent = 1 } },
+                                          .place_count = 2 });
+    assert_int_equal(stats_of(&stage)->rented, 3 + 1 + 2);
+    stage_done(&stage);
+}
+
+TEST(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried)
+{
+    const struct script two = { .rents = { 0, 1 },
+                                .rent_count = 2,
+                                .places = { { .task = 1 }, { .task = 2, .rent = 1 } },
+                                .place_count = 2 };
+    struct stage stage;
+
+    boot_scene(&stage, 2, true);
+    for (uint32_t i = 0; i < 2; i++) {
+        stage_decide(&stage, two);
+        wait_in_vain(&stage);
+    }
+    stage_decide(&stage, two);
+    const uint64_t probe = stage_instance(&stage, 0);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 0; ", probe);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(limit_of(&stage, 1), LIMIT_PROBE);
+    stage_decide(&stage, two);
+    stage_no_acts(&stage);
+    stage_running(&stage, probe);
+    stage_ready(&stage, probe);
+    stage_decide(&stage, two);
+    assert_int_equal(stats_of(&stage)->rented, 2 + 2 + 1 + 2);
+    stage_done(&stage);
+}
+
+/* A prolog that fails: the engine puts the task back and closes the machine. */
+static void fail_start(struct stage *stage, uint64_t task, uint64_t machine)
+{
+    stage_running(stage, machine);
+    stage_ready(stage, machine);
+    stage_started(stage, task);
+    stage_lost(stage, task);
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = machine });
+    stage_gone_now(stage, machine);
+}
+
+TEST(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits)
+{
+    struct stage stage;
+    const struct script six = {
+        .rents = { 0, 0, 0, 0, 0, 0 },
+        .rent_count = 6,
+        .places = { { .task = 1, .rent = 0 },
+                    { .task = 2, .rent = 1 },
+                    { .task = 3, .rent = 2 },
+                    { .task = 4, .rent = 3 },
+                    { .task = 5, .rent = 4 },
+                    { .task = 6, .rent = 5 } },
+        .place_count = 6,
+    };
+
+    boot_scene(&stage, 6, false);
+    stage.config.starts_slowly = true;
+    stage.config.place_retry_ms = 1;
+    tune(&stage);
+    stage_decide(&stage, six);
+    assert_int_equal(stats_of(&stage)->rented, 4); /* nothing has proved good yet */
+
+    const uint64_t last = stage_instance(&stage, 0);
+
+    for (uint64_t i = 0; i < 4; i++)
+        fail_start(&stage, 1 + i, last - 3 + i);
+    assert_int_equal(controller_brake(stage.controller).failed_starts, 4);
+    stage_decide(&stage, six);
+    assert_int_equal(stats_of(&stage)->rented, 4);
+    assert_int_equal(controller_wait_of(stage.controller, 0).limit, LIMIT_PROBE);
+    assert_true(controller_next_wake(stage.controller) > stage.now);
+
+    /* Another process goes on where this one was. */
+    stage.config.brake = controller_brake(stage.controller);
+    stage_restart(&stage);
+    for (uint64_t task = 1; task <= 6; task++)
+        stage_job(&stage, task, 1, false);
+    stage_decide(&stage, six);
+    assert_int_equal(stats_of(&stage)->rented, 0);
+    stage.now = controller_brake(stage.controller).not_before;
+    stage_decide(&stage, six);
+    assert_int_equal(stats_of(&stage)->rented, 1);
+
+    /* It proves good: a task runs there to its end. */
+    const uint64_t probe = stage_instance(&stage, 0);
+
+    stage_running(&stage, probe);
+    stage_ready(&stage, probe);
+    stage_started(&stage, 1);
+    stage_decide(&stage, (struct script){ 0 });
+    assert_int_equal(controller_brake(stage.controller).failed_starts, 4);
+    stage_finished(&stage, 1);
+    assert_int_equal(controller_brake(stage.controller).failed_starts, 0);
+    assert_true(controller_brake(stage.controller).is_proven);
+    stage_done(&stage);
+}
+
+TEST(a_machine_that_is_lost_with_its_tasks_or_whose_task_runs_proves_nothing_bad)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 2, false);
+    stage.config.starts_slowly = true;
+    stage.config.place_retry_ms = 1;
+    tune(&stage);
+
+    const uint64_t taken = stage_launch(&stage, 1, 0);
+
+    stage_gone_now(&stage, taken); /* by the cloud */
+    assert_int_equal(controller_brake(stage.controller).failed_starts, 0);
+
+    const uint64_t good = stage_launch(&stage, 2, 0);
+
+    stage.now += 10 * MSEC_PER_SEC;
+    stage_decide(&stage, (struct script){ 0 });
+    assert_true(controller_brake(stage.controller).is_proven);
+    stage_lost(&stage, 2);
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = good });
+    assert_int_equal(controller_brake(stage.controller).failed_starts, 0);
+    stage_done(&stage);
+}
+
+TEST(an_offer_that_was_blocked_when_a_drain_began_is_asked_for_after_it)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 1, false);
+    stage.config.refused_block_ms = BOOT_MS;
+    tune(&stage);
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1 });
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_REFUSED,
+                                              .instance = stage_instance(&stage, 0) });
+    stage_decide(&stage, (struct script){ .rent_count = 0 });
+
+    const msec_t until = controller_next_wake(stage.controller);
+
+    assert_true(until < MSEC_NEVER);
+    controller_drain(stage.controller, stage.now);
+    assert_int_equal(controller_next_wake(stage.controller), until);
+    stage.now = until;
+    controller_drain(stage.controller, stage.now);
+    assert_int_equal(controller_next_wake(stage.controller), MSEC_NEVER);
+    stage_done(&stage);
+}
+
+TEST(a_drain_waits_for_no_machine)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 1, false);
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1 });
+    assert_true(controller_next_wake(stage.controller) < MSEC_NEVER);
+    controller_drain(stage.controller, stage.now);
+
+    assert_int_equal(controller_next_wake(stage.controller), MSEC_NEVER);
+    stage_done(&stage);
+}
+
+TEST(machines_that_fail_beside_one_that_becomes_ready_stop_nothing)
+{
+    const struct script four = { .rents = { 0, 0, 0, 0 },
+                                 .rent_count = 4,
+                                 .places = { { .task = 1 },
+                                             { .task = 2, .rent = 1 },
+                                             { .task = 3, .rent = 2 },
+                                             { .task = 4, .rent = 3 } },
+                                 .place_count = 4 };
+    struct stage stage;
+
+    boot_scene(&stage, 4, false);
+    stage_decide(&stage, four);
+    stage_running(&stage, stage_instance(&stage, 0));
+    stage_ready(&stage, stage_instance(&stage, 0));
+    wait_in_vain(&stage);
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 3);
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    stage_done(&stage);
+}
+
+CHECK_MAIN(RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time),
+           RUN(machines_that_were_asked_for_together_are_one_failure_of_their_offer),
+           RUN(when_three_machines_did_not_become_ready_one_is_tried_at_a_time),
+           RUN(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried),
+           RUN(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits),
+           RUN(a_machine_that_is_lost_with_its_tasks_or_whose_task_runs_proves_nothing_bad),
+           RUN(an_offer_that_was_blocked_when_a_drain_began_is_asked_for_after_it),
+           RUN(a_drain_waits_for_no_machine),
+           RUN(machines_that_fail_beside_one_that_becomes_ready_stop_nothing))

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * core.h - the daemon without its loop: what stintd does with what it hears, and when.
+ *
+ * All that is stintd's but for the process around it: the queue of news, the adapters, the gate, the
+ * journal and the store, the controller, and the turn that takes them one after another:
+ *
+ *     events -> controller -> decision, if it is time -> gate -> store -> gate -> engine and cloud
+ *
+ * The process around it (daemon.c with libuv, or a simulation) tells the time, carries lines to and
+ * from engine and cloud, and calls the three steps of a turn whenever something was heard, and at the
+ * latest at core_next_wake().
+ *
+ * Promises:  no clock, no socket and no thread: same times and same lines, same acts. Whatever leaves,
+ *            leaves in core_pass(), after core_write() has put it into the store; but if that has failed
+ *            for 10 s, lists and returns of empty machines leave in core_rest(), and nothing else does.
+ * Costs:     as of its parts.
+ */
+#ifndef STINT_DAEMON_CORE_H
+#define STINT_DAEMON_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "daemon/conf.h"
+
+struct daemon;
+
+enum core_side {
+    CORE_ENGINE,
+    CORE_CLOUD, /* one that speaks lines */
+};
+
+/* The process around it. All of them are called with 'context'. */
+struct core_host {
+    /* Lines that are to be carried to the other side; only while it is up. */
+    void (*send)(void *context, enum core_side side, const char *lines, size_t size);
+    /* Whether it is connected. */
+    bool (*is_up)(void *context, enum core_side side);
+    /* Why it is not, in words. */
+    const char *(*fault)(void *context, enum core_side side);
+    /* For what is measured and shown, never for what is decided. */
+    uint64_t (*monotonic_us)(void *context);
+    /* Make the cloud that has a connection of its own; only asked for if it is configured. */
+    int (*create_aws)(void *context, struct daemon *daemon, struct error *reterr);
+    void *context;
+};
+
+/* 'path' is for reloading. Takes 'conf'. Tell the time before anything else. */
+struct daemon *core_create(const char *path, struct conf *conf, const struct core_host *host);
+
+/* All that can fail; what was built stays for core_destroy(). */
+int core_start(struct daemon *daemon, struct error *reterr);
+
+void core_destroy(struct daemon *daemon);
+
+/* What the host's clock says, and one that is never set: before every call below. */
+void core_tell_time(struct daemon *daemon, msec_t wall, msec_t monotonic);
+
+/* The other side was reached, was lost, or said a line; 'text' is changed. */
+void core_connected(struct daemon *daemon, enum core_side side);
+void core_disconnected(struct daemon *daemon, enum core_side side);
+void core_line(struct daemon *daemon, enum core_side side, char *text, size_t length);
+
+/* The turn, step by step: work off what was heard and decide; write it down (true: acts may pass);
+ * let them pass, if they may; and what is left to do. */
+void core_think(struct daemon *daemon);
+bool core_write(struct daemon *daemon);
+void core_pass(struct daemon *daemon);
+void core_rest(struct daemon *daemon);
+
+/*
+ * core_write() in three steps, so that a slow disk does not keep the API waiting. After CORE_WRITING
+ * core_write_run() is called, on any thread, and then core_write_end(), which says whether acts may
+ * pass. Between them there is no turn; lines may be heard, and the API be answered.
+ */
+enum core_write {
+    CORE_NOT_WRITTEN, /* there is nothing, it is not time, or it failed */
+    CORE_WRITTEN,
+    CORE_WRITING,
+};
+
+enum core_write core_write_begin(struct daemon *daemon);
+void core_write_run(struct daemon *daemon);
+bool core_write_end(struct daemon *daemon);
+
+/* When the next turn is due, if nothing is heard before. */
+msec_t core_next_wake(const struct daemon *daemon);
+
+/* Write down what is known; acts that were not handed over are not, on purpose. */
+void core_stop(struct daemon *daemon);
+
+/* An operator's order: rent nothing more, and give back what is empty; or that no more. */
+void core_drain(struct daemon *daemon, bool on);
+
+#endif

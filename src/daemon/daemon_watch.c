@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The doctor is asked every few seconds, so that what is wrong stands in the log and in the metrics
+ * without anybody asking: once when it appears, once when it is over.
+ */
+#include <string.h>
+
+#include "daemon/daemon_private.h"
+#include "daemon/log.h"
+
+static const msec_t watch_every_ms = 10 * MSEC_PER_SEC;
+
+static void log_new(void *context, const struct serve_finding *finding)
+{
+    const enum conf_log_level level = strcmp(finding->severity, "error") == 0     ? CONF_LOG_ERROR
+                                      : strcmp(finding->severity, "warning") == 0 ? CONF_LOG_WARNING
+                                                                                  : CONF_LOG_INFO;
+
+    (void)context;
+    log_say(level, "finding kind=%s subject=%s: %s. %s", finding->kind, finding->subject,
+            finding->text, finding->advice);
+}
+
+static void log_gone(void *context, const struct serve_finding *finding)
+{
+    (void)context;
+    LOG_INFO("finding is over kind=%s subject=%s", finding->kind, finding->subject);
+}
+
+static void see(void *to, const struct serve_finding *finding)
+{
+    if (strcmp(finding->kind, "more") != 0) /* of a kind that is seen anyway */
+        finding_watch_see(to, finding);
+}
+
+void daemon_watch_findings(struct daemon *daemon)
+{
+    struct finding_watch *watch = &daemon->watch;
+
+    if (daemon->now < daemon->watch_at)
+        return;
+    if (daemon->watch_at == 0) { /* links take a moment after the start */
+        daemon->watch_at = daemon->now + watch_every_ms;
+        return;
+    }
+    daemon->watch_at = daemon->now + watch_every_ms;
+    watch->on_new = log_new;
+    watch->on_gone = log_gone;
+    watch->context = daemon;
+    finding_watch_begin(watch);
+    doctor_each(daemon, see, watch);
+    finding_watch_end(watch);
+    daemon->world.tallies = watch->tallies;
+    daemon->world.tally_count = watch->tally_count;
+}

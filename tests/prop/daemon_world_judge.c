@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must hold, by the records of Slurm and the cloud.
+ */
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon_world_private.h"
+
+/* So long after a change by reload the limits from before may still be met: what was asked for under
+ * them may be on its way, or wait for a connection. */
+static const msec_t reload_ms = 60000;
+
+/* After all trouble and the last submission everything has ended within this. */
+static const msec_t done_ms = MSEC_PER_HOUR * 4;
+
+/* Once all jobs have ended, nothing is rented any more within this, and a little later the books are
+ * closed. */
+static const msec_t left_over_ms = MSEC_PER_HOUR / 3;
+static const msec_t closing_ms = 70 * MSEC_PER_SEC;
+
+/* A machine without work is paid for no longer, as long as nothing is broken. */
+static const msec_t idle_ms = MSEC_PER_HOUR / 20;
+static const msec_t settle_ms = 150 * MSEC_PER_SEC; /* after something was */
+
+static money_t price_of(const struct sim *sim, uint32_t offer, msec_t at)
+{
+    return offer < sim->catalogue.offer_count ? price_at(&sim->catalogue.offers[offer].price, at)
+                                              : 0;
+}
+
+void sim_judge_rent(struct sim *sim, uint64_t key, uint32_t count, const char *offer)
+{
+    uint32_t hash = 5381;
+
+    for (const char *c = offer; *c != '\0'; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t old = map_get(&sim->offer_of, key + i);
+
+        if (old != MAP_NONE && old != (hash & 0x7fffffff))
+            sim_fail(sim, JUDGE_KEY, "key %" PRIu64 " rents a second thing", key + i);
+        map_put(&sim->offer_of, key + i, hash & 0x7fffffff);
+    }
+}
+
+static void judge_limit(struct sim *sim)
+{
+    const bool is_fresh = sim->now - sim->limit_changed_at < reload_ms && sim->limit_changed_at > 0;
+    const uint32_t limit =
+        is_fresh && sim->limit_before > sim->limit ? sim->limit_before : sim->limit;
+    const money_t cap = is_fresh && (sim->price_before == 0 || sim->price_before > sim->price_limit)
+                            ? sim->price_before
+                            : sim->price_limit;
+    money_t price = 0;
+
+    if (sim->limit_changed_at > 0 && !is_fresh) { /* what is there from before may stay */
+        if (local_world_living(sim->cloud) <= sim->limit)
+            sim->limit_before = sim->limit;
+        else
+            return;
+    }
+    if (local_world_living(sim->cloud) > limit)
+        sim_fail(sim, JUDGE_LIMIT, "%u machines, the limit is %u", local_world_living(sim->cloud),
+                 limit);
+    if (cap == 0 || sim->limit_changed_at > 0)
+        return;
+    for (uint32_t row = 0; row < local_world_machine_count(sim->cloud); row++) {
+        const struct local_machine *machine = local_world_machine(sim->cloud, row);
+
+        if (machine->state != LOCAL_GONE && machine->state != LOCAL_REFUSED)
+            price += price_of(sim, machine->offer, sim->now);
+    }
+    if (price > cap)
+        sim_fail(sim, JUDGE_LIMIT, "%" PRId64 " micro-dollars an hour, the limit is %" PRId64,
+                 price, cap);
+}
+
+void sim_judge_return(struct sim *sim, uint64_t key)
+{
+    const struct fake_node *node = fake_slurm_node(&sim->slurm, key);
+    uint32_t running = 0;
+
+    if (node == NULL || node->is_excused || map_get(&sim->noticed, key) != MAP_NONE)
+        return;
+    (void)fake_slurm_allocated(&sim->slurm, key, &running);
+    if (running > 0)
+        sim_fail(sim, JUDGE_UNDER_JOB, "st-%" PRIu64 " is given back while %u jobs run there", key,
+                 running);
+}
+
+static bool is_healthy(const struct sim *sim)
+{
+    if (sim->daemon == NULL || !sim->is_cloud_up || !sim->is_engine_up || sim->slurm.is_away)
+        return false;
+    for (int kind = 0; kind < FAULT_KINDS; kind++) {
+        if (sim->active[kind] > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Machines that nobody needs, by how long that lasts while nothing is broken. */
+static void judge_idle(struct sim *sim, msec_t passed)
+{
+    if (!is_healthy(sim))
+        sim->healthy_since = sim->now;
+    if (sim->now - sim->healthy_since < settle_ms || fake_slurm_has_work(&sim->slurm))
+        return;
+    for (uint32_t row = 0; row < local_world_machine_count(sim->cloud); row++) {
+        const struct local_machine *machine = local_world_machine(sim->cloud, row);
+
+        if (machine->state == LOCAL_GONE || machine->state == LOCAL_REFUSED ||
+            machine->state == LOCAL_LEAVING)
+            continue;
+        const uint32_t old = map_get(&sim->idle_ms, machine->key);
+        const msec_t idle = (old == MAP_NONE ? 0 : (msec_t)old) + passed;
+
+        map_put(&sim->idle_ms, machine->key, (uint32_t)idle);
+        if (idle > sim->out->worst_idle_ms)
+            sim->out->worst_idle_ms = idle;
+        if (idle > idle_ms)
+            sim_fail(sim, JUDGE_IDLE, "st-%" PRIu64 " has been without work for %" PRId64 " s",
+                     machine->key, idle / 1000);
+    }
+}
+
+static void judge_jobs(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->slurm.job_count; i++) {
+        const struct fake_job *job = &sim->slurm.jobs[i];
+
+        if (job->starts > 1 + job->losses + job->by_operator + job->by_us_rightly)
+            sim_fail(sim, JUDGE_RESTART,
+                     "job %u has started %u times: it lost %u nodes, an operator put it back %u "
+                     "times, and we %u times rightly and %u times not",
+                     job->id, job->starts, job->losses, job->by_operator, job->by_us_rightly,
+                     job->by_us);
+        if (job->by_us > 0)
+            sim_fail(sim, JUDGE_RESTART, "job %u was stopped and must not be", job->id);
+    }
+}
+
+void sim_judge_instant(struct sim *sim)
+{
+    const msec_t passed = sim->now - sim->judged_at;
+
+    judge_limit(sim);
+    if (passed > 0)
+        judge_idle(sim, passed);
+    sim->judged_at = sim->now;
+}
+
+static uint32_t nodes_there(const struct sim *sim)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < sim->slurm.node_count; i++)
+        count += sim->slurm.nodes[i].is_there;
+    return count;
+}
+
+bool sim_is_over(struct sim *sim)
+{
+    const bool is_submitted = sim->jobs_submitted == sim->jobs_drawn;
+    const msec_t last = sim->submits[sim->jobs_drawn - 1] > sim->script_end
+                            ? sim->submits[sim->jobs_drawn - 1]
+                            : sim->script_end;
+    const uint32_t open = fake_slurm_open(&sim->slurm);
+    const uint32_t living = local_world_living(sim->cloud);
+
+    if (!is_submitted || sim->script_count > 0 || sim->now < sim->script_end)
+        return false;
+    if (sim->daemon == NULL) {
+        sim->clean_since = MSEC_NEVER;
+        return false;
+    }
+    if (open > 0 && sim->now - last > done_ms) {
+        sim_fail(sim, JUDGE_LOST_JOB, "%u jobs have not ended after %" PRId64 " s", open,
+                 (sim->now - last) / 1000);
+        return true;
+    }
+    if (open > 0) {
+        sim->empty_since = MSEC_NEVER;
+        sim->clean_since = MSEC_NEVER;
+        return false;
+    }
+    if (sim->empty_since == MSEC_NEVER)
+        sim->empty_since = sim->now > sim->script_end ? sim->now : sim->script_end;
+    if (living + nodes_there(sim) > 0) {
+        sim->clean_since = MSEC_NEVER;
+        if (sim->now - sim->empty_since <= left_over_ms)
+            return false;
+        sim_fail(sim, JUDGE_LEFT_OVER, "%u machines and %u nodes are left after %" PRId64 " s",
+                 living, nodes_there(sim), (sim->now - sim->empty_since) / 1000);
+        return true;
+    }
+    if (sim->clean_since == MSEC_NEVER)
+        sim->clean_since = sim->now;
+    return sim->now - sim->clean_since > closing_ms;
+}
+
+/* ---- books ---- */
+
+static money_t truth_of(const struct sim *sim, const struct local_machine *machine)
+{
+    if (machine->billed_from < 0 || machine->billed_to < 0)
+        return 0;
+
+    const struct offer *offer = &sim->catalogue.offers[machine->offer];
+
+    return billing_charge(&offer->billing, &offer->price, machine->billed_from, machine->billed_to);
+}
+
+static money_t booked(sqlite3_stmt *ask, uint64_t key)
+{
+    money_t sum = 0;
+
+    (void)sqlite3_bind_int64(ask, 1, (sqlite3_int64)key);
+    if (sqlite3_step(ask) == SQLITE_ROW)
+        sum = sqlite3_column_int64(ask, 0);
+    (void)sqlite3_reset(ask);
+    return sum;
+}
+
+static void judge_books(struct sim *sim)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *ask = NULL;
+    sqlite3_stmt *all = NULL;
+    money_t sum = 0;
+
+    if (sqlite3_open_v2(sim->state_path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, "SELECT boot+idle+work FROM bill WHERE instance=?", -1, &ask,
+                           NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, "SELECT sum(boot+idle+work) FROM bill", -1, &all, NULL) !=
+            SQLITE_OK) {
+        sim_fail(sim, JUDGE_BOOKS, "the store cannot be read: %s", sqlite3_errmsg(db));
+    } else {
+        for (uint32_t row = 0; row < local_world_machine_count(sim->cloud); row++) {
+            const struct local_machine *machine = local_world_machine(sim->cloud, row);
+            const money_t is = booked(ask, machine->key);
+            const money_t must = truth_of(sim, machine);
+
+            sum += must;
+            if (is != must)
+                sim_fail(sim, JUDGE_BOOKS,
+                         "the bill of st-%" PRIu64 " is %" PRId64 " and the cloud's %" PRId64,
+                         machine->key, is, must);
+        }
+        if (sqlite3_step(all) == SQLITE_ROW && sqlite3_column_int64(all, 0) != sum)
+            sim_fail(sim, JUDGE_BOOKS, "all bills are %" PRId64 " and the cloud's %" PRId64,
+                     (money_t)sqlite3_column_int64(all, 0), sum);
+    }
+    (void)sqlite3_finalize(ask);
+    (void)sqlite3_finalize(all);
+    (void)sqlite3_close(db);
+}
+
+void sim_judge_end(struct sim *sim)
+{
+    judge_jobs(sim);
+    for (uint32_t i = 0; i < sim->slurm.job_count; i++) {
+        const struct fake_job *job = &sim->slurm.jobs[i];
+
+        if (job->phase == FAKE_ENDED && job->end == FAKE_NODE_FAIL && job->losses == 0)
+            sim_fail(sim, JUDGE_LOST_JOB, "job %u ended, as a node that was not lost was taken",
+                     job->id);
+        if (job->phase == FAKE_ENDED && job->end == FAKE_COMPLETED && job->completions != 1)
+            sim_fail(sim, JUDGE_LOST_JOB, "job %u completed %u times", job->id, job->completions);
+    }
+    if (sim->daemon != NULL && local_world_living(sim->cloud) == 0) {
+        core_stop(sim->daemon);
+        core_destroy(sim->daemon);
+        sim->daemon = NULL;
+        judge_books(sim);
+    }
+}
