@@ -71,10 +71,10 @@ static void print_counts(const json_t *status)
                  field_integer(status, "launches", 0), field_integer(failures, "refused", 0),
                  field_integer(failures, "boot_timeout", 0),
                  field_integer(failures, "vanished", 0));
-    (void)printf("evictions  %" PRId64 " with notice, %" PRId64 " without; %" PRId64
-                 " tasks moved\n",
+    (void)printf("evictions  %" PRId64 " runs with notice, %" PRId64 " without, %" PRId64
+                 " moved, %" PRId64 " ended by the engine\n",
                  field_integer(evictions, "notice", 0), field_integer(evictions, "lost", 0),
-                 field_integer(evictions, "moved", 0));
+                 field_integer(evictions, "moved", 0), field_integer(evictions, "engine", 0));
     (void)printf("decisions  %" PRId64 "; the last took %s, the longest %s\n",
                  field_integer(status, "decisions", 0),
                  span_words(field_integer(status, "decision_ms_last", -1)).text,

@@ -126,6 +126,15 @@ struct controller_wait {
     bool is_queued;    /* at the engine, which starts it where there is room */
 };
 
+/* Why a run ended though its task had not. */
+enum eviction {
+    EVICTED_BY_NOTICE, /* the cloud said that it would take the machine */
+    EVICTED_BY_LOSS,   /* the machine was gone without a word */
+    EVICTED_BY_MOVE,   /* a decision moved the task, or its gang */
+    EVICTED_BY_ENGINE, /* the engine ended it: requeued, preempted, its node failed */
+    EVICTION_CAUSES,
+};
+
 /* What happened so far. */
 struct controller_stats {
     uint64_t decisions;
@@ -162,7 +171,7 @@ struct controller_stats {
     uint64_t held_back;    /* places of tasks whose last placement was lost a short time ago */
     uint64_t queued;       /* tasks that were queued at the engine */
     uint64_t forbidden;    /* moves of running tasks that must not be moved; a policy's fault */
-    uint64_t evicted;      /* runs that ended though the task had not, by whatever cause */
+    uint64_t evicted[EVICTION_CAUSES]; /* runs that ended though the task had not */
 };
 
 /* What may still be spent, all that is rented paid for; it changes all the time. When it comes to an

@@ -254,6 +254,16 @@ static bool is_on_its_way(const struct task_step *step)
     return step->state == STEP_STOPPING || step->state == STEP_CANCELLING;
 }
 
+/* The run ends, if there is one. On a machine that the cloud takes, that is why. */
+static void count_eviction(struct controller *controller, uint32_t task, enum eviction cause)
+{
+    const struct task_step *step = &controller->steps[task];
+
+    if (step->at != ROW_NONE && controller->instance_notes[step->at].is_noticed)
+        cause = EVICTED_BY_NOTICE;
+    controller->stats.evicted[cause] += step->has_started;
+}
+
 static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
 {
     const struct task_step *step = &controller->steps[task];
@@ -262,7 +272,7 @@ static void on_stopped(struct controller *controller, uint32_t task, msec_t at)
         controller->stats.late_events++;
         return;
     }
-    controller->stats.evicted += step->has_started;
+    count_eviction(controller, task, EVICTED_BY_MOVE);
     controller_left(controller, task, at);
     controller_try_place(controller, task);
 }
@@ -325,7 +335,7 @@ void controller_lost(struct controller *controller, uint32_t task, msec_t at)
 {
     const bool on_its_way = is_on_its_way(&controller->steps[task]);
 
-    controller->stats.evicted += controller->steps[task].has_started;
+    count_eviction(controller, task, on_its_way ? EVICTED_BY_MOVE : EVICTED_BY_ENGINE);
     if (!on_its_way && came_to_nothing(controller, task, at))
         note_loss(controller, task, at);
     if (!on_its_way)
@@ -576,6 +586,7 @@ static void on_notice(struct controller *controller, uint32_t instance,
     }
     if (event->may_stay || (!is_open && view->instance.task_count[instance] == 0))
         return;
+    controller->instance_notes[instance].is_noticed = true;
     controller_evacuate(controller, instance, true, event->at);
     controller->stats.noticed++;
     view->instance.state[instance] = INSTANCE_DRAINING;
@@ -617,6 +628,7 @@ void controller_forget_present(struct controller *controller, uint32_t instance,
     while (controller->present[instance] != ROW_NONE) {
         const uint32_t task = controller->present[instance];
 
+        count_eviction(controller, task, EVICTED_BY_LOSS);
         controller_left(controller, task, at);
         controller_try_place(controller, task);
     }

@@ -71,6 +71,7 @@ struct instance_note {
     bool is_leaving;     /* the engine was asked to let it leave */
     bool is_good;        /* a task has run there */
     bool is_faulted;     /* the engine closed it, or we gave it up */
+    bool is_noticed;     /* the cloud said that it takes it */
     bool is_unbilled;    /* its bill has ended, and it lives on: it has no account */
 };
 

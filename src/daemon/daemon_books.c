@@ -510,15 +510,20 @@ void daemon_note_counts(struct daemon *daemon)
 {
     const struct controller_stats *now = controller_stats(daemon->controller);
     struct controller_stats *before = &daemon->counted.stats;
+    static const enum store_counter evicted[EVICTION_CAUSES] = {
+        [EVICTED_BY_NOTICE] = COUNT_EVICTED_BY_NOTICE,
+        [EVICTED_BY_LOSS] = COUNT_EVICTED_BY_LOSS,
+        [EVICTED_BY_MOVE] = COUNT_EVICTED_BY_MOVE,
+        [EVICTED_BY_ENGINE] = COUNT_EVICTED_BY_ENGINE,
+    };
 
     if (now->limited != before->limited && !daemon->control.rent_nothing)
         daemon->limited_at = daemon->now;
     count_more(daemon, COUNT_DECISIONS, now->decisions, &before->decisions);
     count_more(daemon, COUNT_BOOT_TIMEOUT, now->boot_timeouts, &before->boot_timeouts);
     count_more(daemon, COUNT_VANISHED, now->vanished, &before->vanished);
-    count_more(daemon, COUNT_EVICTED_BY_NOTICE, now->noticed, &before->noticed);
-    count_more(daemon, COUNT_EVICTED_BY_LOSS, now->lost, &before->lost);
-    count_more(daemon, COUNT_EVICTED_BY_MOVE, now->migrations, &before->migrations);
+    for (uint32_t i = 0; i < EVICTION_CAUSES; i++)
+        count_more(daemon, evicted[i], now->evicted[i], &before->evicted[i]);
     count_more(daemon, COUNT_ADOPTED, now->adopted, &before->adopted);
     count_more(daemon, COUNT_LATE_EVENTS, now->late_events, &before->late_events);
     count_more(daemon, COUNT_LIMITED, now->limited, &before->limited);

@@ -201,10 +201,11 @@ static void set_counts(json_t *object, const struct serve_world *world,
                                   (json_int_t)store_counted(store, COUNT_BOOT_TIMEOUT), "vanished",
                                   (json_int_t)store_counted(store, COUNT_VANISHED)));
     json_object_set_new(object, "evictions",
-                        json_pack("{s:I,s:I,s:I}", "notice",
+                        json_pack("{s:I,s:I,s:I,s:I}", "notice",
                                   (json_int_t)store_counted(store, COUNT_EVICTED_BY_NOTICE), "lost",
                                   (json_int_t)store_counted(store, COUNT_EVICTED_BY_LOSS), "moved",
-                                  (json_int_t)store_counted(store, COUNT_EVICTED_BY_MOVE)));
+                                  (json_int_t)store_counted(store, COUNT_EVICTED_BY_MOVE), "engine",
+                                  (json_int_t)store_counted(store, COUNT_EVICTED_BY_ENGINE)));
     api_set_number(object, "decisions", (int64_t)store_counted(store, COUNT_DECISIONS));
     api_set_number(object, "proposals", sums->proposals);
     api_set_number(object, "findings", sums->findings[0] + sums->findings[1] + sums->findings[2]);

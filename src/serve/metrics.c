@@ -177,6 +177,7 @@ static void write_counters(const struct text *text, const struct store *store)
         { "stint_evictions_total", "reason", "notice", COUNT_EVICTED_BY_NOTICE },
         { "stint_evictions_total", "reason", "lost", COUNT_EVICTED_BY_LOSS },
         { "stint_evictions_total", "reason", "moved", COUNT_EVICTED_BY_MOVE },
+        { "stint_evictions_total", "reason", "engine", COUNT_EVICTED_BY_ENGINE },
     };
 
     for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
@@ -186,7 +187,8 @@ static void write_counters(const struct text *text, const struct store *store)
         if (i == 0)
             head(text, kinds[i].name, "counter", "Machines that were asked for in vain, by kind.");
         if (i == 3)
-            head(text, kinds[i].name, "counter", "Tasks that left a machine early, by reason.");
+            head(text, kinds[i].name, "counter",
+                 "Runs that ended before their task was done, by reason.");
         labelled(text, kinds[i].name, kinds[i].key, kinds[i].word,
                  store_counted(store, kinds[i].counter));
     }

@@ -90,6 +90,7 @@ static const char *counter_word(enum store_counter counter)
         [COUNT_EVICTED_BY_NOTICE] = "evicted_by_notice",
         [COUNT_EVICTED_BY_LOSS] = "evicted_by_loss",
         [COUNT_EVICTED_BY_MOVE] = "evicted_by_move",
+        [COUNT_EVICTED_BY_ENGINE] = "evicted_by_engine",
         [COUNT_ADOPTED] = "adopted",
         [COUNT_LATE_EVENTS] = "late_events",
         [COUNT_LIMITED] = "limited",

@@ -307,9 +307,10 @@ enum store_counter {
     COUNT_REFUSED,           /* of these: the cloud had none */
     COUNT_BOOT_TIMEOUT,      /* came too late to be of use */
     COUNT_VANISHED,          /* were asked for, and nobody knows of them */
-    COUNT_EVICTED_BY_NOTICE, /* tasks that left a machine because it would be taken away */
-    COUNT_EVICTED_BY_LOSS,   /* tasks whose machine was lost under them */
-    COUNT_EVICTED_BY_MOVE,   /* tasks that moved because that pays */
+    COUNT_EVICTED_BY_NOTICE, /* runs that ended because the machine would be taken away */
+    COUNT_EVICTED_BY_LOSS,   /* whose machine was lost under them */
+    COUNT_EVICTED_BY_MOVE,   /* that were moved because that pays */
+    COUNT_EVICTED_BY_ENGINE, /* that the engine ended: requeued, preempted, a failed node */
     COUNT_ADOPTED,           /* machines that an audit found and we had forgotten */
     COUNT_LATE_EVENTS,       /* ignored: they spoke of what is no more */
     COUNT_LIMITED,           /* rents that a limit stopped */

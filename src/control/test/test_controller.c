@@ -147,6 +147,7 @@ TEST(a_move_stops_first_and_places_when_the_target_is_ready)
     stage_ready(&stage, target);
     stage_acts(&stage, "place 1 on %" PRIu64 "; ", target);
     assert_int_equal(controller_stats(stage.controller)->migrations, 1);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_MOVE], 1);
     stage_done(&stage);
 }
 
@@ -241,6 +242,7 @@ TEST(a_task_that_is_lost_waits_again)
     assert_int_equal(stage_where(&stage, 1), 0);
     stage_put(&stage, 1, machine);
     stage_acts(&stage, "place 1 on %" PRIu64 "; ", machine);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_ENGINE], 1);
     stage_done(&stage);
 }
 
@@ -452,6 +454,7 @@ TEST(tasks_of_a_lost_machine_wait_again_when_the_cloud_speaks_first)
     assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
     assert_int_equal(controller_stats(stage.controller)->lost, 1);
     assert_int_equal(controller_stats(stage.controller)->late_events, 1);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_LOSS], 1);
     stage_done(&stage);
 }
 
@@ -509,6 +512,8 @@ TEST(a_notice_stops_all_tasks_and_the_machine_goes_back_when_the_last_has_left)
     stage_stopped(&stage, 1);
     stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
     assert_int_equal(controller_stats(stage.controller)->noticed, 1);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_NOTICE], 2);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_MOVE], 0);
     stage_done(&stage);
 }
 
@@ -737,7 +742,8 @@ TEST(a_task_that_started_before_its_cancel_arrived_runs_on_where_it_is)
     assert_int_equal(stage_where(&stage, 1), machine);
     stage_finished(&stage, 1);
     stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
-    assert_int_equal(controller_stats(stage.controller)->evicted, 0);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_NOTICE], 0);
+    assert_int_equal(controller_stats(stage.controller)->evicted[EVICTED_BY_MOVE], 0);
     stage_done(&stage);
 }
 

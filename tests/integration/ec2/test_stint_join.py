@@ -449,7 +449,10 @@ def a_job_that_starts_while_the_node_is_drained_keeps_the_machine(world):
     world.begin()
     starts = f"{world.folder}/starts"
     with open(starts, "w", encoding="ascii") as file:
-        file.write(f"#!/bin/sh\necho '[]' >>{world.folder}/told\n[ -e {starts}.once ] || SLURM_JOB_ID=2 sleep 4 &\n: >{starts}.once\n")
+        # The job is there when the command ends, not a little later.
+        file.write(f"#!/bin/sh\nif [ ! -e {starts}.once ]; then\n: >{starts}.once\nSLURM_JOB_ID=2 sleep 4 &\n"
+                   "until grep -q sleep /proc/$!/comm; do sleep 0.05; done\nfi\n"
+                   f"echo '[]' >>{world.folder}/told\n")
     os.chmod(starts, 0o755)
     world.join("--idle", "1s", "--notice", starts)
     world.wait_for("told", 1)
