@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "decide/runtime_bins.h"
+#include "decide/stuck_gangs.h"
 
 enum { RUNTIME_BITS = 5 }; /* of a runtime that are compared: 16 steps between powers of two */
 
@@ -53,12 +54,6 @@ static int compare_drafts(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-bool batches_is_stuck_gang(const struct view *view, uint32_t task)
-{
-    return view->job.gang[view->task.job[task]] &&
-           view->shape_offer[view->task.shape[task]] == OFFER_NONE;
-}
-
 static uint32_t list_drafts(const struct view *view, struct draft *drafts)
 {
     uint32_t count = 0;
@@ -68,7 +63,7 @@ static uint32_t list_drafts(const struct view *view, struct draft *drafts)
         const uint32_t job = view->task.job[task];
         const msec_t runtime = runtime_of_task(view, task, RUNTIME_REMAINING);
 
-        if (batches_is_stuck_gang(view, task))
+        if (stuck_gangs_has(view, task))
             continue;
         drafts[count++] = (struct draft){
             .runtime = runtime,

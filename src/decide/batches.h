@@ -36,11 +36,8 @@ struct batches {
     uint32_t count;
 };
 
-/* All tasks that wait, but for gangs that no machine can be rented for: see batches_is_stuck_gang. */
+/* All tasks that wait, but for gangs that no machine can be rented for: see stuck_gangs.h. */
 void batches_build(struct batches *batches, const struct view *view, struct arena *arena);
-
-/* Whether the task is of a gang that can only use machines that there are. */
-bool batches_is_stuck_gang(const struct view *view, uint32_t task);
 
 /* Take the oldest, or the newest, task that is left. */
 uint32_t batch_take_first(struct batch *batch);

@@ -3,31 +3,57 @@
 
 #include <stdlib.h>
 
-/* While the queue is built: jobs in the order of the waiting list. */
-static uint32_t list_jobs(const struct view *view, struct elastic_job *jobs,
-                          struct backfill_job *backfill, bool *ret_mixed)
+static uint32_t waiting_from(const struct view *view, uint32_t task)
 {
+    while (task != ROW_NONE && view->task.state[task] != TASK_WAITING)
+        task = view->task.sibling[task];
+    return task;
+}
+
+uint32_t elastic_queue_next_task(const struct view *view, uint32_t task)
+{
+    return waiting_from(view, view->task.sibling[task]);
+}
+
+/* The job of a task that waits: alone, or with all tasks of its gang that wait. These need not be
+ * neighbours in the waiting list, as each comes back by itself when it lost its machine. */
+static struct elastic_job job_of(const struct view *view, uint32_t task, uint32_t *ret_size)
+{
+    struct elastic_job job = { .first_task = task, .job = view->task.job[task] };
+
+    *ret_size = 1;
+    if (view->job.gang[job.job]) {
+        job.first_task = waiting_from(view, view->job.first_task[job.job]);
+        for (task = elastic_queue_next_task(view, job.first_task); task != ROW_NONE;
+             task = elastic_queue_next_task(view, task))
+            (*ret_size)++;
+    }
+    return job;
+}
+
+/* While the queue is built: jobs in the order of the waiting list. */
+static uint32_t list_jobs(const struct view *view, struct arena *arena, struct elastic_queue *queue,
+                          bool *ret_mixed)
+{
+    bool *seen = ARENA_ARRAY(arena, bool, view->job.count); /* gangs */
     uint32_t count = 0;
-    uint32_t task = view->task.waiting_first;
 
     *ret_mixed = false;
-    while (task != ROW_NONE) {
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
         const uint32_t job = view->task.job[task];
         const uint32_t offer = view->shape_offer[view->task.shape[task]];
-        const uint32_t first = task;
-        uint32_t size = 0;
+        uint32_t size;
 
-        do {
-            size++;
-            task = view->task.next[task];
-        } while (task != ROW_NONE && view->job.gang[job] && view->task.job[task] == job);
-        if (offer == OFFER_NONE)
+        if (offer == OFFER_NONE || seen[job])
             continue;
-        *ret_mixed |= count > 0 && jobs[count - 1].offer != offer;
-        jobs[count] = (struct elastic_job){ .offer = offer, .first_task = first, .job = job };
-        backfill[count++] = (struct backfill_job){
+        seen[job] = view->job.gang[job];
+        *ret_mixed |= count > 0 && queue->jobs[count - 1].offer != offer;
+        queue->jobs[count] = job_of(view, task, &size);
+        queue->jobs[count].offer = offer;
+        queue->backfill[count++] = (struct backfill_job){
             .size = size,
-            .runtime = view->task.estimate_ms[first],
+            .runtime = view->task.estimate_ms[task],
         };
     }
     return count;
@@ -68,7 +94,7 @@ void elastic_queue_build(struct elastic_queue *queue, const struct view *view, s
 
     queue->jobs = ARENA_ARRAY(arena, struct elastic_job, view->task.waiting_count);
     queue->backfill = ARENA_ARRAY(arena, struct backfill_job, view->task.waiting_count);
-    queue->count = list_jobs(view, queue->jobs, queue->backfill, &mixed);
+    queue->count = list_jobs(view, arena, queue, &mixed);
     if (mixed)
         sort_by_offer(queue, arena);
 }

@@ -25,7 +25,7 @@ enum elastic_size {
 
 struct elastic_job {
     uint32_t offer;
-    uint32_t first_task; /* its waiting tasks are this and those behind it in the waiting list */
+    uint32_t first_task; /* that waits; the others of a gang by elastic_queue_next_task */
     uint32_t job;
 };
 
@@ -37,6 +37,9 @@ struct elastic_queue {
 
 /* The jobs that wait and that some open offer can hold. */
 void elastic_queue_build(struct elastic_queue *queue, const struct view *view, struct arena *arena);
+
+/* The next task of the same gang that waits, or ROW_NONE. */
+uint32_t elastic_queue_next_task(const struct view *view, uint32_t task);
 
 /* When instances of the offer become free by the estimates, or ready; sorted. */
 uint32_t elastic_queue_ends(const struct view *view, uint32_t offer, struct arena *arena,

@@ -165,9 +165,38 @@ static void plan_releases(const struct layout *layout, struct plan *plan)
     }
 }
 
-void layout_to_plan(const struct layout *layout, enum plan_reason_code moved, struct plan *plan)
+/* A gang of which a task found no machine, as none can be rented for it now, waits as a whole. */
+static void withdraw_partial_gangs(struct layout *layout)
 {
     const struct view *view = layout->rules->view;
+    bool *partial = NULL;
+
+    for (uint32_t i = 0; i < layout->pool->entry_count; i++) {
+        const struct pool_entry *entry = &layout->pool->entries[i];
+        const uint32_t job = view->task.job[entry->task];
+
+        if (entry->bin != UINT32_MAX || !view->job.gang[job])
+            continue;
+        if (partial == NULL)
+            partial = ARENA_ARRAY(layout->arena, bool, view->job.count);
+        partial[job] = true;
+    }
+    for (uint32_t i = 0; partial != NULL && i < layout->pool->entry_count; i++) {
+        struct pool_entry *entry = &layout->pool->entries[i];
+
+        if (entry->bin == UINT32_MAX || !partial[view->task.job[entry->task]])
+            continue;
+        layout->bins[entry->bin].group.size--;
+        entry->bin = UINT32_MAX;
+    }
+}
+
+void layout_to_plan(struct layout *layout, enum plan_reason_code moved, struct plan *plan)
+{
+    const struct view *view = layout->rules->view;
+
+    withdraw_partial_gangs(layout);
+
     uint32_t *rent_of = ARENA_ARRAY(layout->arena, uint32_t, layout->bin_count);
 
     for (uint32_t i = 0; i < layout->bin_count; i++) {

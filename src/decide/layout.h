@@ -70,7 +70,8 @@ struct layout_costs {
 
 double layout_migration(const struct layout *layout, const struct layout_costs *costs);
 
-/* Write what changes into the plan: rents, placements, releases of open instances without a bin. */
-void layout_to_plan(const struct layout *layout, enum plan_reason_code moved, struct plan *plan);
+/* Write what changes into the plan: rents, placements, releases of open instances without a bin. A gang
+ * of which a task has no bin is not placed; the layout forgets the bins of the others. */
+void layout_to_plan(struct layout *layout, enum plan_reason_code moved, struct plan *plan);
 
 #endif

@@ -61,7 +61,7 @@ static void start(const struct policy_input *in, const struct elastic_queue *que
         } else {
             plan_place_fresh(plan, task, plan_rent_with(plan, job->offer, job->job, why), why);
         }
-        task = view->task.next[task];
+        task = elastic_queue_next_task(view, task);
     }
 }
 

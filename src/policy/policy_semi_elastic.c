@@ -72,7 +72,7 @@ static void start_jobs(struct run *run, uint32_t from, uint32_t to, uint32_t top
         for (uint32_t n = 0; n < run->queue.backfill[i].size; n++) {
             run->given[idle[next]] = true;
             plan_place_kept(run->plan, task, idle[next++], why);
-            task = view->task.next[task];
+            task = elastic_queue_next_task(view, task);
         }
     }
 }

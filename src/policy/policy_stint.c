@@ -18,6 +18,7 @@
 #include "decide/rent_value.h"
 #include "decide/room_soon.h"
 #include "decide/runtime_bins.h"
+#include "decide/stuck_gangs.h"
 #include "policy/policy.h"
 
 enum option { OPT_WAIT_LIMIT, OPT_PAID_WAIT, OPT_MARGIN, OPT_CLEAR, OPT_CLEAR_AFTER, OPT_COUNT };
@@ -149,48 +150,6 @@ static void fill_kept(struct run *run)
     }
 }
 
-/* A gang that no machine can be rented for, of which 'first' is a task that waits: all of it onto what
- * there is, or nothing. */
-static void fill_stuck_gang(struct run *run, uint32_t job)
-{
-    const struct view *view = run->view;
-    const uint32_t mark = run->plan->place_count;
-
-    runtime_bins_mark(&run->bins);
-    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
-         task = view->task.sibling[task]) {
-        enum plan_reason_code why;
-
-        if (view->task.state[task] != TASK_WAITING)
-            continue;
-
-        const uint32_t target = runtime_bins_find(&run->bins, task, &why);
-
-        if (target == ROW_NONE) {
-            runtime_bins_rollback(&run->bins);
-            run->plan->place_count = mark;
-            return;
-        }
-        put(run, task, target, why);
-    }
-}
-
-static void fill_stuck_gangs(struct run *run)
-{
-    const struct view *view = run->view;
-    bool *seen = ARENA_ARRAY(run->in->arena, bool, view->job.count);
-
-    TASK_EACH(task, view, view->task.waiting_first)
-    {
-        const uint32_t job = view->task.job[task];
-
-        if (!batches_is_stuck_gang(view, task) || seen[job])
-            continue;
-        seen[job] = true;
-        fill_stuck_gang(run, job);
-    }
-}
-
 /* Machines that this plan has given work, or that it gives back already, are no matter of leases. */
 static void note_kept(struct run *run)
 {
@@ -224,7 +183,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
 
         runtime_bins_build(&run.bins, view, RUNTIME_PAID, movable, count, in->arena);
         batches_build(&run.batches, view, in->arena);
-        fill_stuck_gangs(&run);
+        stuck_gangs_place(&run.bins, ret);
         fill_kept(&run);
         room_soon(&run.batches, &run.bins, &limits, ret, run.kept);
         rent_value(&run.batches, &run.bins, &limits, ret);

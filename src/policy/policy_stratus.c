@@ -12,6 +12,7 @@
 #include "decide/reservation.h"
 #include "decide/runtime_bins.h"
 #include "decide/scale_out.h"
+#include "decide/stuck_gangs.h"
 #include "policy/policy.h"
 
 enum option { OPT_RUNTIME, OPT_GROUPS, OPT_UNIT, OPT_CLEAR, OPT_CLEAR_AFTER, OPT_COUNT };
@@ -65,7 +66,7 @@ static int compare_long(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* The waiting tasks, longest first. */
+/* The waiting tasks but for those of stuck gangs, longest first. */
 static uint32_t list_waiting(const struct view *view, enum runtime_rule rule,
                              struct long_task *tasks)
 {
@@ -75,6 +76,8 @@ static uint32_t list_waiting(const struct view *view, enum runtime_rule rule,
     {
         const msec_t runtime = runtime_of_task(view, task, rule);
 
+        if (stuck_gangs_has(view, task))
+            continue;
         tasks[count++] = (struct long_task){
             .task = { .task = task, .bin = runtime_bin(runtime) },
             .runtime = runtime,
@@ -174,6 +177,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
     const uint32_t count = list_movable(view, cleared, cleared_count, in->arena, &movable);
 
     runtime_bins_build(&bins, view, how.runtime, movable, count, in->arena);
+    stuck_gangs_place(&bins, ret);
     place_waiting(&bins, &how, ret);
     clearing_run(&bins, &how, cleared, cleared_count, ret);
     release_empty(&bins, ret);

@@ -113,6 +113,28 @@ static const char *judge_future(struct judge *judge)
     return NULL;
 }
 
+/* Of a gang, all tasks that wait are placed or none is: the engine would start no part of it. */
+static const char *judge_gangs(const struct judge *judge)
+{
+    const struct view *view = judge->view;
+
+    for (uint32_t job = 0; job < view->job.count; job++) {
+        uint32_t waiting = 0;
+        uint32_t placed = 0;
+
+        if (!view->job.used[job] || !view->job.gang[job])
+            continue;
+        for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+             task = view->task.sibling[task]) {
+            waiting += view->task.state[task] == TASK_WAITING;
+            placed += view->task.state[task] == TASK_WAITING && judge->place_of[task] != 0;
+        }
+        if (placed > 0 && placed < waiting)
+            return "it places a gang in part";
+    }
+    return NULL;
+}
+
 static const char *judge_rents(const struct judge *judge, bool stocks)
 {
     const struct view *view = judge->view;
@@ -158,6 +180,8 @@ const char *plan_judge(const struct view *view, const struct plan *plan, bool st
         wrong = judge_place(&judge, i);
     if (wrong == NULL)
         wrong = judge_future(&judge);
+    if (wrong == NULL)
+        wrong = judge_gangs(&judge);
     if (wrong == NULL)
         wrong = judge_rents(&judge, stocks);
     if (wrong == NULL)

@@ -122,6 +122,30 @@ TEST(machines_are_offered_by_the_paid_time_that_is_left)
     tear_down(&f);
 }
 
+TEST(a_gang_whose_tasks_came_back_one_by_one_is_one_job_of_the_queue)
+{
+    struct fixture f;
+    struct elastic_queue queue;
+    set_up(&f);
+    add_job(&f, 3, MINUTE);
+    add_job(&f, 1, MINUTE);
+    const uint32_t middle = view_find_task(&f.view, 2);
+    view_bind(&f.view, middle, add_idle(&f, 1, 0));
+    view_unbind(&f.view, middle); /* it is behind the other job now */
+
+    elastic_queue_build(&queue, &f.view, &f.arena);
+
+    assert_int_equal(queue.count, 2);
+    assert_int_equal(queue.backfill[0].size, 3);
+    uint32_t seen = 0;
+    for (uint32_t task = queue.jobs[0].first_task; task != ROW_NONE;
+         task = elastic_queue_next_task(&f.view, task))
+        seen |= 1U << f.view.task.id[task];
+    assert_int_equal(seen, 1U << 1 | 1U << 2 | 1U << 3);
+    assert_int_equal(queue.backfill[1].size, 1);
+    tear_down(&f);
+}
+
 TEST(a_gang_is_one_job_of_the_queue)
 {
     struct fixture f;
@@ -181,5 +205,7 @@ TEST(machines_of_one_job_become_free_together)
 CHECK_MAIN(RUN(a_lease_ends_with_the_hour_that_began),
            RUN(an_idle_machine_goes_at_the_last_check_of_its_paid_hour),
            RUN(machines_are_offered_by_the_paid_time_that_is_left),
-           RUN(a_gang_is_one_job_of_the_queue), RUN(requests_look_ahead_as_far_as_they_are_told),
+           RUN(a_gang_is_one_job_of_the_queue),
+           RUN(a_gang_whose_tasks_came_back_one_by_one_is_one_job_of_the_queue),
+           RUN(requests_look_ahead_as_far_as_they_are_told),
            RUN(machines_of_one_job_become_free_together))
