@@ -129,6 +129,7 @@ void controller_rent_waits(struct controller *controller, uint64_t instance, mse
     struct view *view = &controller->view;
     const uint32_t row = find_requested(view, instance);
 
+    now = controller_advance(controller, now);
     if (row == ROW_NONE)
         return;
 
@@ -141,6 +142,7 @@ void controller_rent_withdrawn(struct controller *controller, uint64_t instance,
 {
     const uint32_t row = find_requested(&controller->view, instance);
 
+    now = controller_advance(controller, now);
     if (row != ROW_NONE)
         controller_never(controller, row, now);
 }
@@ -171,7 +173,7 @@ void controller_decide(struct controller *controller, msec_t now)
 {
     struct plan plan;
 
-    controller->view.now = now;
+    now = controller_advance(controller, now);
     controller->wants_decision = false;
     controller_check_boots(controller);
     controller_refresh_offers(controller, now);

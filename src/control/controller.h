@@ -19,7 +19,7 @@
  * What is known is held against what the ports tell in full, at the start and now and then: see
  * controller_audit.
  *
- * Promises:  late and repeated events are harmless; each act has a key of its own; every instance
+ * Promises:  late and repeated events are harmless, and so are times in them that cannot be; each act has a key of its own; every instance
  *            that was rented is given back or reported gone before controller_is_idle says so.
  * Costs:     an event is O(tasks on the instance it concerns); a decision what its policy costs; the
  *            end of a list O(all jobs, tasks and instances).
@@ -183,6 +183,12 @@ money_t controller_first_charge(const struct catalogue *catalogue, uint32_t offe
 
 struct controller *controller_create(const struct controller_config *config);
 void controller_destroy(struct controller *controller);
+
+/*
+ * What time it is, by a clock that can be trusted more than those behind the ports: from then on no event
+ * is taken to be later than what was said last. Whoever never says it has no other clock than the events.
+ */
+void controller_tell_time(struct controller *controller, msec_t now);
 
 void controller_on_engine(struct controller *controller, const struct engine_event *event);
 void controller_on_cloud(struct controller *controller, const struct cloud_event *event);

@@ -75,8 +75,7 @@ void controller_audit(struct controller *controller, msec_t now)
 {
     struct view *view = &controller->view;
 
-    if (now > view->now)
-        view->now = now;
+    (void)controller_advance(controller, now);
     controller->audit++;
     controller->rivals_now = 0;
     controller->rivals_price_now = 0;

@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "control/controller_private.h"
 #include "decide/reservation.h"
@@ -58,9 +59,12 @@ static void learn_runtime(struct controller *controller, uint32_t task, msec_t a
         return;
     lesson->executed_ms +=
         view->task.executed_ms[task] + (since >= 0 && at > since ? at - since : 0);
+
+    const msec_t mean_ms = lesson->executed_ms / view->job.task_count[job];
+
     if (view->job.tasks_left[job] == 1)
         runtimes_learn(&controller->knowledge.runtimes, &lesson->traits,
-                       lesson->executed_ms / view->job.task_count[job], lesson->seen);
+                       mean_ms < LIMIT_TIME_MS ? mean_ms : LIMIT_TIME_MS, lesson->seen);
 }
 
 /* A task that nobody knew; maybe another process did. */
@@ -453,16 +457,8 @@ static void on_task(struct controller *controller, const struct engine_event *ev
     }
 }
 
-/* Times only go forward, even if a late event speaks of an earlier one. */
-static void set_now(struct controller *controller, msec_t at)
+static void on_engine(struct controller *controller, const struct engine_event *event)
 {
-    if (at > controller->view.now)
-        controller->view.now = at;
-}
-
-void controller_on_engine(struct controller *controller, const struct engine_event *event)
-{
-    set_now(controller, event->at);
     switch (event->kind) {
     case ENGINE_JOB_ARRIVED:
         on_job(controller, event);
@@ -493,6 +489,14 @@ void controller_on_engine(struct controller *controller, const struct engine_eve
         on_task(controller, event);
         break;
     }
+}
+
+void controller_on_engine(struct controller *controller, const struct engine_event *event)
+{
+    const struct engine_event sane = controller_sane_engine(controller, event);
+
+    (void)controller_advance(controller, sane.at);
+    on_engine(controller, &sane);
 }
 
 /* The account is opened only now, though the machine works already: its tasks pay from when they
@@ -540,7 +544,7 @@ bool controller_billed(struct controller *controller, uint32_t instance, msec_t 
     if (controller->instance_notes[instance].is_unbilled ||
         !open_account(controller, instance, billed_from))
         return false;
-    view->instance.billed_from[instance] = billed_from;
+    view->instance.billed_from[instance] = billed_from < view->now ? billed_from : view->now;
     if (view->instance.state[instance] == INSTANCE_READY)
         controller_catch_up(controller, instance);
     if (view->instance.state[instance] != INSTANCE_REQUESTED)
@@ -676,7 +680,8 @@ void controller_gone(struct controller *controller, uint32_t instance,
         controller->stats.lost++;
     }
     close_account(controller, instance, event);
-    controller->stats.instance_ms += event->at - view->instance.rented_at[instance];
+    if (event->at > view->instance.rented_at[instance])
+        controller->stats.instance_ms += event->at - view->instance.rented_at[instance];
     view_remove_instance(view, instance);
     if (controller->is_limited)
         controller->wants_decision = true; /* there is room for what was dropped */
@@ -706,11 +711,10 @@ static void on_instance(struct controller *controller, uint32_t instance,
     }
 }
 
-void controller_on_cloud(struct controller *controller, const struct cloud_event *event)
+static void on_cloud(struct controller *controller, const struct cloud_event *event)
 {
     const uint32_t instance = view_find_instance(&controller->view, event->instance);
 
-    set_now(controller, event->at);
     if (event->kind == CLOUD_LISTED)
         controller_on_cloud_listed(controller, event);
     else if (event->kind == CLOUD_FOUND)
@@ -721,4 +725,12 @@ void controller_on_cloud(struct controller *controller, const struct cloud_event
         controller_on_unknown_gone(controller, event);
     else
         controller->stats.late_events++;
+}
+
+void controller_on_cloud(struct controller *controller, const struct cloud_event *event)
+{
+    const struct cloud_event sane = controller_sane_cloud(controller, event);
+
+    (void)controller_advance(controller, sane.at);
+    on_cloud(controller, &sane);
 }

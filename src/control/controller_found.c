@@ -132,8 +132,7 @@ static void found_unknown(struct controller *controller, const struct cloud_even
 void controller_remember(struct controller *controller, uint64_t instance, uint32_t offer,
                          msec_t asked_at, msec_t now)
 {
-    if (now > controller->view.now)
-        controller->view.now = now;
+    (void)controller_advance(controller, now);
     if (view_find_instance(&controller->view, instance) != ROW_NONE ||
         offer >= controller->view.catalogue->offer_count)
         return;
@@ -145,6 +144,7 @@ void controller_remember(struct controller *controller, uint64_t instance, uint3
                                            });
 
     /* A restart gives it no more time to boot. */
+    asked_at = asked_at > 0 ? asked_at : 0;
     if (asked_at < controller->view.instance.rented_at[row]) {
         controller->view.instance.ready_expected[row] -=
             controller->view.instance.rented_at[row] - asked_at;

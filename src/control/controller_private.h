@@ -3,6 +3,7 @@
  * controller_private.h - the controller's own state, shared by its parts:
  *
  *   controller.c          creation, questions, the decision
+ *   controller_times.c    what times events may bring
  *   controller_events.c   what events change
  *   controller_found.c    what is there though nobody asked for it
  *   controller_audit.c    what is known, held against lists
@@ -145,10 +146,20 @@ struct controller {
     msec_t next_price;        /* when the next price changes */
     msec_t next_wake;         /* when the policy wants to decide again */
     bool wants_decision;
+    bool has_clock; /* the time is told by controller_tell_time, not by events */
 };
 
 /* Make room for the rows that the view has. */
 void controller_grow(struct controller *controller);
+
+/* It is 'now', or later if time was there already; returns what it is. */
+msec_t controller_advance(struct controller *controller, msec_t now);
+
+/* The event, with times that can be: see controller_times.c. */
+struct engine_event controller_sane_engine(const struct controller *controller,
+                                           const struct engine_event *event);
+struct cloud_event controller_sane_cloud(const struct controller *controller,
+                                         const struct cloud_event *event);
 
 /* A key that was never used. */
 uint64_t controller_key(struct controller *controller);

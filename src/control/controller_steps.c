@@ -303,7 +303,7 @@ void controller_drain(struct controller *controller, msec_t now)
 {
     const struct view *view = &controller->view;
 
-    controller->view.now = now;
+    now = controller_advance(controller, now);
     controller_recall_queued(controller);
     INSTANCE_EACH(instance, view)
     {

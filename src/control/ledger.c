@@ -18,6 +18,7 @@
 
 #include <assert.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 #define NONE UINT32_MAX
@@ -356,6 +357,7 @@ bool ledger_open(struct ledger *ledger, uint32_t instance, const struct offer *o
                  msec_t billed_from)
 {
     assert(offer->market < MARKET_COUNT);
+    assert(billed_from >= 0);
     if (open_account(ledger, instance) != NULL)
         return false;
 
@@ -375,12 +377,28 @@ bool ledger_open(struct ledger *ledger, uint32_t instance, const struct offer *o
     return true;
 }
 
+/* 139 years of the dearest machine that there may be. */
+static bool is_sum(money_t money)
+{
+    const money_t most = INT64_MAX / 4;
+
+    return money > -most && money < most;
+}
+
+static bool is_span(msec_t span)
+{
+    return span >= 0 && span <= LIMIT_TIME_MS;
+}
+
 /* It may come from a file that somebody changed. */
 static bool is_sound(const struct ledger_account *account)
 {
     const struct ledger_sums *sums = &account->sums;
 
-    return account->rest >= 0 && account->rest < MSEC_PER_HOUR && account->until >= account->from &&
+    return account->rest >= 0 && account->rest < MSEC_PER_HOUR && account->from >= 0 &&
+           account->until >= account->from && account->until <= LIMIT_TIME_MS &&
+           is_sum(sums->boot) && is_sum(sums->idle) && is_sum(sums->work) &&
+           is_span(sums->boot_ms) && is_span(sums->idle_ms) && is_span(sums->work_ms) &&
            sums->bill == sums->boot + sums->idle + sums->work &&
            sums->boot_ms + sums->idle_ms + sums->work_ms == account->until - account->from;
 }

@@ -76,6 +76,7 @@ static void hear(struct daemon *daemon, const struct daemon_event *event)
 /* Events may bring events; those are heard in the same turn. */
 static void hear_all(struct daemon *daemon)
 {
+    controller_tell_time(daemon->controller, daemon->now);
     for (uint32_t i = 0; i < daemon->event_count; i++) {
         const struct daemon_event event = daemon->events[i];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/lease.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 const char *const lease_order_words[] = { "max-margin", "min-margin", "max-idle",
@@ -11,8 +12,8 @@ msec_t lease_end(const struct view *view, uint32_t instance)
     const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
     msec_t from = view->instance.billed_from[instance];
 
-    /* Its node was there before the cloud said so, or the cloud's clock is ahead of ours. */
-    if (from < 0 || from > view->now)
+    assert(from <= view->now);
+    if (from < 0) /* its node was there before the cloud said so */
         from = view->instance.rented_at[instance];
 
     /* A moment in a lease is in it, and the end of one is the beginning of the next. */

@@ -209,6 +209,7 @@ static void instance_append(struct view *view, uint32_t task, uint32_t instance)
     note_use(view, instance);
 }
 
+/* Invariant 4, for one task and those that were bound to its instance after it. */
 static bool is_apart(const struct view *view, uint32_t task)
 {
     const uint32_t job = view->task.job[task];
@@ -542,7 +543,25 @@ bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance)
     return false;
 }
 
-/* Invariant 4, for one task and those that were bound to its instance after it. */
+/* Invariant 5. */
+static void check_times(const struct view *view)
+{
+    for (uint32_t job = 0; job < view->job.count; job++)
+        assert(!view->job.used[job] || view->job.arrived_at[job] <= view->now);
+    for (uint32_t task = 0; task < view->task.count; task++) {
+        if (view->task.state[task] == TASK_FREE)
+            continue;
+        assert(view->task.launched_at[task] <= view->now);
+        assert(view->task.bound_at[task] <= view->now);
+        assert(view->task.executed_ms[task] >= 0);
+    }
+    INSTANCE_EACH(instance, view)
+    {
+        assert(view->instance.rented_at[instance] <= view->now);
+        assert(view->instance.billed_from[instance] <= view->now);
+    }
+}
+
 void view_check(const struct view *view)
 {
     uint32_t tasks = 0;
@@ -584,4 +603,5 @@ void view_check(const struct view *view)
         empty--;
     }
     assert(empty == 0);
+    check_times(view);
 }

@@ -11,7 +11,8 @@
  *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above the
  *     type's capacity;
  *  3. lists are in the order of entry, so that equal histories give equal iterations;
- *  4. no two tasks of a job that is spread are bound to one instance.
+ *  4. no two tasks of a job that is spread are bound to one instance;
+ *  5. nothing that has happened is later than 'now', and 'now' never goes back.
  *
  * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 120 bytes a task,
  *          140 an instance.

@@ -75,21 +75,6 @@ TEST(what_is_not_billed_yet_goes_at_once)
     yard_done(&yard);
 }
 
-TEST(a_bill_that_begins_tomorrow_by_the_clouds_clock_began_with_the_rent)
-{
-    struct yard yard;
-
-    minute_yard_init(&yard);
-    const uint32_t machine = yard_machine(&yard, TWO);
-    yard.view.instance.rented_at[machine] = 0;
-    yard.view.instance.billed_from[machine] = 86400 * SECOND;
-    yard.view.now = 20 * SECOND;
-
-    assert_int_equal(lease_end(&yard.view, machine), 60 * SECOND);
-    assert_int_equal(lease_left(&yard.view, machine), 40 * SECOND);
-    yard_done(&yard);
-}
-
 TEST(what_is_ready_before_its_bill_is_heard_of_is_released_as_if_it_began_with_the_rent)
 {
     struct yard yard;
@@ -111,5 +96,4 @@ CHECK_MAIN(RUN(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its
            RUN(after_that_a_machine_that_is_empty_goes_at_once),
            RUN(what_takes_long_to_give_back_is_given_back_earlier),
            RUN(what_is_not_billed_yet_goes_at_once),
-           RUN(a_bill_that_begins_tomorrow_by_the_clouds_clock_began_with_the_rent),
            RUN(what_is_ready_before_its_bill_is_heard_of_is_released_as_if_it_began_with_the_rent))

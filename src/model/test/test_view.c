@@ -310,6 +310,7 @@ TEST(each_launch_is_counted_and_dated)
     (void)add_job(&world.view, 1, SHAPE_TINY, 1);
     const uint32_t task = view_find_task(&world.view, 100);
     view_bind(&world.view, task, view_add_instance(&world.view, 1, OFFER_SMALL));
+    world.view.now = 1000;
     view_mark_running(&world.view, task, 100);
     view_mark_stopped(&world.view, task, 400);
     assert_int_equal(world.view.task.launched_at[task], -1);
@@ -329,6 +330,7 @@ TEST(a_stopped_task_stays_bound_and_forgets_its_rate)
     const uint32_t instance = view_add_instance(&world.view, 1, OFFER_SMALL);
     const uint32_t task = view_find_task(&world.view, 100);
     view_bind(&world.view, task, instance);
+    world.view.now = 1000;
     view_mark_running(&world.view, task, 100);
     world.view.task.rate_ppm[task] = 5;
     view_mark_stopped(&world.view, task, 400);
@@ -348,6 +350,7 @@ TEST(a_stop_before_the_launch_executed_nothing)
     (void)add_job(&world.view, 1, SHAPE_TINY, 1);
     const uint32_t task = view_find_task(&world.view, 100);
     view_bind(&world.view, task, view_add_instance(&world.view, 1, OFFER_SMALL));
+    world.view.now = 1000;
     view_mark_running(&world.view, task, 100);
     view_mark_stopped(&world.view, task, 90);
 
