@@ -14,6 +14,7 @@ struct candidate {
     struct layout layout;
     double saving;    /* per hour */
     double migration; /* once */
+    msec_t wake_at;   /* when the next task that must stay has stayed long enough */
 };
 
 static bool is_worth_its_price(const struct worth_rules *rules, uint32_t instance,
@@ -41,16 +42,58 @@ struct freedom {
     uint32_t reusable_count;
 };
 
-/* Whether the task may leave where it is: its job is not on its way, and there is a machine to be had
- * for it, should it find no room on one that there is. */
-static bool is_movable(const struct view *view, uint32_t task)
+/* How long the task did not run for the sake of being where it is: by the delays of its shape, and by
+ * the start of the machine if that was not ready. */
+static msec_t arrival_took(const struct view *view, uint32_t task)
 {
-    return view_job_may_move(view, view->task.job[task]) &&
-           view->shape_offer[view->task.shape[task]] != OFFER_NONE;
+    static const msec_t least = 60 * MSEC_PER_SEC; /* not all delays are known */
+
+    const struct shape_delays *delays = &view->shapes->rows[view->task.shape[task]].delays;
+    const uint32_t instance = view->task.instance[task];
+    const msec_t boot = view->instance.ready_expected[instance] - view->task.bound_at[task];
+    const msec_t took = delays->kill_ms + delays->upload_ms + delays->fetch_ms + delays->build_ms +
+                        delays->init_ms + (boot > 0 ? boot : 0);
+
+    return took > least ? took : least;
+}
+
+/* When the task may be moved: at any time if it never was, else when it has run so many times as long as
+ * it took to get where it is, and twice as long for each time that it was stopped before. So however
+ * often the layout changes, a task of length T is moved about log2(T / the time that a move takes) times. */
+static msec_t rested_at(const struct view *view, uint32_t task, int64_t stay)
+{
+    enum { DOUBLINGS_MAX = 16 };
+
+    const uint32_t stops = view->task.stops[task];
+    const uint32_t doublings = stops <= DOUBLINGS_MAX ? stops - 1 : DOUBLINGS_MAX;
+
+    if (stops == 0)
+        return view->now;
+
+    const msec_t once = arrival_took(view, task) << doublings;
+
+    return stay < MSEC_NEVER / 2 / once ? view->task.launched_at[task] + stay * once : MSEC_NEVER;
+}
+
+/* Whether the task may leave where it is: its job is not on its way, it has stayed long enough, and
+ * there is a machine to be had for it, should it find no room on one that there is. */
+static bool is_movable(struct candidate *candidate, uint32_t task, int64_t stay)
+{
+    const struct view *view = candidate->layout.rules->view;
+
+    if (!view_job_may_move(view, view->task.job[task]) ||
+        view->shape_offer[view->task.shape[task]] == OFFER_NONE)
+        return false;
+
+    const msec_t at = rested_at(view, task, stay);
+
+    if (at > view->now && at < candidate->wake_at)
+        candidate->wake_at = at;
+    return at <= view->now;
 }
 
 /* Sort the tasks of an instance into those that stay (they open a bin) and those that may move. */
-static void split_instance(struct candidate *candidate, uint32_t instance, bool all_stay,
+static void split_instance(struct candidate *candidate, uint32_t instance, int64_t stay,
                            struct freedom *freedom)
 {
     const struct worth_rules *rules = candidate->layout.rules;
@@ -60,7 +103,7 @@ static void split_instance(struct candidate *candidate, uint32_t instance, bool 
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!all_stay && is_movable(view, task)) {
+        if (stay >= 0 && is_movable(candidate, task, stay)) {
             freedom->tasks[freedom->task_count++] = task;
             continue;
         }
@@ -81,6 +124,7 @@ static void build(struct candidate *candidate, const struct worth_rules *rules,
         .reusable = ARENA_ARRAY(arena, uint32_t, view->instance.living),
     };
 
+    candidate->wake_at = MSEC_NEVER;
     layout_init(&candidate->layout, rules, &candidate->pool, arena);
     TASK_EACH(task, view, view->task.waiting_first)
     {
@@ -90,10 +134,11 @@ static void build(struct candidate *candidate, const struct worth_rules *rules,
     {
         if (!view_is_open(view, instance))
             continue;
-        split_instance(candidate, instance,
-                       !full && view->instance.task_count[instance] > 0 &&
-                           is_worth_its_price(rules, instance, arena),
-                       &freedom);
+
+        const bool stays = !full && view->instance.task_count[instance] > 0 &&
+                           is_worth_its_price(rules, instance, arena);
+
+        split_instance(candidate, instance, stays ? -1 : options->stay, &freedom);
     }
     pool_build(&candidate->pool, rules, freedom.tasks, freedom.task_count, arena);
     if (full || options->fill_kept)
@@ -143,6 +188,7 @@ void reconfigure(const struct worth_rules *rules, const struct reconfigure_optio
         ret->partial = summarise(&partial, options->expected_ms);
         ret->expected_ms = options->expected_ms;
     }
+    ret->wake_at = choose_full ? full.wake_at : partial.wake_at;
     ret->kind = choose_full ? PLAN_FULL : PLAN_PARTIAL;
     layout_to_plan(choose_full ? &full.layout : &partial.layout,
                    choose_full ? REASON_REPACKED : REASON_NOT_WORTH_PRICE, ret);

@@ -9,7 +9,9 @@
  * to get there: S_F D - M_F > S_P D - M_P.
  *
  * Jobs that are on their way somewhere stay where they are bound, in both; so do tasks for which no
- * machine could be rented now.
+ * machine could be rented now, and those that have not stayed long enough where they are: a layout that
+ * is made anew whenever something happens would else move tasks faster than they get on. The plan asks
+ * to be made again when the first of the latter may move.
  *
  * Promises:  pure and deterministic; the plan carries both candidates' figures.
  * Costs:     that of topdown.h and refill.h, for all tasks and for those that may move.
@@ -31,6 +33,7 @@ struct reconfigure_options {
     bool fill_kept;         /* partial: use room on machines that stay */
     msec_t expected_ms;     /* how long the next configuration will last */
     msec_t per_instance_ms; /* see layout.h */
+    int64_t stay;           /* a task runs so many times as long as it took to get there */
 };
 
 void reconfigure(const struct worth_rules *rules, const struct reconfigure_options *options,

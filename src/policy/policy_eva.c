@@ -3,12 +3,21 @@
  * eva: reservation prices, learned interference, full or partial reconfiguration.
  *
  * Chang and Venkataraman, "Eva: Cost-Efficient Cloud-Based Cluster Scheduling", EuroSys'25. The
- * options are the paper's ablations and two rules that the paper leaves open.
+ * options are the paper's ablations, two rules that the paper leaves open, and one that it does not
+ * have: it decides every five minutes, where this may do so whenever something happens.
  */
 #include "decide/reconfigure.h"
 #include "policy/policy.h"
 
-enum option { OPT_THROUGHPUT, OPT_GANGS, OPT_MODE, OPT_FILL_KEPT, OPT_START_COST, OPT_COUNT };
+enum option {
+    OPT_THROUGHPUT,
+    OPT_GANGS,
+    OPT_MODE,
+    OPT_FILL_KEPT,
+    OPT_START_COST,
+    OPT_STAY,
+    OPT_COUNT
+};
 
 static const char *const modes[] = { "both", "full", "partial", NULL };
 
@@ -35,6 +44,13 @@ static const struct policy_option options[OPT_COUNT] = {
                          .help = "time for which a new machine is counted as paid but idle",
                          .kind = OPTION_DURATION,
                          .normal = 300 * MSEC_PER_SEC },
+    [OPT_STAY] = { .name = "stay",
+                   .help =
+                       "a task that was moved runs at least this many times as long as the move took "
+                       "before the next one, and twice as long each time (0: as in the paper, no "
+                       "minimum)",
+                   .kind = OPTION_COUNT,
+                   .normal = 6 },
 };
 
 static void decide(const struct policy_input *in, struct plan *ret)
@@ -50,6 +66,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
         .fill_kept = in->option[OPT_FILL_KEPT] != 0,
         .expected_ms = tempo_expected(&in->knowledge->tempo, in->view->now),
         .per_instance_ms = in->option[OPT_START_COST],
+        .stay = in->option[OPT_STAY],
     };
 
     reconfigure(&rules, &how, ret);

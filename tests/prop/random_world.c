@@ -2,7 +2,6 @@
 #include "random_world.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { NAME_SIZE = 32, WORKLOADS_MAX = 5, CHANGES_MAX = 8, FAMILIES_MAX = 3 };
 
@@ -311,38 +310,12 @@ static void draw_contention(struct random_world *world, struct rng *rng)
         world->contention.pair[i] = (double)random_between(rng, 700, 1000) / 1000;
 }
 
-/* Whether the policy may move everything at every decision. It gets nowhere where a move takes longer
- * than the time between two of them. */
-static bool is_restless(const struct sim_config *config)
-{
-    if (config->policy != &policy_eva)
-        return false;
-
-    const uint32_t mode = policy_find_option(config->policy, "mode");
-
-    return strcmp(config->policy->options[mode].choices[config->option[mode]], "full") == 0;
-}
-
-/* For such a policy: nothing takes time but the work itself. */
-static void make_instant(struct random_world *world)
-{
-    for (uint32_t i = 0; i < world->catalogue.type_count; i++) {
-        struct machine_type *type = &world->catalogue.types[i];
-
-        type->boot_count = 0;
-        type->acquire_ms = 0;
-        type->setup_ms = 0;
-    }
-    for (uint32_t i = 0; i < world->trace.shapes.count; i++)
-        world->trace.shapes.rows[i].delays = (struct shape_delays){ 0 };
-}
-
 static void draw_rhythm(struct sim_config *config, struct rng *rng)
 {
     static const msec_t ticks[] = { 1, 10, 1000 };
 
     config->tick_ms = ticks[rng_below(rng, sizeof(ticks) / sizeof(ticks[0]))];
-    if (one_in(rng, 2) || is_restless(config))
+    if (one_in(rng, 2))
         config->round_ms = random_between(rng, 60, 300) * MSEC_PER_SEC;
     else
         config->settle_ms = one_in(rng, 4) ? 0 : skewed(rng, 1, 15);
@@ -391,8 +364,6 @@ void random_world_draw(struct random_world *world, uint64_t seed)
     };
     random_options(config->policy, config->option, &rng);
     draw_rhythm(config, &rng);
-    if (is_restless(config))
-        make_instant(world);
 }
 
 static money_t highest_price(const struct catalogue *catalogue)

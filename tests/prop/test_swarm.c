@@ -8,6 +8,7 @@
  *
  *     test_swarm          all seeds, as the build runs it
  *     test_swarm SEED     that one, and what came of it
+ *     test_swarm A B      those, in brief
  *
  * Each seed is announced on stderr before it runs, so that the last line names the one that
  * stopped the program.
@@ -495,6 +496,26 @@ static int run_one(uint64_t seed)
     return bad;
 }
 
+static int run_some(uint64_t from, uint64_t to)
+{
+    int bad = 0;
+
+    for (uint64_t seed = from; seed <= to; seed++) {
+        struct outcome outcome;
+
+        run_seed(seed, &outcome);
+        for (size_t i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
+            const char *wrong = judges[i](&outcome);
+
+            if (wrong != NULL) {
+                (void)printf("seed %" PRIu64 ": %s\n", seed, wrong);
+                bad = 1;
+            }
+        }
+    }
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +543,8 @@ int main(int argc, char **argv)
 
     if (argc == 2)
         return run_one(strtoull(argv[1], NULL, 10));
+    if (argc == 3)
+        return run_some(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, run_all, NULL);
 }

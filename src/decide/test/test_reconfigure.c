@@ -117,6 +117,41 @@ TEST(with_full_only_everything_is_placed_anew_whatever_it_costs)
     yard_done(&yard);
 }
 
+/* Whether all is placed anew, that long after both were moved for the n-th time. */
+static bool moves_again(uint32_t stops, msec_t after, int64_t stay)
+{
+    struct yard yard;
+    struct reconfigure_options options = both;
+    bool moves;
+
+    init_two_alone(&yard);
+    TASK_EACH(task, &yard.view, yard.view.instance.first_task[yard.view.instance.first])
+    {
+        yard.view.task.stops[task] = stops;
+    }
+    yard.view.now += after;
+    options.mode = RECONFIGURE_FULL;
+    options.stay = stay;
+    run_with(&yard, options);
+    moves = yard.plan.place_count == 2;
+    if (!moves) /* the plan is made again when they may */
+        assert_true(yard.plan.wake_at > yard.view.now);
+    yard_done(&yard);
+    return moves;
+}
+
+TEST(a_task_stays_as_many_times_as_long_as_its_move_took_and_twice_as_long_each_time)
+{
+    /* Two minutes. */
+    assert_true(moves_again(0, 0, 3));
+    assert_false(moves_again(1, 6 * YARD_MINUTE - 1, 3));
+    assert_true(moves_again(1, 6 * YARD_MINUTE, 3));
+    assert_false(moves_again(3, 24 * YARD_MINUTE - 1, 3));
+    assert_true(moves_again(3, 24 * YARD_MINUTE, 3));
+    assert_true(moves_again(3, 0, 0));
+    assert_false(moves_again(UINT32_MAX, YARD_HOUR, INT64_MAX));
+}
+
 TEST(a_job_that_is_on_its_way_stays_in_both)
 {
     struct yard yard;
@@ -396,6 +431,7 @@ CHECK_MAIN(RUN(everything_is_placed_anew_if_that_pays_in_the_time_it_lasts),
            RUN(the_plan_carries_what_both_would_save_and_cost),
            RUN(less_than_a_cent_is_no_reason_to_move),
            RUN(with_full_only_everything_is_placed_anew_whatever_it_costs),
+           RUN(a_task_stays_as_many_times_as_long_as_its_move_took_and_twice_as_long_each_time),
            RUN(a_job_that_is_on_its_way_stays_in_both),
            RUN(a_task_whose_offers_are_all_refused_stays_with_its_machine),
            RUN(a_machine_that_is_not_worth_its_price_is_left),
