@@ -6,6 +6,7 @@
 
 #include "decide/lease.h"
 #include "decide/reservation.h"
+#include "decide/risk.h"
 
 enum { WINDOW = 64, MOMENTS = 64 };
 
@@ -16,8 +17,26 @@ struct leaving {
     uint32_t count;
 };
 
+/* An offer, and what an hour of it costs for the shortest and for the longest tasks. */
+struct rival {
+    uint32_t offer;
+    double least;
+    double most;
+    struct rival *next;
+};
+
+/* A type and how it is billed. Of its open offers those that are the cheapest for some runtime: which
+ * one it is to be is known only when it is known what would be done there. */
+struct way {
+    struct rival *rivals;
+    double least; /* of any of them */
+    double most;
+    struct way *next; /* of the same type */
+};
+
 /* One machine of an offer, and what would be done on it. */
 struct trial {
+    const struct rival *rivals; /* offers of it that could be rented, or NULL */
     uint32_t offer;
     uint32_t instance; /* ROW_NONE: to be rented */
     msec_t ready;      /* from now */
@@ -37,8 +56,8 @@ struct renter {
     struct runtime_bins *bins;
     const struct wait_limits *limits;
     struct plan *plan;
-    uint32_t *offers; /* of each type the open one that is cheapest for the longest task */
-    uint32_t offer_count;
+    struct way *ways;
+    uint32_t way_count;
     uint32_t *idle;        /* per offer: the empty machine with most time paid, + 1; 0: none */
     uint32_t first;        /* batch that may have tasks left */
     uint32_t rows[WINDOW]; /* batches that are looked at */
@@ -51,21 +70,6 @@ static const struct batch *batch_of(const struct renter *renter, uint32_t row)
     return &renter->batches->rows[renter->rows[row]];
 }
 
-/* What an hour costs on a machine that is to be busy for so long, with what interruptions are expected
- * to add. */
-static double price_with_risk(const struct view *view, uint32_t offer, msec_t busy)
-{
-    const double price = (double)view->offer_price[offer];
-    const msec_t mean = interruption_mean_ms(view->catalogue->offers[offer].interruption);
-
-    if (mean == MSEC_NEVER)
-        return price;
-
-    const msec_t lost = busy / 2 + catalogue_type_of(view->catalogue, offer)->setup_ms;
-
-    return price * (1 + (double)lost / (double)mean);
-}
-
 /* Whether some shape asks for other amounts in some family. */
 static bool is_choosy(const struct shapes *shapes)
 {
@@ -76,23 +80,72 @@ static bool is_choosy(const struct shapes *shapes)
     return false;
 }
 
-/* An offer, and what an hour of it costs for the shortest and for the longest tasks. */
-struct rival {
-    uint32_t offer;
-    double least;
-    double most;
-};
+/* The two ways to get the same machine differ in nothing but their prices and interruptions. */
+static bool is_same_way(const struct view *view, uint32_t a, uint32_t b)
+{
+    const struct offer *of_a = &view->catalogue->offers[a];
+    const struct offer *of_b = &view->catalogue->offers[b];
 
-/* Whether what can be done on a machine of offer 'a' can be done on one of 'b', as soon and for no
- * more. Of two that are alike the first is kept. */
-static bool is_beaten(const struct view *view, const struct rival *a, const struct rival *b,
-                      bool choosy)
+    return of_a->type == of_b->type && of_a->billing.step_ms == of_b->billing.step_ms &&
+           of_a->billing.minimum_ms == of_b->billing.minimum_ms;
+}
+
+/* What an hour costs grows evenly with the runtime: what is cheaper for the shortest and for the longest
+ * is so for all in between. */
+static bool is_dearer(const struct rival *a, const struct rival *b)
+{
+    return b->least <= a->least && b->most <= a->most;
+}
+
+/* Note an offer of the way, unless another one is cheaper for every runtime; those that it beats go. Of
+ * two that are alike the first is kept. */
+static void add_rival(struct way *way, struct rival *rival)
+{
+    struct rival **link = &way->rivals;
+
+    for (const struct rival *other = way->rivals; other != NULL; other = other->next) {
+        if (is_dearer(rival, other))
+            return;
+    }
+    while (*link != NULL) {
+        if (is_dearer(*link, rival))
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
+    *link = rival;
+    if (rival->least < way->least)
+        way->least = rival->least;
+    if (rival->most < way->most)
+        way->most = rival->most;
+}
+
+/* Whether for every runtime some offer of 'b' is as cheap as those of 'a'. */
+static bool is_dearer_way(const struct way *a, const struct way *b)
 {
     if (b->least > a->least || b->most > a->most)
         return false;
+    for (const struct rival *mine = a->rivals; mine != NULL; mine = mine->next) {
+        const struct rival *other = b->rivals;
 
-    const struct offer *offer_a = &view->catalogue->offers[a->offer];
-    const struct offer *offer_b = &view->catalogue->offers[b->offer];
+        while (other != NULL && !is_dearer(mine, other))
+            other = other->next;
+        if (other == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Whether what can be done on a machine of 'a' can be done on one of 'b', as soon and for no more. Of
+ * two that are alike the one with the first offer is kept. */
+static bool is_beaten(const struct view *view, const struct way *a, const struct way *b,
+                      bool choosy)
+{
+    if (!is_dearer_way(a, b))
+        return false;
+
+    const struct offer *offer_a = &view->catalogue->offers[a->rivals->offer];
+    const struct offer *offer_b = &view->catalogue->offers[b->rivals->offer];
     const struct machine_type *of_a = &view->catalogue->types[offer_a->type];
     const struct machine_type *of_b = &view->catalogue->types[offer_b->type];
 
@@ -101,55 +154,71 @@ static bool is_beaten(const struct view *view, const struct rival *a, const stru
            offer_b->billing.step_ms == offer_a->billing.step_ms &&
            offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
            (!choosy || of_a->family == of_b->family) &&
-           (b->offer < a->offer || b->least < a->least || b->most < a->most ||
+           (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
             !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
 }
 
-/* Only the offers that no other one beats. */
+/* Only the ways that no other one beats. */
 static void drop_beaten(struct renter *renter)
 {
     const struct view *view = renter->view;
     const bool choosy = is_choosy(view->shapes);
-    const uint32_t count = renter->offer_count;
-    struct rival *rivals = ARENA_ARRAY(renter->plan->arena, struct rival, count);
+    const uint32_t count = renter->way_count;
+    struct way *ways = ARENA_ARRAY(renter->plan->arena, struct way, count);
 
-    for (uint32_t i = 0; i < count; i++)
-        rivals[i] = (struct rival){
-            .offer = renter->offers[i],
-            .least = price_with_risk(view, renter->offers[i], 0),
-            .most = price_with_risk(view, renter->offers[i], batch_of(renter, 0)->runtime),
-        };
-    renter->offer_count = 0;
+    renter->way_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         bool beaten = false;
 
         for (uint32_t j = 0; j < count && !beaten; j++)
-            beaten = i != j && is_beaten(view, &rivals[i], &rivals[j], choosy);
+            beaten = i != j && is_beaten(view, &renter->ways[i], &renter->ways[j], choosy);
         if (!beaten)
-            renter->offers[renter->offer_count++] = rivals[i].offer;
+            ways[renter->way_count++] = renter->ways[i];
     }
+    renter->ways = ways;
 }
 
-static void list_offers(struct renter *renter)
+/* The ways to get a machine of each type, with their open offers; those of a type are chained. */
+static struct way **find_ways(const struct renter *renter)
 {
     const struct view *view = renter->view;
     const struct catalogue *catalogue = view->catalogue;
     struct arena *arena = renter->plan->arena;
-    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, catalogue->type_count); /* offer + 1 */
+    struct way **of_type = ARENA_ARRAY(arena, struct way *, catalogue->type_count);
+    struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
     const msec_t longest = batch_of(renter, 0)->runtime;
 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[catalogue->offers[offer].type];
+        if (!reservation_is_open(view, offer))
+            continue;
 
-        if (reservation_is_open(view, offer) &&
-            (*best == 0 ||
-             price_with_risk(view, offer, longest) < price_with_risk(view, *best - 1, longest)))
-            *best = offer + 1;
+        struct way **link = &of_type[catalogue->offers[offer].type];
+
+        rivals[offer] = (struct rival){
+            .offer = offer,
+            .least = risk_price(view, offer, 0),
+            .most = risk_price(view, offer, longest),
+        };
+        while (*link != NULL && !is_same_way(view, (*link)->rivals->offer, offer))
+            link = &(*link)->next;
+        if (*link == NULL) {
+            *link = ARENA_ARRAY(arena, struct way, 1);
+            **link = (struct way){ .least = HUGE_VAL, .most = HUGE_VAL };
+        }
+        add_rival(*link, &rivals[offer]);
     }
-    renter->offers = ARENA_ARRAY(arena, uint32_t, catalogue->type_count);
+    return of_type;
+}
+
+static void list_ways(struct renter *renter)
+{
+    const struct catalogue *catalogue = renter->view->catalogue;
+    struct way **of_type = find_ways(renter);
+
+    renter->ways = ARENA_ARRAY(renter->plan->arena, struct way, catalogue->offer_count);
     for (uint32_t type = 0; type < catalogue->type_count; type++) {
-        if (cheapest[type] != 0)
-            renter->offers[renter->offer_count++] = cheapest[type] - 1;
+        for (const struct way *way = of_type[type]; way != NULL; way = way->next)
+            renter->ways[renter->way_count++] = *way;
     }
     drop_beaten(renter);
 }
@@ -290,6 +359,17 @@ static void fill_later(const struct renter *renter, struct trial *trial, uint32_
     }
 }
 
+/* Of the offers that differ in nothing else the one that is cheapest for what would be done there. */
+static void choose_offer(const struct view *view, struct trial *trial)
+{
+    const msec_t busy = trial->busy - trial->ready;
+
+    for (const struct rival *rival = trial->rivals; rival != NULL; rival = rival->next) {
+        if (risk_price(view, rival->offer, busy) < risk_price(view, trial->offer, busy))
+            trial->offer = rival->offer;
+    }
+}
+
 /* What is charged for the machine, beyond what is paid already. */
 static double charge_of(const struct view *view, const struct trial *trial)
 {
@@ -301,7 +381,7 @@ static double charge_of(const struct view *view, const struct trial *trial)
         charged = billing_paid_span(rule, trial->busy - type->acquire_ms);
     else
         charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
-    return price_with_risk(view, trial->offer, trial->busy - trial->ready) * (double)charged /
+    return risk_price(view, trial->offer, trial->busy - trial->ready) * (double)charged /
            (double)MSEC_PER_HOUR;
 }
 
@@ -316,6 +396,7 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
         return false;
     fill_at_once(renter, trial, family);
     fill_later(renter, trial, family);
+    choose_offer(view, trial);
     for (uint32_t row = 0; row < renter->row_count; row++) {
         const struct batch *batch = batch_of(renter, row);
 
@@ -329,11 +410,13 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
     return true;
 }
 
-static struct trial fresh_trial(const struct view *view, uint32_t offer)
+static struct trial fresh_trial(const struct view *view, const struct rival *rivals)
 {
+    const uint32_t offer = rivals->offer;
     const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
 
     return (struct trial){
+        .rivals = rivals,
         .offer = offer,
         .instance = ROW_NONE,
         .ready = type->acquire_ms + type->setup_ms,
@@ -399,8 +482,8 @@ static void choose(const struct renter *renter, struct choice *ret)
             consider(renter, &trial, ret);
         }
     }
-    for (uint32_t i = 0; i < renter->offer_count; i++) {
-        struct trial trial = fresh_trial(renter->view, renter->offers[i]);
+    for (uint32_t i = 0; i < renter->way_count; i++) {
+        struct trial trial = fresh_trial(renter->view, renter->ways[i].rivals);
 
         consider(renter, &trial, ret);
     }
@@ -472,7 +555,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     look(&renter);
     if (renter.row_count == 0)
         return;
-    list_offers(&renter);
+    list_ways(&renter);
     list_idle(&renter);
     for (;;) {
         struct choice choice;

@@ -9,15 +9,15 @@
  * work per charge is rented, as often as there are tasks to do the same again; then it is tried anew with
  * those that are left. An empty machine that there is competes with the charge that it adds.
  *
- * A spot machine may be interrupted. Then what was done is done again, half of its time on average, and
- * another machine is set up: so much is added to its charge, times how often it is expected by the
- * catalogue. An offer of which the catalogue does not say it is taken as it is.
+ * A spot machine may be interrupted, which adds to its charge (risk.h), the more the longer it is busy. So
+ * the market is chosen for each machine when it is known what would be done there, however long others
+ * run.
  *
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.
  *
- * Costs:   O(t^2 + r x t x k x w) for t types, of which those count that no other type beats in every
- *          respect, r different machines, the first k = 64 batches that have tasks left, and w = 64
+ * Costs:   O(o + t^2 + r x t x k x w) for o offers, t types (twice, if it is billed in two ways), of which
+ *          those count that no other type beats in every respect, r different machines, the first k = 64 batches that have tasks left, and w = 64
  *          moments at which tasks end.
  * Memory:  the arena's.
  */

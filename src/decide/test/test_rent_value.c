@@ -205,6 +205,68 @@ TEST(a_spot_machine_must_be_cheaper_by_the_work_that_is_expected_to_be_lost)
     assert_int_equal(first_rented(0.99, often, YARD_HOUR), TWO + 1);
 }
 
+/* The same machines at the same prices: the loss of a thousand hours costs more than the market saves,
+ * that of one does not. */
+TEST(each_runtime_has_its_own_market_whatever_else_waits)
+{
+    static const struct interruption often = { 20, 100 };
+    struct yard yard;
+
+    spot_yard_init(&yard, 0.8, often);
+
+    const uint32_t whole = yard_shape(&yard, 2, 8, 0);
+
+    minute_yard_tasks(&yard, whole, 3, YARD_HOUR);
+    minute_yard_tasks(&yard, whole, 2, 1000 * (msec_t)YARD_HOUR);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.rent_count, 5);
+    for (uint32_t i = 0; i < yard.plan.place_count; i++) {
+        const uint32_t task = yard.plan.places[i].task;
+        const bool is_short = yard.view.task.estimate_ms[task] == YARD_HOUR;
+
+        assert_int_equal(yard.plan.rents[yard.plan.places[i].target].offer,
+                         is_short ? TWO + 1 : TWO);
+    }
+    assert_int_equal(yard.plan.place_count, 5);
+    yard_done(&yard);
+}
+
+/* The cheapest for an hour, one that is interrupted half as often for 300, on demand for 2,000; and one
+ * that another beats for every runtime. */
+TEST(of_many_markets_those_count_that_are_cheapest_for_some_runtime)
+{
+    static const struct interruption often = { 20, 100 };
+    static const msec_t runtime[] = { YARD_HOUR, 300 * (msec_t)YARD_HOUR,
+                                      2000 * (msec_t)YARD_HOUR };
+    static const uint32_t wanted[] = { TWO + 2, TWO + 3, TWO };
+    struct yard yard;
+
+    yard_init(&yard);
+    (void)yard_type(&yard, "a", 2, 8, 0, 1.0);
+    (void)yard_offer(&yard, TWO, 0.82);
+    (void)yard_offer(&yard, TWO, 0.8);
+    (void)yard_offer(&yard, TWO, 0.83);
+    yard.catalogue.offers[TWO + 1].interruption = often;
+    yard.catalogue.offers[TWO + 2].interruption = often;
+    yard.catalogue.offers[TWO + 3].interruption = (struct interruption){ 10, 50 };
+    (void)yard_shape(&yard, 2, 8, 0);
+    yard_open(&yard);
+    for (size_t i = 0; i < sizeof(runtime) / sizeof(runtime[0]); i++)
+        minute_yard_tasks(&yard, 0, 1, runtime[i]);
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.place_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct plan_place *place = &yard.plan.places[i];
+        const msec_t estimate = yard.view.task.estimate_ms[place->task];
+        const uint32_t kind = estimate == runtime[0] ? 0 : estimate == runtime[1] ? 1 : 2;
+
+        assert_int_equal(yard.plan.rents[place->target].offer, wanted[kind]);
+    }
+    yard_done(&yard);
+}
+
 TEST(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price)
 {
     static const struct interruption unknown = { 0, 0 };
@@ -258,6 +320,8 @@ CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(an_empty_machine_that_is_paid_for_is_used_before_a_new_one),
            RUN(a_task_that_nothing_holds_is_left_and_stops_nobody),
            RUN(a_spot_machine_must_be_cheaper_by_the_work_that_is_expected_to_be_lost),
+           RUN(each_runtime_has_its_own_market_whatever_else_waits),
+           RUN(of_many_markets_those_count_that_are_cheapest_for_some_runtime),
            RUN(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price),
            RUN(of_equal_types_the_one_that_is_interrupted_less_often_is_rented),
            RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger))
