@@ -161,7 +161,7 @@ static void list_ends(struct soon *soon)
 
     INSTANCE_EACH(instance, view)
     {
-        if (!view_is_open(view, instance))
+        if (!view_is_open(view, instance) || soon->expected[instance])
             continue;
         soon->free[instance] = runtime_bins_free(soon->bins, instance);
         TASK_EACH(task, view, view->instance.first_task[instance])

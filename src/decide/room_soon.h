@@ -33,7 +33,8 @@ msec_t wait_for_boot(const struct view *view, const struct batch *batch,
 
 /*
  * Take those that find room soon out of the batches. 'plan' has what was placed already, 'bins' too.
- * 'expected' (per instance row) is set where somebody waits for room; the plan is told to wake when the
+ * 'expected' (per instance row) is set where somebody waits for room, and machines of which it is set
+ * already are passed over; the plan is told to wake when the
  * first of them will have waited too long.
  */
 void room_soon(struct batches *batches, const struct runtime_bins *bins,

@@ -94,6 +94,7 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_WAIT_TOO_LONG] = "the first in the queue would wait too long",
         [REASON_LEASE_ENDS] = "nothing runs there and its paid time ends",
         [REASON_PAID_TIME] = "ends within time that is paid for already",
+        [REASON_PRICE_ROSE] = "moved off a machine that costs more than another one by now",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 

@@ -37,6 +37,7 @@ enum plan_reason_code {
     REASON_LEASE_ENDS,      /* nothing runs there and the paid time is over */
     REASON_PAID_TIME,       /* runs within time that is paid for already */
     REASON_BEST_VALUE,      /* most work for what the machine will be charged */
+    REASON_PRICE_ROSE,      /* moved off a machine that costs more than another one by now */
     REASON_COUNT,
 };
 

@@ -36,6 +36,13 @@ msec_t price_next_change(const struct price_series *series, msec_t at)
     return until < series->count ? series->changes[until].at : MSEC_NEVER;
 }
 
+msec_t price_last_change(const struct price_series *series, msec_t at)
+{
+    const uint32_t until = series->count > 1 ? changes_until(series, at) : 0;
+
+    return until > 1 ? series->changes[until - 1].at : 0;
+}
+
 money_t price_between(const struct price_series *series, msec_t from, msec_t to)
 {
     assert(series->count > 0);

@@ -30,6 +30,9 @@ money_t price_at(const struct price_series *series, msec_t at);
 /* When the price after 'at' next changes, or MSEC_NEVER. */
 msec_t price_next_change(const struct price_series *series, msec_t at);
 
+/* Since when the price has been what it is at 'at'; 0: always. */
+msec_t price_last_change(const struct price_series *series, msec_t at);
+
 /* What [from, to) costs. */
 money_t price_between(const struct price_series *series, msec_t from, msec_t to);
 

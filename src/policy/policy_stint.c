@@ -9,19 +9,29 @@
  *    time is paid for anyway;
  *  - what is rented does the most work for what it will be charged: setup, steps and minimum counted;
  *  - a machine goes back when nothing runs there and the time that is paid for ends, as in SEC;
- *  - work that may be moved is moved off machines that are mostly idle, as in Stratus.
+ *  - work that may be moved is moved off machines that are mostly idle, as in Stratus, and off those
+ *    whose price has risen above that of others, where either pays.
  * A gang gets room for all its tasks or for none.
  */
 #include "decide/batches.h"
 #include "decide/clearing.h"
 #include "decide/lease.h"
 #include "decide/rent_value.h"
+#include "decide/repricing.h"
 #include "decide/room_soon.h"
 #include "decide/runtime_bins.h"
 #include "decide/stuck_gangs.h"
 #include "policy/policy.h"
 
-enum option { OPT_WAIT_LIMIT, OPT_PAID_WAIT, OPT_MARGIN, OPT_CLEAR, OPT_CLEAR_AFTER, OPT_COUNT };
+enum option {
+    OPT_WAIT_LIMIT,
+    OPT_PAID_WAIT,
+    OPT_MARGIN,
+    OPT_CLEAR,
+    OPT_CLEAR_AFTER,
+    OPT_REPRICE,
+    OPT_COUNT
+};
 
 static const struct policy_option options[OPT_COUNT] = {
     [OPT_WAIT_LIMIT] = { .name = "wait_limit",
@@ -46,6 +56,11 @@ static const struct policy_option options[OPT_COUNT] = {
                           .help = "how long a machine must have been under-used",
                           .kind = OPTION_DURATION,
                           .normal = 180 * MSEC_PER_SEC },
+    [OPT_REPRICE] = { .name = "reprice",
+                      .help = "move work off machines whose price has risen above that of others "
+                              "where that pays for itself",
+                      .kind = OPTION_BOOL,
+                      .normal = 1 },
 };
 
 struct run {
@@ -54,7 +69,7 @@ struct run {
     struct runtime_bins bins;
     struct batches batches;
     struct plan *plan;
-    bool *kept; /* per instance: it has got work, or somebody waits for its room */
+    bool *kept; /* per instance: it has got work, somebody waits for its room, or it is left */
 };
 
 /* All tasks that may get a place in this round: those that wait, and those on 'cleared'. */
@@ -159,6 +174,27 @@ static void note_kept(struct run *run)
     }
 }
 
+/* Leave machines that have become too dear: nothing is placed there, and they are not cleared. Returns
+ * how many of 'cleared' remain. */
+static uint32_t leave_dear(struct run *run, uint32_t *cleared, uint32_t count)
+{
+    uint32_t remain = 0;
+
+    if (run->in->option[OPT_REPRICE] != 0)
+        repricing_run(run->view, run->plan, run->kept);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!run->kept[cleared[i]])
+            cleared[remain++] = cleared[i];
+    }
+    return remain;
+}
+
+static void close_left(struct run *run)
+{
+    for (uint32_t i = 0; i < run->plan->release_count; i++)
+        runtime_bins_remove(&run->bins, run->plan->releases[i].instance);
+}
+
 static void decide(const struct policy_input *in, struct plan *ret)
 {
     const struct view *view = in->view;
@@ -174,14 +210,16 @@ static void decide(const struct policy_input *in, struct plan *ret)
         .scale_out = { .within_bins = true, .unit = UNIT_PER_KIND },
     };
     uint32_t *cleared = ARENA_ARRAY(in->arena, uint32_t, view->instance.living);
-    const uint32_t cleared_count = clearing_candidates(view, &clearing, cleared, in->arena);
+    uint32_t cleared_count = clearing_candidates(view, &clearing, cleared, in->arena);
     uint32_t *movable;
 
     run.kept = ARENA_ARRAY(in->arena, bool, view->instance.count);
+    cleared_count = leave_dear(&run, cleared, cleared_count);
     if (view->task.waiting_count > 0 || cleared_count > 0) {
         const uint32_t count = list_movable(view, cleared, cleared_count, in->arena, &movable);
 
         runtime_bins_build(&run.bins, view, RUNTIME_PAID, movable, count, in->arena);
+        close_left(&run);
         batches_build(&run.batches, view, in->arena);
         stuck_gangs_place(&run.bins, ret);
         fill_kept(&run);

@@ -36,6 +36,7 @@ struct watch {
     uint64_t stops;         /* of tasks that ran, by plans */
     uint64_t gang_restarts; /* because a part of them is placed anew */
     uint64_t cleared;       /* machines */
+    uint64_t repriced;      /* machines that were left for their price */
     bool stocks;            /* the policy may rent for nobody in particular */
     bool probes;            /* a single machine may be, to see whether machines become ready */
     char fault[FAULT_TEXT_SIZE];
@@ -114,8 +115,10 @@ static void watch_plan(void *context, const struct view *view, const struct plan
     }
     digest_plan(watch, view, plan);
     count_stops(watch, view, plan);
-    for (uint32_t i = 0; i < plan->release_count; i++)
+    for (uint32_t i = 0; i < plan->release_count; i++) {
         watch->cleared += plan->releases[i].why.code == REASON_CLEARED;
+        watch->repriced += plan->releases[i].why.code == REASON_PRICE_ROSE;
+    }
 }
 
 static void draw(struct random_world *world, uint64_t seed)
@@ -393,6 +396,7 @@ TEST(seed_2628_semi_elastic_does_not_wait_for_the_end_of_a_gang_that_waits_itsel
 TEST(every_rare_path_was_taken)
 {
     uint64_t refused = 0, lost = 0, noticed = 0, late = 0, restarts = 0, cleared = 0, fulls = 0;
+    uint64_t repriced = 0;
     uint64_t at_risk = 0;
 
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
@@ -406,11 +410,13 @@ TEST(every_rare_path_was_taken)
         fulls += of->result.stats.fulls;
         restarts += of->watch.gang_restarts;
         cleared += of->watch.cleared;
+        repriced += of->watch.repriced;
     }
     (void)fprintf(stderr,
                   "refused %" PRIu64 ", lost %" PRIu64 ", noticed %" PRIu64 ", late %" PRIu64
-                  ", gang restarts %" PRIu64 ", cleared %" PRIu64 ", fulls %" PRIu64 "\n",
-                  refused, lost, noticed, late, restarts, cleared, fulls);
+                  ", gang restarts %" PRIu64 ", cleared %" PRIu64 ", repriced %" PRIu64
+                  ", fulls %" PRIu64 "\n",
+                  refused, lost, noticed, late, restarts, cleared, repriced, fulls);
 
     assert_true(refused > 0);
     assert_true(lost > 0);
@@ -419,6 +425,7 @@ TEST(every_rare_path_was_taken)
     assert_true(late > 0);
     assert_true(restarts > 0);
     assert_true(cleared > 0);
+    assert_true(repriced > 0);
     assert_true(fulls > 0);
 }
 

@@ -43,6 +43,24 @@ TEST(after_the_last_change_there_is_no_next_one)
     assert_true(price_next_change(&steps, 3000) == MSEC_NEVER);
 }
 
+TEST(the_last_change_is_none_that_is_to_come)
+{
+    assert_int_equal(price_last_change(&steps, 3000), 3000);
+    assert_int_equal(price_last_change(&steps, LIMIT_TIME_MS), 3000);
+    assert_int_equal(price_last_change(&steps, 2999), 2000);
+    assert_int_equal(price_last_change(&steps, 2000), 2000);
+}
+
+/* Before the first change the price was the same. */
+TEST(the_first_price_has_always_been)
+{
+    const struct price_series fixed = { three, 1 };
+
+    assert_int_equal(price_last_change(&steps, 1999), 0);
+    assert_int_equal(price_last_change(&steps, 999), 0);
+    assert_int_equal(price_last_change(&fixed, 5000), 0);
+}
+
 TEST(of_changes_at_one_moment_the_last_holds)
 {
     const struct price_change changes[] = { { 0, 3600000 }, { 10, 9 }, { 10, 7200000 } };
@@ -174,6 +192,7 @@ CHECK_MAIN(RUN(before_the_first_change_the_first_price_holds),
            RUN(a_change_holds_from_its_own_moment_on),
            RUN(after_the_last_change_the_last_price_holds_for_ever),
            RUN(the_next_change_is_strictly_later), RUN(after_the_last_change_there_is_no_next_one),
+           RUN(the_last_change_is_none_that_is_to_come), RUN(the_first_price_has_always_been),
            RUN(of_changes_at_one_moment_the_last_holds), RUN(no_time_costs_nothing),
            RUN(a_fixed_price_for_an_hour_costs_the_price),
            RUN(time_before_the_first_change_is_charged_at_the_first_price),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * repricing.h - leave machines whose price has risen above that of others, where it pays.
+ *
+ * What is rented is chosen at the prices of that moment. When a price changes, the work of a machine may
+ * be moved to a new one as it is: to the cheapest that is no smaller. (Whether a smaller one would do is
+ * a matter of clearing.h.) For what is expected to be left of its runtime it is compared
+ *
+ *     to keep it:   its price until the last task ends, beyond the time that is paid already;
+ *     to leave it:  its price while the tasks stop and save; the new machine's from its setup on, while
+ *                   they fetch and start again, and until the last task ends; and the price of all
+ *                   machines on which the rest of their gangs stands still meanwhile.
+ *
+ * Leaving must save a tenth of what keeping costs, and once more what is spent on the move. But nobody
+ * knows how long a price will last. So it is waited until as much has been overpaid as the move costs, as
+ * one buys skis once the rent has come to their price: then neither a peak that is over at once nor a
+ * price that stays costs more than twice the best that was possible. Each time that a task was stopped
+ * before, twice as much must have been overpaid, so that a price that goes up and down for ever moves a
+ * task only a few times: the logarithm of what it costs, by what the move does.
+ *
+ * Work that must not be moved stays, and all that shares its machine. Machines on which one gang runs
+ * are left together or not at all, because a gang starts again as a whole for each move. Where no price
+ * has changed since the work began there is nothing to do: then it was decided at these prices.
+ *
+ * Words:     dear: a machine that would be left, if only its own work counted.
+ * Promises:  pure and deterministic. Only prices up to now are read.
+ * Costs:     O(offers) if no price ever changed; else O(offers + tasks that run + l x offers) for l kinds
+ *            of machines that differ in offer, set of tasks and runtime (by powers of two).
+ * Memory:    the arena's.
+ */
+#ifndef STINT_DECIDE_REPRICING_H
+#define STINT_DECIDE_REPRICING_H
+
+#include <stdbool.h>
+
+#include "model/plan.h"
+#include "model/view.h"
+
+/* Plan what is to be left: new machines, their tasks, and a release of each one that is left, which is
+ * marked in 'left' (per instance row). The plan is told to wake when enough will have been overpaid. */
+void repricing_run(const struct view *view, struct plan *plan, bool *left);
+
+#endif
