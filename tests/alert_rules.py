@@ -4,6 +4,7 @@
 
 Where there is no promtool, only the second half is done.
 """
+import glob
 import os
 import re
 import shutil
@@ -29,9 +30,9 @@ def promtool(*words):
 def doctor_kinds():
     """The words behind '.kind =' in all that makes findings."""
     found = set()
-    for name in os.listdir(f"{ROOT}/src/daemon"):
-        if name.endswith(".c"):
-            for statement in re.findall(r"\.kind = ([^;{}]*?),\n", read(f"{ROOT}/src/daemon/{name}")):
+    for layer in ("daemon", "engine", "cloud"):
+        for path in glob.glob(f"{ROOT}/src/{layer}/**/*.c", recursive=True):
+            for statement in re.findall(r"\.kind = ([^;{}]*?),\n", read(path)):
                 found.update(re.findall(r'"([a-z-]+)"', statement))
     return found
 

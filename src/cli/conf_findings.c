@@ -5,10 +5,8 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "daemon/daemon_check.h"
@@ -101,35 +99,26 @@ static void look_at_state(const struct conf *conf, struct findings *findings)
         add_file(findings, "error", "state", folder, ENOTDIR, "name a file in a folder");
 }
 
-/* Whether there is such a program, by its path or in $PATH. */
-static bool is_program(const char *name)
+static void add_found(void *context, const struct finding *finding)
 {
-    char path[PATH_MAX];
-    const char *at = getenv("PATH");
+    findings_add(context, finding);
+}
 
-    if (strchr(name, '/') != NULL)
-        return access(name, X_OK) == 0;
-    while (at != NULL && *at != 0) {
-        const size_t length = strcspn(at, ":");
+static void next_found(void *context)
+{
+    (void)context; /* all of them are shown */
+}
 
-        if ((size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, name) < sizeof(path) &&
-            access(path, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
+static struct finding_sink sink_of(struct findings *findings)
+{
+    return (struct finding_sink){ .tell = add_found, .next_kind = next_found, .context = findings };
 }
 
 static void look_at_engine(const struct conf *conf, struct findings *findings)
 {
-    char text[PATH_MAX + 64];
+    const struct finding_sink sink = sink_of(findings);
 
-    if (conf->engine.program == NULL || is_program(conf->engine.program))
-        return;
-    (void)snprintf(text, sizeof(text), "the program %s is not there, or cannot be run",
-                   conf->engine.program);
-    findings_add(findings, &(struct finding){ "warning", "engine", "engine.program", text,
-                                              "install it, or name its whole path" });
+    conf->engine.kind->examine(conf->engine.settings, &sink);
 }
 
 /* A file of the API or of estimates, as stintd would read it. Who asks may have fewer rights. */
@@ -174,4 +163,22 @@ void conf_findings(const struct conf *conf, struct findings *ret)
     look_at_engine(conf, ret);
     look_at_files(conf, ret);
     look_at_cloud(conf, ret);
+}
+
+void cloud_findings(const struct conf *conf, struct findings *ret)
+{
+    const struct finding_sink sink = sink_of(ret);
+    struct catalogue catalogue;
+    const bool has_catalogue = daemon_check_catalogue(conf, &catalogue, NULL) == 0;
+
+    conf->cloud.kind->examine(
+        &(struct cloud_subject){
+            .settings = conf->cloud.settings,
+            .catalogue = has_catalogue ? &catalogue : NULL,
+            .cluster = conf->cluster,
+            .node_prefix = conf->node_prefix,
+        },
+        &sink);
+    if (has_catalogue)
+        catalogue_done(&catalogue);
 }

@@ -13,15 +13,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "control/adapter.h"
 #include "daemon/conf.h"
-
-struct finding {
-    const char *severity; /* "error", "warning", "note" */
-    const char *kind;
-    const char *subject;
-    const char *text;
-    const char *advice;
-};
 
 struct findings {
     struct arena arena;
@@ -39,5 +32,8 @@ uint32_t findings_errors(const struct findings *findings);
 
 /* Look at the files that a good configuration names. */
 void conf_findings(const struct conf *conf, struct findings *ret);
+
+/* Ask the cloud that a good configuration names; takes a few seconds, and rents nothing. */
+void cloud_findings(const struct conf *conf, struct findings *ret);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stint catalogue refresh|show|diff - what can be rented, asked of EC2 and kept in a file.
+ * stint catalogue refresh|show|diff - what can be rented, asked of a cloud and kept in a file.
  */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "base/arena.h"
 #include "base/limits.h"
@@ -17,14 +17,11 @@
 #include "base/mem.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
-#include "cloud/aws/aws_advisor.h"
-#include "cloud/aws/aws_catalogue.h"
-#include "cloud/aws/aws_catalogue_fetch.h"
-#include "cloud/aws/aws_client.h"
-#include "cloud/aws/aws_clock.h"
+#include "cloud/clouds.h"
 #include "trace/catalogue_file.h"
 #include "trace/doc.h"
 #include "trace/input_file.h"
+#include "trace/input_text.h"
 
 enum option_key {
     KEY_OUTPUT = 'o',
@@ -41,16 +38,20 @@ enum option_key {
     KEY_METAL,
     KEY_OLD,
     KEY_NO_SPOT,
+    KEY_CLOUD,
 };
 
 /* Each description begins with what the option goes with. */
 static const struct argp_option options[] = {
     { "file", KEY_FILE, "FILE", 0, "refresh: write the catalogue here (default: standard output)",
       0 },
+    { "cloud", KEY_CLOUD, "KIND", 0,
+      "refresh: of this cloud, as 'kind' in stint.conf has it (default: the first below)", 0 },
     { "region", KEY_REGION, "REGION", 0,
-      "refresh: of this region (default: AWS_REGION, the profile's)", 0 },
+      "refresh: of this region (default: the environment's, the profile's)", 0 },
     { "profile", KEY_PROFILE, "NAME", 0, "refresh: with the keys of this profile", 0 },
-    { "endpoint", KEY_ENDPOINT, "URL", 0, "refresh: ask there instead of AWS", 0 },
+    { "endpoint", KEY_ENDPOINT, "URL", 0, "refresh: ask there instead of the cloud's own address",
+      0 },
     { "prices", KEY_PRICES, "FILE", 0,
       "refresh: prices on demand from this map of type to dollars per hour (YAML), not from the "
       "Pricing API",
@@ -75,14 +76,13 @@ static const struct argp_option options[] = {
 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) - 1 };
 
-static const char doc[] =
-    "Ask EC2 what it offers and write it down as a catalogue with its date, show a catalogue, or "
+static const char intro[] =
+    "Ask a cloud what it offers and write it down as a catalogue with its date, show a catalogue, or "
     "tell how two differ.\v"
-    "refresh needs AWS credentials (the usual chain: environment, files, roles) with the rights of "
-    "share/aws/iam-catalogue.json. A price that is not known is not guessed: the type has no such "
-    "offer and is named in a comment at the end. How often spot machines are interrupted is not told "
-    "by the API of EC2: it stays unknown without --bands. AWS publishes it as a file, "
-    "spot-advisor-data.json, behind the web page \"Spot Instance Advisor\"; it may be compressed.\n"
+    "A price that is not known is not guessed: the type has no such offer and is named in a comment at "
+    "the end. refresh can ask these clouds:\n";
+
+static const char outro[] =
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
     "\n"
@@ -99,6 +99,7 @@ struct arguments {
     const char *paths[2];
     uint32_t path_count;
     const char *file;
+    const char *cloud; /* NULL: the first that can be asked */
     const char *region;
     const char *endpoint;
     const char *profile;
@@ -118,6 +119,16 @@ struct arguments {
 static const char *const act_words[] = { "", "refresh", "show", "diff" };
 
 /* ---- the command line ---- */
+
+/* The first cloud that can be asked, or the one of that name. */
+static const struct cloud_adapter *find_source(const char *name)
+{
+    for (int i = 0; clouds[i] != NULL; i++) {
+        if (clouds[i]->gather != NULL && (name == NULL || strcmp(clouds[i]->name, name) == 0))
+            return clouds[i];
+    }
+    return NULL;
+}
 
 static void take_word(const struct argp_state *state, const char *word, struct arguments *arguments)
 {
@@ -166,6 +177,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_FILE:
         arguments->file = arg;
+        return 0;
+    case KEY_CLOUD:
+        if (find_source(arg) == NULL)
+            argp_error(state, "there is no cloud '%s' that can be asked", arg);
+        arguments->cloud = arg;
         return 0;
     case KEY_REGION:
         arguments->region = arg;
@@ -228,139 +244,84 @@ static void on_note(void *context, const char *text)
     fprintf(stderr, "stint catalogue: %s\n", text);
 }
 
-/* Prices on demand or, where a region is given, the bands of its spot machines. */
-static int add_file(const char *path, const char *bands_of, struct aws_catalogue *gathered,
-                    struct error *reterr)
-{
-    struct input_file file = { 0 };
-    int rc = input_file_read(path, &file, reterr);
-
-    if (rc < 0)
-        return rc;
-    rc = bands_of != NULL ? aws_advisor_read(file.text, file.length, bands_of, gathered, reterr)
-                          : aws_catalogue_read_prices(gathered, file.text, file.length, reterr);
-    if (rc < 0)
-        (void)error_prefix(reterr, rc, path);
-    input_file_done(&file);
-    return rc;
-}
-
-static int fetch(const struct arguments *arguments, uv_loop_t *loop,
-                 const struct aws_catalogue_choice *choice, struct aws_catalogue *gathered,
-                 char *ret_region, struct error *reterr)
-{
-    struct aws_client *client = NULL;
-    int rc = aws_client_create(&(struct aws_client_config){ .loop = loop,
-                                                            .region = arguments->region,
-                                                            .endpoint = arguments->endpoint,
-                                                            .profile = arguments->profile },
-                               &client, reterr);
-
-    if (rc == -EDESTADDRREQ)
-        return error_set(reterr, rc, "no AWS region: give --region, or set AWS_REGION");
-    if (rc < 0)
-        return rc;
-    (void)snprintf(ret_region, EC2_NAME_SIZE, "%s", aws_client_region(client));
-    rc = aws_catalogue_fetch_all(
-        &(struct aws_catalogue_fetch){ .loop = loop,
-                                       .client = client,
-                                       .catalogue = gathered,
-                                       .seed = uv_hrtime(),
-                                       .choice = choice,
-                                       .without_prices = arguments->prices != NULL,
-                                       .on_note = on_note },
-        reterr);
-    aws_client_destroy(client);
-    return rc;
-}
-
 /* A new file takes the place of the old one only when it is whole. */
-static int write_file(const struct arguments *arguments, const struct aws_catalogue *gathered,
-                      const struct aws_catalogue_choice *choice, struct error *reterr)
+static int write_file(const char *file, const char *text, size_t length, struct error *reterr)
 {
     char path[4096];
     FILE *out = stdout;
-    uint32_t offers;
     bool has_failed;
 
-    if (arguments->file != NULL) {
-        (void)snprintf(path, sizeof(path), "%s.new", arguments->file);
+    if (file != NULL) {
+        (void)snprintf(path, sizeof(path), "%s.new", file);
         out = fopen(path, "we");
         if (out == NULL)
             return error_set(reterr, -errno, "cannot write %s: %s", path, strerror(errno));
     }
-    offers = aws_catalogue_write(gathered, choice, out);
-    has_failed = fflush(out) != 0 || ferror(out) != 0;
-    if (arguments->file != NULL) {
+    has_failed = fwrite(text, 1, length, out) != length;
+    has_failed = fflush(out) != 0 || ferror(out) != 0 || has_failed;
+    if (file != NULL) {
         has_failed = (has_failed || fsync(fileno(out)) != 0);
         has_failed = (fclose(out) != 0 || has_failed);
-        if (offers > 0 && !has_failed)
-            has_failed = rename(path, arguments->file) != 0;
-        else
+        has_failed = (has_failed || rename(path, file) != 0);
+        if (has_failed)
             (void)unlink(path);
     }
-    if (has_failed)
-        return error_set(reterr, -EIO, "cannot write %s",
-                         arguments->file != NULL ? arguments->file : "the catalogue");
-    if (offers == 0)
-        return error_set(reterr, -ENOENT,
-                         "no type of these has a known price; see --types, --arch");
-    fprintf(stderr, "stint catalogue: %" PRIu32 " offers of %s\n", offers, choice->region);
-    return 0;
+    return has_failed
+               ? error_set(reterr, -EIO, "cannot write %s", file != NULL ? file : "the catalogue")
+               : 0;
 }
 
-static void say_source(const struct arguments *arguments, msec_t begin, char *ret, size_t size)
+static int gather(const struct arguments *arguments, FILE *out, struct cloud_gathered *ret,
+                  struct error *reterr)
 {
-    char since[32];
+    const struct cloud_query query = {
+        .region = arguments->region,
+        .endpoint = arguments->endpoint,
+        .profile = arguments->profile,
+        .prices = arguments->prices,
+        .bands = arguments->bands,
+        .arch = arguments->arch,
+        .types = arguments->types,
+        .mem_percent = (uint32_t)arguments->mem_percent,
+        .history_days = (uint32_t)arguments->history,
+        .with_metal = arguments->with_metal,
+        .with_old = arguments->with_old,
+        .without_spot = arguments->without_spot,
+        .on_note = on_note,
+    };
+    const struct cloud_adapter *source = find_source(arguments->cloud);
 
-    aws_clock_print(begin, since);
-    (void)snprintf(
-        ret, size, "%s%s%s%s",
-        arguments->prices != NULL ? "EC2, and a file of prices" : "EC2 and its Pricing API",
-        arguments->bands != NULL ? ", Spot Instance Advisor" : "",
-        arguments->history > 0 ? ", spot prices since " : "", arguments->history > 0 ? since : "");
+    if (source == NULL)
+        return error_set(reterr, -ENOTSUP, "there is no cloud that can be asked");
+
+    const int rc = source->gather(&query, out, ret, reterr);
+
+    if (rc == 0 && ret->offers == 0)
+        return error_set(reterr, -ENOENT,
+                         "no type of these has a known price; see --types, --arch");
+    return rc;
 }
 
 static int refresh(const struct arguments *arguments, struct error *reterr)
 {
-    struct aws_catalogue gathered;
-    char region[EC2_NAME_SIZE] = "";
-    char source[128];
-    char date[32];
-    const struct aws_catalogue_choice choice = {
-        .region = region,
-        .date = date,
-        .source = source,
-        .arch = arguments->arch,
-        .types = arguments->types,
-        .mem_percent = (uint32_t)arguments->mem_percent,
-        .with_metal = arguments->with_metal,
-        .with_old = arguments->with_old,
-        .without_spot = arguments->without_spot,
-    };
-    uv_loop_t loop;
-    int rc;
+    struct cloud_gathered gathered = { 0 };
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
 
-    const msec_t now = aws_client_now() / 1000 * 1000; /* EC2 is told whole seconds */
-    const msec_t begin = now - (msec_t)arguments->history * 24 * 3600 * 1000;
+    if (out == NULL)
+        return error_set(reterr, -errno, "no memory for the catalogue");
 
-    aws_clock_print(now, date);
-    date[10] = '\0';
-    say_source(arguments, begin, source, sizeof(source));
-    (void)uv_loop_init(&loop);
-    aws_catalogue_init(&gathered);
-    if (arguments->history > 0)
-        aws_catalogue_keep_history(&gathered, begin);
-    rc = fetch(arguments, &loop, &choice, &gathered, region, reterr);
-    (void)uv_run(&loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&loop);
-    if (rc == 0 && arguments->prices != NULL)
-        rc = add_file(arguments->prices, NULL, &gathered, reterr);
-    if (rc == 0 && arguments->bands != NULL)
-        rc = add_file(arguments->bands, region, &gathered, reterr);
+    int rc = gather(arguments, out, &gathered, reterr);
+
+    if (fclose(out) != 0 && rc == 0)
+        rc = error_set(reterr, -ENOMEM, "no memory for the catalogue");
     if (rc == 0)
-        rc = write_file(arguments, &gathered, &choice, reterr);
-    aws_catalogue_done(&gathered);
+        rc = write_file(arguments->file, text, length, reterr);
+    if (rc == 0)
+        fprintf(stderr, "stint catalogue: %" PRIu32 " offers of %s\n", gathered.offers,
+                gathered.region);
+    free(text);
     return rc;
 }
 
@@ -455,7 +416,7 @@ static int show(const struct arguments *arguments, struct error *reterr)
         const struct offer *offer = &catalogue->offers[i];
         const struct machine_type *type = &catalogue->types[offer->type];
 
-        if (!aws_catalogue_matches(arguments->types, catalogue_offer_type_name(catalogue, i)))
+        if (!text_matches(arguments->types, catalogue_offer_type_name(catalogue, i)))
             continue;
         shown++;
         report_table_add_text(table, catalogue_offer_type_name(catalogue, i));
@@ -598,9 +559,24 @@ static int diff(const struct arguments *arguments, struct error *reterr)
     return rc;
 }
 
+/* Each cloud says itself what is needed to ask it. */
+static void write_doc(char *ret, size_t size)
+{
+    size_t used = (size_t)snprintf(ret, size, "%s", intro);
+
+    for (int i = 0; clouds[i] != NULL && used < size; i++) {
+        if (clouds[i]->gather != NULL)
+            used += (size_t)snprintf(ret + used, size - used, "\n%s: %s\n", clouds[i]->name,
+                                     clouds[i]->gather_help);
+    }
+    if (used < size)
+        (void)snprintf(ret + used, size - used, "%s", outro);
+}
+
 static int run(int argc, char **argv)
 {
     static char name[] = "stint catalogue";
+    static char doc[8192];
     struct arguments arguments = { .arch = "x86_64" };
     struct error error = { "" };
     const struct argp argp = {
@@ -612,6 +588,7 @@ static int run(int argc, char **argv)
     int rc = 0;
 
     argv[0] = name;
+    write_doc(doc, sizeof(doc));
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;
@@ -633,6 +610,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_catalogue = {
     .name = "catalogue",
-    .summary = "ask EC2 what can be rented, show it, or tell what has changed",
+    .summary = "ask a cloud what can be rented, show it, or tell what has changed",
     .run = run,
 };

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cloud_findings.h"
 #include "cli/conf_findings.h"
 #include "cli/operator.h"
 #include "cli/verb.h"

@@ -5,20 +5,21 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/un.h>
 
 #include "base/limits.h"
+#include "cloud/clouds.h"
+#include "engine/engines.h"
 #include "serve/http_guard.h"
 #include "sim/scenario.h"
 #include "trace/doc.h"
 #include "trace/doc_value.h"
 #include "trace/input_file.h"
 #include "trace/input_text.h"
+#include "trace/settings.h"
 
 enum {
     CLUSTER_MAX = 40, /* letters: it is a tag in clouds and a part of host names */
     PREFIX_MAX = 24,
-    WORDS_MAX = 1024, /* entries of one list */
 };
 
 static const struct doc_range any_time = { 0, LIMIT_TIME_MS };
@@ -55,8 +56,6 @@ static const struct conf defaults = {
         .queue_ahead_ms = 60 * MSEC_PER_SEC,
         .queue_ahead_most = 512,
     },
-    .engine = { .program = "stint-slurm", .poll_ms = 500, .stop_grace_ms = 10 * MSEC_PER_SEC },
-    .cloud = { .socket = "/run/stint/cloud.sock" },
     .http = { .socket = "/run/stint/stintd.sock", .socket_mode = 0660 },
 };
 
@@ -68,31 +67,6 @@ const char *conf_mode_word(enum conf_mode mode)
 /*
  * Small readers.
  */
-
-/* One of 'words', which end in NULL, by its index. */
-static int get_choice(const struct doc_node *map, const char *key, const char *const *words,
-                      int *ret, struct error *reterr)
-{
-    const struct doc_node *node = doc_find(map, key);
-    const char *text = NULL;
-    char list[160] = "";
-    size_t used = 0;
-    const int rc = doc_get_text(map, key, &text, reterr);
-
-    if (rc < 0 || node == NULL)
-        return rc;
-    for (int i = 0; words[i] != NULL; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *ret = i;
-            return 0;
-        }
-        if (used < sizeof(list))
-            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
-                                     words[i]);
-    }
-    return error_set(reterr, -EINVAL, "line %u: '%s' must be one of %s, not '%s'", node->line, key,
-                     list, text_excerpt(text, strlen(text)).text);
-}
 
 /* A word that may be a part of a host name and of a tag. */
 static int get_label(const struct doc_node *map, const char *key, size_t max, const char **ret,
@@ -121,58 +95,6 @@ static int get_label(const struct doc_node *map, const char *key, size_t max, co
     return 0;
 }
 
-/* A name that may not hold what separates names in a list of our own or of Slurm's. */
-static int check_word(const struct doc_node *node, const char *text, struct error *reterr)
-{
-    if (text[0] == '-' || strpbrk(text, ", \t=") != NULL)
-        return error_set(reterr, -EINVAL,
-                         "line %u: %s must be one name without comma, space or '=', and not begin "
-                         "with '-'; not '%s'",
-                         node->line, doc_label(node).text, text_excerpt(text, strlen(text)).text);
-    return 0;
-}
-
-static int get_word(const struct doc_node *map, const char *key, const char **ret,
-                    struct error *reterr)
-{
-    const struct doc_node *node = doc_find(map, key);
-    const char *text = NULL;
-    int rc = doc_get_name(map, key, &text, reterr);
-
-    if (rc == 0 && node != NULL)
-        rc = check_word(node, text, reterr);
-    if (rc == 0 && node != NULL)
-        *ret = text;
-    return rc;
-}
-
-static int get_words(const struct doc_node *map, const char *key, struct arena *arena,
-                     struct conf_words *ret, struct error *reterr)
-{
-    const struct doc_node *list = NULL;
-    int rc = doc_get_list(map, key, &list, reterr);
-
-    if (rc < 0 || list == NULL)
-        return rc;
-    if (list->count > WORDS_MAX)
-        return error_set(reterr, -E2BIG, "line %u: '%s' has at most %d entries, not %u", list->line,
-                         key, WORDS_MAX, list->count);
-
-    struct conf_words words = { .word = ARENA_ARRAY(arena, const char *, list->count) };
-
-    DOC_EACH(node, list)
-    {
-        rc = doc_as_name(node, &words.word[words.count], reterr);
-        if (rc == 0)
-            rc = check_word(node, words.word[words.count], reterr);
-        if (rc < 0)
-            return rc;
-        words.count++;
-    }
-    *ret = words;
-    return 0;
-}
-
 /* A whole number that fits 32 bits. */
 static int get_count(const struct doc_node *map, const char *key, int64_t max, uint32_t *ret,
                      struct error *reterr)
@@ -187,68 +109,10 @@ static int get_count(const struct doc_node *map, const char *key, int64_t max, u
 
 /* What is read, and where to. */
 struct reading {
-    const char *path;
+    struct settings from;
     struct conf *conf;
     struct error *reterr;
 };
-
-/* A file, as seen from the folder of the configuration. */
-static int get_file(const struct reading *in, const struct doc_node *map, const char *key,
-                    const char **ret)
-{
-    const struct doc_node *node = doc_find(map, key);
-    const char *text = NULL;
-    const int rc = doc_get_text(map, key, &text, in->reterr);
-
-    if (rc < 0 || node == NULL)
-        return rc;
-    if (text[0] == '\0')
-        return error_set(in->reterr, -EINVAL, "line %u: '%s' must name a file, not be empty",
-                         node->line, key);
-
-    const char *slash = strrchr(in->path, '/');
-    const size_t folder = slash != NULL && text[0] != '/' ? (size_t)(slash - in->path) + 1 : 0;
-    const size_t size = folder + strlen(text) + 1;
-    char *file = arena_alloc(&in->conf->arena, size, 1);
-
-    (void)snprintf(file, size, "%.*s%s", (int)folder, in->path, text);
-    *ret = file;
-    return 0;
-}
-
-/* The file of a Unix socket; the kernel wants it short. */
-static int get_socket(const struct reading *in, const struct doc_node *map, const char *key,
-                      const char **ret)
-{
-    const struct doc_node *node = doc_find(map, key);
-    const char *file = NULL;
-    const size_t max = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
-    const int rc = get_file(in, map, key, &file);
-
-    if (rc < 0 || file == NULL)
-        return rc;
-    if (strlen(file) > max)
-        return error_set(in->reterr, -ENAMETOOLONG,
-                         "line %u: '%s' is the file of a socket, so its path has at most %zu "
-                         "bytes, not %zu",
-                         node->line, key, max, strlen(file));
-    *ret = file;
-    return 0;
-}
-
-/* The map under 'key' with these keys only; NULL: there is none. */
-static int get_section(const struct reading *in, const struct doc_node *root, const char *key,
-                       const char *const *allowed, const struct doc_node **ret)
-{
-    const struct doc_node *map = NULL;
-    int rc = doc_get_map(root, key, &map, in->reterr);
-
-    if (rc == 0 && map != NULL)
-        rc = doc_allow_keys(map, allowed, in->reterr);
-    if (rc == 0)
-        *ret = map;
-    return rc;
-}
 
 /*
  * Sections.
@@ -317,7 +181,7 @@ static int read_estimates(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = { "default", "learn", "accounting", NULL };
     const struct doc_node *map = NULL;
-    int rc = get_section(in, root, "estimates", allowed, &map);
+    int rc = settings_section(&in->from, root, "estimates", allowed, &map);
 
     if (rc < 0 || map == NULL)
         return rc;
@@ -325,7 +189,7 @@ static int read_estimates(const struct reading *in, const struct doc_node *root)
     if (rc == 0)
         rc = doc_get_bool(map, "learn", &in->conf->learn, in->reterr);
     if (rc == 0)
-        rc = get_file(in, map, "accounting", &in->conf->accounting);
+        rc = settings_file(&in->from, map, "accounting", &in->conf->accounting);
     return rc;
 }
 
@@ -335,7 +199,7 @@ static int read_limits(const struct reading *in, const struct doc_node *root)
                                            "dollars_per_day", "dollars_per_month",
                                            "warn_at",         NULL };
     const struct doc_node *map = NULL;
-    int rc = get_section(in, root, "limits", allowed, &map);
+    int rc = settings_section(&in->from, root, "limits", allowed, &map);
 
     if (rc < 0 || map == NULL)
         return rc;
@@ -362,7 +226,7 @@ static int read_timing(const struct reading *in, const struct doc_node *root)
     static const struct doc_range audit = { MSEC_PER_SEC, 24 * MSEC_PER_HOUR };
     struct conf_timing *timing = &in->conf->timing;
     const struct doc_node *map = NULL;
-    int rc = get_section(in, root, "timing", allowed, &map);
+    int rc = settings_section(&in->from, root, "timing", allowed, &map);
 
     if (rc < 0 || map == NULL)
         return rc;
@@ -385,109 +249,65 @@ static int read_timing(const struct reading *in, const struct doc_node *root)
     return rc;
 }
 
-static int read_stop(const struct reading *in, const struct doc_node *root)
+/* An adapter reads its own map, and may look at what was read before it. */
+static struct settings for_adapter(const struct reading *in, const struct doc_node *root)
 {
-    static const char *const allowed[] = { "signal", "grace", NULL };
-    static const char *const signals[] = { "USR1", "USR2", "TERM", "INT", "HUP", "CONT", NULL };
-    static const struct doc_range grace = { 0, 600 * MSEC_PER_SEC };
-    const struct doc_node *map = NULL;
-    int which = -1;
-    int rc = get_section(in, root, "stop", allowed, &map);
+    struct settings settings = in->from;
 
-    if (rc < 0 || map == NULL)
-        return rc;
-    rc = get_choice(map, "signal", signals, &which, in->reterr);
-    if (rc == 0 && which >= 0)
-        in->conf->engine.stop_signal = signals[which];
+    settings.root = root;
+    settings.cluster = in->conf->cluster;
+    settings.mode = conf_mode_word(in->conf->mode);
+    settings.is_shadow = in->conf->mode == CONF_SHADOW;
+    return settings;
+}
+
+/* The map under 'key', and which of 'kinds' it says that it is. */
+static int get_kind(const struct reading *in, const struct doc_node *root, const char *key,
+                    const char *const *kinds, const struct doc_node **ret_map, int *ret)
+{
+    int rc = doc_get_map(root, key, ret_map, in->reterr);
+
     if (rc == 0)
-        rc = doc_get_duration(map, "grace", grace, &in->conf->engine.stop_grace_ms, in->reterr);
-    return rc;
+        rc = doc_need_keys(*ret_map, (const char *const[]){ "kind", NULL }, in->reterr);
+    return rc < 0 ? rc : settings_choice(&in->from, *ret_map, "kind", kinds, ret);
 }
 
 static int read_engine(const struct reading *in, const struct doc_node *root)
 {
-    static const char *const allowed[] = {
-        "kind",         "program", "poll",    "partition", "only_partitions", "ignore_partitions",
-        "ignore_users", "stop",    "tmp_gib", NULL,
-    };
-    static const char *const kinds[] = { "slurm", NULL };
-    static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
+    const struct settings settings = for_adapter(in, root);
     struct conf_engine *engine = &in->conf->engine;
-    struct arena *arena = &in->conf->arena;
     const struct doc_node *map = NULL;
+    const char *names[ENGINES_MAX + 1] = { NULL };
     int kind = 0;
-    int rc = get_section(in, root, "engine", allowed, &map);
 
-    if (rc == 0)
-        rc = doc_need_keys(map, (const char *const[]){ "kind", NULL }, in->reterr);
-    if (rc == 0)
-        rc = get_choice(map, "kind", kinds, &kind, in->reterr);
-    if (rc == 0)
-        rc = doc_get_name(map, "program", &engine->program, in->reterr);
-    if (rc == 0)
-        rc = doc_get_duration(map, "poll", poll, &engine->poll_ms, in->reterr);
-    if (rc == 0)
-        rc = get_word(map, "partition", &engine->partition, in->reterr);
-    if (rc == 0)
-        rc = doc_get_mib(map, "tmp_gib", &engine->tmp_mib, in->reterr);
-    if (rc == 0)
-        rc = get_words(map, "only_partitions", arena, &engine->only_partitions, in->reterr);
-    if (rc == 0)
-        rc = get_words(map, "ignore_partitions", arena, &engine->ignore_partitions, in->reterr);
-    if (rc == 0)
-        rc = get_words(map, "ignore_users", arena, &engine->ignore_users, in->reterr);
-    return rc < 0 ? rc : read_stop(in, map);
-}
+    for (int i = 0; engines[i] != NULL; i++)
+        names[i] = engines[i]->name;
 
-/* What the client of EC2 would refuse when the daemon starts. */
-static int check_aws(const struct reading *in, const struct doc_node *root,
-                     const struct doc_node *map)
-{
-    const struct aws_settings *aws = &in->conf->cloud.aws;
-    const size_t length = strlen(in->conf->cluster);
+    const int rc = get_kind(in, root, "engine", names, &map, &kind);
 
-    if (length > AWS_FLEET_CLUSTER_MAX)
-        return error_set(in->reterr, -EINVAL,
-                         "line %u: with kind aws 'cluster' has at most %d characters, not %zu",
-                         doc_find(root, "cluster")->line, AWS_FLEET_CLUSTER_MAX, length);
-    if (aws->user_data != NULL && strlen(aws->user_data) > AWS_FLEET_USER_DATA_MAX / 2)
-        return error_set(in->reterr, -EINVAL, "line %u: 'user_data' has at most %d bytes, not %zu",
-                         doc_find(map, "user_data")->line, AWS_FLEET_USER_DATA_MAX / 2,
-                         strlen(aws->user_data));
-    if (in->conf->mode != CONF_SHADOW && aws->image == NULL && aws->launch_template == NULL)
-        return error_set(in->reterr, -EINVAL,
-                         "line %u: kind aws needs 'launch_template' or 'image' in mode %s",
-                         map->line, conf_mode_word(in->conf->mode));
-    return 0;
-}
-
-static int read_aws(const struct reading *in, const struct doc_node *root,
-                    const struct doc_node *map)
-{
-    const int rc = aws_settings_read(map, &in->conf->arena, &in->conf->cloud.aws, in->reterr);
-
-    return rc < 0 ? rc : check_aws(in, root, map);
+    if (rc < 0)
+        return rc;
+    engine->kind = engines[kind];
+    return engine->kind->read(&settings, map, &engine->settings);
 }
 
 static int read_cloud(const struct reading *in, const struct doc_node *root)
 {
-    static const char *const allowed[] = { "kind", "socket", NULL };
-    static const char *const kinds[] = { "local", "aws", NULL };
+    const struct settings settings = for_adapter(in, root);
+    struct conf_cloud *cloud = &in->conf->cloud;
     const struct doc_node *map = NULL;
+    const char *names[CLOUDS_MAX + 1] = { NULL };
     int kind = 0;
-    int rc = doc_get_map(root, "cloud", &map, in->reterr);
 
-    if (rc == 0)
-        rc = doc_need_keys(map, (const char *const[]){ "kind", NULL }, in->reterr);
-    if (rc == 0)
-        rc = get_choice(map, "kind", kinds, &kind, in->reterr);
+    for (int i = 0; clouds[i] != NULL; i++)
+        names[i] = clouds[i]->name;
+
+    const int rc = get_kind(in, root, "cloud", names, &map, &kind);
+
     if (rc < 0)
         return rc;
-    in->conf->cloud.is_aws = kind == 1;
-    if (kind == 1)
-        return read_aws(in, root, map);
-    rc = doc_allow_keys(map, allowed, in->reterr);
-    return rc < 0 ? rc : get_socket(in, map, "socket", &in->conf->cloud.socket);
+    cloud->kind = clouds[kind];
+    return cloud->kind->read(&settings, map, &cloud->settings);
 }
 
 /* Octal, as chmod has it: "0660" or "660". */
@@ -552,21 +372,21 @@ static int read_http(const struct reading *in, const struct doc_node *root)
     };
     struct conf_http *http = &in->conf->http;
     const struct doc_node *map = NULL;
-    int rc = get_section(in, root, "http", allowed, &map);
+    int rc = settings_section(&in->from, root, "http", allowed, &map);
 
     if (rc < 0 || map == NULL)
         return rc;
-    rc = get_socket(in, map, "socket", &http->socket);
+    rc = settings_socket(&in->from, map, "socket", &http->socket);
     if (rc == 0)
         rc = read_socket_mode(in, map);
     if (rc == 0)
         rc = doc_get_name(map, "listen", &http->listen, in->reterr);
     if (rc == 0)
-        rc = get_file(in, map, "tls_certificate", &http->tls_certificate);
+        rc = settings_file(&in->from, map, "tls_certificate", &http->tls_certificate);
     if (rc == 0)
-        rc = get_file(in, map, "tls_key", &http->tls_key);
+        rc = settings_file(&in->from, map, "tls_key", &http->tls_key);
     if (rc == 0)
-        rc = get_file(in, map, "token_file", &http->token_file);
+        rc = settings_file(&in->from, map, "token_file", &http->token_file);
     return rc < 0 ? rc : check_http(in, map);
 }
 
@@ -575,11 +395,11 @@ static int read_log(const struct reading *in, const struct doc_node *root)
     static const char *const allowed[] = { "level", NULL };
     const struct doc_node *map = NULL;
     int level = (int)in->conf->log_level;
-    int rc = get_section(in, root, "log", allowed, &map);
+    int rc = settings_section(&in->from, root, "log", allowed, &map);
 
     if (rc < 0 || map == NULL)
         return rc;
-    rc = get_choice(map, "level", level_words, &level, in->reterr);
+    rc = settings_choice(&in->from, map, "level", level_words, &level);
     in->conf->log_level = (enum conf_log_level)level;
     return rc;
 }
@@ -595,14 +415,14 @@ static int read_names(const struct reading *in, const struct doc_node *root)
     int rc = get_label(root, "cluster", CLUSTER_MAX, &conf->cluster, in->reterr);
 
     if (rc == 0)
-        rc = get_choice(root, "mode", mode_words, &mode, in->reterr);
+        rc = settings_choice(&in->from, root, "mode", mode_words, &mode);
     conf->mode = (enum conf_mode)mode;
     if (rc == 0)
         rc = get_label(root, "node_prefix", PREFIX_MAX, &conf->node_prefix, in->reterr);
     if (rc == 0)
-        rc = get_file(in, root, "state", &conf->state);
+        rc = settings_file(&in->from, root, "state", &conf->state);
     if (rc == 0)
-        rc = get_file(in, root, "catalogue", &conf->catalogue);
+        rc = settings_file(&in->from, root, "catalogue", &conf->catalogue);
     return rc;
 }
 
@@ -644,7 +464,11 @@ int conf_parse(const char *path, const char *text, size_t length, struct conf *r
                struct error *reterr)
 {
     struct conf conf = defaults;
-    const struct reading in = { .path = path, .conf = &conf, .reterr = reterr };
+    const struct reading in = {
+        .from = { .path = path, .arena = &conf.arena, .reterr = reterr },
+        .conf = &conf,
+        .reterr = reterr,
+    };
     const struct doc_node *root = NULL;
 
     arena_init(&conf.arena);
@@ -678,74 +502,35 @@ void conf_done(struct conf *conf)
     *conf = (struct conf){ 0 };
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
-}
-
-static bool same_words(const struct conf_words *a, const struct conf_words *b)
-{
-    bool same = a->count == b->count;
-
-    for (uint32_t i = 0; same && i < a->count; i++)
-        same = strcmp(a->word[i], b->word[i]) == 0;
-    return same;
-}
-
-static bool same_engine(const struct conf_engine *a, const struct conf_engine *b)
-{
-    return same_text(a->program, b->program) && a->poll_ms == b->poll_ms &&
-           same_text(a->partition, b->partition) && same_text(a->stop_signal, b->stop_signal) &&
-           a->stop_grace_ms == b->stop_grace_ms &&
-           same_words(&a->only_partitions, &b->only_partitions) &&
-           same_words(&a->ignore_partitions, &b->ignore_partitions) &&
-           same_words(&a->ignore_users, &b->ignore_users);
-}
-
 static bool same_http(const struct conf_http *a, const struct conf_http *b)
 {
-    return same_text(a->socket, b->socket) && a->socket_mode == b->socket_mode &&
-           same_text(a->listen, b->listen) && same_text(a->tls_certificate, b->tls_certificate) &&
-           same_text(a->tls_key, b->tls_key) && same_text(a->token_file, b->token_file);
-}
-
-static bool same_cloud(const struct conf_cloud *a, const struct conf_cloud *b)
-{
-    const struct aws_settings *x = &a->aws;
-    const struct aws_settings *y = &b->aws;
-    bool is_same = a->is_aws == b->is_aws && same_text(a->socket, b->socket) &&
-                   same_text(x->region, y->region) && same_text(x->endpoint, y->endpoint) &&
-                   same_text(x->profile, y->profile) && same_text(x->image, y->image) &&
-                   same_text(x->launch_template, y->launch_template) &&
-                   same_text(x->launch_template_version, y->launch_template_version) &&
-                   same_text(x->user_data, y->user_data) && same_text(x->queue, y->queue) &&
-                   x->subnet_count == y->subnet_count && x->together == y->together &&
-                   memcmp(&x->timing, &y->timing, sizeof(x->timing)) == 0;
-
-    for (uint32_t i = 0; is_same && i < x->subnet_count; i++)
-        is_same = same_text(x->subnets[i].zone, y->subnets[i].zone) &&
-                  same_text(x->subnets[i].subnet, y->subnets[i].subnet);
-    return is_same;
+    return settings_same_text(a->socket, b->socket) && a->socket_mode == b->socket_mode &&
+           settings_same_text(a->listen, b->listen) &&
+           settings_same_text(a->tls_certificate, b->tls_certificate) &&
+           settings_same_text(a->tls_key, b->tls_key) &&
+           settings_same_text(a->token_file, b->token_file);
 }
 
 const char *conf_fixed_difference(const struct conf *old, const struct conf *new)
 {
-    if (!same_text(old->cluster, new->cluster))
+    if (!settings_same_text(old->cluster, new->cluster))
         return "cluster";
     if ((old->mode == CONF_SHADOW) != (new->mode == CONF_SHADOW))
         return "mode"; /* the virtual world and the real one are not exchanged under way */
-    if (!same_text(old->node_prefix, new->node_prefix))
+    if (!settings_same_text(old->node_prefix, new->node_prefix))
         return "node_prefix";
-    if (!same_text(old->state, new->state))
+    if (!settings_same_text(old->state, new->state))
         return "state";
-    if (!same_text(old->catalogue, new->catalogue))
+    if (!settings_same_text(old->catalogue, new->catalogue))
         return "catalogue";
     if (old->learn != new->learn || old->default_estimate_ms != new->default_estimate_ms ||
-        !same_text(old->accounting, new->accounting))
+        !settings_same_text(old->accounting, new->accounting))
         return "estimates";
-    if (!same_engine(&old->engine, &new->engine))
+    if (old->engine.kind != new->engine.kind ||
+        !old->engine.kind->is_same(old->engine.settings, new->engine.settings))
         return "engine";
-    if (!same_cloud(&old->cloud, &new->cloud))
+    if (old->cloud.kind != new->cloud.kind ||
+        !old->cloud.kind->is_same(old->cloud.settings, new->cloud.settings))
         return "cloud";
     return same_http(&old->http, &new->http) ? NULL : "http";
 }

@@ -16,7 +16,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "cloud/aws/aws_settings.h"
+#include "cloud/cloud_adapter.h"
+#include "engine/engine_adapter.h"
 #include "policy/policy.h"
 
 enum conf_mode {
@@ -34,12 +35,6 @@ enum conf_log_level {
     CONF_LOG_LEVELS,
 };
 
-/* A list of words. */
-struct conf_words {
-    const char **word;
-    uint32_t count;
-};
-
 struct conf_timing {
     msec_t decide_delay_ms; /* from the first news to the decision, so that news come together */
     msec_t audit_ms;        /* compare world and memory so often */
@@ -51,22 +46,15 @@ struct conf_timing {
     uint32_t queue_ahead_most;
 };
 
+/* An adapter and what it has read of its map. */
 struct conf_engine {
-    const char *program;
-    msec_t poll_ms;
-    const char *partition; /* NULL: jobs stay in theirs */
-    int64_t tmp_mib;       /* temporary disk space of every machine */
-    struct conf_words only_partitions;
-    struct conf_words ignore_partitions;
-    struct conf_words ignore_users;
-    const char *stop_signal; /* NULL: none */
-    msec_t stop_grace_ms;
+    const struct engine_adapter *kind;
+    const void *settings;
 };
 
 struct conf_cloud {
-    bool is_aws;        /* else local */
-    const char *socket; /* of the local one */
-    struct aws_settings aws;
+    const struct cloud_adapter *kind;
+    const void *settings;
 };
 
 struct conf_http {

@@ -19,9 +19,7 @@ static const msec_t store_retry_ms = 1 * MSEC_PER_SEC;
 /* What cannot be written for so long is no hiccup: a full disk, a broken one. */
 static const msec_t store_patience_ms = 10 * MSEC_PER_SEC;
 
-/* EC2 may show an instance only some time after it was asked for: as long as aws_timing.settle, and so
- * long by default. Meanwhile lists are asked for more often. */
-static const msec_t settle_ms = 60 * MSEC_PER_SEC;
+/* While machines of an earlier life are sought, lists are asked for more often. */
 static const msec_t seek_every_ms = 10 * MSEC_PER_SEC;
 
 /* A list that has not ended by then is asked for again. */
@@ -87,10 +85,13 @@ static void hear_all(struct daemon *daemon)
 
 static void tick(struct daemon *daemon, msec_t now)
 {
-    if (slurm_engine_next_wake(daemon->engine) <= now)
-        slurm_engine_tick(daemon->engine, now);
-    if (daemon->cloud != NULL && local_cloud_next_wake(daemon->cloud) <= now)
-        local_cloud_tick(daemon->cloud, now);
+    const struct adapter_lines *engine = daemon_lines(daemon, CORE_ENGINE);
+    const struct adapter_lines *cloud = daemon_lines(daemon, CORE_CLOUD);
+
+    if (engine != NULL && engine->next_wake(daemon->engine) <= now)
+        engine->tick(daemon->engine, now);
+    if (cloud != NULL && cloud->next_wake(daemon->cloud) <= now)
+        cloud->tick(daemon->cloud, now);
     if (daemon->shadow != NULL)
         shadow_tick(daemon->shadow, now);
 }
@@ -265,12 +266,14 @@ static void prune(struct daemon *daemon, msec_t now)
 msec_t core_next_wake(const struct daemon *daemon)
 {
     const bool can_act = !daemon->store_failed && daemon_is_connected(daemon);
-    msec_t wake = slurm_engine_next_wake(daemon->engine);
+    const struct adapter_lines *engine = daemon_lines(daemon, CORE_ENGINE);
+    const struct adapter_lines *cloud = daemon_lines(daemon, CORE_CLOUD);
+    msec_t wake = engine != NULL ? engine->next_wake(daemon->engine) : MSEC_NEVER;
 
     if (daemon->event_count > 0) /* the gate may have told something */
         return daemon->now;
-    if (daemon->cloud != NULL)
-        wake = sooner(wake, local_cloud_next_wake(daemon->cloud));
+    if (cloud != NULL)
+        wake = sooner(wake, cloud->next_wake(daemon->cloud));
     if (daemon->shadow != NULL)
         wake = sooner(wake, shadow_next_wake(daemon->shadow));
     if (can_act)
@@ -285,8 +288,8 @@ msec_t core_next_wake(const struct daemon *daemon)
     return sooner(wake, sooner(daemon->write_at, daemon->prune_at));
 }
 
-/* A node of ours that is down and belongs to no machine was left by an earlier life: Slurm may still
- * wait for it to clear a job away. */
+/* A node of ours that is down and belongs to no machine was left by an earlier life: the engine may
+ * still wait for it to clear a job away. */
 static void retire_stray(void *context, uint64_t instance, bool is_up)
 {
     struct daemon *daemon = context;
@@ -308,7 +311,7 @@ static void audit_ended(struct daemon *daemon)
                  controller_view(daemon->controller)->instance.living,
                  controller_view(daemon->controller)->task.living);
     if (daemon->conf.mode == CONF_ACT)
-        slurm_engine_each_stray(daemon->engine, retire_stray, daemon);
+        daemon->engine_kind->each_stray(daemon->engine, retire_stray, daemon);
 }
 
 void core_think(struct daemon *daemon)
@@ -340,9 +343,13 @@ bool core_write(struct daemon *daemon)
 
 static void flush(struct daemon *daemon)
 {
-    slurm_engine_flush(daemon->engine, daemon->now);
-    if (daemon->cloud != NULL)
-        local_cloud_flush(daemon->cloud, daemon->now);
+    const struct adapter_lines *engine = daemon_lines(daemon, CORE_ENGINE);
+    const struct adapter_lines *cloud = daemon_lines(daemon, CORE_CLOUD);
+
+    if (engine != NULL)
+        engine->flush(daemon->engine, daemon->now);
+    if (cloud != NULL)
+        cloud->flush(daemon->cloud, daemon->now);
 }
 
 void core_pass(struct daemon *daemon)
@@ -388,7 +395,7 @@ static void fill_control(struct daemon *daemon)
     memcpy(control->option, conf->option, sizeof(control->option));
     control->estimates = conf->learn ? ESTIMATES_LEARNED : ESTIMATES_GIVEN;
     control->default_estimate_ms = conf->default_estimate_ms;
-    control->default_rate = 1.0; /* Slurm gives each task its own processors */
+    control->default_rate = conf->engine.kind->default_rate;
     control->refused_block_ms = conf->timing.refused_ms;
     control->max_instances = conf->max_instances;
     control->max_price_per_hour = conf->max_price_per_hour;
@@ -452,11 +459,7 @@ int daemon_reload(struct daemon *daemon, char *ret, size_t size, struct error *r
 
 static msec_t settle_of(const struct daemon *daemon)
 {
-    const msec_t given = daemon->conf.cloud.aws.timing.settle;
-
-    if (daemon->aws == NULL)
-        return 0; /* a list of the others is the truth */
-    return given > 0 ? given : settle_ms;
+    return daemon->cloud != NULL ? daemon->cloud_kind->settle_ms(daemon->conf.cloud.settings) : 0;
 }
 
 static void on_withdrawn(void *context, uint64_t instance)
@@ -471,8 +474,8 @@ static void create_gate(struct daemon *daemon)
     const bool is_shadow = daemon->shadow != NULL;
 
     daemon->gate = gate_create(&(struct gate_config){
-        .engine =
-            is_shadow ? shadow_engine_port(daemon->shadow) : slurm_engine_port(daemon->engine),
+        .engine = is_shadow ? shadow_engine_port(daemon->shadow)
+                            : daemon->engine_kind->port(daemon->engine),
         .cloud = daemon_cloud_port(daemon),
         .journal = &daemon->journal,
         .catalogue = &daemon->catalogue,
@@ -529,7 +532,7 @@ static int restore(struct daemon *daemon, struct error *reterr)
         rc = daemon_remember_machines(daemon, reterr);
     if (rc == 0)
         rc = store_each_open_intent(daemon->store, restore_intent, daemon, reterr);
-    if (rc == 0 && daemon->aws != NULL)
+    if (rc == 0 && daemon->cloud != NULL && daemon->cloud_kind->recall != NULL)
         rc = daemon_recall_rents(daemon, reterr);
     if (rc == 0 && gate_open_count(daemon->gate) > 0)
         LOG_INFO("an earlier life left intents open count=%u", gate_open_count(daemon->gate));
@@ -563,14 +566,23 @@ int core_start(struct daemon *daemon, struct error *reterr)
     return 0;
 }
 
+void core_close(struct daemon *daemon)
+{
+    if (daemon->engine != NULL)
+        daemon->engine_kind->destroy(daemon->engine);
+    if (daemon->cloud != NULL)
+        daemon->cloud_kind->destroy(daemon->cloud);
+    daemon->engine = NULL;
+    daemon->cloud = NULL;
+}
+
 void core_destroy(struct daemon *daemon)
 {
     serve_world_done(&daemon->world);
     controller_destroy(daemon->controller);
     gate_destroy(daemon->gate);
     shadow_destroy(daemon->shadow);
-    slurm_engine_destroy(daemon->engine);
-    local_cloud_destroy(daemon->cloud);
+    core_close(daemon);
     if (daemon->store != NULL)
         store_close(daemon->store);
     journal_done(&daemon->journal);
@@ -593,6 +605,8 @@ struct daemon *core_create(const char *path, struct conf *conf, const struct cor
     daemon->path = path;
     daemon->host = *host;
     daemon->conf = *conf;
+    daemon->engine_kind = conf->engine.kind;
+    daemon->cloud_kind = conf->cloud.kind;
     *conf = (struct conf){ 0 };
     arena_init(&daemon->arena);
     arena_init(&daemon->findings_arena);

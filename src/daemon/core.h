@@ -25,16 +25,20 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "control/adapter.h"
 #include "daemon/conf.h"
 
 struct daemon;
+struct uv_loop_s;
 
 enum core_side {
     CORE_ENGINE,
-    CORE_CLOUD, /* one that speaks lines */
+    CORE_CLOUD,
+    CORE_SIDES,
 };
 
-/* The process around it. All of them are called with 'context'. */
+/* The process around it. All of them are called with 'context'. Sides are those that speak lines
+ * (core_peer). */
 struct core_host {
     /* Lines that are to be carried to the other side; only while it is up. */
     void (*send)(void *context, enum core_side side, const char *lines, size_t size);
@@ -44,8 +48,12 @@ struct core_host {
     const char *(*fault)(void *context, enum core_side side);
     /* For what is measured and shown, never for what is decided. */
     uint64_t (*monotonic_us)(void *context);
-    /* Make the cloud that has a connection of its own; only asked for if it is configured. */
-    int (*create_aws)(void *context, struct daemon *daemon, struct error *reterr);
+    /* For adapters that have connections of their own; NULL: there is no loop, and they cannot be
+     * used. When one of them has something to tell it calls 'tell_time' first, which is to call
+     * core_tell_time(). */
+    struct uv_loop_s *loop;
+    void (*tell_time)(void *context);
+    uint64_t seed; /* of their jitter */
     void *context;
 };
 
@@ -55,7 +63,15 @@ struct daemon *core_create(const char *path, struct conf *conf, const struct cor
 /* All that can fail; what was built stays for core_destroy(). */
 int core_start(struct daemon *daemon, struct error *reterr);
 
+/* Let go of engine and cloud: if they use the loop, it must turn once more until their handles are
+ * closed. After that only core_destroy(). */
+void core_close(struct daemon *daemon);
+
 void core_destroy(struct daemon *daemon);
+
+/* Whom a side is to be connected with; false: it is not there, or needs nobody's help. The texts live as
+ * long as the daemon. */
+bool core_peer(struct daemon *daemon, enum core_side side, struct adapter_peer *ret);
 
 /* What the host's clock says, and one that is never set: before every call below. */
 void core_tell_time(struct daemon *daemon, msec_t wall, msec_t monotonic);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process around the core: libuv's loop, signals, systemd, the links that carry lines, the cloud
- * that has a connection of its own, and HTTP. It tells the core the time whenever it calls it.
+ * The process around the core: libuv's loop, signals, systemd, the links that carry lines, and HTTP. It
+ * tells the core the time whenever it calls it.
  */
 #include "daemon/daemon.h"
 
@@ -20,9 +20,19 @@
 #include "daemon/log.h"
 #include "serve/http.h"
 
+struct process;
+
+/* A side that speaks lines, and who carries them. */
+struct side {
+    struct process *process;
+    enum core_side which;
+    const char *name;
+    struct adapter_peer peer;
+    struct link *link; /* NULL: there is none */
+};
+
 struct process {
     struct daemon *daemon;
-    struct arena arena; /* texts that live as long as the process */
     uv_loop_t loop;
     uv_prepare_t prepare;
     uv_timer_t timer;
@@ -30,11 +40,11 @@ struct process {
     uv_signal_t signals[3];
     uv_poll_t http_poll;
     bool has_http_poll;
-    uv_work_t work;        /* the commit that is under way */
-    bool is_writing;       /* there is one: no turn before it has ended */
-    bool shall_stop;       /* when it has */
-    uint64_t spent_us;     /* on the turn, before the commit */
-    struct link *links[2]; /* by core_side; NULL: there is none */
+    uv_work_t work;    /* the commit that is under way */
+    bool is_writing;   /* there is one: no turn before it has ended */
+    bool shall_stop;   /* when it has */
+    uint64_t spent_us; /* on the turn, before the commit */
+    struct side sides[CORE_SIDES];
     struct serve_http *http;
 };
 
@@ -46,6 +56,11 @@ static void tell_time(struct process *process)
     if (clock_gettime(CLOCK_REALTIME, &time) == 0)
         core_tell_time(process->daemon, (msec_t)time.tv_sec * MSEC_PER_SEC + time.tv_nsec / 1000000,
                        (msec_t)(uv_hrtime() / 1000000));
+}
+
+static void tell_host_time(void *context)
+{
+    tell_time(context);
 }
 
 static uint64_t monotonic_us(void *context)
@@ -170,210 +185,76 @@ static void send_lines(void *context, enum core_side side, const char *lines, si
 {
     const struct process *process = context;
 
-    link_send(process->links[side], lines, size);
+    link_send(process->sides[side].link, lines, size);
 }
 
 static bool is_up(void *context, enum core_side side)
 {
     const struct process *process = context;
 
-    return process->links[side] != NULL && link_is_up(process->links[side]);
+    return process->sides[side].link != NULL && link_is_up(process->sides[side].link);
 }
 
 static const char *fault_of(void *context, enum core_side side)
 {
     const struct process *process = context;
 
-    return process->links[side] != NULL ? link_fault(process->links[side]) : "not tried yet";
+    return process->sides[side].link != NULL ? link_fault(process->sides[side].link)
+                                             : "not tried yet";
 }
 
-static void engine_up(void *context)
+static void side_up(void *context)
 {
-    struct process *process = context;
+    const struct side *side = context;
 
-    LOG_INFO("link up name=slurm");
-    tell_time(process);
-    core_connected(process->daemon, CORE_ENGINE);
+    LOG_INFO("link up name=%s", side->name);
+    tell_time(side->process);
+    core_connected(side->process->daemon, side->which);
 }
 
-static void engine_down(void *context, const char *why)
+static void side_down(void *context, const char *why)
 {
-    struct process *process = context;
+    const struct side *side = context;
 
-    LOG_WARNING("link down name=slurm why=\"%s\"", why);
-    tell_time(process);
-    core_disconnected(process->daemon, CORE_ENGINE);
+    LOG_WARNING("link down name=%s why=\"%s\"", side->name, why);
+    tell_time(side->process);
+    core_disconnected(side->process->daemon, side->which);
 }
 
-/* stint-slurm says that it is alive every few seconds; one that was heard so once must go on. */
-static void engine_line(void *context, char *text, size_t length)
+static void side_line(void *context, char *text, size_t length)
 {
-    static const char alive[] = "alive";
-    enum { SILENCE_MS = 30000 };
-    struct process *process = context;
+    const struct side *side = context;
+    const char *alive = side->peer.alive;
 
-    if (length == strlen(alive) && memcmp(text, alive, length) == 0)
-        link_expect(process->links[CORE_ENGINE], SILENCE_MS);
-    tell_time(process);
-    core_line(process->daemon, CORE_ENGINE, text, length);
-}
-
-static void cloud_up(void *context)
-{
-    struct process *process = context;
-
-    LOG_INFO("link up name=local");
-    tell_time(process);
-    core_connected(process->daemon, CORE_CLOUD);
-}
-
-static void cloud_down(void *context, const char *why)
-{
-    struct process *process = context;
-
-    LOG_WARNING("link down name=local why=\"%s\"", why);
-    tell_time(process);
-    core_disconnected(process->daemon, CORE_CLOUD);
-}
-
-static void cloud_line(void *context, char *text, size_t length)
-{
-    struct process *process = context;
-
-    tell_time(process);
-    core_line(process->daemon, CORE_CLOUD, text, length);
-}
-
-static const char *keep(struct process *process, const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    char *kept = arena_alloc(&process->arena, size, 1);
-
-    memcpy(kept, text, size);
-    return kept;
-}
-
-static const char *join(struct process *process, const struct conf_words *words)
-{
-    size_t size = 1;
-
-    for (uint32_t i = 0; i < words->count; i++)
-        size += strlen(words->word[i]) + 1;
-
-    char *text = arena_alloc(&process->arena, size, 1);
-    size_t used = 0;
-
-    for (uint32_t i = 0; i < words->count; i++)
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "," : "", words->word[i]);
-    return text;
-}
-
-static const char *const *engine_argv(struct process *process)
-{
-    enum { ARGUMENTS_MAX = 12 };
-    const struct conf_engine *engine = &process->daemon->conf.engine;
-    const char **argv = ARENA_ARRAY(&process->arena, const char *, ARGUMENTS_MAX);
-    char poll[32];
-    uint32_t count = 0;
-
-    (void)snprintf(poll, sizeof(poll), "%lld.%03lld", (long long)(engine->poll_ms / MSEC_PER_SEC),
-                   (long long)(engine->poll_ms % MSEC_PER_SEC));
-    argv[count++] = engine->program;
-    argv[count++] = "--poll";
-    argv[count++] = keep(process, poll);
-    if (engine->only_partitions.count > 0) {
-        argv[count++] = "--partitions";
-        argv[count++] = join(process, &engine->only_partitions);
-    }
-    if (engine->ignore_partitions.count > 0) {
-        argv[count++] = "--ignore-partitions";
-        argv[count++] = join(process, &engine->ignore_partitions);
-    }
-    if (engine->ignore_users.count > 0) {
-        argv[count++] = "--ignore-users";
-        argv[count++] = join(process, &engine->ignore_users);
-    }
-    if (engine->partition != NULL) {
-        argv[count++] = "--place-in";
-        argv[count++] = keep(process, engine->partition);
-    }
-    assert(count < ARGUMENTS_MAX);
-    return argv;
+    if (alive != NULL && length == strlen(alive) && memcmp(text, alive, length) == 0)
+        link_expect(side->link, side->peer.silence_ms);
+    tell_time(side->process);
+    core_line(side->process->daemon, side->which, text, length);
 }
 
 static void create_links(struct process *process)
 {
     const struct daemon *daemon = process->daemon;
 
-    process->links[CORE_ENGINE] = link_create(&process->loop, &(struct link_config){
-                                                                  .name = "slurm",
-                                                                  .argv = engine_argv(process),
-                                                                  .on_up = engine_up,
-                                                                  .on_down = engine_down,
-                                                                  .on_line = engine_line,
-                                                                  .context = process,
-                                                              });
-    if (daemon->cloud == NULL)
-        return;
-    process->links[CORE_CLOUD] =
-        link_create(&process->loop, &(struct link_config){
-                                        .name = "local",
-                                        .socket = daemon->conf.cloud.socket,
-                                        .on_up = cloud_up,
-                                        .on_down = cloud_down,
-                                        .on_line = cloud_line,
-                                        .context = process,
-                                    });
-}
+    for (enum core_side i = 0; i < CORE_SIDES; i++) {
+        struct side *side = &process->sides[i];
 
-/*
- * The cloud aws.
- */
-
-/* The loop's order is ours: an event is of the turn that hears it. */
-static void on_aws_event(void *context, const struct cloud_event *event)
-{
-    struct process *process = context;
-    struct cloud_event heard = *event;
-
-    tell_time(process);
-    heard.at = process->daemon->now;
-    daemon_on_cloud(process->daemon, &heard);
-}
-
-static void on_aws_note(void *context, bool is_error, const char *text)
-{
-    (void)context;
-    if (is_error)
-        LOG_WARNING("aws: %s", text);
-    else
-        LOG_INFO("aws: %s", text);
-}
-
-static int on_aws_account(void *context, const char *account, struct error *reterr)
-{
-    struct process *process = context;
-
-    tell_time(process);
-    return daemon_check_account(process->daemon, account, reterr);
-}
-
-static int create_aws(void *context, struct daemon *daemon, struct error *reterr)
-{
-    struct process *process = context;
-
-    return aws_cloud_create(&(struct aws_cloud_config){ .loop = &process->loop,
-                                                        .catalogue = &daemon->catalogue,
-                                                        .cluster = daemon->conf.cluster,
-                                                        .node_prefix = daemon->conf.node_prefix,
-                                                        .settings = &daemon->conf.cloud.aws,
-                                                        .seed = uv_hrtime(),
-                                                        .on_event = on_aws_event,
-                                                        .on_note = on_aws_note,
-                                                        .on_account = on_aws_account,
-                                                        .context = process },
-                            &daemon->aws, reterr);
+        if (!core_peer(process->daemon, i, &side->peer))
+            continue;
+        side->process = process;
+        side->which = i;
+        side->name = i == CORE_ENGINE ? daemon->engine_kind->name : daemon->cloud_kind->name;
+        side->link = link_create(&process->loop, &(struct link_config){
+                                                     .name = side->name,
+                                                     .argv = side->peer.argv,
+                                                     .environment = side->peer.environment,
+                                                     .socket = side->peer.socket,
+                                                     .on_up = side_up,
+                                                     .on_down = side_down,
+                                                     .on_line = side_line,
+                                                     .context = side,
+                                                 });
+    }
 }
 
 /*
@@ -398,11 +279,11 @@ static void stop(struct process *process)
     (void)sd_notify(0, "STOPPING=1");
     tell_time(process);
     core_stop(daemon);
-    link_close(process->links[CORE_ENGINE]);
-    if (process->links[CORE_CLOUD] != NULL)
-        link_close(process->links[CORE_CLOUD]);
-    aws_cloud_destroy(daemon->aws);
-    daemon->aws = NULL;
+    for (enum core_side i = 0; i < CORE_SIDES; i++) {
+        if (process->sides[i].link != NULL)
+            link_close(process->sides[i].link);
+    }
+    core_close(daemon);
     close_any(&process->prepare);
     close_any(&process->timer);
     close_any(&process->watchdog);
@@ -501,10 +382,9 @@ static int start(struct process *process, struct error *reterr)
 static void destroy(struct process *process)
 {
     serve_http_stop(process->http);
-    link_destroy(process->links[CORE_ENGINE]);
-    link_destroy(process->links[CORE_CLOUD]);
+    for (enum core_side i = 0; i < CORE_SIDES; i++)
+        link_destroy(process->sides[i].link);
     core_destroy(process->daemon);
-    arena_done(&process->arena);
     mem_free(process);
 }
 
@@ -512,14 +392,15 @@ static struct process *create(const char *path, struct conf *conf)
 {
     struct process *process = mem_alloc(1, sizeof(*process));
 
-    arena_init(&process->arena);
     process->daemon = core_create(path, conf,
                                   &(struct core_host){
                                       .send = send_lines,
                                       .is_up = is_up,
                                       .fault = fault_of,
                                       .monotonic_us = monotonic_us,
-                                      .create_aws = create_aws,
+                                      .loop = &process->loop,
+                                      .tell_time = tell_host_time,
+                                      .seed = uv_hrtime(),
                                       .context = process,
                                   });
     tell_time(process);
@@ -544,8 +425,7 @@ int daemon_run(const char *path, struct conf *conf, struct error *reterr)
                  conf_mode_word(daemon->conf.mode), daemon->conf.policy->name);
         (void)sd_notify(0, "READY=1");
     } else {
-        aws_cloud_destroy(daemon->aws);
-        daemon->aws = NULL;
+        core_close(daemon);
         if (process->has_http_poll)
             close_any(&process->http_poll);
     }

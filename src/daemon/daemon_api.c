@@ -8,7 +8,6 @@
 
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
-#include "daemon/wait_words.h"
 
 static msec_t now_of(void *context)
 {
@@ -19,14 +18,14 @@ static void label_of(void *context, uint64_t task, char *ret, size_t size)
 {
     struct daemon *daemon = context;
 
-    (void)slurm_engine_label(daemon->engine, task, ret, size);
+    (void)daemon->engine_kind->label(daemon->engine, task, ret, size);
 }
 
 static uint64_t find(void *context, const char *label)
 {
     struct daemon *daemon = context;
 
-    return slurm_engine_find(daemon->engine, label);
+    return daemon->engine_kind->find(daemon->engine, label);
 }
 
 /*
@@ -37,7 +36,8 @@ static bool refusal_of(void *context, uint32_t offer, struct cloud_refusal *ret)
 {
     const struct daemon *daemon = context;
 
-    return daemon->aws != NULL && aws_cloud_refusal(daemon->aws, offer, daemon->now, ret);
+    return daemon->cloud != NULL && daemon->cloud_kind->refusal != NULL &&
+           daemon->cloud_kind->refusal(daemon->cloud, offer, daemon->now, ret);
 }
 
 /* Whether the task, or the machine that is chosen for it, waits for the operator's word. */
@@ -97,13 +97,24 @@ static bool waits_for_budget(const struct daemon *daemon, uint64_t task, struct 
     return true;
 }
 
+/* Whether the engine does not let it run. */
+static bool waits_at_engine(const struct daemon *daemon, uint64_t task, struct serve_wait *ret)
+{
+    struct engine_wait wait;
+
+    if (!daemon->engine_kind->wait(daemon->engine, task, daemon->now, &wait))
+        return false;
+    *ret = (struct serve_wait){ .why = wait.why, .until = wait.until };
+    (void)snprintf(ret->text, sizeof(ret->text), "%s", wait.text);
+    return true;
+}
+
 static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, size_t most)
 {
     struct daemon *daemon = context;
-    const struct slurm_wait wait = slurm_engine_wait(daemon->engine, task);
     size_t count = 0;
 
-    if (count < most && wait_words(&wait, daemon->now, &ret[count]))
+    if (count < most && waits_at_engine(daemon, task, &ret[count]))
         count++;
     if (count < most && waits_for_word(daemon, task, &ret[count]))
         count++;
@@ -299,27 +310,16 @@ void daemon_fill_world(struct daemon *daemon)
     daemon_refresh_world(daemon);
 }
 
-static void set_link(struct serve_link *link, const char *name, bool up, const char *detail,
-                     msec_t now)
+/* No 'fault': it is up. */
+static void set_link(struct serve_link *link, const char *name, const char *fault, msec_t now)
 {
+    const bool up = fault == NULL;
+
     if (link->name == NULL || link->up != up)
         link->since = now;
     link->name = name;
     link->up = up;
-    link->detail = up ? "" : detail;
-}
-
-static void add_link(const struct daemon *daemon, struct serve_link *link, enum core_side side)
-{
-    const struct core_host *host = &daemon->host;
-    const bool is_engine = side == CORE_ENGINE;
-    const bool talks = host->is_up(host->context, side);
-    const bool up = talks && (is_engine ? slurm_engine_is_up(daemon->engine)
-                                        : local_cloud_is_ready(daemon->cloud));
-    const char *silence = is_engine ? "slurmctld does not answer" : "it has not said hello";
-
-    set_link(link, is_engine ? "slurm" : "local", up,
-             talks ? silence : host->fault(host->context, side), daemon->now);
+    link->detail = up ? "" : fault;
 }
 
 void daemon_refresh_world(struct daemon *daemon)
@@ -328,13 +328,12 @@ void daemon_refresh_world(struct daemon *daemon)
     uint32_t count = 0;
 
     world->ready = controller_is_audited(daemon->controller);
-    add_link(daemon, &world->links[count++], CORE_ENGINE);
+    set_link(&world->links[count++], daemon->engine_kind->name,
+             daemon_side_fault(daemon, CORE_ENGINE), daemon->now);
     if (daemon->cloud != NULL)
-        add_link(daemon, &world->links[count++], CORE_CLOUD);
-    if (daemon->aws != NULL)
-        set_link(&world->links[count++], "aws", aws_cloud_fault(daemon->aws) == NULL,
-                 aws_cloud_fault(daemon->aws), daemon->now);
-    set_link(&world->links[count++], "store", !daemon->store_failed, daemon->store_fault,
+        set_link(&world->links[count++], daemon->cloud_kind->name,
+                 daemon_side_fault(daemon, CORE_CLOUD), daemon->now);
+    set_link(&world->links[count++], "store", daemon->store_failed ? daemon->store_fault : NULL,
              daemon->now);
     world->link_count = count;
 }

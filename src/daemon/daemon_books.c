@@ -164,8 +164,9 @@ static struct store_due due_of(struct daemon *daemon, const struct view *view, u
 
     label[0] = '\0';
     job_label[0] = '\0';
-    (void)slurm_engine_label(daemon->engine, view->task.id[task], label, sizeof(label));
-    (void)slurm_engine_label(daemon->engine, view->job.id[job], job_label, sizeof(job_label));
+    (void)daemon->engine_kind->label(daemon->engine, view->task.id[task], label, sizeof(label));
+    (void)daemon->engine_kind->label(daemon->engine, view->job.id[job], job_label,
+                                     sizeof(job_label));
     return (struct store_due){
         .task = view->task.id[task],
         .label = label,
@@ -197,7 +198,7 @@ void daemon_on_settled(void *context, const struct view *view, uint32_t task, st
     journal_due(&daemon->journal, &told);
     note_runtime(daemon, view, task, executed);
     if (daemon->shadow == NULL)
-        slurm_engine_cost(daemon->engine, view->task.id[task], due.cost, told.type);
+        daemon->engine_kind->cost(daemon->engine, view->task.id[task], due.cost, told.type);
 }
 
 /*
@@ -418,8 +419,8 @@ static void recall_rent(void *context, const struct store_rent *rent)
                               : NAME_NONE;
 
     if (name != NAME_NONE) /* else the catalogue has changed */
-        aws_cloud_recall(recall->daemon->aws, recall->offers[name], rent->at, rent->closed_at,
-                         rent->was_refused);
+        recall->daemon->cloud_kind->recall(recall->daemon->cloud, recall->offers[name], rent->at,
+                                           rent->closed_at, rent->was_refused);
 }
 
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr)
@@ -427,7 +428,7 @@ int daemon_recall_rents(struct daemon *daemon, struct error *reterr)
     const struct catalogue *catalogue = &daemon->catalogue;
     struct recall recall = { .daemon = daemon,
                              .offers = mem_alloc(catalogue->offer_count, sizeof(*recall.offers)) };
-    const msec_t since = daemon_now(daemon) - aws_cloud_memory(daemon->aws);
+    const msec_t since = daemon_now(daemon) - daemon->cloud_kind->memory(daemon->cloud);
     char words[256];
 
     names_init(&recall.words);

@@ -75,12 +75,9 @@ int daemon_check_key(const struct conf *conf, struct error *reterr)
 
 const char *daemon_check_note(const struct conf *conf)
 {
-    const struct aws_settings *aws = &conf->cloud.aws;
+    const struct cloud_adapter *cloud = conf->cloud.kind;
 
-    if (conf->cloud.is_aws && aws->image == NULL && aws->launch_template == NULL)
-        return "kind aws has neither 'launch_template' nor 'image', which every mode but shadow "
-               "needs";
-    return NULL;
+    return cloud->note != NULL ? cloud->note(conf->cloud.settings) : NULL;
 }
 
 int daemon_check(const struct conf *conf, struct error *reterr)

@@ -9,11 +9,6 @@
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
 
-/* In mode shadow: Slurm looks at what it was told once a second, and so starts a job 0.5 to 0.8 s after
- * it was placed; an engine that takes longer had no room for it. */
-static const msec_t start_lag_min_ms = 800;
-static const msec_t start_lag_max_ms = 2 * MSEC_PER_SEC;
-
 /*
  * News.
  */
@@ -42,10 +37,58 @@ static void heard_in_shadow(void *context, const struct engine_event *event)
     shadow_heard(daemon->shadow, event);
 }
 
+/* From an adapter that has a connection of its own: the loop's order is ours, so that an event is of the
+ * turn that hears it. */
+static msec_t time_of_loop(struct daemon *daemon)
+{
+    daemon->host.tell_time(daemon->host.context);
+    return daemon->now;
+}
+
+static void on_loop_engine(void *context, const struct engine_event *event)
+{
+    struct daemon *daemon = context;
+    struct engine_event heard = *event;
+
+    heard.at = time_of_loop(daemon);
+    if (daemon->shadow != NULL)
+        shadow_heard(daemon->shadow, &heard);
+    else
+        daemon_on_engine(daemon, &heard);
+}
+
+static void on_loop_cloud(void *context, const struct cloud_event *event)
+{
+    struct daemon *daemon = context;
+    struct cloud_event heard = *event;
+
+    heard.at = time_of_loop(daemon);
+    daemon_on_cloud(daemon, &heard);
+}
+
+static int on_account(void *context, const char *account, struct error *reterr)
+{
+    struct daemon *daemon = context;
+
+    daemon->host.tell_time(daemon->host.context);
+    return daemon_check_account(daemon, account, reterr);
+}
+
 static void on_say(void *context, const char *text)
 {
-    (void)context;
-    LOG_INFO("slurm: %s", text);
+    const struct daemon *daemon = context;
+
+    LOG_INFO("%s: %s", daemon->engine_kind->name, text);
+}
+
+static void on_note(void *context, bool is_error, const char *text)
+{
+    const struct daemon *daemon = context;
+
+    if (is_error)
+        LOG_WARNING("%s: %s", daemon->cloud_kind->name, text);
+    else
+        LOG_INFO("%s: %s", daemon->cloud_kind->name, text);
 }
 
 /* "m1.large, $0.096000 an hour for all that run there" */
@@ -79,101 +122,162 @@ static void send_to_cloud(void *context, const char *lines, size_t size)
     daemon->host.send(daemon->host.context, CORE_CLOUD, lines, size);
 }
 
+/*
+ * Sides.
+ */
+
+static void *self_of(const struct daemon *daemon, enum core_side side)
+{
+    return side == CORE_ENGINE ? daemon->engine : daemon->cloud;
+}
+
+const struct adapter_lines *daemon_lines(const struct daemon *daemon, enum core_side side)
+{
+    if (self_of(daemon, side) == NULL)
+        return NULL;
+    return side == CORE_ENGINE ? daemon->engine_kind->lines : daemon->cloud_kind->lines;
+}
+
 void core_connected(struct daemon *daemon, enum core_side side)
 {
-    if (side == CORE_ENGINE)
-        slurm_engine_connected(daemon->engine, daemon->now);
-    else
-        local_cloud_connected(daemon->cloud, daemon->now);
+    const struct adapter_lines *lines = daemon_lines(daemon, side);
+
+    if (lines != NULL)
+        lines->connected(self_of(daemon, side), daemon->now);
 }
 
 void core_disconnected(struct daemon *daemon, enum core_side side)
 {
-    if (side == CORE_ENGINE)
-        slurm_engine_disconnected(daemon->engine, daemon->now);
-    else
-        local_cloud_disconnected(daemon->cloud, daemon->now);
+    const struct adapter_lines *lines = daemon_lines(daemon, side);
+
+    if (lines != NULL)
+        lines->disconnected(self_of(daemon, side), daemon->now);
 }
 
 void core_line(struct daemon *daemon, enum core_side side, char *text, size_t length)
 {
-    if (side == CORE_ENGINE)
-        slurm_engine_line(daemon->engine, daemon->now, text, length);
-    else
-        local_cloud_line(daemon->cloud, daemon->now, text, length);
+    const struct adapter_lines *lines = daemon_lines(daemon, side);
+
+    if (lines != NULL)
+        lines->line(self_of(daemon, side), daemon->now, text, length);
 }
 
-static bool is_up(const struct daemon *daemon, enum core_side side)
+bool core_peer(struct daemon *daemon, enum core_side side, struct adapter_peer *ret)
 {
-    return daemon->host.is_up(daemon->host.context, side);
+    const struct conf *conf = &daemon->conf;
+
+    if (daemon_lines(daemon, side) == NULL)
+        return false;
+    *ret = side == CORE_ENGINE ? daemon->engine_kind->peer(conf->engine.settings, &daemon->arena)
+                               : daemon->cloud_kind->peer(conf->cloud.settings, &daemon->arena);
+    return true;
+}
+
+/* Whether nobody has to carry its lines, or somebody does. */
+static bool is_carried(const struct daemon *daemon, enum core_side side)
+{
+    return daemon_lines(daemon, side) == NULL || daemon->host.is_up(daemon->host.context, side);
+}
+
+const char *daemon_side_fault(const struct daemon *daemon, enum core_side side)
+{
+    if (!is_carried(daemon, side))
+        return daemon->host.fault(daemon->host.context, side);
+    return side == CORE_ENGINE ? daemon->engine_kind->fault(daemon->engine)
+                               : daemon->cloud_kind->fault(daemon->cloud);
 }
 
 bool daemon_is_connected(const struct daemon *daemon)
 {
-    return is_up(daemon, CORE_ENGINE) && slurm_engine_is_up(daemon->engine) &&
+    return is_carried(daemon, CORE_ENGINE) && daemon->engine_kind->is_usable(daemon->engine) &&
            (daemon->cloud == NULL ||
-            (is_up(daemon, CORE_CLOUD) && local_cloud_is_ready(daemon->cloud))) &&
-           (daemon->aws == NULL || aws_cloud_is_usable(daemon->aws));
+            (is_carried(daemon, CORE_CLOUD) && daemon->cloud_kind->is_usable(daemon->cloud)));
 }
 
 /*
  * Adapters.
  */
 
-int daemon_create_adapters(struct daemon *daemon, struct error *reterr)
+static int create_engine(struct daemon *daemon, struct error *reterr)
 {
     const struct conf *conf = &daemon->conf;
+    const struct engine_adapter *kind = daemon->engine_kind;
     const bool is_shadow = conf->mode == CONF_SHADOW;
-    const struct slurm_engine_config engine = {
-        .catalogue = &daemon->catalogue,
-        .shapes = &daemon->shapes,
-        .users = &daemon->users,
-        .job_names = &daemon->job_names,
-        .node_prefix = conf->node_prefix,
-        .partition = conf->engine.partition,
-        .stop_signal = conf->engine.stop_signal,
-        .stop_grace_ms = conf->engine.stop_grace_ms,
-        .tmp_mib = (uint64_t)conf->engine.tmp_mib,
-        .start_timeout_ms = conf->timing.start_timeout_ms,
-        .observes = is_shadow,
-        .on_event = is_shadow ? heard_in_shadow : daemon_on_engine,
-        .on_send = send_to_engine,
-        .on_say = on_say,
-        .describe = describe_machine,
-        .context = daemon,
-    };
-    const struct local_cloud_config cloud = {
-        .catalogue = &daemon->catalogue,
-        .cluster = conf->cluster,
-        .node_prefix = conf->node_prefix,
-        .on_event = daemon_on_cloud,
-        .on_send = send_to_cloud,
-        .context = daemon,
-    };
 
-    daemon->engine = slurm_engine_create(&engine);
-    if (!is_shadow && conf->cloud.is_aws)
-        return daemon->host.create_aws(daemon->host.context, daemon, reterr);
-    if (!is_shadow) {
-        daemon->cloud = local_cloud_create(&cloud);
-        return 0;
-    }
+    return kind->create(
+        &(struct engine_config){
+            .settings = conf->engine.settings,
+            .catalogue = &daemon->catalogue,
+            .shapes = &daemon->shapes,
+            .users = &daemon->users,
+            .job_names = &daemon->job_names,
+            .node_prefix = conf->node_prefix,
+            .start_timeout_ms = conf->timing.start_timeout_ms,
+            .observes = is_shadow,
+            .loop = daemon->host.loop,
+            .on_event = kind->lines == NULL ? on_loop_engine
+                        : is_shadow         ? heard_in_shadow
+                                            : daemon_on_engine,
+            .on_send = send_to_engine,
+            .on_say = on_say,
+            .describe = describe_machine,
+            .context = daemon,
+        },
+        &daemon->engine, reterr);
+}
+
+static int create_cloud(struct daemon *daemon, struct error *reterr)
+{
+    const struct conf *conf = &daemon->conf;
+    const struct cloud_adapter *kind = daemon->cloud_kind;
+
+    return kind->create(
+        &(struct cloud_config){
+            .settings = conf->cloud.settings,
+            .catalogue = &daemon->catalogue,
+            .cluster = conf->cluster,
+            .node_prefix = conf->node_prefix,
+            .loop = daemon->host.loop,
+            .seed = daemon->host.seed,
+            .on_event = kind->lines == NULL ? on_loop_cloud : daemon_on_cloud,
+            .on_send = send_to_cloud,
+            .on_note = on_note,
+            .on_account = on_account,
+            .context = daemon,
+        },
+        &daemon->cloud, reterr);
+}
+
+static void create_shadow(struct daemon *daemon)
+{
+    const struct engine_lags lags = daemon->engine_kind->lags(daemon->conf.engine.settings);
+
     daemon->shadow = shadow_create(&(struct shadow_config){
-        .start_lag_min_ms = start_lag_min_ms,
-        .start_lag_max_ms = start_lag_max_ms,
-        .news_lag_ms = daemon->conf.engine.poll_ms / 2,
-        .engine = slurm_engine_port(daemon->engine),
+        .start_lag_min_ms = lags.start_min_ms,
+        .start_lag_max_ms = lags.start_max_ms,
+        .news_lag_ms = lags.news_ms,
+        .engine = daemon->engine_kind->port(daemon->engine),
         .catalogue = &daemon->catalogue,
         .on_engine = daemon_on_engine,
         .on_cloud = daemon_on_cloud,
         .context = daemon,
     });
+}
+
+int daemon_create_adapters(struct daemon *daemon, struct error *reterr)
+{
+    const int rc = create_engine(daemon, reterr);
+
+    if (rc < 0)
+        return rc;
+    if (daemon->conf.mode != CONF_SHADOW)
+        return create_cloud(daemon, reterr);
+    create_shadow(daemon);
     return 0;
 }
 
 struct cloud_port daemon_cloud_port(struct daemon *daemon)
 {
-    if (daemon->shadow != NULL)
-        return shadow_cloud_port(daemon->shadow);
-    return daemon->aws != NULL ? aws_cloud_port(daemon->aws) : local_cloud_port(daemon->cloud);
+    return daemon->shadow != NULL ? shadow_cloud_port(daemon->shadow)
+                                  : daemon->cloud_kind->port(daemon->cloud);
 }

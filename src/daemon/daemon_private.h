@@ -11,14 +11,11 @@
  *   daemon_state.c   what the daemon keeps of itself
  *   daemon_machines.c  machines of an earlier process
  *   doctor.c         what is wrong with the world
- *   wait_words.c     why the engine does not let a job run, in words
  */
 #ifndef STINT_DAEMON_DAEMON_PRIVATE_H
 #define STINT_DAEMON_DAEMON_PRIVATE_H
 
 #include "base/steady_clock.h"
-#include "cloud/aws/aws_cloud.h"
-#include "cloud/local/local_cloud.h"
 #include "control/controller.h"
 #include "daemon/budget.h"
 #include "daemon/conf.h"
@@ -27,7 +24,6 @@
 #include "daemon/gate.h"
 #include "daemon/journal.h"
 #include "daemon/shadow.h"
-#include "engine/slurm/slurm_engine.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
@@ -57,9 +53,10 @@ struct daemon {
     struct journal journal;
     struct gate *gate;
     struct shadow *shadow; /* of mode shadow, else NULL */
-    struct slurm_engine *engine;
-    struct local_cloud *cloud; /* NULL in mode shadow, and if the cloud is another */
-    struct aws_cloud *aws;     /* likewise */
+    const struct engine_adapter *engine_kind;
+    const struct cloud_adapter *cloud_kind;
+    void *engine; /* of that kind */
+    void *cloud;  /* NULL in mode shadow */
     struct controller_config control;
     struct controller *controller;
     struct serve_world world;
@@ -106,6 +103,12 @@ void daemon_on_cloud(void *context, const struct cloud_event *event);
 
 /* Engine and cloud, or the virtual world in the cloud's place. */
 int daemon_create_adapters(struct daemon *daemon, struct error *reterr);
+
+/* One of the two, if it is there and speaks lines; else NULL. */
+const struct adapter_lines *daemon_lines(const struct daemon *daemon, enum core_side side);
+
+/* What is wrong with the side that is there, in words; NULL: nothing. */
+const char *daemon_side_fault(const struct daemon *daemon, enum core_side side);
 struct cloud_port daemon_cloud_port(struct daemon *daemon);
 
 /* Whether both sides can be asked. */
@@ -142,7 +145,7 @@ int daemon_teach(struct daemon *daemon, struct error *reterr);
 /* From the books: how long machines take to boot. */
 void daemon_learn_boots(struct daemon *daemon);
 
-/* Tell the cloud aws which offers were refused in an earlier life, so that back-offs go on. */
+/* Tell the cloud, if it has back-offs, which offers were refused in an earlier life, so that back-offs go on. */
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 
 /* daemon_state.c: open the store; the daemon drains on if it did. */
@@ -160,7 +163,7 @@ bool daemon_budget_is_spent(const struct daemon *daemon);
 /* daemon_watch.c: look for findings now and then; new ones go to the log. */
 void daemon_watch_findings(struct daemon *daemon);
 
-/* Whether the machines may be in this AWS account; then it is kept. */
+/* Whether the machines may be in this account; then it is kept. */
 int daemon_check_account(struct daemon *daemon, const char *account, struct error *reterr);
 
 /* daemon_machines.c: before the adapters are made; when the controller is. */
@@ -177,7 +180,6 @@ void daemon_refresh_world(struct daemon *daemon);
 void daemon_let_rents_wait(struct daemon *daemon, msec_t now);
 
 /* doctor.c: for struct serve_world. */
-void doctor_each(void *context, void (*each)(void *to, const struct serve_finding *finding),
-                 void *to);
+void doctor_each(void *context, void (*each)(void *to, const struct finding *finding), void *to);
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/daemon_private.h"
@@ -26,7 +25,7 @@ static const char *state_file(struct daemon *daemon)
 /*
  * Where machines are. Under another name, at another cloud, in another region or with another account's
  * keys nobody would find them, and they would be paid for until somebody looks. With another prefix
- * nobody would know their nodes. The account is known only when AWS was asked: see daemon_check_account.
+ * nobody would know their nodes. The account is known only when the cloud was asked: see daemon_check_account.
  */
 
 struct home {
@@ -36,25 +35,14 @@ struct home {
     char prefix[WORD_SIZE];
 };
 
-/* As aws_client.h finds it, but for the profile. */
-static const char *region_of(const struct conf_cloud *cloud)
-{
-    const char *region = cloud->is_aws ? cloud->aws.region : "";
-
-    if (region == NULL)
-        region = getenv("AWS_REGION");
-    if (region == NULL)
-        region = getenv("AWS_DEFAULT_REGION");
-    return region != NULL ? region : "";
-}
-
 static struct home home_of(const struct conf *conf)
 {
     struct home home;
 
     (void)snprintf(home.cluster, sizeof(home.cluster), "%s", conf->cluster);
-    (void)snprintf(home.cloud, sizeof(home.cloud), "%s", conf->cloud.is_aws ? "aws" : "local");
-    (void)snprintf(home.region, sizeof(home.region), "%s", region_of(&conf->cloud));
+    (void)snprintf(home.cloud, sizeof(home.cloud), "%s", conf->cloud.kind->name);
+    (void)snprintf(home.region, sizeof(home.region), "%s",
+                   conf->cloud.kind->region(conf->cloud.settings));
     (void)snprintf(home.prefix, sizeof(home.prefix), "%s", conf->node_prefix);
     return home;
 }
@@ -126,10 +114,10 @@ int daemon_check_account(struct daemon *daemon, const char *account, struct erro
         return 0;
     if (count > 0 && last[0] != '\0')
         return error_set(reterr, -EBUSY,
-                         "the AWS keys are of account %s, and %u machines are still rented in "
+                         "the %s keys are of account %s, and %u machines are still rented in "
                          "account %.16s: nothing is rented, listed or ended. Put the keys of the "
                          "old account back; to move, 'stint drain' with those first",
-                         account, count, last);
+                         daemon->cloud_kind->owner, account, count, last);
     journal_mark(&daemon->journal, MARK_ACCOUNT, account);
     daemon->write_at = daemon->now;
     return 0;

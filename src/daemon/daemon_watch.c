@@ -10,7 +10,7 @@
 
 static const msec_t watch_every_ms = 10 * MSEC_PER_SEC;
 
-static void log_new(void *context, const struct serve_finding *finding)
+static void log_new(void *context, const struct finding *finding)
 {
     const enum conf_log_level level = strcmp(finding->severity, "error") == 0     ? CONF_LOG_ERROR
                                       : strcmp(finding->severity, "warning") == 0 ? CONF_LOG_WARNING
@@ -21,13 +21,13 @@ static void log_new(void *context, const struct serve_finding *finding)
             finding->text, finding->advice);
 }
 
-static void log_gone(void *context, const struct serve_finding *finding)
+static void log_gone(void *context, const struct finding *finding)
 {
     (void)context;
     LOG_INFO("finding is over kind=%s subject=%s", finding->kind, finding->subject);
 }
 
-static void see(void *to, const struct serve_finding *finding)
+static void see(void *to, const struct finding *finding)
 {
     if (strcmp(finding->kind, "more") != 0) /* of a kind that is seen anyway */
         finding_watch_see(to, finding);

@@ -23,12 +23,12 @@ enum { FINDINGS_PER_KIND = 20 };
 /* Whom to tell. */
 struct doctor {
     struct daemon *daemon;
-    void (*each)(void *to, const struct serve_finding *finding);
+    void (*each)(void *to, const struct finding *finding);
     void *to;
     uint32_t told; /* of the kind that is looked for */
 };
 
-static void tell(struct doctor *doctor, const struct serve_finding *finding)
+static void tell(struct doctor *doctor, const struct finding *finding)
 {
     if (doctor->told++ < FINDINGS_PER_KIND)
         doctor->each(doctor->to, finding);
@@ -41,7 +41,7 @@ static void next_kind(struct doctor *doctor)
 
     if (doctor->told > FINDINGS_PER_KIND) {
         (void)snprintf(text, sizeof(text), "%u more like these", doctor->told - FINDINGS_PER_KIND);
-        doctor->each(doctor->to, &(struct serve_finding){
+        doctor->each(doctor->to, &(struct finding){
                                      .severity = "note",
                                      .kind = "more",
                                      .subject = "",
@@ -58,6 +58,15 @@ static void machine(const struct doctor *doctor, uint64_t instance, char *buf, s
                    (unsigned long long)instance);
 }
 
+static const char *link_advice(const struct doctor *doctor, const struct serve_link *link)
+{
+    const struct cloud_adapter *cloud = doctor->daemon->cloud_kind;
+
+    if (cloud->down_advice != NULL && strcmp(link->name, cloud->name) == 0)
+        return cloud->down_advice;
+    return "Nothing is decided until it is back. See that the program at the other end runs.";
+}
+
 static void look_at_links(struct doctor *doctor)
 {
     const struct serve_world *world = &doctor->daemon->world;
@@ -65,12 +74,11 @@ static void look_at_links(struct doctor *doctor)
     for (uint32_t i = 0; i < world->link_count; i++) {
         const struct serve_link *link = &world->links[i];
         const bool is_store = strcmp(link->name, "store") == 0;
-        const bool is_aws = strcmp(link->name, "aws") == 0;
 
         if (link->up)
             continue;
         tell(doctor,
-             &(struct serve_finding){
+             &(struct finding){
                  .severity = "error",
                  .kind = is_store ? "store" : "link-down",
                  .subject = link->name,
@@ -78,10 +86,7 @@ static void look_at_links(struct doctor *doctor)
                  .advice = is_store ? "Nothing is rented or placed while the store cannot be "
                                       "written; empty machines go back. Make room on its "
                                       "disk, or correct its rights."
-                           : is_aws ? "Nothing is rented or ended meanwhile. `stint doctor "
-                                      "--cloud` says what is wrong with keys and rights."
-                                    : "Nothing is decided until it is back. See that the "
-                                      "program at the other end runs.",
+                                    : link_advice(doctor, link),
              });
     }
     next_kind(doctor);
@@ -99,13 +104,12 @@ static void look_at_machine(struct doctor *doctor, const struct view *view, uint
         (void)snprintf(text, sizeof(text), "is %s and should have been ready %lld s ago",
                        serve_instance_word((enum instance_state)state),
                        (long long)(late / MSEC_PER_SEC));
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "warning",
                          .kind = "not-ready",
                          .subject = name,
                          .text = text,
-                         .advice = "Look at its console: does it boot, does slurmd start and reach "
-                                   "slurmctld? It is given back after 'boot_timeout'.",
+                         .advice = doctor->daemon->engine_kind->words.not_ready,
                      });
     }
 }
@@ -132,7 +136,7 @@ static void look_at_counts(struct doctor *doctor)
                        "machines with our tag were found whose type or offer nobody knows (%llu "
                        "times)",
                        (unsigned long long)stats->strangers);
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "error",
                          .kind = "leaked",
                          .subject = daemon->conf.cluster,
@@ -142,7 +146,7 @@ static void look_at_counts(struct doctor *doctor)
                      });
     }
     if (daemon->former_count > 0)
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "warning",
                          .kind = "former-offer",
                          .subject = daemon->conf.catalogue,
@@ -151,7 +155,7 @@ static void look_at_counts(struct doctor *doctor)
                                    "them, put the offers back and restart stintd.",
                      });
     if (daemon->limited_at >= 0 && daemon->now - daemon->limited_at < lately_ms)
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "warning",
                          .kind = "limit",
                          .subject = "limits",
@@ -162,13 +166,12 @@ static void look_at_counts(struct doctor *doctor)
         (void)snprintf(text, sizeof(text),
                        "%llu machines were given back because nothing would start there",
                        (unsigned long long)stats->bad_machines);
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "warning",
                          .kind = "bad-machine",
                          .subject = daemon->conf.cluster,
                          .text = text,
-                         .advice = "Compare what the catalogue says of the type with what slurmd "
-                                   "reports (processors, memory, gres, features).",
+                         .advice = daemon->engine_kind->words.bad_machine,
                      });
     }
     next_kind(doctor);
@@ -188,7 +191,7 @@ static void look_at_budgets(struct doctor *doctor)
             continue;
         serve_budget_text(budget, doctor->daemon->now, text, sizeof(text));
         tell(doctor,
-             &(struct serve_finding){
+             &(struct finding){
                  .severity = is_spent ? "error" : "warning",
                  .kind = is_spent ? "budget-spent" : "budget-low",
                  .subject = "limits",
@@ -212,28 +215,30 @@ static void look_at_witnesses(struct doctor *doctor)
     const uint32_t rivals = controller_rivals(daemon->controller);
     const bool doubts = controller_doubts(daemon->controller);
     char text[SERVE_TEXT];
+    char advice[2 * SERVE_TEXT];
 
     if (missing > 0) {
         (void)snprintf(text, sizeof(text), "the cloud's list lacks %u of %u machines%s", missing,
                        controller_view(daemon->controller)->instance.living,
                        doubts ? "; it is not believed, and nothing is rented" : "");
-        tell(doctor,
-             &(struct serve_finding){
-                 .severity = doubts ? "error" : "warning",
-                 .kind = "missing-machines",
-                 .subject = daemon->conf.cluster,
-                 .text = text,
-                 .advice =
-                     "Look at the cloud's console: are they there? Then see whose keys, "
-                     "account and region stintd uses (`stint doctor --cloud`). Machines whose "
-                     "node answers Slurm keep their jobs; all count in the limits.",
-             });
+        (void)snprintf(advice, sizeof(advice),
+                       "Look at the cloud's console: are they there? Then see whose keys, "
+                       "account and region stintd uses (`stint doctor --cloud`). Machines whose "
+                       "node answers %s keep their jobs; all count in the limits.",
+                       daemon->engine_kind->title);
+        tell(doctor, &(struct finding){
+                         .severity = doubts ? "error" : "warning",
+                         .kind = "missing-machines",
+                         .subject = daemon->conf.cluster,
+                         .text = text,
+                         .advice = advice,
+                     });
     }
     if (rivals > 0) {
         (void)snprintf(
             text, sizeof(text),
             "%u machines of this cluster were rented by somebody else; nothing is rented", rivals);
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "error",
                          .kind = "second-daemon",
                          .subject = daemon->conf.cluster,
@@ -256,7 +261,7 @@ static void tell_late_list(struct doctor *doctor, const char *side, msec_t since
         return;
     (void)snprintf(text, sizeof(text), "has been asked for %lld s what there is, and has not ended",
                    (long long)(late / MSEC_PER_SEC));
-    tell(doctor, &(struct serve_finding){
+    tell(doctor, &(struct finding){
                      .severity = "error",
                      .kind = "audit-late",
                      .subject = side,
@@ -287,16 +292,16 @@ static void look_at_leaving(struct doctor *doctor)
             continue;
         machine(doctor, view->instance.id[instance], name, sizeof(name));
         (void)snprintf(text, sizeof(text),
-                       "should have been given back %lld s ago, but Slurm has something allocated "
+                       "should have been given back %lld s ago, but %s has something allocated "
                        "there that is not managed by Stint",
-                       (long long)((doctor->daemon->now - since) / MSEC_PER_SEC));
-        tell(doctor, &(struct serve_finding){
+                       (long long)((doctor->daemon->now - since) / MSEC_PER_SEC),
+                       doctor->daemon->engine_kind->title);
+        tell(doctor, &(struct finding){
                          .severity = "warning",
                          .kind = "still-busy",
                          .subject = name,
                          .text = text,
-                         .advice = "See `squeue -w NODE`. It is given back when that has ended; "
-                                   "nobody else's job is stopped for it.",
+                         .advice = doctor->daemon->engine_kind->words.still_busy,
                      });
     }
     next_kind(doctor);
@@ -314,22 +319,20 @@ static void look_at_boots(struct doctor *doctor)
                        "%u machines in a row did not become ready; one is tried at a time until "
                        "one does",
                        failed);
-        tell(doctor,
-             &(struct serve_finding){
-                 .severity = "error",
-                 .kind = "no-boot",
-                 .subject = daemon->conf.cluster,
-                 .text = text,
-                 .advice = "Look at the image, the munge key and the security group, and at "
-                           "the console of the last one. A restart tries again at once.",
-             });
+        tell(doctor, &(struct finding){
+                         .severity = "error",
+                         .kind = "no-boot",
+                         .subject = daemon->conf.cluster,
+                         .text = text,
+                         .advice = daemon->engine_kind->words.no_boot,
+                     });
     }
     if (outlived > 0) {
         (void)snprintf(text, sizeof(text),
                        "machines whose bill had ended were still there and were given back (%llu "
                        "times)",
                        (unsigned long long)outlived);
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "warning",
                          .kind = "outlived",
                          .subject = daemon->conf.cluster,
@@ -347,21 +350,20 @@ static void tell_late_return(void *context, const struct store_intent *intent)
     struct doctor *doctor = context;
     const struct daemon *daemon = doctor->daemon;
     const msec_t late = daemon->now - intent->at;
-    const char *code = "";
+    char fault[128] = "";
     char name[64];
     char text[SERVE_TEXT];
 
     if (intent->kind != STORE_GIVE_BACK || late < return_ms)
         return;
-    if (daemon->aws != NULL && aws_cloud_trouble(daemon->aws).refused > 0)
-        code = aws_cloud_trouble(daemon->aws).code;
+    if (daemon->cloud != NULL && daemon->cloud_kind->return_fault != NULL)
+        (void)daemon->cloud_kind->return_fault(daemon->cloud, fault, sizeof(fault));
     machine(doctor, intent->instance, name, sizeof(name));
     (void)snprintf(text, sizeof(text),
                    "was given back %lld s ago and the cloud has not confirmed it%s%s; it may be "
                    "paid for still",
-                   (long long)(late / MSEC_PER_SEC),
-                   code[0] != '\0' ? "; EC2 refuses terminations with " : "", code);
-    tell(doctor, &(struct serve_finding){
+                   (long long)(late / MSEC_PER_SEC), fault[0] != '\0' ? "; " : "", fault);
+    tell(doctor, &(struct finding){
                      .severity = "error",
                      .kind = "not-returned",
                      .subject = name,
@@ -378,44 +380,46 @@ static void look_at_returns(struct doctor *doctor)
     next_kind(doctor);
 }
 
-/* EC2 alone: the local cloud's lists come from the program that holds the machines. */
-static void look_at_lists(struct doctor *doctor)
+/*
+ * What engine and cloud find themselves.
+ */
+
+static void tell_found(void *context, const struct finding *finding)
+{
+    tell(context, finding);
+}
+
+static void next_found(void *context)
+{
+    next_kind(context);
+}
+
+static bool knows(void *context, uint64_t instance)
+{
+    const struct daemon *daemon = context;
+
+    return view_find_instance(controller_view(daemon->controller), instance) != ROW_NONE;
+}
+
+static void look_at_engine(struct doctor *doctor)
+{
+    struct daemon *daemon = doctor->daemon;
+    const struct finding_sink sink = { .tell = tell_found,
+                                       .next_kind = next_found,
+                                       .context = doctor };
+
+    daemon->engine_kind->each_finding(daemon->engine, knows, daemon, &sink);
+}
+
+static void look_at_cloud(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
-    struct aws_fleet_trouble trouble;
-    char text[SERVE_TEXT];
+    const struct finding_sink sink = { .tell = tell_found,
+                                       .next_kind = next_found,
+                                       .context = doctor };
 
-    if (daemon->aws == NULL)
-        return;
-    trouble = aws_cloud_trouble(daemon->aws);
-    if (trouble.refused > 0) {
-        (void)snprintf(text, sizeof(text), "EC2 refuses to terminate %u machines: %s",
-                       trouble.refused, trouble.code);
-        tell(doctor, &(struct serve_finding){
-                         .severity = "error",
-                         .kind = "not-returned",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = "Take their termination protection away, or give stintd the "
-                                   "right to end them (`stint doctor --cloud`). They are paid for.",
-                     });
-    }
-    if (trouble.missing > 0) {
-        (void)snprintf(text, sizeof(text),
-                       "EC2's lists lack %u machines, and nothing shows that they have ended",
-                       trouble.missing);
-        tell(doctor,
-             &(struct serve_finding){
-                 .severity = "error",
-                 .kind = "vanished",
-                 .subject = daemon->conf.cluster,
-                 .text = text,
-                 .advice = "They count as rented, and nothing is rented in their place. See "
-                           "the EC2 console: are they there, and do they carry the tag "
-                           "stint:cluster?",
-             });
-    }
-    next_kind(doctor);
+    if (daemon->cloud != NULL && daemon->cloud_kind->each_finding != NULL)
+        daemon->cloud_kind->each_finding(daemon->cloud, daemon->conf.cluster, &sink);
 }
 
 static void look_at_offers(struct doctor *doctor)
@@ -432,7 +436,7 @@ static void look_at_offers(struct doctor *doctor)
         (void)gate_offer_words(view->catalogue, i, subject, sizeof(subject));
         (void)snprintf(text, sizeof(text), "was refused and is not asked for again for %lld s",
                        (long long)(left / MSEC_PER_SEC) + 1);
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "note",
                          .kind = "blocked-offer",
                          .subject = subject,
@@ -455,7 +459,7 @@ static void look_at_intents(struct doctor *doctor)
     (void)snprintf(text, sizeof(text), "of %u open intents the oldest waits for %lld s",
                    gate_open_count(daemon->gate),
                    (long long)((daemon->now - oldest) / MSEC_PER_SEC));
-    tell(doctor, &(struct serve_finding){
+    tell(doctor, &(struct finding){
                      .severity = "warning",
                      .kind = "open-intent",
                      .subject = "journal",
@@ -466,75 +470,13 @@ static void look_at_intents(struct doctor *doctor)
     next_kind(doctor);
 }
 
-static void tell_unholdable(void *context, uint64_t task, const char *reason)
-{
-    struct doctor *doctor = context;
-    char label[SERVE_TEXT] = "";
-
-    (void)slurm_engine_label(doctor->daemon->engine, task, label, sizeof(label));
-    tell(doctor, &(struct serve_finding){
-                     .severity = "error",
-                     .kind = "unholdable",
-                     .subject = label,
-                     .text = reason,
-                     .advice = "Nothing in the catalogue can hold this job. Add a larger type, or "
-                               "tell its user to ask for less.",
-                 });
-}
-
-static void tell_barred(void *context, uint64_t task, const struct slurm_wait *wait)
-{
-    struct doctor *doctor = context;
-    const bool is_refused = wait->kind == SLURM_WAIT_REFUSED;
-    char label[SERVE_TEXT] = "";
-    char text[SERVE_TEXT];
-
-    (void)slurm_engine_label(doctor->daemon->engine, task, label, sizeof(label));
-    (void)snprintf(text, sizeof(text), "%s: %s", wait->word,
-                   is_refused ? "Slurm did not start it when it was placed" : wait->reason);
-    tell(doctor,
-         &(struct serve_finding){
-             .severity = is_refused ? "warning" : "note",
-             .kind = is_refused ? "not-started" : "policy",
-             .subject = label,
-             .text = text,
-             .advice = is_refused
-                           ? "It is tried again later. `scontrol show job` has more; see what "
-                             "Slurm's partitions, limits and reservations say of it."
-                           : "Nothing is rented for it while Slurm would not start it. Change "
-                             "the job or the limit, or wait.",
-         });
-}
-
-static void tell_stray(void *context, uint64_t instance, bool is_up)
-{
-    struct doctor *doctor = context;
-    char name[64];
-
-    if (view_find_instance(controller_view(doctor->daemon->controller), instance) != ROW_NONE)
-        return;
-    machine(doctor, instance, name, sizeof(name));
-    tell(doctor,
-         &(struct serve_finding){
-             .severity = "warning",
-             .kind = "stuck-node",
-             .subject = name,
-             .text = is_up ? "Slurm has a node with our prefix that runs, but no machine of "
-                             "ours has this name"
-                           : "Slurm still has a node of a machine that is no more",
-             .advice = is_up ? "Find out who started it; end it there."
-                             : "It does no harm. Remove it: scontrol delete "
-                               "nodename=NAME",
-         });
-}
-
 static void look_at_mode(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
 
     if (daemon->conf.mode == CONF_SHADOW)
         tell(doctor,
-             &(struct serve_finding){
+             &(struct finding){
                  .severity = "note",
                  .kind = "shadow",
                  .subject = daemon->conf.cluster,
@@ -543,7 +485,7 @@ static void look_at_mode(struct doctor *doctor)
                            "stintd to let it work.",
              });
     if (daemon->is_draining)
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "note",
                          .kind = "draining",
                          .subject = daemon->conf.cluster,
@@ -551,7 +493,7 @@ static void look_at_mode(struct doctor *doctor)
                          .advice = "`stint drain --off` ends this.",
                      });
     if (gate_proposal_count(daemon->gate) > 0)
-        tell(doctor, &(struct serve_finding){
+        tell(doctor, &(struct finding){
                          .severity = "note",
                          .kind = "proposals",
                          .subject = daemon->conf.cluster,
@@ -561,8 +503,7 @@ static void look_at_mode(struct doctor *doctor)
     next_kind(doctor);
 }
 
-void doctor_each(void *context, void (*each)(void *to, const struct serve_finding *finding),
-                 void *to)
+void doctor_each(void *context, void (*each)(void *to, const struct finding *finding), void *to)
 {
     struct doctor doctor = { .daemon = context, .each = each, .to = to };
 
@@ -574,14 +515,9 @@ void doctor_each(void *context, void (*each)(void *to, const struct serve_findin
     look_at_leaving(&doctor);
     look_at_boots(&doctor);
     look_at_machines(&doctor);
-    slurm_engine_each_unholdable(doctor.daemon->engine, tell_unholdable, &doctor);
-    next_kind(&doctor);
-    slurm_engine_each_barred(doctor.daemon->engine, tell_barred, &doctor);
-    next_kind(&doctor);
-    slurm_engine_each_stray(doctor.daemon->engine, tell_stray, &doctor);
-    next_kind(&doctor);
+    look_at_engine(&doctor);
     look_at_returns(&doctor);
-    look_at_lists(&doctor);
+    look_at_cloud(&doctor);
     look_at_intents(&doctor);
     look_at_offers(&doctor);
     look_at_mode(&doctor);

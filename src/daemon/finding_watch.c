@@ -51,7 +51,7 @@ static struct finding_watch_row *find(struct finding_watch *watch,
     return NULL;
 }
 
-void finding_watch_see(struct finding_watch *watch, const struct serve_finding *finding)
+void finding_watch_see(struct finding_watch *watch, const struct finding *finding)
 {
     struct finding_watch_row row = { .is_seen = true };
 
@@ -89,11 +89,11 @@ void finding_watch_end(struct finding_watch *watch)
             continue;
         }
         if (watch->on_gone != NULL)
-            watch->on_gone(watch->context, &(struct serve_finding){ .severity = row->severity,
-                                                                    .kind = row->kind,
-                                                                    .subject = row->subject,
-                                                                    .text = "",
-                                                                    .advice = "" });
+            watch->on_gone(watch->context, &(struct finding){ .severity = row->severity,
+                                                              .kind = row->kind,
+                                                              .subject = row->subject,
+                                                              .text = "",
+                                                              .advice = "" });
     }
     watch->count = kept;
 }

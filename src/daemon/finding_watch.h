@@ -44,13 +44,13 @@ struct finding_watch {
     char words[FINDING_WATCH_KINDS][2][FINDING_WATCH_WORD];
     uint32_t tally_count;
     /* Whom to tell; either may be NULL. A finding that is gone has no text and no advice. */
-    void (*on_new)(void *context, const struct serve_finding *finding);
-    void (*on_gone)(void *context, const struct serve_finding *finding);
+    void (*on_new)(void *context, const struct finding *finding);
+    void (*on_gone)(void *context, const struct finding *finding);
     void *context;
 };
 
 void finding_watch_begin(struct finding_watch *watch);
-void finding_watch_see(struct finding_watch *watch, const struct serve_finding *finding);
+void finding_watch_see(struct finding_watch *watch, const struct finding *finding);
 void finding_watch_end(struct finding_watch *watch);
 
 #endif

@@ -10,7 +10,7 @@
  *     child has been reaped, does the next try begin, so that two children never live side by side.
  *  2. A child is one handle for its life and two pipes; a socket is one pipe for both ways.
  *  3. A write owns its bytes. What the kernel takes at once is not copied.
- *  4. A child has a small environment: PATH, the locale, what is for Slurm or for Stint. Keys of a cloud
+ *  4. A child has a small environment: PATH, the locale, what is for it or for Stint. Keys of a cloud
  *     in ours are not its business.
  */
 #include "daemon/link.h"
@@ -247,12 +247,11 @@ static char **child_argv(const struct link *link)
 }
 
 /* What a child is given of our environment: it has no use for keys of a cloud. */
-static bool is_for_child(const char *variable)
+static bool is_for_child(const struct link *link, const char *variable)
 {
-    static const char *const names[] = {
-        "PATH=", "HOME=",   "USER=",  "LOGNAME=", "LANG=",  "LC_",
-        "TZ=",   "TMPDIR=", "SLURM_", "STINT_",   "MUNGE_", "LD_"
-    };
+    static const char *const names[] = { "PATH=", "HOME=", "USER=",   "LOGNAME=", "LANG=",
+                                         "LC_",   "TZ=",   "TMPDIR=", "STINT_",   "LD_" };
+    const char *const *more = link->config.environment;
     static const char checkers[] = "SAN_OPTIONS="; /* of the sanitizers */
     const size_t name = strcspn(variable, "=") + 1;
     const size_t tail = sizeof(checkers) - 1;
@@ -261,10 +260,14 @@ static bool is_for_child(const char *variable)
         if (strncmp(variable, names[i], strlen(names[i])) == 0)
             return true;
     }
+    for (; more != NULL && *more != NULL; more++) {
+        if (strncmp(variable, *more, strlen(*more)) == 0)
+            return true;
+    }
     return name > tail && strncmp(variable + name - tail, checkers, tail) == 0;
 }
 
-static char **child_env(void)
+static char **child_env(const struct link *link)
 {
     size_t count = 0;
     size_t used = 0;
@@ -275,7 +278,7 @@ static char **child_env(void)
     char **env = mem_alloc(count + 1, sizeof(*env));
 
     for (size_t i = 0; i < count; i++) {
-        if (is_for_child(environ[i]))
+        if (is_for_child(link, environ[i]))
             env[used++] = environ[i];
     }
     return env;
@@ -292,7 +295,7 @@ static void start_child(struct link *link)
         { .flags = UV_INHERIT_FD, .data.fd = 2 },
     };
     char **argv = child_argv(link);
-    char **env = child_env();
+    char **env = child_env(link);
     const uv_process_options_t options = {
         .exit_cb = on_exit_of_child,
         .file = link->config.argv[0],

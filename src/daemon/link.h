@@ -32,9 +32,11 @@ enum {
 struct link;
 
 struct link_config {
-    const char *name;        /* for the log */
-    const char *const *argv; /* of a child, NULL at the end; NULL: a socket */
-    const char *socket;      /* the file of a socket */
+    const char *name;               /* for the log */
+    const char *const *argv;        /* of a child, NULL at the end; NULL: a socket */
+    const char *const *environment; /* what more of ours a child is given: variables that begin so,
+                                       NULL at the end; NULL: none */
+    const char *socket;             /* the file of a socket */
 
     void (*on_up)(void *context);
     void (*on_down)(void *context, const char *why);

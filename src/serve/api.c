@@ -408,7 +408,7 @@ static void answer_ledger(struct api_call *call)
     api_json(call, 200, object);
 }
 
-static void add_finding(void *to, const struct serve_finding *finding)
+static void add_finding(void *to, const struct finding *finding)
 {
     json_t *object = json_object();
 

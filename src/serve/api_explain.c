@@ -239,8 +239,8 @@ static void explain_refused(struct explanation *to, json_t *waits, const struct 
         if (refused->price >= choice->free_price)
             break;
         serve_offer_text(call->view->catalogue, refused->offer, offer, sizeof(offer));
-        serve_clock_text(refusal->at, call->now, at, sizeof(at));
-        serve_clock_text(refusal->until, call->now, until, sizeof(until));
+        adapter_clock_text(refusal->at, call->now, at, sizeof(at));
+        adapter_clock_text(refusal->until, call->now, until, sizeof(until));
         if (refusal->is_placeless)
             snprintf(text, sizeof(text),
                      "%s: 'subnets' of the configuration has no entry for its zone", offer);
@@ -338,7 +338,7 @@ static void explain_undone(struct explanation *to, json_t *waits, uint32_t task)
 
     explain_limit(to, waits, wait.limit);
     if (wait.not_before > call->now) {
-        serve_clock_text(wait.not_before, call->now, until, sizeof(until));
+        adapter_clock_text(wait.not_before, call->now, until, sizeof(until));
         snprintf(text, sizeof(text), "its last start failed (%u in a row); it is tried again at %s",
                  wait.losses, until);
         add_wait(to, waits, "back-off", wait.not_before, text);
@@ -383,7 +383,7 @@ static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
 
     serve_machine_text(to->call->world, view->instance.id[instance], name, sizeof(name));
     if (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING) {
-        serve_clock_text(expected, to->call->now, ready, sizeof(ready));
+        adapter_clock_text(expected, to->call->now, ready, sizeof(ready));
         snprintf(text, sizeof(text), "machine %s %s, %s %s", name,
                  state == INSTANCE_REQUESTED ? "is requested" : "boots",
                  expected > to->call->now ? "expected" : "was expected", ready);

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <time.h>
 
 #include "base/mem.h"
 
@@ -101,24 +100,11 @@ void serve_budget_text(const struct serve_budget *budget, msec_t now, char *ret,
 
     serve_money_text(budget->spent, spent, sizeof(spent));
     serve_money_text(budget->limit, limit, sizeof(limit));
-    serve_clock_text(budget->until, now, until, sizeof(until));
+    adapter_clock_text(budget->until, now, until, sizeof(until));
     (void)snprintf(ret, size,
                    "dollars_per_%s: $%.40s of $%.40s are spent or committed, the next %s begins at "
                    "%.60s",
                    budget->period, spent, limit, budget->period, until);
-}
-
-void serve_clock_text(msec_t at, msec_t now, char *ret, size_t size)
-{
-    enum { DAY_MS = 24 * MSEC_PER_HOUR };
-
-    const time_t seconds = (time_t)(at / MSEC_PER_SEC);
-    const bool is_today = at / DAY_MS == now / DAY_MS;
-    struct tm tm;
-
-    if (gmtime_r(&seconds, &tm) == NULL ||
-        strftime(ret, size, is_today ? "%H:%M:%S UTC" : "%Y-%m-%d %H:%M:%S UTC", &tm) == 0)
-        (void)snprintf(ret, size, "an unknown time");
 }
 
 const char *serve_instance_word(enum instance_state state)
@@ -167,7 +153,7 @@ static void count_proposal(void *to, const struct serve_proposal *proposal)
 
 const char *const serve_severity_words[SERVE_SEVERITIES] = { "error", "warning", "note" };
 
-static void count_finding(void *to, const struct serve_finding *finding)
+static void count_finding(void *to, const struct finding *finding)
 {
     uint32_t *counts = to;
 

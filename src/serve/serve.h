@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "control/adapter.h"
 #include "control/controller.h"
 #include "model/plan.h"
 #include "store/store.h"
@@ -42,7 +43,7 @@ enum {
 };
 
 struct serve_link {
-    const char *name; /* "slurm", "local" */
+    const char *name; /* of the adapter, or "store" */
     const char *detail;
     msec_t since;
     bool up;
@@ -68,15 +69,6 @@ struct serve_proposal {
     enum store_subject reason_subject;
     uint64_t reason_id; /* of the task or the instance */
     money_t per_hour;   /* MONEY_UNKNOWN: none */
-};
-
-/* Something that is wrong with the world. */
-struct serve_finding {
-    const char *severity; /* "error", "warning", "note" */
-    const char *kind;     /* a short word: "leaked", "unholdable" ... */
-    const char *subject;
-    const char *text;
-    const char *advice;
 };
 
 /* How many findings of one kind there are, and appeared since the daemon started. */
@@ -197,7 +189,7 @@ struct serve_world {
                           void (*each)(void *to, const struct serve_proposal *proposal), void *to);
     /* Approve or reject one, or all (id 0); how many there were. */
     uint32_t (*answer_proposal)(void *context, uint64_t id, bool approve);
-    void (*each_finding)(void *context, void (*each)(void *to, const struct serve_finding *finding),
+    void (*each_finding)(void *context, void (*each)(void *to, const struct finding *finding),
                          void *to);
     /* Read the configuration again; 'ret' is what changed, in words. */
     int (*reload)(void *context, char *ret, size_t size, struct error *reterr);
@@ -235,9 +227,6 @@ void serve_money_text(money_t money, char *ret, size_t size);
 
 /* "dollars_per_day: $9.870000 of $10.000000 are spent or committed, until 00:00:00 UTC" */
 void serve_budget_text(const struct serve_budget *budget, msec_t now, char *ret, size_t size);
-
-/* "12:03:41 UTC", with its day if that is not the one of 'now'. */
-void serve_clock_text(msec_t at, msec_t now, char *ret, size_t size);
 
 /* "requested", "booting" ...; "waiting", "bound", "running". */
 const char *serve_instance_word(enum instance_state state);

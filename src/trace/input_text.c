@@ -95,3 +95,27 @@ int text_check_input(const char *text, size_t length, struct error *reterr)
                          text_line_at(text, (size_t)(zero - text)));
     return 0;
 }
+
+static bool matches_one(const char *pattern, size_t length, const char *name)
+{
+    const char *star = memchr(pattern, '*', length);
+    const size_t before = star != NULL ? (size_t)(star - pattern) : length;
+    const size_t after = star != NULL ? length - before - 1 : 0;
+    const size_t size = strlen(name);
+
+    if (size < before + after || strncmp(name, pattern, before) != 0)
+        return false;
+    return star != NULL ? memcmp(name + size - after, star + 1, after) == 0 : size == before;
+}
+
+bool text_matches(const char *patterns, const char *name)
+{
+    for (const char *at = patterns; at != NULL;) {
+        const char *comma = strchr(at, ',');
+
+        if (matches_one(at, comma != NULL ? (size_t)(comma - at) : strlen(at), name))
+            return true;
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    return patterns == NULL;
+}

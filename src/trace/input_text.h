@@ -9,6 +9,7 @@
 #ifndef STINT_TRACE_INPUT_TEXT_H
 #define STINT_TRACE_INPUT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,8 @@ uint32_t text_line_at(const char *text, size_t offset);
 
 /* Refuse what is too long for any reader or holds a zero byte. */
 int text_check_input(const char *text, size_t length, struct error *reterr);
+
+/* Whether 'name' is one of 'patterns': at most one '*' in each, commas between; NULL: every name is. */
+bool text_matches(const char *patterns, const char *name);
 
 #endif

@@ -4,11 +4,16 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "cloud/local/local_adapter.h"
 #include "daemon/conf.h"
+#include "engine/slurm/slurm_adapter.h"
+#include "engine/slurm/slurm_settings.h"
 
 /* Whatever was accepted is within its documented range. */
 static void check_conf(const struct conf *conf)
 {
+    const struct slurm_settings *engine = conf->engine.settings;
+
     assert(conf->cluster != NULL && strlen(conf->cluster) <= 40);
     assert(strlen(conf->node_prefix) <= 24);
     assert(conf->catalogue != NULL && conf->state != NULL && conf->policy != NULL);
@@ -17,11 +22,17 @@ static void check_conf(const struct conf *conf)
     assert(conf->max_price_per_hour >= 0 && conf->max_price_per_hour <= LIMIT_MONEY);
     assert(conf->timing.decide_delay_ms >= 0 && conf->timing.decide_delay_ms <= 60000);
     assert(conf->timing.audit_ms >= 1000);
-    assert(conf->engine.poll_ms >= 50 && conf->engine.poll_ms <= 60000);
-    assert(conf->engine.stop_grace_ms >= 0 && conf->engine.stop_grace_ms <= 600000);
-    assert(conf->engine.only_partitions.count <= 1024);
+    assert(conf->engine.kind == &slurm_adapter);
+    assert(engine->poll_ms >= 50 && engine->poll_ms <= 60000);
+    assert(engine->stop_grace_ms >= 0 && engine->stop_grace_ms <= 600000);
+    assert(engine->only_partitions.count <= 1024);
     assert(conf->http.socket_mode <= 0777);
-    assert(strlen(conf->http.socket) <= 107 && strlen(conf->cloud.socket) <= 107);
+    assert(strlen(conf->http.socket) <= 107);
+    if (conf->cloud.kind == &local_adapter) {
+        const struct local_settings *cloud = conf->cloud.settings;
+
+        assert(strlen(cloud->socket) <= 107);
+    }
     assert((conf->http.tls_key == NULL) == (conf->http.tls_certificate == NULL));
     assert(conf_fixed_difference(conf, conf) == NULL);
 }

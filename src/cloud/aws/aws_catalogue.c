@@ -14,6 +14,7 @@
 #include "cloud/aws/aws_clock.h"
 #include "trace/doc.h"
 #include "trace/doc_value.h"
+#include "trace/input_text.h"
 #include "trace/number.h"
 
 void aws_catalogue_init(struct aws_catalogue *catalogue)
@@ -238,30 +239,6 @@ int aws_catalogue_read_products(struct aws_catalogue *catalogue, const char *tex
 
 /* ---- writing ---- */
 
-static bool matches_one(const char *pattern, size_t length, const char *name)
-{
-    const char *star = memchr(pattern, '*', length);
-    const size_t before = star != NULL ? (size_t)(star - pattern) : length;
-    const size_t after = star != NULL ? length - before - 1 : 0;
-    const size_t size = strlen(name);
-
-    if (size < before + after || strncmp(name, pattern, before) != 0)
-        return false;
-    return star != NULL ? memcmp(name + size - after, star + 1, after) == 0 : size == before;
-}
-
-bool aws_catalogue_matches(const char *patterns, const char *name)
-{
-    for (const char *at = patterns; at != NULL;) {
-        const char *comma = strchr(at, ',');
-
-        if (matches_one(at, comma != NULL ? (size_t)(comma - at) : strlen(at), name))
-            return true;
-        at = comma != NULL ? comma + 1 : NULL;
-    }
-    return patterns == NULL;
-}
-
 struct sorted {
     const char *name;
     uint32_t index;
@@ -289,10 +266,10 @@ static bool is_chosen(const struct aws_catalogue_type *type,
 
     if (row->name[0] == '\0' || row->cpus == 0 || row->mem_mib == 0)
         return false;
-    return (choice->arch == NULL || aws_catalogue_matches(row->arch, choice->arch)) &&
+    return (choice->arch == NULL || text_matches(row->arch, choice->arch)) &&
            (choice->with_metal || !row->is_bare_metal) &&
            (choice->with_old || choice->types != NULL || row->is_current) &&
-           aws_catalogue_matches(choice->types, row->name);
+           text_matches(choice->types, row->name);
 }
 
 bool aws_catalogue_wants(const struct aws_catalogue *catalogue, const char *type,

@@ -100,7 +100,4 @@ uint32_t aws_catalogue_write(const struct aws_catalogue *catalogue,
 bool aws_catalogue_wants(const struct aws_catalogue *catalogue, const char *type,
                          const struct aws_catalogue_choice *choice);
 
-/* Whether 'name' is one of 'patterns'. */
-bool aws_catalogue_matches(const char *patterns, const char *name);
-
 #endif

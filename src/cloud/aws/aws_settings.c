@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cloud/aws/aws_settings.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "base/limits.h"
 #include "trace/doc.h"
 #include "trace/doc_value.h"
+#include "trace/settings.h"
 
 static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
 
@@ -112,4 +116,41 @@ int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aw
     if (rc == 0)
         *ret = settings;
     return rc;
+}
+
+int aws_settings_check(const struct settings *in, const struct doc_node *map,
+                       const struct aws_settings *settings)
+{
+    const size_t length = strlen(in->cluster);
+
+    if (length > AWS_FLEET_CLUSTER_MAX)
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: with kind aws 'cluster' has at most %d characters, not %zu",
+                         doc_find(in->root, "cluster")->line, AWS_FLEET_CLUSTER_MAX, length);
+    if (settings->user_data != NULL && strlen(settings->user_data) > AWS_FLEET_USER_DATA_MAX / 2)
+        return error_set(in->reterr, -EINVAL, "line %u: 'user_data' has at most %d bytes, not %zu",
+                         doc_find(map, "user_data")->line, AWS_FLEET_USER_DATA_MAX / 2,
+                         strlen(settings->user_data));
+    if (!in->is_shadow && settings->image == NULL && settings->launch_template == NULL)
+        return error_set(in->reterr, -EINVAL,
+                         "line %u: kind aws needs 'launch_template' or 'image' in mode %s",
+                         map->line, in->mode);
+    return 0;
+}
+
+bool aws_settings_same(const struct aws_settings *x, const struct aws_settings *y)
+{
+    bool is_same =
+        settings_same_text(x->region, y->region) && settings_same_text(x->endpoint, y->endpoint) &&
+        settings_same_text(x->profile, y->profile) && settings_same_text(x->image, y->image) &&
+        settings_same_text(x->launch_template, y->launch_template) &&
+        settings_same_text(x->launch_template_version, y->launch_template_version) &&
+        settings_same_text(x->user_data, y->user_data) && settings_same_text(x->queue, y->queue) &&
+        x->subnet_count == y->subnet_count && x->together == y->together &&
+        memcmp(&x->timing, &y->timing, sizeof(x->timing)) == 0;
+
+    for (uint32_t i = 0; is_same && i < x->subnet_count; i++)
+        is_same = settings_same_text(x->subnets[i].zone, y->subnets[i].zone) &&
+                  settings_same_text(x->subnets[i].subnet, y->subnets[i].subnet);
+    return is_same;
 }

@@ -7,11 +7,14 @@
 #ifndef STINT_CLOUD_AWS_SETTINGS_H
 #define STINT_CLOUD_AWS_SETTINGS_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "cloud/aws/aws_fleet.h"
 
 struct doc_node;
+struct settings;
 
 struct aws_settings {
     const char *region; /* NULL in any of these: not given */
@@ -32,5 +35,12 @@ struct aws_settings {
 
 int aws_settings_read(const struct doc_node *map, struct arena *arena, struct aws_settings *ret,
                       struct error *reterr);
+
+/* Refuse what the client of EC2 would refuse when the daemon starts. */
+int aws_settings_check(const struct settings *in, const struct doc_node *map,
+                       const struct aws_settings *settings);
+
+/* Whether a daemon that runs with one may go on with the other. */
+bool aws_settings_same(const struct aws_settings *x, const struct aws_settings *y);
 
 #endif

@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "base/test/check.h"
+#include "cloud/aws/aws_settings.h"
+#include "cloud/local/local_adapter.h"
 #include "daemon/conf.h"
+#include "engine/slurm/slurm_settings.h"
 
 /* What every configuration needs, on lines 1 to 5. */
 #define NEEDED                   \
@@ -37,6 +40,8 @@ static void refuse(const char *text, const char *expected)
 TEST(a_short_configuration_has_the_documented_defaults)
 {
     struct conf conf = parse(NEEDED);
+    const struct slurm_settings *engine = conf.engine.settings;
+    const struct local_settings *cloud = conf.cloud.settings;
 
     assert_string_equal(conf.cluster, "lab");
     assert_string_equal(conf.catalogue, "/etc/stint/machines.yaml");
@@ -54,14 +59,14 @@ TEST(a_short_configuration_has_the_documented_defaults)
     assert_int_equal(conf.timing.refused_ms, 120000);
     assert_int_equal(conf.timing.place_retry_ms, 5000);
     assert_int_equal(conf.timing.start_timeout_ms, 180000);
-    assert_int_equal(conf.engine.tmp_mib, 0);
+    assert_int_equal(engine->tmp_mib, 0);
     assert_int_equal(conf.timing.queue_ahead_ms, 60000);
     assert_int_equal(conf.timing.queue_ahead_most, 512);
-    assert_string_equal(conf.engine.program, "stint-slurm");
-    assert_int_equal(conf.engine.poll_ms, 500);
-    assert_null(conf.engine.partition);
-    assert_null(conf.engine.stop_signal);
-    assert_string_equal(conf.cloud.socket, "/run/stint/cloud.sock");
+    assert_string_equal(engine->program, "stint-slurm");
+    assert_int_equal(engine->poll_ms, 500);
+    assert_null(engine->partition);
+    assert_null(engine->stop_signal);
+    assert_string_equal(cloud->socket, "/run/stint/cloud.sock");
     assert_string_equal(conf.http.socket, "/run/stint/stintd.sock");
     assert_int_equal(conf.http.socket_mode, 0660);
     assert_null(conf.http.listen);
@@ -89,6 +94,8 @@ TEST(every_key_reaches_its_place)
         "http: { socket: /s, socket_mode: 600, listen: 127.0.0.1:1,\n"
         "  tls_certificate: t, tls_key: k, token_file: f }\n"
         "log: { level: debug }\n");
+    const struct slurm_settings *engine = conf.engine.settings;
+    const struct local_settings *cloud = conf.cloud.settings;
 
     assert_int_equal(conf.mode, CONF_ACT);
     assert_string_equal(conf.node_prefix, "n");
@@ -105,19 +112,19 @@ TEST(every_key_reaches_its_place)
     assert_int_equal(conf.timing.refused_ms, 3000);
     assert_int_equal(conf.timing.place_retry_ms, 4000);
     assert_int_equal(conf.timing.start_timeout_ms, 120000);
-    assert_int_equal(conf.engine.tmp_mib, 102400);
+    assert_int_equal(engine->tmp_mib, 102400);
     assert_int_equal(conf.timing.queue_ahead_ms, 0);
     assert_int_equal(conf.timing.queue_ahead_most, 9);
-    assert_string_equal(conf.engine.program, "/bin/x");
-    assert_int_equal(conf.engine.poll_ms, 100);
-    assert_string_equal(conf.engine.partition, "p");
-    assert_int_equal(conf.engine.only_partitions.count, 2);
-    assert_string_equal(conf.engine.only_partitions.word[1], "b");
-    assert_string_equal(conf.engine.ignore_partitions.word[0], "c");
-    assert_string_equal(conf.engine.ignore_users.word[0], "d");
-    assert_string_equal(conf.engine.stop_signal, "USR2");
-    assert_int_equal(conf.engine.stop_grace_ms, 3000);
-    assert_string_equal(conf.cloud.socket, "/etc/stint/c.sock");
+    assert_string_equal(engine->program, "/bin/x");
+    assert_int_equal(engine->poll_ms, 100);
+    assert_string_equal(engine->partition, "p");
+    assert_int_equal(engine->only_partitions.count, 2);
+    assert_string_equal(engine->only_partitions.word[1], "b");
+    assert_string_equal(engine->ignore_partitions.word[0], "c");
+    assert_string_equal(engine->ignore_users.word[0], "d");
+    assert_string_equal(engine->stop_signal, "USR2");
+    assert_int_equal(engine->stop_grace_ms, 3000);
+    assert_string_equal(cloud->socket, "/etc/stint/c.sock");
     assert_string_equal(conf.http.socket, "/s");
     assert_int_equal(conf.http.socket_mode, 0600);
     assert_string_equal(conf.http.listen, "127.0.0.1:1");
@@ -227,14 +234,15 @@ TEST(a_cloud_may_be_ec2)
                                "subnets: { us-east-1a: subnet-1 }, timing: { look: 3s } }\n";
     struct conf conf = parse(text);
     struct conf other = parse(NEEDED);
+    const struct aws_settings *cloud = conf.cloud.settings;
 
-    assert_true(conf.cloud.is_aws);
-    assert_string_equal(conf.cloud.aws.region, "us-east-1");
-    assert_string_equal(conf.cloud.aws.launch_template, "lt-1");
-    assert_int_equal(conf.cloud.aws.subnet_count, 1);
-    assert_string_equal(conf.cloud.aws.subnets[0].subnet, "subnet-1");
-    assert_int_equal(conf.cloud.aws.timing.look, 3000);
-    assert_false(other.cloud.is_aws);
+    assert_string_equal(conf.cloud.kind->name, "aws");
+    assert_string_equal(cloud->region, "us-east-1");
+    assert_string_equal(cloud->launch_template, "lt-1");
+    assert_int_equal(cloud->subnet_count, 1);
+    assert_string_equal(cloud->subnets[0].subnet, "subnet-1");
+    assert_int_equal(cloud->timing.look, 3000);
+    assert_string_equal(other.cloud.kind->name, "local");
     assert_string_equal(conf_fixed_difference(&conf, &other), "cloud");
     assert_null(conf_fixed_difference(&conf, &conf));
     conf_done(&conf);

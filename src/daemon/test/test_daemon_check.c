@@ -94,12 +94,15 @@ TEST(in_shadow_an_image_may_still_be_missing_but_is_noted)
 {
     static const char text[] = "cluster: lab\ncatalogue: machines.yaml\npolicy: stint\n"
                                "engine: { kind: slurm }\ncloud: { kind: aws }\n";
+    static const char whole[] = "cluster: lab\ncatalogue: machines.yaml\npolicy: stint\n"
+                                "engine: { kind: slurm }\ncloud: { kind: aws, image: ami-1 }\n";
     struct conf conf = { 0 };
 
     accept_this("cloud: { kind: aws }\n");
     assert_int_equal(conf_parse(conf_path, text, strlen(text), &conf, NULL), 0);
     assert_non_null(strstr(daemon_check_note(&conf), "neither 'launch_template' nor 'image'"));
-    conf.cloud.aws.image = "ami-1";
+    conf_done(&conf);
+    assert_int_equal(conf_parse(conf_path, whole, strlen(whole), &conf, NULL), 0);
     assert_null(daemon_check_note(&conf));
     conf_done(&conf);
 }

@@ -10,7 +10,7 @@ struct told {
     char text[4096];
 };
 
-static void add(struct told *told, char sign, const struct serve_finding *finding)
+static void add(struct told *told, char sign, const struct finding *finding)
 {
     const size_t used = strlen(told->text);
 
@@ -18,13 +18,13 @@ static void add(struct told *told, char sign, const struct serve_finding *findin
                    finding->subject);
 }
 
-static void on_new(void *context, const struct serve_finding *finding)
+static void on_new(void *context, const struct finding *finding)
 {
     assert_non_null(finding->advice);
     add(context, '+', finding);
 }
 
-static void on_gone(void *context, const struct serve_finding *finding)
+static void on_gone(void *context, const struct finding *finding)
 {
     add(context, '-', finding);
 }
@@ -35,11 +35,11 @@ static void look(const char *const *subjects, const char *kind, const char *text
 {
     finding_watch_begin(&watch);
     for (; *subjects != NULL; subjects++)
-        finding_watch_see(&watch, &(struct serve_finding){ .severity = "error",
-                                                           .kind = kind,
-                                                           .subject = *subjects,
-                                                           .text = text,
-                                                           .advice = "do" });
+        finding_watch_see(&watch, &(struct finding){ .severity = "error",
+                                                     .kind = kind,
+                                                     .subject = *subjects,
+                                                     .text = text,
+                                                     .advice = "do" });
     finding_watch_end(&watch);
 }
 

@@ -69,9 +69,11 @@ static void on_patience(uv_timer_t *timer)
 
 static void listen_to(struct listener *listener, const char *const *argv, const char *socket)
 {
+    static const char *const environment[] = { "ENGINE_", "OTHER_", NULL };
     const struct link_config config = {
         .name = "test",
         .argv = argv,
+        .environment = environment,
         .socket = socket,
         .on_up = on_up,
         .on_down = on_down,
@@ -123,14 +125,14 @@ TEST(a_child_is_given_nothing_of_a_cloud_s_keys)
     assert_int_equal(setenv("AWS_SECRET_ACCESS_KEY", "do-not-tell", 1), 0);
     assert_int_equal(setenv("AWS_SESSION_TOKEN", "do-not-tell", 1), 0);
     assert_int_equal(setenv("NOTIFY_SOCKET", "/run/none", 1), 0);
-    assert_int_equal(setenv("SLURM_CONF", "/etc/slurm/other.conf", 1), 0);
+    assert_int_equal(setenv("OTHER_CONF", "/etc/other.conf", 1), 0);
     assert_int_equal(setenv("STINT_SOCKET", "/run/stint.sock", 1), 0);
     listen_to(&listener, (const char *const[]){ "sh", "-c", "env; echo end; cat", NULL }, NULL);
     RUN_UNTIL(&listener, strstr(listener.heard, "end|") != NULL);
 
     assert_null(strstr(listener.heard, "do-not-tell"));
     assert_null(strstr(listener.heard, "NOTIFY_SOCKET"));
-    assert_non_null(strstr(listener.heard, "SLURM_CONF=/etc/slurm/other.conf|"));
+    assert_non_null(strstr(listener.heard, "OTHER_CONF=/etc/other.conf|"));
     assert_non_null(strstr(listener.heard, "STINT_SOCKET=/run/stint.sock|"));
     assert_non_null(strstr(listener.heard, "PATH="));
     stop_listening(&listener);

@@ -190,20 +190,20 @@ static inline uint32_t stage_answer_proposal(void *context, uint64_t id, bool ap
     return changed;
 }
 
-static inline void
-stage_each_finding(void *context, void (*each)(void *to, const struct serve_finding *), void *to)
+static inline void stage_each_finding(void *context, void (*each)(void *to, const struct finding *),
+                                      void *to)
 {
     (void)context;
-    each(to, &(struct serve_finding){ .severity = "error",
-                                      .kind = "unholdable",
-                                      .subject = "30",
-                                      .text = "nothing holds \xff it",
-                                      .advice = "add a larger type" });
-    each(to, &(struct serve_finding){ .severity = "note",
-                                      .kind = "shadow",
-                                      .subject = "lab",
-                                      .text = "mode shadow",
-                                      .advice = "leave it so" });
+    each(to, &(struct finding){ .severity = "error",
+                                .kind = "unholdable",
+                                .subject = "30",
+                                .text = "nothing holds \xff it",
+                                .advice = "add a larger type" });
+    each(to, &(struct finding){ .severity = "note",
+                                .kind = "shadow",
+                                .subject = "lab",
+                                .text = "mode shadow",
+                                .advice = "leave it so" });
 }
 
 static inline int stage_reload(void *context, char *ret, size_t size, struct error *reterr)

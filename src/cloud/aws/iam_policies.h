@@ -4,8 +4,8 @@
  *
  * So that what the doctor tells to add is what the files have.
  */
-#ifndef STINT_CLI_IAM_POLICIES_H
-#define STINT_CLI_IAM_POLICIES_H
+#ifndef STINT_CLOUD_IAM_POLICIES_H
+#define STINT_CLOUD_IAM_POLICIES_H
 
 extern const char iam_policy[];    /* iam-policy.json, for the daemon */
 extern const char iam_catalogue[]; /* iam-catalogue.json, for `stint catalogue refresh` */

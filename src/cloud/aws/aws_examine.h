@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cloud_findings.h - what is wrong between a configuration and its cloud, found without the daemon.
- *
- * Of EC2: whether there are keys and whose they are, which rights are missing and the statement of
- * the policy that would give them. Of the local cloud: whether its socket answers.
+ * aws_examine.h - what is wrong between a configuration and EC2, found without the daemon: whether
+ * there are keys and whose they are, which rights are missing and the statement of the policy that
+ * would give them.
  *
  * Promises:  nothing is rented, ended or taken (aws_rights.h); no key is in any finding.
  */
-#ifndef STINT_CLI_CLOUD_FINDINGS_H
-#define STINT_CLI_CLOUD_FINDINGS_H
+#ifndef STINT_CLOUD_AWS_EXAMINE_H
+#define STINT_CLOUD_AWS_EXAMINE_H
 
 #include <stddef.h>
 
-#include "cli/conf_findings.h"
+#include "cloud/cloud_adapter.h"
 
-/* Asks the cloud that a good configuration names; takes a few seconds. */
-void cloud_findings(const struct conf *conf, struct findings *ret);
+/* Takes a few seconds. */
+void aws_examine(const struct cloud_subject *subject, const struct finding_sink *to);
 
 /* What the words in capitals of the policies stand for; NULL: they stay. */
 struct iam_words {

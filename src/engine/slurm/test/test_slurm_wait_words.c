@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/test/check.h"
-#include "daemon/wait_words.h"
+#include "engine/slurm/slurm_wait_words.h"
 
 #define NOON ((msec_t)1794744000000) /* 2026-11-15 12:00:00 UTC */
 
-static struct serve_wait words_of(enum slurm_wait_kind kind, msec_t until)
+static struct engine_wait words_of(enum slurm_wait_kind kind, msec_t until)
 {
     const struct slurm_wait wait = { .kind = kind, .until = until, .reason = "it wants 512 CPUs" };
-    struct serve_wait words;
+    struct engine_wait words;
 
-    assert_true(wait_words(&wait, NOON, &words));
+    assert_true(slurm_wait_words(&wait, NOON, &words));
     assert_int_equal(words.until, until);
     return words;
 }
@@ -17,15 +17,15 @@ static struct serve_wait words_of(enum slurm_wait_kind kind, msec_t until)
 TEST(what_nothing_keeps_has_no_words)
 {
     const struct slurm_wait wait = { .kind = SLURM_WAIT_NONE, .until = MSEC_NEVER };
-    struct serve_wait words;
+    struct engine_wait words;
 
-    assert_false(wait_words(&wait, NOON, &words));
+    assert_false(slurm_wait_words(&wait, NOON, &words));
 }
 
 TEST(holds_say_whose_they_are)
 {
-    const struct serve_wait user = words_of(SLURM_WAIT_USER_HOLD, MSEC_NEVER);
-    const struct serve_wait admin = words_of(SLURM_WAIT_ADMIN_HOLD, MSEC_NEVER);
+    const struct engine_wait user = words_of(SLURM_WAIT_USER_HOLD, MSEC_NEVER);
+    const struct engine_wait admin = words_of(SLURM_WAIT_ADMIN_HOLD, MSEC_NEVER);
 
     assert_string_equal(user.why, "held");
     assert_string_equal(user.text, "its user holds it");
@@ -42,8 +42,8 @@ TEST(a_dependency_and_the_limit_of_an_array_have_words_of_their_own)
 
 TEST(a_time_to_begin_is_told_with_its_day_unless_that_is_today)
 {
-    const struct serve_wait today = words_of(SLURM_WAIT_BEGIN, NOON + 3723000);
-    const struct serve_wait tomorrow = words_of(SLURM_WAIT_BEGIN, NOON + 86400000);
+    const struct engine_wait today = words_of(SLURM_WAIT_BEGIN, NOON + 3723000);
+    const struct engine_wait tomorrow = words_of(SLURM_WAIT_BEGIN, NOON + 86400000);
 
     assert_string_equal(today.why, "begins");
     assert_string_equal(today.text, "it shall not begin before 13:02:03 UTC");
@@ -52,7 +52,7 @@ TEST(a_time_to_begin_is_told_with_its_day_unless_that_is_today)
 
 TEST(what_no_machine_holds_is_said_in_the_words_of_the_engine)
 {
-    const struct serve_wait words = words_of(SLURM_WAIT_UNHOLDABLE, MSEC_NEVER);
+    const struct engine_wait words = words_of(SLURM_WAIT_UNHOLDABLE, MSEC_NEVER);
 
     assert_string_equal(words.why, "no-offer");
     assert_string_equal(words.text, "it wants 512 CPUs");
@@ -67,13 +67,13 @@ TEST(what_slurm_would_not_start_is_said_with_its_own_word)
     const struct slurm_wait refused = { .kind = SLURM_WAIT_REFUSED,
                                         .until = NOON + 3723000,
                                         .word = "QOSUsageThreshold" };
-    struct serve_wait words;
+    struct engine_wait words;
 
-    assert_true(wait_words(&wait, NOON, &words));
+    assert_true(slurm_wait_words(&wait, NOON, &words));
     assert_string_equal(words.why, "policy");
     assert_string_equal(words.text,
                         "Slurm would not start it: PartitionDown (partition a is down)");
-    assert_true(wait_words(&refused, NOON, &words));
+    assert_true(slurm_wait_words(&refused, NOON, &words));
     assert_string_equal(words.why, "not-started");
     assert_non_null(strstr(words.text, "QOSUsageThreshold"));
     assert_non_null(strstr(words.text, "13:02:03 UTC"));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/wait_words.h"
+#include "engine/slurm/slurm_wait_words.h"
 
 #include <stdio.h>
 
-static void put(struct serve_wait *ret, const char *why, const char *text)
+static void put(struct engine_wait *ret, const char *why, const char *text)
 {
     ret->why = why;
     (void)snprintf(ret->text, sizeof(ret->text), "%s", text);
 }
 
-bool wait_words(const struct slurm_wait *wait, msec_t now, struct serve_wait *ret)
+bool slurm_wait_words(const struct slurm_wait *wait, msec_t now, struct engine_wait *ret)
 {
     char begin[64];
 
-    *ret = (struct serve_wait){ .until = wait->until };
+    *ret = (struct engine_wait){ .until = wait->until };
     switch (wait->kind) {
     case SLURM_WAIT_NONE:
         return false;
@@ -27,7 +27,7 @@ bool wait_words(const struct slurm_wait *wait, msec_t now, struct serve_wait *re
         put(ret, "depends", "it depends on another job");
         break;
     case SLURM_WAIT_BEGIN:
-        serve_clock_text(wait->until, now, begin, sizeof(begin));
+        adapter_clock_text(wait->until, now, begin, sizeof(begin));
         ret->why = "begins";
         (void)snprintf(ret->text, sizeof(ret->text), "it shall not begin before %s", begin);
         break;
@@ -46,7 +46,7 @@ bool wait_words(const struct slurm_wait *wait, msec_t now, struct serve_wait *re
                        wait->word, wait->reason);
         break;
     case SLURM_WAIT_REFUSED:
-        serve_clock_text(wait->until, now, begin, sizeof(begin));
+        adapter_clock_text(wait->until, now, begin, sizeof(begin));
         ret->why = "not-started";
         (void)snprintf(
             ret->text, sizeof(ret->text),

@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/cloud_findings.h"
-#include "cli/iam_policies.h"
+#include "cloud/aws/aws_examine.h"
 #include "cloud/aws/aws_rights.h"
+#include "cloud/aws/iam_policies.h"
 
 static const struct iam_words none;
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/slurm/slurm_adapter.h"
+
+#include "engine/slurm/slurm_engine.h"
+#include "engine/slurm/slurm_findings.h"
+#include "engine/slurm/slurm_settings.h"
+#include "engine/slurm/slurm_wait_words.h"
+
+/*
+ * Configuration.
+ */
+
+static int read(const struct settings *in, const struct doc_node *map, const void **ret)
+{
+    struct slurm_settings *settings = ARENA_ARRAY(in->arena, struct slurm_settings, 1);
+    const int rc = slurm_settings_read(in, map, settings);
+
+    if (rc == 0)
+        *ret = settings;
+    return rc;
+}
+
+static bool is_same(const void *a, const void *b)
+{
+    return slurm_settings_same(a, b);
+}
+
+static void examine(const void *settings, const struct finding_sink *to)
+{
+    slurm_findings_examine(settings, to);
+}
+
+/* Slurm looks at what it was told once a second, and so starts a job 0.5 to 0.8 s after it was placed;
+ * if it takes longer it had no room for it. */
+static struct engine_lags lags(const void *settings)
+{
+    const struct slurm_settings *slurm = settings;
+
+    return (struct engine_lags){
+        .start_min_ms = 800,
+        .start_max_ms = 2 * MSEC_PER_SEC,
+        .news_ms = slurm->poll_ms / 2,
+    };
+}
+
+/*
+ * Life.
+ */
+
+static int create(const struct engine_config *config, void **ret, struct error *reterr)
+{
+    const struct slurm_settings *settings = config->settings;
+
+    (void)reterr;
+    *ret = slurm_engine_create(&(struct slurm_engine_config){
+        .catalogue = config->catalogue,
+        .shapes = config->shapes,
+        .users = config->users,
+        .job_names = config->job_names,
+        .node_prefix = config->node_prefix,
+        .partition = settings->partition,
+        .stop_signal = settings->stop_signal,
+        .stop_grace_ms = settings->stop_grace_ms,
+        .tmp_mib = (uint64_t)settings->tmp_mib,
+        .start_timeout_ms = config->start_timeout_ms,
+        .observes = config->observes,
+        .on_event = config->on_event,
+        .on_send = config->on_send,
+        .on_say = config->on_say,
+        .describe = config->describe,
+        .context = config->context,
+    });
+    return 0;
+}
+
+static void destroy(void *self)
+{
+    slurm_engine_destroy(self);
+}
+
+static struct engine_port port(void *self)
+{
+    return slurm_engine_port(self);
+}
+
+/*
+ * Lines.
+ */
+
+static void connected(void *self, msec_t now)
+{
+    slurm_engine_connected(self, now);
+}
+
+static void disconnected(void *self, msec_t now)
+{
+    slurm_engine_disconnected(self, now);
+}
+
+static void line(void *self, msec_t now, char *text, size_t length)
+{
+    slurm_engine_line(self, now, text, length);
+}
+
+static void flush(void *self, msec_t now)
+{
+    slurm_engine_flush(self, now);
+}
+
+static msec_t next_wake(const void *self)
+{
+    return slurm_engine_next_wake(self);
+}
+
+static void tick(void *self, msec_t now)
+{
+    slurm_engine_tick(self, now);
+}
+
+static const struct adapter_lines lines = {
+    .connected = connected,
+    .disconnected = disconnected,
+    .line = line,
+    .flush = flush,
+    .next_wake = next_wake,
+    .tick = tick,
+};
+
+/* stint-slurm says that it is alive every few seconds; one that was heard so once must go on. */
+static struct adapter_peer peer(const void *settings, struct arena *arena)
+{
+    static const char *const environment[] = { "SLURM_", "MUNGE_", NULL };
+
+    return (struct adapter_peer){
+        .argv = slurm_settings_argv(settings, arena),
+        .environment = environment,
+        .alive = "alive",
+        .silence_ms = 30 * MSEC_PER_SEC,
+    };
+}
+
+static bool is_usable(const void *self)
+{
+    return slurm_engine_is_up(self);
+}
+
+static const char *fault(const void *self)
+{
+    return slurm_engine_is_up(self) ? NULL : "slurmctld does not answer";
+}
+
+/*
+ * Tasks and nodes.
+ */
+
+static int label(const void *self, uint64_t task, char *buf, size_t size)
+{
+    return slurm_engine_label(self, task, buf, size);
+}
+
+static uint64_t find(const void *self, const char *text)
+{
+    return slurm_engine_find(self, text);
+}
+
+static bool wait(void *self, uint64_t task, msec_t now, struct engine_wait *ret)
+{
+    const struct slurm_wait found = slurm_engine_wait(self, task);
+
+    return slurm_wait_words(&found, now, ret);
+}
+
+static void cost(void *self, uint64_t task, money_t money, const char *type)
+{
+    slurm_engine_cost(self, task, money, type);
+}
+
+static void each_stray(const void *self, void (*each)(void *context, uint64_t instance, bool is_up),
+                       void *context)
+{
+    slurm_engine_each_stray(self, each, context);
+}
+
+static void each_finding(void *self, bool (*knows)(void *context, uint64_t instance), void *context,
+                         const struct finding_sink *to)
+{
+    slurm_findings_each(self, knows, context, to);
+}
+
+const struct engine_adapter slurm_adapter = {
+    .name = "slurm",
+    .title = "Slurm",
+    .default_rate = 1.0, /* each task has its own processors */
+    .words = {
+        .not_ready = "Look at its console: does it boot, does slurmd start and reach slurmctld? It "
+                     "is given back after 'boot_timeout'.",
+        .no_boot = "Look at the image, the munge key and the security group, and at the console of "
+                   "the last one. A restart tries again at once.",
+        .bad_machine = "Compare what the catalogue says of the type with what slurmd reports "
+                       "(processors, memory, gres, features).",
+        .still_busy = "See `squeue -w NODE`. It is given back when that has ended; nobody else's "
+                      "job is stopped for it.",
+    },
+    .read = read,
+    .is_same = is_same,
+    .examine = examine,
+    .lags = lags,
+    .create = create,
+    .destroy = destroy,
+    .port = port,
+    .lines = &lines,
+    .peer = peer,
+    .is_usable = is_usable,
+    .fault = fault,
+    .label = label,
+    .find = find,
+    .wait = wait,
+    .cost = cost,
+    .each_stray = each_stray,
+    .each_finding = each_finding,
+};

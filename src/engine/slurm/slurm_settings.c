@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/slurm/slurm_settings.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/doc_value.h"
+
+static int read_stop(const struct settings *in, const struct doc_node *root,
+                     struct slurm_settings *ret)
+{
+    static const char *const allowed[] = { "signal", "grace", NULL };
+    static const char *const signals[] = { "USR1", "USR2", "TERM", "INT", "HUP", "CONT", NULL };
+    static const struct doc_range grace = { 0, 600 * MSEC_PER_SEC };
+    const struct doc_node *map = NULL;
+    int which = -1;
+    int rc = settings_section(in, root, "stop", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = settings_choice(in, map, "signal", signals, &which);
+    if (rc == 0 && which >= 0)
+        ret->stop_signal = signals[which];
+    if (rc == 0)
+        rc = doc_get_duration(map, "grace", grace, &ret->stop_grace_ms, in->reterr);
+    return rc;
+}
+
+int slurm_settings_read(const struct settings *in, const struct doc_node *map,
+                        struct slurm_settings *ret)
+{
+    static const char *const allowed[] = {
+        "kind",         "program", "poll",    "partition", "only_partitions", "ignore_partitions",
+        "ignore_users", "stop",    "tmp_gib", NULL,
+    };
+    static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
+    struct slurm_settings settings = {
+        .program = "stint-slurm",
+        .poll_ms = 500,
+        .stop_grace_ms = 10 * MSEC_PER_SEC,
+    };
+    int rc = doc_allow_keys(map, allowed, in->reterr);
+
+    if (rc == 0)
+        rc = doc_get_name(map, "program", &settings.program, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "poll", poll, &settings.poll_ms, in->reterr);
+    if (rc == 0)
+        rc = settings_word(in, map, "partition", &settings.partition);
+    if (rc == 0)
+        rc = doc_get_mib(map, "tmp_gib", &settings.tmp_mib, in->reterr);
+    if (rc == 0)
+        rc = settings_words(in, map, "only_partitions", &settings.only_partitions);
+    if (rc == 0)
+        rc = settings_words(in, map, "ignore_partitions", &settings.ignore_partitions);
+    if (rc == 0)
+        rc = settings_words(in, map, "ignore_users", &settings.ignore_users);
+    if (rc == 0)
+        rc = read_stop(in, map, &settings);
+    if (rc == 0)
+        *ret = settings;
+    return rc;
+}
+
+bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_settings *b)
+{
+    return settings_same_text(a->program, b->program) && a->poll_ms == b->poll_ms &&
+           settings_same_text(a->partition, b->partition) &&
+           settings_same_text(a->stop_signal, b->stop_signal) &&
+           a->stop_grace_ms == b->stop_grace_ms &&
+           settings_same_words(&a->only_partitions, &b->only_partitions) &&
+           settings_same_words(&a->ignore_partitions, &b->ignore_partitions) &&
+           settings_same_words(&a->ignore_users, &b->ignore_users);
+}
+
+static const char *join(const struct settings_words *words, struct arena *arena)
+{
+    size_t size = 1;
+
+    for (uint32_t i = 0; i < words->count; i++)
+        size += strlen(words->word[i]) + 1;
+
+    char *text = arena_alloc(arena, size, 1);
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < words->count; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "," : "", words->word[i]);
+    return text;
+}
+
+const char *const *slurm_settings_argv(const struct slurm_settings *settings, struct arena *arena)
+{
+    enum { ARGUMENTS_MAX = 12, POLL_SIZE = 32 };
+    const char **argv = ARENA_ARRAY(arena, const char *, ARGUMENTS_MAX);
+    char *poll = arena_alloc(arena, POLL_SIZE, 1);
+    uint32_t count = 0;
+
+    (void)snprintf(poll, POLL_SIZE, "%lld.%03lld", (long long)(settings->poll_ms / MSEC_PER_SEC),
+                   (long long)(settings->poll_ms % MSEC_PER_SEC));
+    argv[count++] = settings->program;
+    argv[count++] = "--poll";
+    argv[count++] = poll;
+    if (settings->only_partitions.count > 0) {
+        argv[count++] = "--partitions";
+        argv[count++] = join(&settings->only_partitions, arena);
+    }
+    if (settings->ignore_partitions.count > 0) {
+        argv[count++] = "--ignore-partitions";
+        argv[count++] = join(&settings->ignore_partitions, arena);
+    }
+    if (settings->ignore_users.count > 0) {
+        argv[count++] = "--ignore-users";
+        argv[count++] = join(&settings->ignore_users, arena);
+    }
+    if (settings->partition != NULL) {
+        argv[count++] = "--place-in";
+        argv[count++] = settings->partition;
+    }
+    assert(count < ARGUMENTS_MAX);
+    argv[count] = NULL;
+    return argv;
+}
