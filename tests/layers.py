@@ -13,6 +13,10 @@ What is checked:
   3. A header has the guard STINT_<LAYER>_<NAME>_H.
   4. File names are unique under src/.
   5. Every file opens with its licence; comments are /* */; no file is longer than LINES_MAX.
+  6. Engines and clouds are adapters behind a table each (engine/engines.c, cloud/clouds.c): what
+     stands above them includes nothing from an adapter's folder and has none of its words (WORDS) in
+     its code, so that one more adapter touches its own folder and the table. MAY_NAME has the
+     exceptions. Comments are free, and so are tests, whose configurations have to name a kind.
 
 Under tests/ and bench/ only rule 5 holds: what stands there may use everything.
 """
@@ -39,6 +43,25 @@ STANDS_ON = {
     "cli": ["daemon"],
 }
 LINES_MAX = 1000
+
+# Each adapter's folder, and the words that give it away.
+WORDS = {
+    "engine/slurm": r"slurm",
+    "cloud/aws": r"(?<![a-z])aws(?![a-z])|(?<![a-z])ec2",
+    "cloud/local": r"local_(?:cloud|adapter|settings)|cloud-local",
+}
+ABOVE_ADAPTERS = {"serve", "daemon", "cli"}
+
+# Which files above may use the words, and why.
+MAY_NAME = {
+    "cli/repro_eva_world.c": "a file of the paper's published data is called so",
+    "cli/repro_sec.h": "the paper compares two clouds by their prices of 2012",
+    "cli/repro_sec_figures.c": "likewise",
+    "cli/repro_sec_plans.c": "likewise",
+    "cli/repro_sec_table.c": "likewise",
+    "cli/verb_demo.c": "finds the programs of the one engine and the one cloud that the demo's script starts",
+    "cli/verb_replay.c": "says which formats of history trace/ can read",
+}
 NOT_UNIQUE = {"meson.build", "README.md"}
 
 LICENCE = {
@@ -107,6 +130,37 @@ def check_includes(root, path, text):
             yield line, f'include "{own}" before all else'
 
 
+def check_names(path, text):
+    """Rule 6; 'path' is relative to src/."""
+    layer = path.split("/")[0]
+    if layer not in ABOVE_ADAPTERS or is_test(path):
+        return
+    if path.endswith(".build"):
+        code = re.sub(r"#[^\n]*", "", text)
+    else:
+        code = without_comments(text)
+    for match in INCLUDE.finditer(code):
+        folder = "/".join(match[2].split("/")[:2])
+        if folder in WORDS:
+            yield line_of(text, match.start()), f"{layer} may not know {folder}: use the table"
+    code = INCLUDE.sub("", code)
+    named = [match for words in WORDS.values() for match in re.finditer(words, code, re.IGNORECASE)]
+    if path in MAY_NAME and not named:
+        yield 1, "names no adapter: take it out of MAY_NAME"
+    if path not in MAY_NAME:
+        for match in named:
+            yield line_of(code, match.start()), f"{layer} may not name '{match[0]}': ask the adapter"
+
+
+def check_adapter(path):
+    """Every adapter has its words; 'path' is relative to src/."""
+    parts = path.split("/")
+    folder = "/".join(parts[:2])
+    if parts[0] in ("engine", "cloud") and len(parts) > 2 and parts[1] != "test":
+        if folder not in WORDS:
+            yield 1, f"{folder} is an adapter without words: add them to WORDS"
+
+
 def check_guard(path, text):
     """Rule 3; 'path' is relative to src/."""
     stem = os.path.splitext(os.path.basename(path))[0]
@@ -148,6 +202,7 @@ def check_source(root, path, text):
         yield 1, f"{os.path.dirname(path)} is not in the table of layers"
         return
     yield from check_includes(root, inside, text)
+    yield from check_adapter(inside)
     if path.endswith(".h"):
         yield from check_guard(inside, text)
 
@@ -168,6 +223,8 @@ def check(root):
         found = list(check_form(path, text))
         if path.startswith("src/") and path.endswith((".c", ".h")):
             found += check_source(root, path, text)
+        if path.startswith("src/"):
+            found += check_names(path[len("src/"):], text)
         faults += [f"{path}:{line}: {what}" for line, what in found]
     return faults
 
@@ -229,6 +286,23 @@ CASES = [
     ("a build file opens with its licence", "src/model/meson.build", "x = 1\n", "SPDX"),
     ("a line comment is refused", "src/base/slash.c", TAG + "int x; // no\n", "as /* */"),
     ("a line comment is refused in tests/ too", "tests/fuzz/slash.c", TAG + "// no\n", "as /* */"),
+    ("what stands above includes nothing of an adapter", "src/daemon/core.c",
+     TAG + '#include "cloud/aws/ec2.h"\n', "use the table"),
+    ("what stands above may include the table", "src/daemon/core.c",
+     TAG + '#include "cloud/clouds.h"\n', None),
+    ("an adapter's name may not be an identifier", "src/daemon/core.c",
+     TAG + "void aws_rent(void);\n", "may not name 'aws'"),
+    ("an adapter's name may not be in a string", "src/cli/say.c",
+     TAG + 'const char *s = "see slurmctld";\n', "may not name 'slurm'"),
+    ("an adapter's library may not be linked by name", "src/daemon/meson.build",
+     "# SPDX-License-Identifier: Apache-2.0\nx = [slurm_engine_dep]\n", "may not name 'slurm'"),
+    ("a comment may name an adapter", "src/serve/say.c", TAG + "/* as EC2 does */\n", None),
+    ("a word that only contains a name is none", "src/cli/say.c",
+     TAG + 'const char *s = "draws, laws";\n', None),
+    ("a test may name an adapter", "src/daemon/test/test_core.c",
+     TAG + 'const char *s = "kind: slurm";\n', None),
+    ("an exception that is not needed is taken out", "src/cli/verb_demo.c", TAG, "out of MAY_NAME"),
+    ("an adapter without words is found", "src/engine/pbs/pbs.c", TAG, "without words"),
     ("a file of 1001 lines is too long", "src/base/long.c", TAG + "\n" * 1000, "longer than"),
     ("a file of 1000 lines is not too long", "src/base/long.c", TAG + "\n" * 999, None),
 ]
