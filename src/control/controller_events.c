@@ -37,8 +37,8 @@ static msec_t estimate_of(const struct controller *controller, const struct job_
     const msec_t given =
         spec->estimate_ms >= 0 ? spec->estimate_ms : controller->config.default_estimate_ms;
 
-    if (controller->config.estimates != ESTIMATES_LEARNED)
-        return given;
+    if (controller->config.estimates != ESTIMATES_LEARNED || given == MSEC_NEVER)
+        return given; /* runs of the past say nothing of work that has no end */
 
     const struct runtime_estimate learned =
         runtimes_estimate(&controller->knowledge.runtimes, &lesson->traits);
@@ -55,7 +55,8 @@ static void learn_runtime(struct controller *controller, uint32_t task, msec_t a
     const msec_t since = view->task.launched_at[task];
     struct job_lesson *lesson = &controller->lessons[job];
 
-    if (controller->config.estimates != ESTIMATES_LEARNED)
+    if (controller->config.estimates != ESTIMATES_LEARNED ||
+        view->task.estimate_ms[task] == MSEC_NEVER)
         return;
     lesson->executed_ms +=
         view->task.executed_ms[task] + (since >= 0 && at > since ? at - since : 0);

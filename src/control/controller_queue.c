@@ -76,7 +76,8 @@ static msec_t expected_ms(const struct controller *controller, uint32_t task)
 {
     const struct view *view = &controller->view;
 
-    if (controller->config.estimates != ESTIMATES_LEARNED)
+    if (controller->config.estimates != ESTIMATES_LEARNED ||
+        view->task.estimate_ms[task] == MSEC_NEVER)
         return view->task.estimate_ms[task];
 
     const struct runtime_estimate learned = runtimes_estimate(

@@ -94,8 +94,10 @@ struct engine_event {
     uint64_t key;
     msec_t started_at; /* ENGINE_TASK_FOUND */
     uint32_t rate_ppm;
-    bool runs_on;        /* ENGINE_NODE_LOST: what runs there goes on */
-    struct job_spec job; /* 'estimate_ms' below 0: the engine has none */
+    bool runs_on; /* ENGINE_NODE_LOST: what runs there goes on */
+    struct job_spec
+        job; /* 'estimate_ms' below 0: the engine has none; above LIMIT_TIME_MS: the work has
+                            no end */
 };
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "learn/runtimes.h"
+
 static uint32_t waiting_from(const struct view *view, uint32_t task)
 {
     while (task != ROW_NONE && view->task.state[task] != TASK_WAITING)
@@ -53,7 +55,7 @@ static uint32_t list_jobs(const struct view *view, struct arena *arena, struct e
         queue->jobs[count].offer = offer;
         queue->backfill[count++] = (struct backfill_job){
             .size = size,
-            .runtime = view->task.estimate_ms[task],
+            .runtime = runtime_expected(view->task.estimate_ms[task]),
         };
     }
     return count;
@@ -129,9 +131,10 @@ static void sort_ends(struct backfill_end *ends, uint32_t count)
 /* When the task's machine will be free, by its estimate. */
 static msec_t task_end(const struct view *view, uint32_t task)
 {
-    const msec_t began =
-        view->task.launched_at[task] >= 0 ? view->task.launched_at[task] : view->now;
-    const msec_t end = began + view->task.estimate_ms[task];
+    const msec_t estimate = view->task.estimate_ms[task];
+    const bool has_begun = view->task.launched_at[task] >= 0 && estimate != MSEC_NEVER;
+    const msec_t began = has_begun ? view->task.launched_at[task] : view->now;
+    const msec_t end = began + runtime_expected(estimate);
 
     return end > view->now ? end : view->now;
 }

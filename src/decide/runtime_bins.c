@@ -13,7 +13,7 @@ enum { STACK_DEPTH = 64 }; /* of a walk down the tree: two nodes a level, 32 lev
 msec_t runtime_of_task(const struct view *view, uint32_t task, enum runtime_rule rule)
 {
     if (rule == RUNTIME_TOTAL)
-        return view->task.estimate_ms[task];
+        return runtime_expected(view->task.estimate_ms[task]);
     return runtime_remaining(view->task.estimate_ms[task], view_executed(view, task));
 }
 

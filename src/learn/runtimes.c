@@ -487,14 +487,22 @@ void runtime_words(const struct runtime_estimate *estimate, char *ret, size_t si
     (void)snprintf(ret, size, "%s %s", estimator, kinds[estimate->kind].words);
 }
 
+msec_t runtime_expected(msec_t estimate_ms)
+{
+    assert(estimate_ms >= 0);
+    return estimate_ms < RUNTIME_HORIZON_MS ? estimate_ms : RUNTIME_HORIZON_MS;
+}
+
 msec_t runtime_remaining(msec_t estimate_ms, msec_t executed_ms)
 {
     assert(estimate_ms >= 0);
     assert(executed_ms >= 0);
 
+    if (estimate_ms == MSEC_NEVER)
+        return RUNTIME_HORIZON_MS;
     if (executed_ms < estimate_ms)
-        return estimate_ms - executed_ms;
-    return executed_ms > 0 ? executed_ms : 1;
+        return runtime_expected(estimate_ms - executed_ms);
+    return executed_ms > 0 ? runtime_expected(executed_ms) : 1;
 }
 
 msec_t runtime_oracle(msec_t true_ms, uint32_t noise_ppm, struct rng *rng)

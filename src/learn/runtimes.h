@@ -162,7 +162,18 @@ struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
 void runtime_words(const struct runtime_estimate *estimate, char *ret, size_t size);
 
 /*
- * What is left of a task that has executed for so long. Past its estimate a task is taken to have
+ * Nobody plans further ahead: where lengths and costs are compared, work without an end (an estimate of
+ * MSEC_NEVER) counts as work that lasts for a year, and so does what would last longer. So sums of a few
+ * such times do not overflow, and times a price they are money that fits.
+ */
+#define RUNTIME_HORIZON_MS ((msec_t)8760 * MSEC_PER_HOUR)
+
+/* How long the work lasts as a whole, at most the horizon. */
+msec_t runtime_expected(msec_t estimate_ms);
+
+/*
+ * What is left of a task that has executed for so long, at most the horizon: of work without an end that is
+ * always left. Past its estimate a task is taken to have
  * run half of its life (Harchol-Balter's rule, as in Stratus); what still runs has at least one
  * millisecond to go. Nothing is below zero.
  */

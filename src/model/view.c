@@ -295,6 +295,7 @@ static void add_task(struct view *view, const struct job_spec *spec, uint32_t jo
 uint32_t view_add_job(struct view *view, const struct job_spec *spec)
 {
     assert(spec->task_count > 0);
+    assert(spec->estimate_ms >= 0);
     assert(spec->shape < view->shapes->count);
 
     struct job_table *table = &view->job;

@@ -69,7 +69,7 @@ enum instance_state {
     X(uint32_t, rate_ppm)       /* reported throughput, of its full speed; RATE_NONE */ \
     X(uint32_t, launches)       /* times it was launched so far */ \
     X(uint32_t, stops)          /* times it was stopped so far */ \
-    X(msec_t, estimate_ms)      /* of its whole runtime, at full speed */ \
+    X(msec_t, estimate_ms)      /* of its whole runtime, at full speed; MSEC_NEVER: it has no end */ \
     X(msec_t, executed_ms)      /* in earlier launches */ \
     X(msec_t, launched_at)      /* of the current launch, or -1 */ \
     X(msec_t, bound_at)         /* of the current binding, or -1 */ \
@@ -179,7 +179,7 @@ struct job_spec {
     bool fixed;
     bool spread;
     msec_t arrived_at;
-    msec_t estimate_ms;
+    msec_t estimate_ms; /* 0 or more; MSEC_NEVER: it has no end */
 };
 
 void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes);

@@ -452,7 +452,7 @@ static money_t add_money(money_t sum, money_t more)
 
 static money_t price_of_span(money_t per_hour, msec_t span)
 {
-    if (per_hour == MONEY_UNKNOWN || per_hour < 0 || span < 0)
+    if (per_hour == MONEY_UNKNOWN || per_hour < 0 || span < 0 || span == MSEC_NEVER)
         return MONEY_UNKNOWN;
     return money_for(per_hour, span);
 }
@@ -500,7 +500,9 @@ static struct job_money job_money(const struct api_call *call, uint32_t job, mon
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task]) {
         const msec_t estimate = view->task.estimate_ms[task];
-        const msec_t left = runtime_remaining(estimate, view_executed(view, task));
+        const msec_t left = estimate == MSEC_NEVER
+                                ? MSEC_NEVER
+                                : runtime_remaining(estimate, view_executed(view, task));
 
         money.expected =
             add_money(money.expected, price_of_span(pays_per_hour(call, task, alone), left));
@@ -600,7 +602,7 @@ static void explain_living_job(struct api_call *call, uint32_t job, uint32_t ask
     api_set_text(to.object, "user", api_name(call->world->users, view->job.user[job]));
     api_set_text(to.object, "state", state);
     api_set_time(to.object, "arrived_at", view->job.arrived_at[job]);
-    api_set_number(to.object, "estimate_ms", view->task.estimate_ms[task]);
+    api_set_time(to.object, "estimate_ms", view->task.estimate_ms[task]);
     api_set_number(to.object, "executed_ms", view_executed(view, task));
     say_job(&to, job, label, state);
     set_cheapest(&to, &choice);

@@ -134,6 +134,32 @@ TEST(an_estimate_beyond_all_limits_means_work_without_an_end)
     stage_done(&stage);
 }
 
+TEST(what_was_learned_gives_endless_work_no_end)
+{
+    struct stage stage;
+    const struct runtime_traits traits = { .name = 5, .user = 6, .tasks = 1 };
+
+    stage_init(&stage);
+    stage.config.estimates = ESTIMATES_LEARNED;
+    stage_restart(&stage);
+    controller_teach(stage.controller, &traits, 4000);
+    for (uint64_t i = 1; i <= 2; i++)
+        stage_engine(&stage,
+                     (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                            .job = { .id = i,
+                                                     .first_task_id = i,
+                                                     .name = 5,
+                                                     .user = 6,
+                                                     .task_count = 1,
+                                                     .estimate_ms = i == 1 ? MSEC_NEVER : -1 } });
+
+    const struct view *view = stage_view(&stage);
+
+    assert_int_equal(view->task.estimate_ms[view_find_task(view, 1)], MSEC_NEVER);
+    assert_int_equal(view->task.estimate_ms[view_find_task(view, 2)], 4000);
+    stage_done(&stage);
+}
+
 TEST(a_bill_by_a_clock_that_is_ahead_is_the_clouds_and_began_by_now)
 {
     struct stage stage;
@@ -423,6 +449,7 @@ CHECK_MAIN(RUN(a_task_that_starts_in_the_future_has_just_started),
            RUN(a_start_that_was_long_ago_is_believed),
            RUN(a_job_arrives_by_now_and_not_before_time_began),
            RUN(an_estimate_beyond_all_limits_means_work_without_an_end),
+           RUN(what_was_learned_gives_endless_work_no_end),
            RUN(a_bill_by_a_clock_that_is_ahead_is_the_clouds_and_began_by_now),
            RUN(a_bill_that_begins_years_from_now_begins_now),
            RUN(what_runs_is_billed_even_if_nobody_says_since_when),

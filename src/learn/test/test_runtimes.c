@@ -497,6 +497,21 @@ TEST(an_estimate_says_in_words_where_it_comes_from)
     }
 }
 
+TEST(work_without_an_end_always_has_a_year_left)
+{
+    assert_int_equal(runtime_expected(MSEC_NEVER), RUNTIME_HORIZON_MS);
+    assert_int_equal(runtime_remaining(MSEC_NEVER, 0), RUNTIME_HORIZON_MS);
+    assert_int_equal(runtime_remaining(MSEC_NEVER, 5 * RUNTIME_HORIZON_MS), RUNTIME_HORIZON_MS);
+}
+
+TEST(nothing_lasts_for_more_than_a_year)
+{
+    assert_int_equal(runtime_expected(RUNTIME_HORIZON_MS + 1), RUNTIME_HORIZON_MS);
+    assert_int_equal(runtime_expected(RUNTIME_HORIZON_MS - 1), RUNTIME_HORIZON_MS - 1);
+    assert_int_equal(runtime_remaining(MSEC_NEVER - 1, 7), RUNTIME_HORIZON_MS);
+    assert_int_equal(runtime_remaining(5, 2 * RUNTIME_HORIZON_MS), RUNTIME_HORIZON_MS);
+}
+
 TEST(past_its_estimate_a_task_has_run_half_of_its_life)
 {
     static const struct {
@@ -540,7 +555,8 @@ TEST(a_noisy_oracle_is_too_long_as_often_as_too_short_and_keeps_its_bound)
     assert_in_range(runtime_oracle(1, UINT32_MAX, &rng), 1, 5000);
 }
 
-CHECK_MAIN(RUN(without_history_the_default_is_given_and_said_to_be_one),
+CHECK_MAIN(RUN(work_without_an_end_always_has_a_year_left), RUN(nothing_lasts_for_more_than_a_year),
+           RUN(without_history_the_default_is_given_and_said_to_be_one),
            RUN(names_that_always_run_alike_are_estimated_exactly),
            RUN(the_first_run_of_its_kind_is_an_estimate_already),
            RUN(work_of_unknown_traits_is_judged_by_all_runs),
