@@ -96,9 +96,17 @@ sim small.yaml -o csv --policy eva --explain "$room/why.csv"
 judge "what is explained begins with its columns" \
     is "$(head -n 1 "$room/why.csv" | cut -d, -f1-6)" "policy,seed,decision,time_s,what,job"
 judge "every machine that was rented is explained" \
-    is "$(grep -c ',rent,' "$room/why.csv")" "$(tail -n 1 "$room/out" | cut -d, -f9)"
+    is "$(grep -c ',rent,' "$room/why.csv")" "$(tail -n 1 "$room/out" | cut -d, -f10)"
 judge "every line that is explained has all columns" \
     is "$(awk -F, '{ print NF }' "$room/why.csv" | sort -u)" 24
+
+sim small.yaml -o csv --policy eva --jobs "$room/jobs.csv"
+judge "every job is told with the time that it took" \
+    is "$(awk -F, 'NR > 1 { print ($7 - $6) / 3600 - $8 < 0.001 }' "$room/jobs.csv" | sort | uniq -c | tr -s ' ')" \
+    " $(tail -n +2 "$room/jobs.csv" | wc -l) 1"
+judge "the slowest of them is in the answer" \
+    is "$(tail -n +2 "$room/jobs.csv" | cut -d, -f8 | sort -n | tail -n 1 | cut -c1-4)" \
+    "$(tail -n 1 "$room/out" | cut -d, -f5 | cut -c1-4)"
 
 sim none.yaml
 judge "a scenario that is not there exits with 1" exits 1 "none.yaml: there is no such file"

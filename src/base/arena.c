@@ -77,6 +77,19 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     return fresh;
 }
 
+struct arena_mark arena_mark(const struct arena *arena)
+{
+    return (struct arena_mark){ arena->current, arena->current != NULL ? arena->current->used : 0 };
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    assert(mark.block == NULL || mark.used <= mark.block->used);
+    arena->current = mark.block;
+    if (mark.block != NULL)
+        mark.block->used = mark.used;
+}
+
 void arena_reset(struct arena *arena)
 {
     arena->current = NULL;

@@ -23,6 +23,15 @@ void arena_init(struct arena *arena);
 /* 'count' zeroed elements of 'size' bytes. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
+/* A point to come back to: what was allocated after it is forgotten by arena_rewind. */
+struct arena_mark {
+    struct arena_block *block;
+    size_t used;
+};
+
+struct arena_mark arena_mark(const struct arena *arena);
+void arena_rewind(struct arena *arena, struct arena_mark mark);
+
 /* Forget everything, keep the memory for the next decision. */
 void arena_reset(struct arena *arena);
 

@@ -8,6 +8,7 @@ static const struct report_column columns[] = {
     { .key = "cost_usd", .heading = "cost $", .kind = REPORT_MONEY, .digits = 2 },
     { .key = "norm_cost", .heading = "cost norm.", .kind = REPORT_DECIMAL, .digits = 4 },
     { .key = "jct_hours", .heading = "JCT h", .kind = REPORT_DECIMAL, .digits = 3 },
+    { .key = "slowest_hours", .heading = "slowest h", .kind = REPORT_DECIMAL, .digits = 3 },
     { .key = "tasks_per_instance",
       .heading = "tasks/ instance",
       .kind = REPORT_DECIMAL,
@@ -36,7 +37,7 @@ static void copy_columns(struct report_column *ret, bool fine)
 {
     for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
         ret[i] = columns[i];
-        if (fine && (strcmp(ret[i].key, "jct_hours") == 0 || strcmp(ret[i].key, "idle_hours") == 0))
+        if (fine && strstr(ret[i].key, "_hours") != NULL)
             ret[i].digits = 5;
     }
 }
@@ -73,6 +74,7 @@ void sim_rows_add(struct report_table *table, const struct sim_row *row, bool wi
     report_table_add_money(table, result->cost);
     add_ratio(table, result->cost, row->base_cost);
     report_table_add_real(table, result->jct_hours);
+    report_table_add_real(table, result->slowest_hours);
     report_table_add_real(table, result->tasks_per_instance);
     report_table_add_real(table, result->norm_throughput);
     report_table_add_real(table, result->idle_hours);

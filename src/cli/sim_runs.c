@@ -6,6 +6,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "cli/csv_text.h"
 #include "cli/explain_csv.h"
 #include "cli/progress.h"
 
@@ -13,6 +14,7 @@
 struct run_context {
     struct progress progress;
     struct explain_csv explain;
+    FILE *jobs;
 };
 
 static void on_progress(void *context, uint32_t done, uint32_t total)
@@ -27,6 +29,26 @@ static void on_plan(void *context, const struct view *view, const struct plan *p
     struct run_context *run = context;
 
     explain_csv_plan(&run->explain, view, plan);
+}
+
+void sim_runs_jobs_header(FILE *out)
+{
+    (void)fputs("policy,seed,job,tasks,gang,arrived_s,completed_s,hours\n", out);
+}
+
+static void on_job_done(void *context, uint32_t job, msec_t jct_ms)
+{
+    enum { SECOND_DIGITS = 3, HOUR_DIGITS = 4 };
+
+    const struct run_context *run = context;
+    const struct trace_job *row = &run->explain.trace->jobs[job];
+
+    csv_text(run->jobs, run->explain.policy);
+    (void)fprintf(run->jobs, ",%" PRIu64 ",%" PRIu64 ",%u,%d,%.*f,%.*f,%.*f\n", run->explain.seed,
+                  row->id, row->task_count, row->gang, SECOND_DIGITS,
+                  (double)row->arrival_ms / MSEC_PER_SEC, SECOND_DIGITS,
+                  (double)(row->arrival_ms + jct_ms) / MSEC_PER_SEC, HOUR_DIGITS,
+                  (double)jct_ms / MSEC_PER_HOUR);
 }
 
 static double seconds_now(void)
@@ -91,6 +113,7 @@ static void add(struct sim_mean *mean, const struct sim_result *result, double s
     sum->jobs = result->jobs;
     sum->tasks = result->tasks;
     sum->jct_hours += result->jct_hours;
+    sum->slowest_hours += result->slowest_hours;
     sum->wait_seconds += result->wait_seconds;
     sum->idle_hours += result->idle_hours;
     sum->norm_throughput += result->norm_throughput;
@@ -116,6 +139,7 @@ static void divide(struct sim_mean *mean)
     sum->work_bound = mean_money(sum->work_bound, count);
     sum->ended_at /= count;
     sum->jct_hours /= count;
+    sum->slowest_hours /= count;
     sum->wait_seconds /= count;
     sum->idle_hours /= count;
     sum->norm_throughput /= count;
@@ -136,12 +160,14 @@ static int run_one(const struct sim_runs *runs, const struct scenario_policy *po
                      .trace = config.trace,
                      .policy = policy->label,
                      .seed = config.seed },
+        .jobs = runs->jobs,
     };
     struct sim_result result;
     const double began = seconds_now();
 
     config.on_progress = on_progress;
     config.on_plan = runs->explain != NULL ? on_plan : NULL;
+    config.on_job_done = runs->jobs != NULL ? on_job_done : NULL;
     config.context = &context;
     progress_start(&context.progress, policy->label);
 

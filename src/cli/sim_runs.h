@@ -29,7 +29,11 @@ struct sim_runs {
     uint64_t first_seed;
     uint32_t seed_count;
     FILE *explain; /* every decision goes there; NULL: nowhere */
+    FILE *jobs;    /* and every job that is done, as CSV; NULL: nowhere */
 };
+
+/* The first line of 'jobs'. */
+void sim_runs_jobs_header(FILE *out);
 
 /* Run one policy. What does not add up is told on standard error, and counted. */
 int sim_runs_policy(const struct sim_runs *runs, const struct scenario_policy *policy,

@@ -30,6 +30,7 @@ enum option_key {
     KEY_SEEDS = 0x100,
     KEY_BASE,
     KEY_EXPLAIN,
+    KEY_JOBS,
     KEY_CHECK,
 };
 
@@ -49,6 +50,10 @@ static const struct argp_option options[] = {
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
     { "explain", KEY_EXPLAIN, "FILE", 0,
       "Write every decision with its reasons to FILE, as CSV; - is standard output", 0 },
+    { "jobs", KEY_JOBS, "FILE", 0,
+      "Write every job with the time that it took from its arrival to its end to FILE, as CSV; - is "
+      "standard output",
+      0 },
     { "check", KEY_CHECK, NULL, 0,
       "Exit with 4 unless in every run all tasks completed, no machine was left running, and the "
       "ledger agrees with the cloud's bills",
@@ -75,6 +80,7 @@ struct arguments {
     uint32_t policy_count;
     const char *base;
     const char *explain;
+    const char *jobs;
     uint64_t seed;
     bool has_seed;
     uint32_t seeds;
@@ -125,6 +131,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_EXPLAIN:
         arguments->explain = text;
+        return 0;
+    case KEY_JOBS:
+        arguments->jobs = text;
         return 0;
     case KEY_CHECK:
         arguments->check = true;
@@ -357,7 +366,7 @@ static int print_answer(const struct contest *contest, const struct arguments *a
  * The runs.
  */
 
-static int open_explain(const char *path, FILE **ret, struct error *reterr)
+static int open_csv(const char *path, void (*header)(FILE *out), FILE **ret, struct error *reterr)
 {
     if (path == NULL)
         return 0;
@@ -369,12 +378,12 @@ static int open_explain(const char *path, FILE **ret, struct error *reterr)
 
         return error_set(reterr, -failure, "%s: cannot be written: %s", path, strerror(failure));
     }
-    explain_csv_header(file);
+    header(file);
     *ret = file;
     return 0;
 }
 
-static int close_explain(FILE *file, const char *path, struct error *reterr)
+static int close_csv(FILE *file, const char *path, struct error *reterr)
 {
     if (file == NULL)
         return 0;
@@ -394,16 +403,22 @@ static int run_contest(struct contest *contest, struct loaded_scenario *loaded,
         .first_seed = arguments->has_seed ? arguments->seed : loaded->scenario.run.seed,
         .seed_count = arguments->seeds,
     };
-    int rc = open_explain(arguments->explain, &runs.explain, reterr);
+    int rc = open_csv(arguments->explain, explain_csv_header, &runs.explain, reterr);
+
+    if (rc == 0)
+        rc = open_csv(arguments->jobs, sim_runs_jobs_header, &runs.jobs, reterr);
 
     for (uint32_t i = 0; rc == 0 && i < contest->count; i++)
         rc = sim_runs_policy(&runs, &contest->contenders[i].policy, &contest->contenders[i].mean,
                              reterr);
 
-    const int closed = close_explain(runs.explain, arguments->explain, rc == 0 ? reterr : NULL);
+    const int explained = close_csv(runs.explain, arguments->explain, rc == 0 ? reterr : NULL);
 
-    if (rc == 0)
-        rc = closed;
+    rc = rc == 0 ? explained : rc;
+
+    const int told = close_csv(runs.jobs, arguments->jobs, rc == 0 ? reterr : NULL);
+
+    rc = rc == 0 ? told : rc;
     if (rc == 0)
         rc = print_answer(contest, arguments, loaded, runs.first_seed, reterr);
     return rc;

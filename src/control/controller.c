@@ -172,6 +172,7 @@ void controller_refresh_offers(struct controller *controller, msec_t now)
 void controller_decide(struct controller *controller, msec_t now)
 {
     struct plan plan;
+    struct turns turns;
 
     now = controller_advance(controller, now);
     controller->wants_decision = false;
@@ -182,16 +183,7 @@ void controller_decide(struct controller *controller, msec_t now)
         controller_observe(controller);
 
     arena_reset(&controller->arena);
-    plan_init(&plan, &controller->arena);
-
-    const struct policy_input input = {
-        .view = &controller->view,
-        .knowledge = &controller->knowledge,
-        .option = controller->config.option,
-        .arena = &controller->arena,
-    };
-
-    controller->config.policy->decide(&input, &plan);
+    controller_plan(controller, &plan, &turns);
     controller->stats.decisions++;
     if (plan.kind != PLAN_PLAIN)
         controller->stats.weighed++;
@@ -199,11 +191,11 @@ void controller_decide(struct controller *controller, msec_t now)
         controller->stats.fulls++;
         tempo_full(&controller->knowledge.tempo);
     }
-    controller_trim(controller, &plan);
+    controller_trim(controller, &plan, &turns);
     if (controller->config.on_plan != NULL)
         controller->config.on_plan(controller->config.context, &controller->view, &plan);
     controller_apply(controller, &plan);
-    controller_queue_ahead(controller);
+    controller_queue_ahead(controller, turns.first);
     controller_watch_boots(controller);
 }
 

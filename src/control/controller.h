@@ -115,6 +115,7 @@ enum controller_limit {
     LIMIT_PROBE,     /* machines do not become ready: see controller_failed_boots */
     LIMIT_BUDGET,    /* budget_left does not pay what the machine costs at the least */
     LIMIT_DOUBT,     /* the cloud's list lacks too many machines: see controller_doubts */
+    LIMIT_TURN,      /* others came before it and wait for what a limit allows */
     LIMIT_RIVAL,     /* somebody else rents for this cluster: see controller_rivals */
 };
 

@@ -38,12 +38,15 @@ enum drop {
 
 struct trim {
     struct controller *controller;
+    const struct turns *turns;
     struct plan *plan;
-    uint8_t *rents;   /* enum drop, of each rent */
-    uint8_t *places;  /* of each place */
-    uint32_t *left;   /* places on each rent that are kept */
-    bool *used;       /* rents that had a place */
-    uint8_t *limits;  /* enum controller_limit, of each rent that is dropped for one */
+    uint8_t *rents;  /* enum drop, of each rent */
+    uint8_t *places; /* of each place */
+    uint32_t *left;  /* places on each rent that are kept */
+    bool *used;      /* rents that had a place */
+    uint8_t *limits; /* enum controller_limit, of each rent that is dropped for one */
+    uint8_t
+        *turn; /* enum turn, of each rent: the first of those on it; TURN_LATER: only of moves */
     uint32_t limited; /* rents above a limit, in the pass that had most of them */
     uint32_t unproven;
     bool any;
@@ -112,6 +115,10 @@ static void drop_held_back(struct trim *trim)
         } else if (is_forbidden(controller, place->task)) {
             controller->stats.forbidden++;
             trim->places[i] = DROP;
+        } else if (turns_forbids(trim->turns, &controller->view, trim->plan, place)) {
+            trim->places[i] = DROP;
+            controller->task_notes[place->task].limited_by = LIMIT_TURN;
+            controller->task_notes[place->task].limited_in = (uint32_t)controller->stats.decisions;
         } else if (controller->steps[place->task].state == STEP_QUEUED) {
             trim->places[i] = LEAVE;
             if (place->fresh)
@@ -331,18 +338,17 @@ static void follow_rent(struct trim *trim, uint32_t place)
     note->limited_in = (uint32_t)trim->controller->stats.decisions;
 }
 
-/* Rents above a limit, with the places on them. */
-static void drop_above_limits(struct trim *trim)
+/* Rents of that turn above a limit; how many. */
+static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
 {
     const struct view *view = &trim->controller->view;
-    struct load load = load_of(trim->controller);
+    struct load load = *sum;
     uint32_t limited = 0;
 
-    trim->unproven = 0;
     for (uint32_t i = 0; i < trim->plan->rent_count; i++) {
         const uint32_t offer = trim->plan->rents[i].offer;
 
-        if (trim->rents[i] == DROP)
+        if (trim->rents[i] == DROP || trim->turn[i] != turn)
             continue;
         trim->limits[i] = (uint8_t)limit_met(trim->controller, &load, offer);
         if (trim->limits[i] != LIMIT_NONE) {
@@ -358,6 +364,19 @@ static void drop_above_limits(struct trim *trim)
         load.price += view->offer_price[offer];
         load.charge += controller_first_charge(view->catalogue, offer, view->now);
     }
+    *sum = load;
+    return limited;
+}
+
+/* Rents above a limit, with the places on them; whose turn it is comes first. */
+static void drop_above_limits(struct trim *trim)
+{
+    struct load load = load_of(trim->controller);
+    uint32_t limited = 0;
+
+    trim->unproven = 0;
+    for (enum turn turn = TURN_NOW; turn <= TURN_LATER; turn++)
+        limited += drop_turn(trim, turn, &load);
     if (limited > trim->limited)
         trim->limited = limited;
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
@@ -524,10 +543,161 @@ static void make_room(struct trim *trim)
     }
 }
 
-void controller_trim(struct controller *controller, struct plan *plan)
+static uint64_t instances_left(const struct controller *controller, const struct load *load)
+{
+    const uint64_t most = controller->config.max_instances;
+
+    if (most == 0)
+        return UINT64_MAX;
+    return load->count < most ? most - load->count : 0;
+}
+
+static uint64_t unproven_left(const struct controller *controller, const struct load *load)
+{
+    const uint64_t most = controller_brake_allows(controller);
+
+    if (most == BRAKE_OFF)
+        return UINT64_MAX;
+    return load->unproven < most ? most - load->unproven : 0;
+}
+
+/* The brake allows less than the limits do. */
+static bool is_braked(const struct controller *controller, const struct load *load)
+{
+    return unproven_left(controller, load) < instances_left(controller, load);
+}
+
+static enum controller_limit limit_of_shortage(const struct controller *controller,
+                                               enum shortage shortage)
+{
+    const struct controller_config *config = &controller->config;
+    const struct load load = load_of(controller);
+
+    if (config->rent_nothing)
+        return LIMIT_NO_RENT;
+    if (controller->is_doubting)
+        return LIMIT_DOUBT;
+    if (controller->rivals > 0)
+        return LIMIT_RIVAL;
+    if (shortage != SHORT_OF_INSTANCES)
+        return shortage == SHORT_OF_PRICE ? LIMIT_PRICE : LIMIT_BUDGET;
+    return is_braked(controller, &load) ? LIMIT_PROBE : LIMIT_INSTANCES;
+}
+
+/* Whoever was not shown to the policy waits for what the first one lacks. Those that are not counted as
+ * limited by their rents are here. */
+static void note_turns(struct trim *trim)
+{
+    struct controller *controller = trim->controller;
+    const struct view *view = &controller->view;
+    const enum controller_limit limit = limit_of_shortage(controller, trim->turns->shortage);
+    uint32_t *count = limit == LIMIT_PROBE ? &trim->unproven : &trim->limited;
+
+    if (*count < trim->turns->lacking)
+        *count = trim->turns->lacking;
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        struct task_note *note = &controller->task_notes[task];
+
+        if (trim->turns->of_task[task] != TURN_LATER)
+            continue;
+        if (note->not_before > view->now) {
+            controller->next_retry = note->not_before < controller->next_retry
+                                         ? note->not_before
+                                         : controller->next_retry;
+            continue;
+        }
+        note->limited_by = (uint8_t)limit;
+        note->limited_in = (uint32_t)controller->stats.decisions;
+    }
+}
+
+static uint8_t *turns_of_rents(const struct trim *trim)
+{
+    const struct view *view = &trim->controller->view;
+    const struct plan *plan = trim->plan;
+    uint8_t *turn = ARENA_ARRAY(&trim->controller->arena, uint8_t, plan->rent_count);
+
+    for (uint32_t i = 0; i < plan->rent_count; i++)
+        turn[i] = trim->used[i] ? TURN_LATER : TURN_NOW;
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const struct plan_place *place = &plan->places[i];
+        const bool waits = view->task.instance[place->task] == ROW_NONE;
+        const uint8_t own = !waits                         ? TURN_LATER
+                            : trim->turns->of_task == NULL ? TURN_NOW
+                                                           : trim->turns->of_task[place->task];
+
+        if (place->fresh && own < turn[place->target])
+            turn[place->target] = own;
+    }
+    return turn;
+}
+
+static bool is_held(const void *context, uint32_t task)
+{
+    const struct controller *controller = context;
+
+    return controller->task_notes[task].not_before > controller->view.now;
+}
+
+static struct allowance allowance_of(const struct controller *controller)
+{
+    const struct controller_config *config = &controller->config;
+    const struct load load = load_of(controller);
+    struct allowance left = { .instances = instances_left(controller, &load),
+                              .price_per_hour = ALLOWANCE_ANY,
+                              .first_charge = ALLOWANCE_ANY,
+                              .grows = true };
+
+    if (config->max_price_per_hour > 0)
+        left.price_per_hour =
+            load.price < config->max_price_per_hour ? config->max_price_per_hour - load.price : 0;
+    if (config->has_budget)
+        left.first_charge = config->budget_left > 0 ? config->budget_left : 0;
+    if (is_braked(controller, &load)) {
+        left.instances = unproven_left(controller, &load);
+        left.grows = false;
+    }
+    if (config->rent_nothing || controller->is_doubting || controller->rivals > 0) {
+        left.instances = 0;
+        left.grows = false;
+    }
+    return left;
+}
+
+static void ask_policy(const void *context, struct plan *ret)
+{
+    const struct controller *controller = context;
+    const struct policy_input input = {
+        .view = &controller->view,
+        .knowledge = &controller->knowledge,
+        .option = controller->config.option,
+        .arena = ret->arena,
+    };
+
+    controller->config.policy->decide(&input, ret);
+}
+
+void controller_plan(struct controller *controller, struct plan *ret, struct turns *ret_turns)
+{
+    const struct allowance allowance = allowance_of(controller);
+    const struct turns_config config = {
+        .view = &controller->view,
+        .arena = &controller->arena,
+        .allowance = &allowance,
+        .plan = ask_policy,
+        .is_held = is_held,
+        .context = controller,
+    };
+
+    turns_decide(&config, ret, ret_turns);
+}
+
+void controller_trim(struct controller *controller, struct plan *plan, const struct turns *turns)
 {
     struct trim trim = {
         .controller = controller,
+        .turns = turns,
         .plan = plan,
         .rents = ARENA_ARRAY(&controller->arena, uint8_t, plan->rent_count),
         .places = ARENA_ARRAY(&controller->arena, uint8_t, plan->place_count),
@@ -542,6 +712,7 @@ void controller_trim(struct controller *controller, struct plan *plan)
         if (plan->places[i].fresh)
             trim.used[plan->places[i].target] = true;
     }
+    trim.turn = turns_of_rents(&trim);
     drop_held_back(&trim);
 
     const uint32_t probe = controller_is_probing(controller) ? find_probe(&trim) : RENT_NONE;
@@ -553,8 +724,10 @@ void controller_trim(struct controller *controller, struct plan *plan)
         again = trim.any && settle(&trim);
     }
     keep_probe(&trim, probe);
-    controller->is_limited = trim.limited > 0;
+    if (turns->is_limited)
+        note_turns(&trim);
     controller->stats.limited += trim.limited;
+    controller->is_limited = trim.limited > 0;
     controller->stats.unproven += trim.unproven;
     if (trim.any)
         compact(&trim);

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "control/controller.h"
+#include "decide/turns.h"
 
 /* Where the engine has a task, as far as we asked and heard. */
 enum step_state {
@@ -247,7 +248,10 @@ void controller_on_cloud_listed(struct controller *controller, const struct clou
 void controller_on_engine_listed(struct controller *controller, const struct engine_event *event);
 
 /* controller_limits.c: take out of a plan what is not to be done now. */
-void controller_trim(struct controller *controller, struct plan *plan);
+void controller_trim(struct controller *controller, struct plan *plan, const struct turns *turns);
+
+/* A plan of the policy, and whose turn it is if it may not rent all that it wants. */
+void controller_plan(struct controller *controller, struct plan *ret, struct turns *ret_turns);
 
 /* controller_brake.c: how many machines that have not proved good may be there at a time. */
 #define BRAKE_OFF UINT64_MAX
@@ -274,7 +278,8 @@ void controller_watch_boots(struct controller *controller);
 void controller_refresh_offers(struct controller *controller, msec_t now);
 
 /* controller_queue.c */
-void controller_queue_ahead(struct controller *controller);
+/* 'first' (or ROW_NONE) waits for room that others must not take, unless it may be queued itself. */
+void controller_queue_ahead(struct controller *controller, uint32_t first);
 
 /* Nothing is heard of a task that was queued: ask again. */
 void controller_queue_again(struct controller *controller, uint32_t task);

@@ -162,7 +162,7 @@ void controller_queue_again(struct controller *controller, uint32_t task)
     ask(controller, task);
 }
 
-void controller_queue_ahead(struct controller *controller)
+void controller_queue_ahead(struct controller *controller, uint32_t first)
 {
     const struct controller_config *config = &controller->config;
     const struct view *view = &controller->view;
@@ -178,6 +178,9 @@ void controller_queue_ahead(struct controller *controller)
     };
 
     room.type_count = ready_types(controller, room.types);
+    if (first != ROW_NONE && controller->steps[first].state != STEP_QUEUED &&
+        !may_queue(controller, &room, first))
+        return;
     for (uint32_t task = view->task.waiting_first;
          task != ROW_NONE && looks > 0 && controller->queued < config->queue_ahead_most &&
          room.type_count > 0;

@@ -152,6 +152,20 @@ static void waiting_remove(struct view *view, uint32_t task)
     table->waiting_count--;
 }
 
+void view_show_waiting(struct view *view, const uint32_t *tasks, uint32_t count)
+{
+    while (view->task.waiting_first != ROW_NONE) {
+        const uint32_t task = view->task.waiting_first;
+
+        waiting_remove(view, task);
+        view->task.state[task] = TASK_HIDDEN;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert(view->task.state[tasks[i]] == TASK_HIDDEN);
+        waiting_append(view, tasks[i]);
+    }
+}
+
 static bool is_under_half(const struct res *used, const struct res *capacity)
 {
     for (int kind = 0; kind < RES_KINDS; kind++) {

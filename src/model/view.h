@@ -8,6 +8,7 @@
  *
  * Invariants:
  *  1. a task is in exactly one list: the waiting list, or that of the one instance it is bound to;
+ *     only one that is hidden is in none;
  *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above the
  *     type's capacity;
  *  3. lists are in the order of entry, so that equal histories give equal iterations;
@@ -40,6 +41,7 @@ enum task_state {
     TASK_WAITING, /* bound to nothing */
     TASK_BOUND,   /* bound to an instance, on its way there: booting, leaving another, launching */
     TASK_RUNNING, /* launched on its instance */
+    TASK_HIDDEN,  /* waits, and is not shown to the decision: see view_show_waiting */
 };
 
 enum instance_state {
@@ -205,6 +207,10 @@ void view_bind_found(struct view *view, uint32_t task, uint32_t instance);
 
 /* Take a task off its instance, to the end of the waiting list. */
 void view_unbind(struct view *view, uint32_t task);
+
+/* Of the tasks that wait the list has these, in this order, and no others until it is told again. To be
+ * used around a decision only: nothing else may change while some are hidden. O(waiting + count). */
+void view_show_waiting(struct view *view, const uint32_t *tasks, uint32_t count);
 
 /* The task was launched on the instance that it is bound to, at 'at'. */
 void view_mark_running(struct view *view, uint32_t task, msec_t at);

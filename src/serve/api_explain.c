@@ -321,6 +321,11 @@ static void explain_limit(struct explanation *to, json_t *waits, enum controller
             "a second stintd may be at work; see 'stint doctor'",
             controller_rivals(world->controller));
         break;
+    case LIMIT_TURN:
+        snprintf(text, sizeof(text),
+                 "jobs that were submitted earlier wait for what the limits allow, and it would "
+                 "delay them");
+        break;
     case LIMIT_NO_RENT: /* the daemon drains, which is told anyway */
     case LIMIT_NONE:
         return;

@@ -132,6 +132,7 @@ const char *serve_task_word(enum task_state state)
     case TASK_FREE:
         return "ended";
     case TASK_WAITING:
+    case TASK_HIDDEN:
         return "waiting";
     case TASK_BOUND:
         return "bound";

@@ -410,6 +410,26 @@ static int read_faults(const struct doc_node *root, struct sim_faults *faults, s
     return rc;
 }
 
+static int read_limits(const struct doc_node *root, struct sim_control *control,
+                       struct error *reterr)
+{
+    static const char *const allowed[] = { "instances", "dollars_per_hour", NULL };
+    const struct doc_node *map = NULL;
+    int64_t instances = 0;
+    int rc = doc_get_map(root, "limits", &map, reterr);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = doc_allow_keys(map, allowed, reterr);
+    if (rc == 0)
+        rc =
+            doc_get_int(map, "instances", (struct doc_range){ 0, LIMIT_TASKS }, &instances, reterr);
+    if (rc == 0)
+        rc = doc_get_money(map, "dollars_per_hour", &control->max_price_per_hour, reterr);
+    control->max_instances = (uint32_t)instances;
+    return rc;
+}
+
 /*
  * The whole.
  */
@@ -439,9 +459,9 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
                      struct error *reterr)
 {
     static const char *const allowed[] = {
-        "name",     "trace",        "catalogue", "interference", "unmeasured",
-        "policies", "rounds",       "settle",    "tick",         "estimates",
-        "noise",    "default_rate", "seed",      "faults",       NULL,
+        "name",   "trace",  "catalogue", "interference", "unmeasured", "policies",
+        "rounds", "settle", "tick",      "estimates",    "noise",      "default_rate",
+        "seed",   "faults", "limits",    NULL,
     };
     static const char *const needed[] = { "trace", "catalogue", NULL };
     int rc = doc_expect(root, DOC_MAP, reterr);
@@ -466,6 +486,8 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
         rc = read_estimates(root, &scenario->run, reterr);
     if (rc == 0)
         rc = read_faults(root, &scenario->run.faults, reterr);
+    if (rc == 0)
+        rc = read_limits(root, &scenario->run.control, reterr);
     if (rc == 0)
         rc = read_seed(root, &scenario->run.seed, reterr);
     return rc;

@@ -558,6 +558,8 @@ static void job_done(struct world *world, uint32_t job, uint32_t head)
 
     world->jobs_done++;
     world->jct_sum_ms += (double)jct;
+    if (jct > world->jct_max_ms)
+        world->jct_max_ms = jct;
     world->idle_sum_ms += (double)(jct - unit->launched_ms);
     world->wait_sum_ms += (double)(jct - unit->run_ms);
     world->throughput_sum += unit->run_ms > 0 ? (double)of->work_ms / (double)unit->run_ms : 1.0;

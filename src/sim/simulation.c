@@ -449,6 +449,7 @@ static void measure(const struct world *world, struct sim_result *ret)
         .jobs = world->jobs_done,
         .tasks = trace->task_total,
         .jct_hours = world->jct_sum_ms / jobs / hour,
+        .slowest_hours = (double)world->jct_max_ms / hour,
         .wait_seconds = world->wait_sum_ms / jobs / (double)MSEC_PER_SEC,
         .idle_hours = world->idle_sum_ms / jobs / hour,
         .norm_throughput = world->throughput_sum / jobs,

@@ -104,6 +104,7 @@ struct sim_result {
     uint64_t jobs;
     uint64_t tasks;
     double jct_hours;          /* mean, from arrival to completion */
+    double slowest_hours;      /* the longest of them */
     double wait_seconds;       /* mean, of a job's time: without progress */
     double idle_hours;         /* mean, of a job's time: not launched */
     double norm_throughput;    /* mean, of a job's pace while it makes progress */

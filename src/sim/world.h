@@ -187,6 +187,7 @@ struct world {
     uint64_t launches;
     money_t billed;
     double jct_sum_ms;
+    msec_t jct_max_ms;
     double idle_sum_ms;
     double wait_sum_ms;
     double throughput_sum;

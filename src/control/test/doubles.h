@@ -81,27 +81,48 @@ struct stage {
     uint64_t settled_instance; /* whose bill an earlier process booked */
 };
 
-/* What the scripted policy answers next; a policy has no context of its own. */
+/* What the scripted policy answers in the next decision; a policy has no context of its own. */
 static struct script next_plan;
 
+/* Without the places of tasks that are not shown, and without rents that were only for those. */
 static inline void scripted_decide(const struct policy_input *in, struct plan *ret)
 {
     const struct plan_reason why = plan_because(REASON_CHEAPEST_ALONE, 0);
+    uint32_t rents[STAGE_ITEMS_MAX];
+    bool is_shown[STAGE_ITEMS_MAX];
 
-    for (uint32_t i = 0; i < next_plan.rent_count; i++)
-        (void)plan_rent(ret, next_plan.rents[i], why);
+    for (uint32_t i = 0; i < next_plan.place_count; i++) {
+        const uint32_t task = view_find_task(in->view, next_plan.places[i].task);
+
+        is_shown[i] = in->view->task.state[task] != TASK_HIDDEN;
+    }
+    for (uint32_t i = 0; i < next_plan.rent_count; i++) {
+        bool is_used = false;
+        bool is_wanted = false;
+
+        for (uint32_t k = 0; k < next_plan.place_count; k++) {
+            const bool is_on = next_plan.places[k].instance == 0 && next_plan.places[k].rent == i;
+
+            is_used = is_used || is_on;
+            is_wanted = is_wanted || (is_on && is_shown[k]);
+        }
+        rents[i] = ret->rent_count;
+        if (is_wanted || !is_used)
+            (void)plan_rent(ret, next_plan.rents[i], why);
+    }
     for (uint32_t i = 0; i < next_plan.place_count; i++) {
         const struct script_place *place = &next_plan.places[i];
         const uint32_t task = view_find_task(in->view, place->task);
 
+        if (!is_shown[i])
+            continue;
         if (place->instance == 0)
-            plan_place_fresh(ret, task, place->rent, why);
+            plan_place_fresh(ret, task, rents[place->rent], why);
         else
             plan_place_kept(ret, task, view_find_instance(in->view, place->instance), why);
     }
     for (uint32_t i = 0; i < next_plan.release_count; i++)
         plan_release(ret, view_find_instance(in->view, next_plan.releases[i]), why);
-    next_plan = (struct script){ 0 };
 }
 
 static const struct policy scripted_policy = {
@@ -357,6 +378,7 @@ static inline void stage_decide(struct stage *stage, struct script script)
     stage->now += 1000;
     next_plan = script;
     controller_decide(stage->controller, stage->now);
+    next_plan = (struct script){ 0 };
     stage_let_leave(stage);
 }
 

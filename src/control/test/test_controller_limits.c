@@ -194,7 +194,7 @@ TEST(a_gang_is_dropped_with_its_places_on_machines_that_there_are)
     stage_done(&stage);
 }
 
-TEST(of_two_gangs_that_are_partly_above_a_limit_the_second_gets_what_the_first_leaves)
+TEST(a_gang_that_no_limit_allows_leaves_its_room_to_the_next)
 {
     struct stage stage;
 
@@ -205,20 +205,21 @@ TEST(of_two_gangs_that_are_partly_above_a_limit_the_second_gets_what_the_first_l
 
     stage.config.max_instances = 2;
     tune(&stage);
-    stage_job(&stage, 1, 2, true);
-    stage_job(&stage, 3, 2, true);
+    stage_job(&stage, 1, 3, true);
+    stage_job(&stage, 4, 2, true);
     stage.seen = stage.act_count;
-    stage_decide(&stage, (struct script){ .rents = { 1, 1, 1 },
-                                          .rent_count = 3,
+    stage_decide(&stage, (struct script){ .rents = { 1, 1, 1, 1 },
+                                          .rent_count = 4,
                                           .places = { { .task = 1, .rent = 0 },
                                                       { .task = 2, .rent = 1 },
-                                                      { .task = 3, .instance = machine },
-                                                      { .task = 4, .rent = 2 } },
-                                          .place_count = 4 });
+                                                      { .task = 3, .rent = 2 },
+                                                      { .task = 4, .instance = machine },
+                                                      { .task = 5, .rent = 3 } },
+                                          .place_count = 5 });
     assert_int_equal(stage_where(&stage, 1), 0);
     assert_int_equal(stage_where(&stage, 2), 0);
-    assert_int_equal(stage_where(&stage, 3), machine);
-    assert_int_not_equal(stage_where(&stage, 4), 0);
+    assert_int_equal(stage_where(&stage, 4), machine);
+    assert_int_not_equal(stage_where(&stage, 5), 0);
     stage_done(&stage);
 }
 
@@ -714,7 +715,7 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_budget_that_is_spent_or_there_again_is_decided_about),
            RUN(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room),
            RUN(a_gang_is_dropped_with_its_places_on_machines_that_there_are),
-           RUN(of_two_gangs_that_are_partly_above_a_limit_the_second_gets_what_the_first_leaves),
+           RUN(a_gang_that_no_limit_allows_leaves_its_room_to_the_next),
            RUN(empty_machines_go_back_for_a_gang_that_is_partly_above_a_limit),
            RUN(who_would_have_taken_the_room_of_a_move_is_dropped_with_it),
            RUN(who_would_come_to_where_one_of_its_job_stays_is_dropped),

@@ -182,6 +182,7 @@ class World:
     def check_oracle(self):
         self.lab.ask_oracle(self.work, ledger={"bill_microdollars": bill_of(self.lab)},
                             ideal_microdollars=self.alone, multiple=0.60,
+                            idle_ms=5000 if self.is_measured else 15000,
                             skip={1: "this load has no limit", 8: "nothing is broken here"})
 
     def check_comments(self):

@@ -184,7 +184,7 @@ class World:
         ledger = self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
         _, alone = runs_of(self.lab, self.work)
         self.lab.ask_oracle(self.work, ledger={"bill_microdollars": ledger}, ideal_microdollars=alone, multiple=0.80,
-                            idle_ms=15000, faults=[], crashes=self.crashes, skip={1: "this load has no limit"})
+                            idle_ms=25000, faults=[], crashes=self.crashes, skip={1: "this load has no limit"})
 
     def stop(self):
         assert self.lab.stop_stintd() == 0

@@ -348,7 +348,7 @@ class Storm(Base):
     def check_oracle(self):
         """Of the faults none lasts. What the spot market takes has paid for a minute, and its jobs run twice. Machines of
         a job on several nodes wait for one another: if one is lost then, the others idle until there is another."""
-        self.ask_oracle(0.80, LATE_MS, idle_ms=15000)
+        self.ask_oracle(0.80, LATE_MS, idle_ms=25000)
 
     def check_back_off(self):
         refusals, asks = back_off_violations(self.lab.record(), self.lab.lives,

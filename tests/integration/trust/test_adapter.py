@@ -7,6 +7,7 @@ is stopped is told, killed and started again.
 """
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -77,7 +78,10 @@ class World:
         until(self.lab.healthy, 40, "stintd")
 
     def bridge(self):
-        for line in run("ps", "-o", "pid=,comm=", "--ppid", str(self.lab.stintd.pid)).splitlines():
+        """The stint-slurm that runs, or None: between two of them stintd has no child."""
+        answer = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.lab.stintd.pid)], capture_output=True,
+                                text=True, check=False)
+        for line in answer.stdout.splitlines():
             pid, name = line.split(None, 1)
             if name.startswith("stint-slurm"):
                 return int(pid)
