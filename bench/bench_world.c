@@ -71,8 +71,8 @@ static void fill_catalogue(struct catalogue *catalogue)
 struct mix {
     struct synthetic_shape shapes[SHAPES];
     struct shape_demand demands[SHAPES];
-    char names[SHAPES][16];
-    char workloads[SHAPES][16];
+    char names[SHAPES][24];
+    char workloads[SHAPES][24];
 };
 
 static void add_shape(struct mix *mix, int i, struct res res, uint32_t weight)

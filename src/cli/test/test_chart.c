@@ -19,7 +19,11 @@ static char *drawn(const struct chart *chart)
     assert_non_null(out);
     assert_int_equal(chart_write(chart, out), 0);
     assert_int_equal(fclose(out), 0);
-    return text;
+
+    char *copy = strdup(text); /* gcc 12 takes the stream's own for the address of 'text' */
+
+    free(text);
+    return copy;
 }
 
 static char *drawn_panel(const struct chart_panel *panel)

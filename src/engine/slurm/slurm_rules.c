@@ -588,7 +588,7 @@ static void draw_job(struct verdict *verdict, enum job_state_reason reason, cons
                      uint32_t max, const struct owner *owner)
 {
     char name[NAME_SIZE];
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE + NAME_SIZE];
 
     (void)snprintf(name, sizeof(name), "%.200s:%s", owner->name, limit);
     (void)snprintf(text, sizeof(text), "%s of %s is %u", limit, owner->words, max);

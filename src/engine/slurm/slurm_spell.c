@@ -237,7 +237,8 @@ static int take_gres(const char *text, size_t length, uint64_t times, struct slu
         fields--;
     }
     if (strcmp(field[0], "gpu") != 0) {
-        (void)snprintf(sum->other, sizeof(sum->other), "%s", field[0]);
+        (void)snprintf(sum->other, sizeof(sum->other), "%.*s", (int)sizeof(sum->other) - 1,
+                       field[0]);
         return 0;
     }
     if (fields > 1)
