@@ -38,6 +38,7 @@ struct controller *controller_create(const struct controller_config *config)
     map_init(&controller->ended_before);
     map_init(&controller->asked);
     map_init(&controller->gone);
+    map_init(&controller->gone_before);
     controller->cloud_list.waiting_since = -1;
     controller->engine_list.waiting_since = -1;
     controller->next_key = config->first_key > 0 ? config->first_key : 1;
@@ -71,6 +72,7 @@ void controller_destroy(struct controller *controller)
     map_done(&controller->ended_before);
     map_done(&controller->asked);
     map_done(&controller->gone);
+    map_done(&controller->gone_before);
     mem_free(controller->steps);
     mem_free(controller->present);
     mem_free(controller->task_notes);

@@ -98,7 +98,8 @@ struct controller_config {
     /* Called when the account of an instance was closed; may be NULL. */
     void (*on_bill)(void *context, const struct view *view, uint32_t instance,
                     const struct ledger_bill *bill);
-    /* Whether the instance's bill is in the books already, by an earlier process; may be NULL. */
+    /* Whether the instance's bill is in the books already, by an earlier process, or by this one days
+     * ago; may be NULL. */
     bool (*is_settled)(void *context, uint64_t instance);
     /* The open account of an instance, and what a task owed, as an earlier process kept them last:
      * see controller_take_changed_account. False: nothing was kept. May be NULL. */

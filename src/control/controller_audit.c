@@ -43,6 +43,19 @@ static void forget_ended(struct controller *controller)
     map_init(&controller->ended_jobs);
 }
 
+/* Clouds name machines that went for hours at the most. */
+static void forget_gone(struct controller *controller, msec_t at)
+{
+    const msec_t keep_ms = 24 * MSEC_PER_HOUR;
+
+    if (at - controller->gone_since < keep_ms)
+        return;
+    controller->gone_since = at;
+    map_done(&controller->gone_before);
+    controller->gone_before = controller->gone;
+    map_init(&controller->gone);
+}
+
 static void note_asked(struct audit_list *list, msec_t now)
 {
     list->asked_at = now;
@@ -236,6 +249,7 @@ void controller_on_cloud_listed(struct controller *controller, const struct clou
 
     if (!end_list(controller, &controller->cloud_list, event->key))
         return;
+    forget_gone(controller, event->at);
     count_missing(controller, event->key, event->at);
     controller->rivals = controller->rivals_now;
     controller->rivals_price = controller->rivals_price_now;

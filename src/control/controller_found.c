@@ -51,11 +51,16 @@ static uint32_t adopt(struct controller *controller, const struct cloud_event *e
     return instance;
 }
 
-static bool is_over(const struct controller *controller, uint64_t instance)
+static bool is_over(struct controller *controller, uint64_t instance)
 {
-    return map_get(&controller->gone, instance) != MAP_NONE ||
-           (controller->config.is_settled != NULL &&
-            controller->config.is_settled(controller->config.context, instance));
+    if (map_get(&controller->gone, instance) != MAP_NONE)
+        return true;
+    if (map_get(&controller->gone_before, instance) != MAP_NONE) {
+        map_put(&controller->gone, instance, 0); /* it is still spoken of */
+        return true;
+    }
+    return controller->config.is_settled != NULL &&
+           controller->config.is_settled(controller->config.context, instance);
 }
 
 /* Its bill has ended, and yet it lives: nobody saw it for too long. Or nobody knows what it costs. It
@@ -82,7 +87,7 @@ static void leave_if_former(struct controller *controller, uint32_t instance)
 
 /* All that an earlier process left is known when the first audit has ended. What turns up later and was
  * not asked for here was rented by somebody else. */
-static bool is_rival(const struct controller *controller, uint64_t instance)
+static bool is_rival(struct controller *controller, uint64_t instance)
 {
     return controller->stats.audits > 0 && !is_over(controller, instance) &&
            map_get(&controller->asked, instance) == MAP_NONE;

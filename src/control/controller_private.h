@@ -124,7 +124,10 @@ struct controller {
                                 ended since the engine's list was asked for last */
     struct map ended_before; /* and those that ended between the last two */
     struct map asked;        /* ids of instances that this process asked for */
-    struct map gone;         /* ids of instances whose bill has ended, to know late news of them */
+    struct map gone; /* ids of instances whose bill has ended, to know late news of them: those
+                                that were heard of since 'gone_since' */
+    struct map gone_before; /* and in the time before; what nobody spoke of in both is forgotten */
+    msec_t gone_since;
     struct audit_list cloud_list;
     struct audit_list engine_list;
     uint32_t audit;       /* number of the last one that began */

@@ -296,6 +296,51 @@ TEST(a_machine_that_ended_while_nobody_looked_is_billed_once)
     stage_done(&stage);
 }
 
+/* The cloud's lists of so many days, two a day, name the machine as gone or do not. */
+static void audit_for_days(struct stage *stage, uint32_t days, const struct cloud_event *gone)
+{
+    for (uint32_t i = 0; i < 2 * days; i++) {
+        stage->now += 12 * MSEC_PER_HOUR;
+        stage_audit(stage);
+        if (gone != NULL)
+            stage_cloud(stage, *gone);
+        stage_listed(stage, ACT_LIST_MACHINES);
+        stage_listed(stage, ACT_LIST_WORK);
+    }
+}
+
+TEST(a_bill_that_ended_is_known_for_as_long_as_anybody_speaks_of_it)
+{
+    struct stage stage;
+    const struct cloud_event gone = {
+        .kind = CLOUD_GONE, .instance = 7, .billed_from = 100, .billed_to = 900, .offer = 1
+    };
+
+    stage_init(&stage);
+    audit_for_days(&stage, 6, &gone);
+    assert_int_equal(stage.bills, 1);
+    stage_done(&stage);
+}
+
+TEST(a_bill_that_nobody_has_spoken_of_for_days_is_forgotten)
+{
+    struct stage stage;
+    const struct cloud_event gone = {
+        .kind = CLOUD_GONE, .instance = 7, .billed_from = 100, .billed_to = 900, .offer = 1
+    };
+
+    stage_init(&stage);
+    stage_audit(&stage);
+    stage_cloud(&stage, gone);
+    audit_for_days(&stage, 1, NULL);
+    stage_cloud(&stage, gone);
+    assert_int_equal(stage.bills, 1);
+    audit_for_days(&stage, 3, NULL);
+    stage_cloud(&stage, gone);
+    assert_int_equal(stage.bills, 2); /* who keeps books knows better: see 'is_settled' */
+    stage_done(&stage);
+}
+
 TEST(a_machine_that_outlived_its_bill_is_given_back)
 {
     struct stage stage;
@@ -854,6 +899,8 @@ CHECK_MAIN(RUN(the_first_audit_asks_for_work_when_the_machines_are_known),
            RUN(a_key_above_the_counter_is_never_used_again),
            RUN(a_machine_of_no_known_offer_or_outside_a_list_is_left_alone),
            RUN(a_machine_that_ended_while_nobody_looked_is_billed_once),
+           RUN(a_bill_that_ended_is_known_for_as_long_as_anybody_speaks_of_it),
+           RUN(a_bill_that_nobody_has_spoken_of_for_days_is_forgotten),
            RUN(a_machine_that_outlived_its_bill_is_given_back),
            RUN(a_machine_that_one_list_does_not_name_is_only_missing),
            RUN(a_machine_whose_node_answers_is_never_gone_because_lists_lack_it),
