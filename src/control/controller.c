@@ -27,6 +27,7 @@ struct controller *controller_create(const struct controller_config *config)
 
     controller->config = *config;
     view_init(&controller->view, config->catalogue, config->shapes);
+    controller->view.round_ms = config->round_ms;
     colocation_init(&controller->knowledge.colocation, config->default_rate);
     runtimes_init(&controller->knowledge.runtimes, config->default_estimate_ms,
                   config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS

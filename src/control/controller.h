@@ -63,7 +63,8 @@ struct controller_config {
     enum controller_estimates estimates;
     msec_t default_estimate_ms; /* where there is nothing else */
     msec_t refused_block_ms;    /* how long a refused offer is left alone */
-    double default_rate;        /* of pairs never seen together */
+    msec_t round_ms;     /* the caller decides so often, and heeds no wake; 0: it heeds them */
+    double default_rate; /* of pairs never seen together */
     struct pair_profile profile;
 
     /* Machines that are found and have no offer that is known are given back; 'unknown_offer', which is

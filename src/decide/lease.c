@@ -136,6 +136,12 @@ uint32_t lease_idle(const struct view *view, const struct lease_query *query, st
     return count;
 }
 
+/* Whether what is to be done at 'at' must be done now: it is due, or the next decision comes later. */
+static bool is_last_chance(const struct view *view, msec_t at)
+{
+    return at <= view->now || at < view->now + view->round_ms;
+}
+
 void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan)
 {
     EMPTY_EACH(instance, view)
@@ -148,7 +154,7 @@ void lease_release(const struct view *view, msec_t check_ms, const bool *spared,
         const msec_t check =
             msec_round_up(last_check > view->now ? last_check : view->now, check_ms);
 
-        if (check == view->now)
+        if (is_last_chance(view, check))
             plan_release(
                 plan, instance,
                 plan_because(REASON_LEASE_ENDS, view->offer_price[view->instance.offer[instance]]));
@@ -172,7 +178,7 @@ void lease_release_late(const struct view *view, msec_t margin_ms, const bool *s
         const msec_t release_ms = catalogue_type_of(view->catalogue, offer)->release_ms;
         const msec_t due = billed ? lease_end(view, instance) - release_ms - margin_ms : view->now;
 
-        if (due <= view->now)
+        if (is_last_chance(view, due))
             plan_release(plan, instance,
                          plan_because(billed ? REASON_LEASE_ENDS : REASON_EMPTY, price));
         else if (due < plan->wake_at)

@@ -50,6 +50,8 @@ uint32_t lease_idle(const struct view *view, const struct lease_query *query, st
                     uint32_t **ret);
 
 /*
+ * Where decisions are made in rounds, both of these let go of what the next round would find too late.
+ *
  * Let go of idle instances whose paid time ends before the next check. Checks are at multiples of
  * 'check_ms'; the plan is told to wake for the next one that will find something. 'spared' (per
  * instance row, may be NULL) are those that this plan has given work to.

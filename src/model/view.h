@@ -147,6 +147,7 @@ struct instance_table {
 
 struct view {
     msec_t now;
+    msec_t round_ms; /* decisions are made so far apart; 0: whenever one is asked for */
     const struct catalogue *catalogue;
     const struct shapes *shapes;
     struct task_table task;

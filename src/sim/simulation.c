@@ -71,6 +71,7 @@ static void world_init(struct world *world, const struct sim_config *config)
             config->estimates == SIM_ESTIMATES_LEARNED ? ESTIMATES_LEARNED : ESTIMATES_GIVEN,
         .default_estimate_ms = MSEC_PER_HOUR,
         .refused_block_ms = 300 * MSEC_PER_SEC,
+        .round_ms = config->round_ms,
         .default_rate = config->default_rate,
         .profile = { .rate =
                          config->contention != NULL ? contention_pairs(config->contention) : NULL,

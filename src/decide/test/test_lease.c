@@ -92,7 +92,28 @@ TEST(what_is_ready_before_its_bill_is_heard_of_is_released_as_if_it_began_with_t
     yard_done(&yard);
 }
 
-CHECK_MAIN(RUN(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end),
+TEST(in_rounds_what_the_next_one_would_find_too_late_goes_now)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    (void)yard_machine(&yard, TWO);
+    yard.view.round_ms = 30 * SECOND;
+    yard.view.now = 29 * SECOND; /* the next one is just in time */
+    release(&yard, SECOND);
+    assert_int_equal(yard.plan.release_count, 0);
+
+    yard.view.now = 30 * SECOND;
+    release(&yard, SECOND);
+    assert_int_equal(yard.plan.release_count, 1);
+    plan_init(&yard.plan, &yard.arena);
+    lease_release(&yard.view, SECOND, NULL, &yard.plan);
+    assert_int_equal(yard.plan.release_count, 1);
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(in_rounds_what_the_next_one_would_find_too_late_goes_now),
+           RUN(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end),
            RUN(after_that_a_machine_that_is_empty_goes_at_once),
            RUN(what_takes_long_to_give_back_is_given_back_earlier),
            RUN(what_is_not_billed_yet_goes_at_once),
