@@ -2,6 +2,7 @@
 #include "decide/reservation.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 
@@ -50,22 +51,137 @@ uint32_t reservation_cheapest_holding(const struct view *view, const struct shap
     return cheapest(view, shapes, count, below, false);
 }
 
+/*
+ * Many shapes at once. Offers in the order of price and index, without those that an earlier one makes
+ * needless: whatever fits them fits that too. What is left is short, and the first that holds a shape is its
+ * offer. For shapes that take the same everywhere, families do not matter, and even less is left.
+ */
+
+struct rung {
+    money_t price;
+    uint32_t offer;
+};
+
+struct ladder {
+    struct rung *rungs;
+    uint32_t count;
+};
+
+enum ladder_kind {
+    OPEN_PLAIN,
+    OPEN_BY_FAMILY,
+    ALL_PLAIN, /* with the offers that are blocked */
+    ALL_BY_FAMILY,
+    LADDERS,
+};
+
+static int compare_rungs(const void *left, const void *right)
+{
+    const struct rung *a = left;
+    const struct rung *b = right;
+
+    if (a->price != b->price)
+        return a->price < b->price ? -1 : 1;
+    return a->offer < b->offer ? -1 : a->offer > b->offer;
+}
+
+static bool is_needless(const struct view *view, const struct ladder *ladder,
+                        const struct machine_type *type, bool by_family)
+{
+    for (uint32_t i = 0; i < ladder->count; i++) {
+        const struct machine_type *other =
+            catalogue_type_of(view->catalogue, ladder->rungs[i].offer);
+
+        if ((!by_family || other->family == type->family) &&
+            res_fits(&type->capacity, &other->capacity))
+            return true;
+    }
+    return false;
+}
+
+static struct ladder ladder_create(const struct view *view, enum ladder_kind kind)
+{
+    const struct catalogue *catalogue = view->catalogue;
+    struct ladder ladder = { .rungs = mem_alloc(catalogue->offer_count, sizeof(*ladder.rungs)) };
+    bool *is_seen = mem_alloc(catalogue->type_count, sizeof(*is_seen));
+    uint32_t count = 0;
+
+    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
+        if (kind == ALL_PLAIN || kind == ALL_BY_FAMILY || reservation_is_open(view, offer))
+            ladder.rungs[count++] = (struct rung){ view->offer_price[offer], offer };
+    }
+    qsort(ladder.rungs, count, sizeof(*ladder.rungs), compare_rungs);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t type = catalogue->offers[ladder.rungs[i].offer].type;
+        const bool by_family = kind == OPEN_BY_FAMILY || kind == ALL_BY_FAMILY;
+
+        if (is_seen[type])
+            continue;
+        is_seen[type] = true;
+        if (!is_needless(view, &ladder, &catalogue->types[type], by_family))
+            ladder.rungs[ladder.count++] = ladder.rungs[i];
+    }
+    mem_free(is_seen);
+    return ladder;
+}
+
+static uint32_t first_holding(const struct view *view, struct ladder *ladders,
+                              enum ladder_kind kind, uint32_t shape)
+{
+    struct ladder *ladder = &ladders[kind];
+
+    if (ladder->rungs == NULL)
+        *ladder = ladder_create(view, kind);
+    for (uint32_t i = 0; i < ladder->count; i++) {
+        const uint32_t offer = ladder->rungs[i].offer;
+
+        if (shape_fits_type(view->shapes, shape, catalogue_type_of(view->catalogue, offer)))
+            return offer;
+    }
+    return OFFER_NONE;
+}
+
+static bool is_plain(const struct shapes *shapes, uint32_t shape)
+{
+    const struct shape *row = &shapes->rows[shape];
+
+    return row->demand_count == 1 && shapes->demands[row->demand_first].family == FAMILY_NONE;
+}
+
+static uint32_t price_shape(const struct view *view, struct ladder *ladders, uint32_t shape,
+                            bool even_blocked)
+{
+    const struct shape_count one = { .shape = shape, .count = 1 };
+    const bool plain = is_plain(view->shapes, shape);
+
+    if (ladders == NULL)
+        return cheapest(view, &one, 1, MONEY_UNKNOWN, even_blocked);
+    if (even_blocked)
+        return first_holding(view, ladders, plain ? ALL_PLAIN : ALL_BY_FAMILY, shape);
+    return first_holding(view, ladders, plain ? OPEN_PLAIN : OPEN_BY_FAMILY, shape);
+}
+
 void reservation_update(struct view *view)
 {
-    const uint32_t count = view->shapes->count;
+    enum { MANY = 32 }; /* from so many on ladders are worth building */
 
+    const uint32_t count = view->shapes->count;
+    struct ladder ladders[LADDERS] = { { NULL, 0 } };
+    struct ladder *used = count - view->shapes_priced >= MANY ? ladders : NULL;
+
+    assert(view->shapes_priced <= count);
     MEM_ROOM(view->shape_offer, view->shapes_offer_room, count);
     MEM_ROOM(view->shape_price, view->shapes_priced_room, count);
     for (uint32_t shape = view->shapes_priced; shape < count; shape++) {
-        const struct shape_count one = { .shape = shape, .count = 1 };
-        const uint32_t offer = cheapest(view, &one, 1, MONEY_UNKNOWN, false);
-        const uint32_t worth =
-            offer != OFFER_NONE ? offer : cheapest(view, &one, 1, MONEY_UNKNOWN, true);
+        const uint32_t offer = price_shape(view, used, shape, false);
+        const uint32_t worth = offer != OFFER_NONE ? offer : price_shape(view, used, shape, true);
 
         view->shape_offer[shape] = offer;
         view->shape_price[shape] = worth != OFFER_NONE ? view->offer_price[worth] : 0;
     }
     view->shapes_priced = count;
+    for (uint32_t i = 0; i < LADDERS; i++)
+        mem_free(ladders[i].rungs);
 }
 
 void reservation_forget(struct view *view)

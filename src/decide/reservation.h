@@ -8,7 +8,8 @@
  * Promises:  ties go to the offer with the lower index; offers that are blocked are passed over.
  *            Where all that hold a shape are blocked it has no offer, but the price of the cheapest
  *            of them: what runs is worth no less because no more of its kind can be had now.
- * Costs:     O(new shapes x offers); all shapes again after reservation_forget.
+ * Costs:     O(offers) for a new shape. After reservation_forget all are priced again, in a sort of the offers
+ *            and, for each shape, a look at those offers that no other makes needless, up to the first that fits.
  */
 #ifndef STINT_DECIDE_RESERVATION_H
 #define STINT_DECIDE_RESERVATION_H
