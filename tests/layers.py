@@ -18,7 +18,8 @@ What is checked:
      its code, so that one more adapter touches its own folder and the table. MAY_NAME has the
      exceptions. Comments are free, and so are tests, whose configurations have to name a kind.
 
-Under tests/ and bench/ only rule 5 holds: what stands there may use everything.
+Under tests/ and bench/ only rule 5 holds: what stands there may use everything. It holds too under include/, the
+public headers, and examples/; these include nothing of src/.
 """
 import os
 import re
@@ -34,6 +35,7 @@ STANDS_ON = {
     "policy": ["decide"],
     "trace": ["model"],
     "control": ["policy"],
+    "lib": ["control"],
     "sim": ["control", "trace"],
     "engine": ["control", "trace"],
     "cloud": ["control", "trace"],
@@ -207,11 +209,18 @@ def check_source(root, path, text):
         yield from check_guard(inside, text)
 
 
+def check_public(text):
+    """What others compile too has nothing of ours but what is installed."""
+    for match in INCLUDE.finditer(without_comments(text)):
+        if match[1] == '"':
+            yield line_of(text, match.start()), f'"{match[2]}" is not installed: include <stint/...>'
+
+
 def check(root):
     """Every fault of the tree at 'root', as 'path:line: what'."""
     faults = []
     first = {}
-    for path in files_of(root, "src", "tests", "bench"):
+    for path in files_of(root, "src", "include", "examples", "tests", "bench"):
         name = os.path.basename(path)
         if path.startswith("src/") and name not in NOT_UNIQUE:
             if name in first:
@@ -225,6 +234,8 @@ def check(root):
             found += check_source(root, path, text)
         if path.startswith("src/"):
             found += check_names(path[len("src/"):], text)
+        if path.startswith(("include/", "examples/")):
+            found += check_public(text)
         faults += [f"{path}:{line}: {what}" for line, what in found]
     return faults
 
@@ -254,6 +265,7 @@ GOOD = {
     "src/cloud/aws/ec2.h": header("cloud", "ec2", '#include "base/room.h"'),
     "src/cli/run.c": TAG + '#include "sim/clock.h"\nconst char *u = "http://x"; char c = \'"\';\n',
     "tests/fuzz/fuzz_swf.c": TAG + '#include "trace/swf.h"\n',
+    "include/stint/x.h": TAG + "#include <stint/y.h>\n",
 }
 
 # A sentence, the file that is changed, its new text, and a word of the one complaint (or none).
@@ -303,6 +315,13 @@ CASES = [
      TAG + 'const char *s = "kind: slurm";\n', None),
     ("an exception that is not needed is taken out", "src/cli/verb_demo.c", TAG, "out of MAY_NAME"),
     ("an adapter without words is found", "src/engine/pbs/pbs.c", TAG, "without words"),
+    ("a public header includes nothing of src/", "include/stint/x.h",
+     TAG + '#include "base/room.h"\n', "is not installed"),
+    ("an example includes nothing of src/", "examples/x.c",
+     TAG + '#include "base/room.h"\n', "is not installed"),
+    ("a public header opens with its licence", "include/stint/x.h", "int x;\n", "SPDX"),
+    ("what stands below the public interface may not include it", "src/control/x.c",
+     TAG + '#include "lib/private.h"\n', "control may not include lib"),
     ("a file of 1001 lines is too long", "src/base/long.c", TAG + "\n" * 1000, "longer than"),
     ("a file of 1000 lines is not too long", "src/base/long.c", TAG + "\n" * 999, None),
 ]

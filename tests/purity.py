@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 # In the order of the arrows: each archive may use those before it.
-PURE = ["base", "model", "learn", "decide", "policy"]
+PURE = ["base", "model", "learn", "decide", "policy", "control", "lib"]
 
 ALLOWED = set(
     """

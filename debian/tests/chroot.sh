@@ -80,17 +80,20 @@ is_clean() {
     [ -z "$said" ]
 }
 
-# Somebody else's program, with what libstint-dev has and nothing of this tree.
+# Somebody else's program, with what the packages of the library have and nothing of this tree but the example.
 links() {
-    local root=$folder/devel
+    local root=$folder/devel tree=$PWD
     local -a flags
     rm -rf "$root"
-    dpkg-deb -x "$folder"/libstint-dev_*.deb "$root" &&
+    dpkg-deb -x "$folder"/libstint0_*.deb "$root" && dpkg-deb -x "$folder"/libstint-dev_*.deb "$root" &&
         read -r -a flags < <(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$(echo "$root"/usr/lib/*/pkgconfig) \
-            pkg-config --cflags --libs libstint) &&
-        (cd "$root" && cc -std=c17 -Wall -Wextra -Werror -o consumer "$OLDPWD/debian/tests/consumer.c" \
-            "${flags[@]}") &&
-        "$root/consumer" | grep '^eva:'
+            PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs stint) &&
+        cd "$root" &&
+        cc -std=c17 -Wall -Wextra -Werror -pedantic -o toy "$tree/examples/embed/toy.c" "${flags[@]}" &&
+        c++ -x c++ -std=c++17 -Wall -Wextra -Werror -pedantic -o toyxx "$tree/examples/embed/toy.c" "${flags[@]}" &&
+        LD_LIBRARY_PATH=$(echo "$root"/usr/lib/*-linux-*) &&
+        export LD_LIBRARY_PATH &&
+        ./toy | diff "$tree/tests/golden/embed.txt" - && ./toyxx | diff "$tree/tests/golden/embed.txt" -
 }
 
 makes_chroot() {
@@ -175,7 +178,7 @@ main() {
     umask 022
     if try "the packages are built" builds; then
         try "lintian has nothing to say" is_clean
-        try "another program links with libstint-dev" links
+        try "another program links with libstint-dev, in C and in C++" links
         if try "a clean chroot is made" makes_chroot && try "what the packages need is there" prepares; then
             apart=(--net)
             try "the packages install" installs

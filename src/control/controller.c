@@ -119,6 +119,12 @@ void controller_tune(struct controller *controller, const struct controller_conf
     controller->wants_decision = true;
 }
 
+void controller_prices_changed(struct controller *controller)
+{
+    controller->next_price = 0;
+    controller->wants_decision = true;
+}
+
 /* ROW_NONE: it is not known, or there already. */
 static uint32_t find_requested(const struct view *view, uint64_t instance)
 {

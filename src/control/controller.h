@@ -233,6 +233,9 @@ bool controller_take_changed_due(struct controller *controller, uint64_t *ret_ta
 /* Take over what may change while it runs: policy and options, limits, times. */
 void controller_tune(struct controller *controller, const struct controller_config *config);
 
+/* The price series of the catalogue were changed, from the current time on: read them anew, and decide. */
+void controller_prices_changed(struct controller *controller);
+
 /*
  * For whoever stands between it and the cloud and lets a rent wait: the machine was not asked for yet, so
  * its boot is not late; or it never will be, and its tasks are planned anew. What the cloud was asked for
