@@ -34,17 +34,25 @@ static int64_t room_sum(const struct res *free)
  * The tree. Node 1 is the root, node n has the children 2n and 2n+1, leaf i is node leaves + i.
  */
 
-static const struct runtime_room nothing = { .most = { { -1, -1, -1 } }, .sum = INT64_MIN };
+static const struct runtime_room nothing = { .most = { { { -1, -1, -1 } }, { { -1, -1, -1 } } },
+                                             .sum = INT64_MIN };
+
+/* More than 4 GiB for each CPU that is free, or less. */
+static uint32_t room_kind(const struct res *free)
+{
+    enum { MIB_PER_MILLI_CPU = 4 };
+
+    return free->amount[RES_MEM] > free->amount[RES_CPU] * MIB_PER_MILLI_CPU;
+}
 
 static void set_leaf(struct runtime_bins *bins, uint32_t slot)
 {
     const struct runtime_slot *at = &bins->slots[slot];
     struct runtime_room *leaf = &bins->tree[bins->leaves + slot];
 
-    if (at->instance == ROW_NONE) {
-        *leaf = nothing;
-    } else {
-        leaf->most = at->free;
+    *leaf = nothing;
+    if (at->instance != ROW_NONE) {
+        leaf->most[room_kind(&at->free)] = at->free;
         leaf->sum = room_sum(&at->free);
     }
 }
@@ -55,9 +63,14 @@ static void join(struct runtime_bins *bins, uint32_t node)
     const struct runtime_room *b = &bins->tree[(size_t)node * 2 + 1];
     struct runtime_room *up = &bins->tree[node];
 
-    for (int kind = 0; kind < RES_KINDS; kind++)
-        up->most.amount[kind] = a->most.amount[kind] > b->most.amount[kind] ? a->most.amount[kind]
-                                                                            : b->most.amount[kind];
+    for (uint32_t i = 0; i < ROOM_KINDS; i++) {
+        for (int kind = 0; kind < RES_KINDS; kind++) {
+            const int64_t left = a->most[i].amount[kind];
+            const int64_t right = b->most[i].amount[kind];
+
+            up->most[i].amount[kind] = left > right ? left : right;
+        }
+    }
     up->sum = a->sum > b->sum ? a->sum : b->sum;
 }
 
@@ -235,7 +248,8 @@ static uint32_t search(const struct runtime_bins *bins, const struct query *quer
         const struct runtime_room *room = &bins->tree[span.node];
 
         if (span.to <= query->from || span.from >= query->to ||
-            !res_fits(&query->least, &room->most) ||
+            (!res_fits(&query->least, &room->most[0]) &&
+             !res_fits(&query->least, &room->most[1])) ||
             (query->walk == WALK_MOST_ROOM && room->sum <= found_sum))
             continue;
         if (span.to - span.from == 1) {

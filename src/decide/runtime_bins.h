@@ -12,7 +12,8 @@
  * pending task has a slot of its own, so that an instance which is promoted by it has a place to
  * move to and nothing is ever re-sorted.
  *
- * Costs:   O((instances + tasks) log) to build, about O(log) to find and to assign; to find a place
+ * Costs:   O((instances + tasks) log) to build, about O(log) to find and to assign, also where no machine has
+ *          room because some lack CPUs and others memory; to find a place
  *          for a job that is spread, also what there is on the instances that are passed over.
  * Memory:  the arena's.
  */
@@ -47,9 +48,13 @@ struct runtime_slot {
     struct res free;
 };
 
+/* Machines that lack CPUs and machines that lack memory are told apart: the most of both together would
+ * promise room that none of them has. */
+enum { ROOM_KINDS = 2 };
+
 struct runtime_room {
-    struct res most; /* per kind, the most that is free below this node */
-    int64_t sum;     /* the most of all kinds together */
+    struct res most[ROOM_KINDS]; /* per kind, the most that is free below this node */
+    int64_t sum;                 /* the most of all kinds together */
 };
 
 struct runtime_change {
