@@ -675,7 +675,7 @@ static void ask_policy(const void *context, struct plan *ret)
         .arena = ret->arena,
     };
 
-    controller->config.policy->decide(&input, ret);
+    policy_decide(controller->config.policy, &input, ret);
 }
 
 void controller_plan(struct controller *controller, struct plan *ret, struct turns *ret_turns)

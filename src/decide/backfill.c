@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/backfill.h"
 
+#include <assert.h>
+
 /* When 'size' machines will be free, if 'free' are now and nothing more starts; and how many more
  * than that will be then. */
 static msec_t reserve(const struct backfill_input *in, uint32_t free, uint32_t size,
@@ -11,6 +13,7 @@ static msec_t reserve(const struct backfill_input *in, uint32_t free, uint32_t s
     for (uint32_t i = 0; i < in->end_count;) {
         const msec_t at = in->ends[i].at;
 
+        assert(i == 0 || in->ends[i - 1].at < at);
         while (i < in->end_count && in->ends[i].at == at)
             available += in->ends[i++].count;
         if (available >= size) {
@@ -59,5 +62,7 @@ struct backfill_result backfill_easy(const struct backfill_input *in)
         if (!ends_before)
             spare -= job->size;
     }
+    assert(result.free_after <= in->free);
+    assert(result.reserved_at >= in->now);
     return result;
 }

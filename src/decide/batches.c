@@ -103,6 +103,7 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
 
         struct batch *batch = &batches->rows[batches->count - 1];
 
+        assert(draft->runtime >= 0);
         batch->left++;
         if (draft->runtime > batch->runtime)
             batch->runtime = draft->runtime;
@@ -139,6 +140,7 @@ uint32_t batch_fit(const struct view *view, const struct batch *batch, uint32_t 
         if (fit < most)
             most = fit;
     }
+    assert(most <= (int64_t)batch->left);
     return most > 0 ? (uint32_t)most : 0;
 }
 
@@ -156,6 +158,7 @@ double batch_alone_charge(const struct view *view, const struct batch *batch)
 {
     const uint32_t offer = view->shape_offer[batch->shape];
 
+    assert(batch->runtime >= 0);
     if (offer == OFFER_NONE)
         return 0;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/bound.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { GRID = 8 }; /* weights are multiples of 1/8 */
@@ -53,6 +54,8 @@ money_t bound_cost(const struct catalogue *catalogue, const struct shapes *shape
     int weight[RES_KINDS] = { 0 };
     double best = 0;
 
+    for (uint32_t i = 0; i < count; i++)
+        assert(demands[i].amount >= 0);
     weight[RES_KINDS - 1] = GRID;
     do {
         double sum = 0;
@@ -64,6 +67,8 @@ money_t bound_cost(const struct catalogue *catalogue, const struct shapes *shape
             best = sum;
     } while (next_weights(weight));
 
+    assert(best >= 0);
+    assert(best < (double)MONEY_UNKNOWN);
     /* Floating-point sums err by far less than a millionth: give that away. */
     return (money_t)floor(best * (1.0 - 1e-9));
 }

@@ -16,6 +16,7 @@ void layout_init(struct layout *layout, const struct worth_rules *rules, struct 
 
 uint32_t layout_open(struct layout *layout, uint32_t offer, uint32_t instance)
 {
+    assert(instance != ROW_NONE || reservation_is_open(layout->rules->view, offer));
     if (layout->bin_count == layout->room) {
         const uint32_t room = layout->room > 0 ? layout->room * 2 : 32;
         struct layout_bin *bins = ARENA_ARRAY(layout->arena, struct layout_bin, room);
@@ -77,7 +78,9 @@ void layout_put(struct layout *layout, uint32_t bin, uint32_t entry)
     struct layout_bin *into = &layout->bins[bin];
     const struct pool_kind *kind = &layout->pool->kinds[layout->pool->entries[entry].kind];
 
+    assert(layout_may_join(layout, bin, layout->pool->entries[entry].kind));
     res_add(&into->used, layout_demand(layout, into, kind->kind.shape));
+    assert(res_fits(&into->used, &type_of(layout, into)->capacity));
     worth_group_add(&into->group, kind->kind);
     if (kind->apart != ROW_NONE)
         spread_put(&layout->spread, kind->apart, bin);

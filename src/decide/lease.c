@@ -17,7 +17,10 @@ msec_t lease_end(const struct view *view, uint32_t instance)
         from = view->instance.rented_at[instance];
 
     /* A moment in a lease is in it, and the end of one is the beginning of the next. */
-    return from + billing_paid_span(&offer->billing, view->now - from + 1);
+    const msec_t end = from + billing_paid_span(&offer->billing, view->now - from + 1);
+
+    assert(end > view->now);
+    return end;
 }
 
 msec_t lease_left(const struct view *view, uint32_t instance)
@@ -144,6 +147,7 @@ static bool is_last_chance(const struct view *view, msec_t at)
 
 void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan)
 {
+    assert(check_ms > 0);
     EMPTY_EACH(instance, view)
     {
         if (view->instance.state[instance] != INSTANCE_READY ||
@@ -166,6 +170,7 @@ void lease_release(const struct view *view, msec_t check_ms, const bool *spared,
 void lease_release_late(const struct view *view, msec_t margin_ms, const bool *spared,
                         struct plan *plan)
 {
+    assert(margin_ms >= 0);
     EMPTY_EACH(instance, view)
     {
         const uint32_t offer = view->instance.offer[instance];

@@ -148,8 +148,10 @@ static void build(struct candidate *candidate, const struct worth_rules *rules,
 
     const struct layout_costs costs = { .per_instance_ms = options->per_instance_ms };
 
+    assert(freedom.task_count <= view->task.living);
     candidate->saving = layout_saving(&candidate->layout);
     candidate->migration = layout_migration(&candidate->layout, &costs);
+    assert(candidate->migration >= 0);
 }
 
 /* In whole cents: a difference below that is no reason to move anything. */
@@ -177,6 +179,9 @@ void reconfigure(const struct worth_rules *rules, const struct reconfigure_optio
     struct candidate partial = { 0 };
     bool choose_full = options->mode == RECONFIGURE_FULL;
 
+    assert(options->expected_ms >= 0);
+    assert(options->per_instance_ms >= 0);
+    assert(rules->view->shapes_priced == rules->view->shapes->count);
     if (options->mode != RECONFIGURE_PARTIAL)
         build(&full, rules, options, true, ret->arena);
     if (options->mode != RECONFIGURE_FULL)

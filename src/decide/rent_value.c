@@ -265,8 +265,12 @@ static void put(const struct renter *renter, struct trial *trial, uint32_t row, 
     const struct res *demand = shape_demand_on(renter->view->shapes, batch->shape, type->family);
     const msec_t end = at + batch->runtime;
 
-    for (int kind = 0; kind < RES_KINDS; kind++)
+    assert(count > 0);
+    assert(demand != NULL);
+    for (int kind = 0; kind < RES_KINDS; kind++) {
         trial->free.amount[kind] -= demand->amount[kind] * (int64_t)count;
+        assert(trial->free.amount[kind] >= 0);
+    }
     if (end > trial->busy)
         trial->busy = end;
     if (trial->leaving_count < MOMENTS)
@@ -377,6 +381,7 @@ static double charge_of(const struct view *view, const struct trial *trial)
     const struct billing_rule *rule = &view->catalogue->offers[trial->offer].billing;
     msec_t charged;
 
+    assert(trial->busy >= trial->ready);
     if (trial->instance == ROW_NONE)
         charged = billing_paid_span(rule, trial->busy - type->acquire_ms);
     else
@@ -406,6 +411,8 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
 
     const double charge = charge_of(view, trial);
 
+    assert(work >= 0);
+    assert(charge >= 0);
     trial->value = charge > 0 ? work / charge : HUGE_VAL;
     return true;
 }
@@ -500,6 +507,8 @@ static uint32_t repeats(const struct renter *renter, const struct trial *trial)
         if (each > 0 && batch_of(renter, row)->left / each < most)
             most = batch_of(renter, row)->left / each;
     }
+    assert(most > 0); /* else the same machine would be chosen for ever */
+    assert(most < UINT32_MAX);
     return most;
 }
 
@@ -517,6 +526,7 @@ static void carry_out(struct renter *renter, const struct choice *choice)
         why.passed_offer = choice->runner_up;
         why.passed_over = view->offer_price[choice->runner_up];
     }
+    assert(!fresh || reservation_is_open(view, trial->offer));
     if (fresh)
         target = plan_rent(renter->plan, trial->offer, why);
     for (uint32_t row = 0; row < renter->row_count; row++) {
@@ -552,6 +562,8 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
     };
 
+    assert(limits->paid_wait >= 0);
+    assert(view->shapes_priced == view->shapes->count);
     look(&renter);
     if (renter.row_count == 0)
         return;

@@ -176,6 +176,8 @@ void reservation_update(struct view *view)
         const uint32_t offer = price_shape(view, used, shape, false);
         const uint32_t worth = offer != OFFER_NONE ? offer : price_shape(view, used, shape, true);
 
+        assert(worth == OFFER_NONE || view->offer_price[worth] >= 0);
+        assert(offer == OFFER_NONE || reservation_is_open(view, offer));
         view->shape_offer[shape] = offer;
         view->shape_price[shape] = worth != OFFER_NONE ? view->offer_price[worth] : 0;
     }

@@ -111,6 +111,8 @@ static void promise(struct soon *soon, struct batch *batch, const struct res *de
 {
     const msec_t left = patience(soon, batch);
 
+    assert(at >= 0);
+    assert(res_fits(demand, &soon->free[instance]));
     (void)batch_take_last(batch);
     res_sub(&soon->free[instance], demand);
     soon->expected[instance] = true;
@@ -188,6 +190,8 @@ void room_soon(struct batches *batches, const struct runtime_bins *bins,
     };
     size_t most = 0;
 
+    assert(limits->boot_wait >= 0);
+    assert(limits->paid_wait >= 0);
     soon.expected = expected;
     for (uint32_t i = 0; i < batches->count; i++) {
         if (!may_wait(&batches->rows[i]))

@@ -430,13 +430,17 @@ void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t inst
     const uint32_t slot = bins->slot_of_instance[instance];
     const uint32_t own = bins->slot_of_task[task];
     const uint32_t job = bins->view->task.job[task];
+    const struct res *demand = view_demand(bins->view, task, view_family(bins->view, instance));
     struct res free = bins->slots[slot].free;
 
+    assert(bins->slots[slot].instance == instance);
+    assert(demand != NULL);
+    assert(res_fits(demand, &free));
     log_change(bins, task, instance);
     if (bins->view->job.spread[job])
         spread_put(&bins->spread, job, instance);
     bins->assigned[instance]++;
-    res_sub(&free, view_demand(bins->view, task, view_family(bins->view, instance)));
+    res_sub(&free, demand);
     move_to(bins, instance, bins->slots[own].runtime > bins->slots[slot].runtime ? own : slot,
             &free);
 }
@@ -445,6 +449,7 @@ void runtime_bins_remove(struct runtime_bins *bins, uint32_t instance)
 {
     const uint32_t slot = bins->slot_of_instance[instance];
 
+    assert(bins->slots[slot].instance == instance);
     log_change(bins, ROW_NONE, instance);
     bins->slots[slot].instance = ROW_NONE;
     update(bins, slot);

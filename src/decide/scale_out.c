@@ -197,6 +197,7 @@ money_t scale_out(const struct view *view, const struct scale_out_task *tasks, u
     struct scaler scaler = { .view = view };
     money_t price = 0;
 
+    assert(view->shapes_priced == view->shapes->count);
     if (count == 0)
         return 0;
     list_offers(&scaler, plan->arena);
@@ -208,6 +209,9 @@ money_t scale_out(const struct view *view, const struct scale_out_task *tasks, u
             done++; /* nothing holds it: it waits */
             continue;
         }
+
+        assert(best.size <= count - done);
+        assert(reservation_is_open(view, best.offer));
 
         struct plan_reason reason = plan_because(REASON_BEST_SCORE, view->offer_price[best.offer]);
 
@@ -224,5 +228,6 @@ money_t scale_out(const struct view *view, const struct scale_out_task *tasks, u
         price += view->offer_price[best.offer];
         done += best.size;
     }
+    assert(price >= 0);
     return price;
 }

@@ -127,6 +127,7 @@ double worth_of(const struct worth_rules *rules, const struct worth_group *group
     }
     if (more != NULL)
         sum += worth_of_one(rules, group, more, *more, penalise);
+    assert(sum >= 0);
     return sum;
 }
 

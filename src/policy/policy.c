@@ -35,6 +35,48 @@ void policy_defaults(const struct policy *policy, int64_t *values)
         values[i] = policy->options[i].normal;
 }
 
+static void check_input(const struct policy_input *in, const struct plan *plan)
+{
+    assert(in->view->now >= 0);
+    assert(in->view->shapes_priced == in->view->shapes->count);
+    assert(plan->arena != NULL);
+    assert(plan->rent_count == 0);
+    assert(plan->place_count == 0);
+    assert(plan->release_count == 0);
+    assert(plan->wake_at == MSEC_NEVER);
+}
+
+/* Whether it can be carried out is for the tests to say, by plan_judge. */
+static void check_plan(const struct view *view, const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->rent_count; i++)
+        assert(plan->rents[i].offer < view->catalogue->offer_count);
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const struct plan_place *place = &plan->places[i];
+
+        assert(place->task < view->task.count);
+        assert(view->task.state[place->task] != TASK_FREE);
+        if (place->fresh) {
+            assert(place->target < plan->rent_count);
+        } else {
+            assert(place->target < view->instance.count);
+            assert(view_is_open(view, place->target));
+        }
+    }
+    for (uint32_t i = 0; i < plan->release_count; i++) {
+        assert(plan->releases[i].instance < view->instance.count);
+        assert(view_is_open(view, plan->releases[i].instance));
+    }
+    assert(plan->wake_at > view->now);
+}
+
+void policy_decide(const struct policy *policy, const struct policy_input *in, struct plan *ret)
+{
+    check_input(in, ret);
+    policy->decide(in, ret);
+    check_plan(in->view, ret);
+}
+
 void policy_release_empty(const struct view *view, struct plan *plan)
 {
     EMPTY_EACH(instance, view)

@@ -47,7 +47,7 @@ struct policy {
     const struct policy_option *options;
     uint32_t option_count;
     bool learns_colocation; /* reads knowledge.colocation, so it is worth observing */
-    void (*decide)(const struct policy_input *in, struct plan *ret);
+    void (*decide)(const struct policy_input *in, struct plan *ret); /* call policy_decide */
 };
 
 extern const struct policy policy_task_per_instance;
@@ -71,6 +71,12 @@ uint32_t policy_find_option(const struct policy *policy, const char *name);
 
 /* Every option at its default; 'values' has POLICY_OPTIONS_MAX elements. */
 void policy_defaults(const struct policy *policy, int64_t *values);
+
+/*
+ * Ask the policy for a plan: 'ret' is fresh from plan_init, and the view's reservation prices are of now.
+ * That, and that the plan speaks only of offers, tasks and machines that there are, is asserted.
+ */
+void policy_decide(const struct policy *policy, const struct policy_input *in, struct plan *ret);
 
 /* Let go of every open instance without tasks. */
 void policy_release_empty(const struct view *view, struct plan *plan);

@@ -172,7 +172,7 @@ static void decide(struct scene *scene, const struct policy *policy, const int64
     };
 
     plan_init(ret, &scene->arena);
-    policy->decide(&input, ret);
+    policy_decide(policy, &input, ret);
 }
 
 static uint64_t digest_of(const struct plan *plan)

@@ -178,7 +178,7 @@ static void decide_with(struct place *place, const struct policy *policy, const 
     if (option != NULL)
         values[policy_find_option(policy, option)] = value;
     plan_init(&place->plan, &place->arena);
-    policy->decide(&input, &place->plan);
+    policy_decide(policy, &input, &place->plan);
 }
 
 TEST(no_policy_plans_anything_where_there_is_nothing)
