@@ -3,8 +3,10 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "decide/reservation.h"
+#include "decide/lease.h"
+#include "decide/risk.h"
 
 static bool has_every_kind(const struct res *capacity)
 {
@@ -15,13 +17,12 @@ static bool has_every_kind(const struct res *capacity)
     return true;
 }
 
-static bool is_candidate(const struct view *view, uint32_t instance,
-                         const struct clearing_options *options)
+/* Whether there is something to be gained, some time. */
+static bool is_under_used(const struct view *view, uint32_t instance,
+                          const struct clearing_options *options)
 {
-    const msec_t since = view->instance.under_half_since[instance];
-
     if (!view_is_open(view, instance) || view->instance.task_count[instance] == 0 ||
-        since == MSEC_NEVER || view->now - since < options->after)
+        view->instance.under_half_since[instance] == MSEC_NEVER)
         return false;
     if (options->rule == CLEARING_ALWAYS && !has_every_kind(view_capacity(view, instance)))
         return false;
@@ -33,10 +34,40 @@ static bool is_candidate(const struct view *view, uint32_t instance,
     }
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!view_job_may_move(view, view->task.job[task]))
+        if (view->job.fixed[view->task.job[task]])
             return false;
     }
     return true;
+}
+
+/* Whether all that is on the instance has arrived there, and nothing of its jobs is on its way. */
+static bool is_settled(const struct view *view, uint32_t instance)
+{
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (!view_job_is_settled(view, view->task.job[task]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_candidate(const struct view *view, uint32_t instance,
+                         const struct clearing_options *options, struct plan *plan)
+{
+    if (!is_under_used(view, instance, options))
+        return false;
+
+    const msec_t due = view->instance.under_half_since[instance] + options->after;
+
+    if (due <= view->now && is_settled(view, instance))
+        return true;
+
+    /* That a task has started is no reason to decide: so look again for it, too. */
+    const msec_t look = due > view->now ? due : view->now + options->after;
+
+    if (look > view->now && look < plan->wake_at)
+        plan->wake_at = look;
+    return false;
 }
 
 struct dear {
@@ -58,17 +89,17 @@ static int compare_dear(const void *left, const void *right)
 }
 
 uint32_t clearing_candidates(const struct view *view, const struct clearing_options *options,
-                             uint32_t *ret, struct arena *arena)
+                             uint32_t *ret, struct plan *plan)
 {
     if (options->rule == CLEARING_NEVER)
         return 0;
 
-    struct dear *dear = ARENA_ARRAY(arena, struct dear, view->instance.living);
+    struct dear *dear = ARENA_ARRAY(plan->arena, struct dear, view->instance.living);
     uint32_t count = 0;
 
     INSTANCE_EACH(instance, view)
     {
-        if (!is_candidate(view, instance, options))
+        if (!is_candidate(view, instance, options, plan))
             continue;
 
         const double use =
@@ -112,84 +143,342 @@ static struct scale_out_task *tasks_of(const struct runtime_bins *bins, uint32_t
     return tasks;
 }
 
-static msec_t migration_time(const struct view *view, uint32_t task)
-{
-    const struct shape_delays *delays = &view->shapes->rows[view->task.shape[task]].delays;
+/*
+ * What a move costs.
+ */
 
-    return delays->kill_ms + delays->upload_ms + delays->fetch_ms + delays->build_ms +
-           delays->init_ms;
-}
-
-/* How far the plan went, to be able to go back. */
-struct plan_mark {
-    uint32_t rents;
-    uint32_t places;
+/* A machine that must last longer because of a move that is tried, and how long it would have. */
+struct stretch {
+    uint32_t instance;
+    msec_t lasts;
 };
 
-/* Whether what was just planned for the instance's tasks is worth doing. */
-static bool is_worth_it(const struct runtime_bins *bins, uint32_t instance,
-                        const struct scale_out_task *tasks, money_t fresh, const struct plan *plan,
-                        struct plan_mark mark)
+struct clearing {
+    struct runtime_bins *bins;
+    const struct clearing_options *options;
+    struct plan *plan;
+    msec_t *lasts; /* per open instance, from now, with all moves: CLEARING_PAYS alone has it */
+    struct stretch *stretched;
+    uint32_t stretched_count;
+    uint32_t stretched_room;
+};
+
+/* What moves from one machine, and what was planned for it. */
+struct move {
+    uint32_t instance;
+    const struct scale_out_task *tasks; /* the longest first */
+    uint32_t count;
+    uint32_t rents; /* of the plan: these, and those that follow, were added */
+    uint32_t places;
+    money_t limit; /* CLEARING_PAYS: it must cost less than this */
+};
+
+static const struct shape_delays *delays_of(const struct view *view, uint32_t task)
 {
-    const struct view *view = bins->view;
-    msec_t lost = migration_time(view, tasks[0].task);
-
-    if (fresh >= view->offer_price[view->instance.offer[instance]])
-        return false;
-    for (uint32_t i = mark.rents; i < plan->rent_count; i++) {
-        const struct machine_type *type = catalogue_type_of(view->catalogue, plan->rents[i].offer);
-
-        if (i == mark.rents)
-            lost += type->acquire_ms + type->setup_ms;
-    }
-    return bins->slots[bins->slot_of_task[tasks[0].task]].runtime > lost;
+    return &view->shapes->rows[view->task.shape[task]].delays;
 }
 
-static void clear_one(struct runtime_bins *bins, const struct clearing_options *options,
-                      uint32_t instance, struct plan *plan)
+/* Until the task has left. */
+static msec_t time_to_leave(const struct view *view, uint32_t task)
 {
-    const struct view *view = bins->view;
-    const struct plan_mark mark = { .rents = plan->rent_count, .places = plan->place_count };
-    const struct plan_reason why =
-        plan_because(REASON_CLEARED, view->offer_price[view->instance.offer[instance]]);
-    uint32_t count = 0;
-    uint32_t homeless = 0;
-    struct scale_out_task *tasks = tasks_of(bins, instance, plan->arena, &count);
-    struct scale_out_task *rest = ARENA_ARRAY(plan->arena, struct scale_out_task, count);
+    return delays_of(view, task)->kill_ms + delays_of(view, task)->upload_ms;
+}
 
+/* From then on, until it makes progress elsewhere. */
+static msec_t time_to_arrive(const struct view *view, uint32_t task)
+{
+    const struct shape_delays *delays = delays_of(view, task);
+
+    return delays->fetch_ms + delays->build_ms + delays->init_ms;
+}
+
+/* How long the task stands still if the machine that it goes to takes 'ready' to be ready. */
+static msec_t standstill(const struct view *view, uint32_t task, msec_t ready)
+{
+    const msec_t leave = time_to_leave(view, task);
+
+    return (leave > ready ? leave : ready) + time_to_arrive(view, task);
+}
+
+static msec_t boot_time(const struct view *view, uint32_t offer)
+{
+    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+
+    return type->acquire_ms + type->setup_ms;
+}
+
+/* The paper's question. */
+static bool lasts_longer_than_move(const struct clearing *clearing, const struct move *move,
+                                   money_t fresh)
+{
+    const struct view *view = clearing->bins->view;
+    const uint32_t longest = move->tasks[0].task;
+    msec_t lost = time_to_leave(view, longest) + time_to_arrive(view, longest);
+
+    if (fresh >= view->offer_price[view->instance.offer[move->instance]])
+        return false;
+    if (clearing->plan->rent_count > move->rents)
+        lost += boot_time(view, clearing->plan->rents[move->rents].offer);
+    return clearing->bins->slots[clearing->bins->slot_of_task[longest]].runtime > lost;
+}
+
+/* What is charged for the instance from now on if it is kept for 'busy'. */
+static money_t charge_for(const struct view *view, uint32_t instance, msec_t busy)
+{
+    return money_for((money_t)risk_price(view, view->instance.offer[instance], busy),
+                     lease_until(view, instance, busy));
+}
+
+/* The instance must last until 'until' from now: what that adds to its charge. */
+static money_t stretch(struct clearing *clearing, uint32_t instance, msec_t until)
+{
+    const struct view *view = clearing->bins->view;
+    const msec_t lasts = clearing->lasts[instance];
+
+    if (until <= lasts)
+        return 0;
+    if (clearing->stretched_count == clearing->stretched_room) {
+        const uint32_t room = clearing->stretched_room > 0 ? clearing->stretched_room * 2 : 32;
+        struct stretch *more = ARENA_ARRAY(clearing->plan->arena, struct stretch, room);
+
+        if (clearing->stretched_count > 0)
+            memcpy(more, clearing->stretched, clearing->stretched_count * sizeof(*more));
+        clearing->stretched = more;
+        clearing->stretched_room = room;
+    }
+    clearing->stretched[clearing->stretched_count++] = (struct stretch){ instance, lasts };
+    clearing->lasts[instance] = until;
+    return charge_for(view, instance, until) - charge_for(view, instance, lasts);
+}
+
+static void take_back_stretches(struct clearing *clearing)
+{
+    while (clearing->stretched_count > 0) {
+        const struct stretch *last = &clearing->stretched[--clearing->stretched_count];
+
+        clearing->lasts[last->instance] = last->lasts;
+    }
+}
+
+/* When all machines that take tasks in are ready, from now. */
+static msec_t time_to_ready(const struct clearing *clearing, const struct move *move)
+{
+    const struct view *view = clearing->bins->view;
+    const struct plan *plan = clearing->plan;
+    msec_t ready = 0;
+
+    for (uint32_t i = move->rents; i < plan->rent_count; i++) {
+        const msec_t boot = boot_time(view, plan->rents[i].offer);
+
+        ready = boot > ready ? boot : ready;
+    }
+    for (uint32_t i = move->places; i < plan->place_count; i++) {
+        const uint32_t target = plan->places[i].target;
+
+        if (plan->places[i].fresh || view->instance.state[target] == INSTANCE_READY)
+            continue;
+
+        const msec_t boot = view->instance.ready_expected[target] - view->now;
+
+        ready = boot > ready ? boot : ready;
+    }
+    return ready;
+}
+
+/* What is charged for the plan's rent, where 'until' from now the last task ends. */
+static money_t charge_for_rent(const struct view *view, uint32_t offer, msec_t until)
+{
+    const msec_t busy = until - catalogue_type_of(view->catalogue, offer)->acquire_ms;
+
+    return money_for((money_t)risk_price(view, offer, busy),
+                     billing_paid_span(&view->catalogue->offers[offer].billing, busy));
+}
+
+/* What is charged for machines that take the tasks in. */
+static money_t charge_for_targets(struct clearing *clearing, const struct move *move, msec_t ready)
+{
+    const struct view *view = clearing->bins->view;
+    const struct plan *plan = clearing->plan;
+    msec_t *busy = ARENA_ARRAY(plan->arena, msec_t, plan->rent_count - move->rents);
+    money_t charge = 0;
+
+    for (uint32_t i = move->places; i < plan->place_count; i++) {
+        const struct plan_place *place = &plan->places[i];
+        const msec_t until = runtime_of_task(view, place->task, RUNTIME_REMAINING) +
+                             standstill(view, place->task, ready);
+
+        if (!place->fresh)
+            charge += stretch(clearing, place->target, until);
+        else if (until > busy[place->target - move->rents])
+            busy[place->target - move->rents] = until;
+    }
+    for (uint32_t i = move->rents; i < plan->rent_count; i++)
+        charge += charge_for_rent(view, plan->rents[i].offer, busy[i - move->rents]);
+    return charge;
+}
+
+/* What is charged for the machines of the task's gang while it stands still, or 'most' if it is no less. */
+static money_t charge_for_gang(struct clearing *clearing, uint32_t task, msec_t ready, money_t most)
+{
+    const struct view *view = clearing->bins->view;
+    const msec_t still = standstill(view, task, ready);
+    money_t charge = 0;
+
+    for (uint32_t sibling = view->job.first_task[view->task.job[task]];
+         sibling != ROW_NONE && charge < most; sibling = view->task.sibling[sibling]) {
+        const uint32_t instance = view->task.instance[sibling];
+
+        if (instance == view->task.instance[task])
+            continue; /* it moves as well */
+        if (!view_is_open(view, instance))
+            return most; /* it could not start there again */
+        charge +=
+            stretch(clearing, instance, runtime_of_task(view, sibling, RUNTIME_REMAINING) + still);
+    }
+    return charge;
+}
+
+/* What a move may cost: two thirds of what is not charged for the machine that is cleared. */
+static money_t limit_of(const struct clearing *clearing, const struct move *move)
+{
+    const struct view *view = clearing->bins->view;
+    msec_t leave = 0;
+
+    for (uint32_t i = 0; i < move->count; i++) {
+        const msec_t time = time_to_leave(view, move->tasks[i].task);
+
+        leave = time > leave ? time : leave;
+    }
+
+    const money_t saved = charge_for(view, move->instance, clearing->lasts[move->instance]) -
+                          charge_for(view, move->instance, leave);
+
+    return saved - saved / 3;
+}
+
+static bool pays(struct clearing *clearing, const struct move *move)
+{
+    const struct view *view = clearing->bins->view;
+    const msec_t ready = time_to_ready(clearing, move);
+    money_t charge = charge_for_targets(clearing, move, ready);
+
+    for (uint32_t i = 0; i < move->count && charge < move->limit; i++) {
+        const uint32_t task = move->tasks[i].task;
+        const uint32_t job = view->task.job[task];
+
+        /* Those of one gang end together, so they are neighbours. */
+        if (view->job.gang[job] && (i == 0 || view->task.job[move->tasks[i - 1].task] != job))
+            charge += charge_for_gang(clearing, task, ready, move->limit - charge);
+    }
+    return charge < move->limit;
+}
+
+static bool is_worth_it(struct clearing *clearing, const struct move *move, money_t fresh)
+{
+    switch (clearing->options->rule) {
+    case CLEARING_CHECKED:
+        return lasts_longer_than_move(clearing, move, fresh);
+    case CLEARING_PAYS:
+        return pays(clearing, move);
+    case CLEARING_ALWAYS:
+    case CLEARING_NEVER:
+        break;
+    }
+    return true;
+}
+
+/*
+ * Clearing.
+ */
+
+/* Try to clear the instance: onto machines that there are as far as they have room, or onto new ones alone.
+ * Whether it is done; else nothing has changed. */
+static bool try_to_clear(struct clearing *clearing, struct move *move, bool onto_kept)
+{
+    struct runtime_bins *bins = clearing->bins;
+    struct plan *plan = clearing->plan;
+    const struct view *view = bins->view;
+    const struct plan_reason why =
+        plan_because(REASON_CLEARED, view->offer_price[view->instance.offer[move->instance]]);
+    struct scale_out_task *rest = ARENA_ARRAY(plan->arena, struct scale_out_task, move->count);
+    uint32_t homeless = 0;
+
+    move->rents = plan->rent_count;
+    move->places = plan->place_count;
     runtime_bins_mark(bins);
-    runtime_bins_remove(bins, instance);
-    for (uint32_t i = 0; i < count; i++) {
+    runtime_bins_remove(bins, move->instance);
+    for (uint32_t i = 0; i < move->count; i++) {
+        const uint32_t task = move->tasks[i].task;
         enum plan_reason_code unused;
-        const uint32_t target = runtime_bins_find(bins, tasks[i].task, &unused);
+        const uint32_t target = onto_kept ? runtime_bins_find(bins, task, &unused) : ROW_NONE;
 
         if (target == ROW_NONE) {
-            rest[homeless++] = tasks[i];
+            rest[homeless++] = move->tasks[i];
             continue;
         }
-        runtime_bins_assign(bins, tasks[i].task, target);
-        plan_place_kept(plan, tasks[i].task, target, why);
+        runtime_bins_assign(bins, task, target);
+        plan_place_kept(plan, task, target, why);
     }
 
-    const money_t fresh = scale_out(view, rest, homeless, options->scale_out, REASON_CLEARED, plan);
+    const money_t fresh =
+        scale_out(view, rest, homeless, clearing->options->scale_out, REASON_CLEARED, plan);
 
-    if (plan->place_count - mark.places < count ||
-        (options->rule == CLEARING_CHECKED &&
-         !is_worth_it(bins, instance, tasks, fresh, plan, mark))) {
-        plan->rent_count = mark.rents;
-        plan->place_count = mark.places;
+    clearing->stretched_count = 0;
+    if (plan->place_count - move->places < move->count || !is_worth_it(clearing, move, fresh)) {
+        take_back_stretches(clearing);
+        plan->rent_count = move->rents;
+        plan->place_count = move->places;
         runtime_bins_rollback(bins);
+        return false;
+    }
+    plan_release(plan, move->instance, why);
+    return true;
+}
+
+/* Whether new machines could be worth it: the longest task alone does not cost too much already. */
+static bool may_rent(const struct view *view, const struct move *move)
+{
+    const uint32_t longest = move->tasks[0].task;
+    const uint32_t shape = view->task.shape[longest];
+
+    return view->shape_offer[shape] != OFFER_NONE &&
+           money_for(view->shape_price[shape], runtime_of_task(view, longest, RUNTIME_REMAINING)) <
+               move->limit;
+}
+
+static void clear_one(struct clearing *clearing, uint32_t instance)
+{
+    const struct view *view = clearing->bins->view;
+    struct move move = { .instance = instance };
+
+    move.tasks = tasks_of(clearing->bins, instance, clearing->plan->arena, &move.count);
+    if (clearing->options->rule != CLEARING_PAYS) {
+        (void)try_to_clear(clearing, &move, true);
         return;
     }
-    plan_release(plan, instance, why);
+    move.limit = limit_of(clearing, &move);
+    if (move.limit > 0 && (try_to_clear(clearing, &move, true) ||
+                           (may_rent(view, &move) && try_to_clear(clearing, &move, false))))
+        clearing->lasts[instance] = MSEC_NEVER; /* who left it stretches it no more */
 }
 
 void clearing_run(struct runtime_bins *bins, const struct clearing_options *options,
                   const uint32_t *candidates, uint32_t count, struct plan *plan)
 {
+    const struct view *view = bins->view;
+    struct clearing clearing = { .bins = bins, .options = options, .plan = plan };
+
+    if (count > 0 && options->rule == CLEARING_PAYS) {
+        clearing.lasts = ARENA_ARRAY(plan->arena, msec_t, view->instance.count);
+        INSTANCE_EACH(instance, view)
+        {
+            if (view_is_open(view, instance))
+                clearing.lasts[instance] = runtime_bins_lasts(bins, instance);
+        }
+    }
     for (uint32_t i = 0; i < count; i++) {
         /* What was assigned to it meanwhile could not be taken back. */
         if (runtime_bins_is_untouched(bins, candidates[i]))
-            clear_one(bins, options, candidates[i], plan);
+            clear_one(&clearing, candidates[i]);
     }
 }

@@ -25,15 +25,26 @@ msec_t lease_end(const struct view *view, uint32_t instance)
 
 msec_t lease_left(const struct view *view, uint32_t instance)
 {
-    const uint32_t offer = view->instance.offer[instance];
+    return lease_until(view, instance, 0);
+}
 
-    if (view->instance.billed_from[instance] >= 0)
-        return lease_end(view, instance) - view->now;
+msec_t lease_until(const struct view *view, uint32_t instance, msec_t busy)
+{
+    const uint32_t offer = view->instance.offer[instance];
+    const struct billing_rule *rule = &view->catalogue->offers[offer].billing;
+
+    if (view->instance.billed_from[instance] >= 0) {
+        const msec_t ran = view->now - view->instance.billed_from[instance];
+
+        assert(ran >= 0);
+        return billing_paid_span(rule, ran + (busy > 0 ? busy : 1)) - ran;
+    }
 
     const msec_t setup = catalogue_type_of(view->catalogue, offer)->setup_ms;
-    const msec_t runs = view->instance.ready_expected[instance] - setup - view->now;
+    const msec_t due = view->instance.ready_expected[instance] - setup - view->now;
+    const msec_t runs = due > 0 ? due : 0;
 
-    return (runs > 0 ? runs : 0) + billing_paid_span(&view->catalogue->offers[offer].billing, 1);
+    return runs + billing_paid_span(rule, busy > runs ? busy - runs : 1);
 }
 
 struct idle {

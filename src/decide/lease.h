@@ -36,6 +36,9 @@ msec_t lease_end(const struct view *view, uint32_t instance);
  * and what comes before it, if the instance is not billed yet. */
 msec_t lease_left(const struct view *view, uint32_t instance);
 
+/* The same for an instance that is kept for 'busy' from now: no less than what is left of the lease. */
+msec_t lease_until(const struct view *view, uint32_t instance, msec_t busy);
+
 /* What to look for. */
 struct lease_query {
     uint32_t offer;

@@ -204,13 +204,13 @@ static void decide(const struct policy_input *in, struct plan *ret)
         .paid_wait = in->option[OPT_PAID_WAIT],
     };
     const struct clearing_options clearing = {
-        .rule = in->option[OPT_CLEAR] != 0 ? CLEARING_CHECKED : CLEARING_NEVER,
+        .rule = in->option[OPT_CLEAR] != 0 ? CLEARING_PAYS : CLEARING_NEVER,
         .after = in->option[OPT_CLEAR_AFTER],
         .runtime = RUNTIME_PAID,
         .scale_out = { .within_bins = true, .unit = UNIT_PER_KIND },
     };
     uint32_t *cleared = ARENA_ARRAY(in->arena, uint32_t, view->instance.living);
-    uint32_t cleared_count = clearing_candidates(view, &clearing, cleared, in->arena);
+    uint32_t cleared_count = clearing_candidates(view, &clearing, cleared, ret);
     uint32_t *movable;
 
     run.kept = ARENA_ARRAY(in->arena, bool, view->instance.count);

@@ -165,7 +165,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
                        .unit = (enum scale_out_unit)in->option[OPT_UNIT] },
     };
     uint32_t *cleared = ARENA_ARRAY(in->arena, uint32_t, view->instance.living);
-    const uint32_t cleared_count = clearing_candidates(view, &how, cleared, in->arena);
+    const uint32_t cleared_count = clearing_candidates(view, &how, cleared, ret);
     struct runtime_bins bins;
     uint32_t *movable;
 

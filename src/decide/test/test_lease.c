@@ -75,6 +75,24 @@ TEST(what_is_not_billed_yet_goes_at_once)
     yard_done(&yard);
 }
 
+TEST(a_machine_that_is_kept_is_charged_in_steps_and_for_the_minimum)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    const uint32_t machine = yard_machine(&yard, TWO);
+    const uint32_t asked = view_add_instance(&yard.view, 1, TWO);
+    yard.view.now = 20 * SECOND;
+    yard.view.instance.ready_expected[asked] = 22 * SECOND;
+
+    assert_int_equal(lease_until(&yard.view, machine, 0), 40 * SECOND);
+    assert_int_equal(lease_until(&yard.view, machine, 40 * SECOND), 40 * SECOND);
+    assert_int_equal(lease_until(&yard.view, machine, 50 * SECOND + 1), 51 * SECOND);
+    assert_int_equal(lease_until(&yard.view, asked, 50 * SECOND), 61 * SECOND);
+    assert_int_equal(lease_until(&yard.view, asked, 70 * SECOND), 70 * SECOND);
+    yard_done(&yard);
+}
+
 TEST(what_is_ready_before_its_bill_is_heard_of_is_released_as_if_it_began_with_the_rent)
 {
     struct yard yard;
@@ -117,4 +135,5 @@ CHECK_MAIN(RUN(in_rounds_what_the_next_one_would_find_too_late_goes_now),
            RUN(after_that_a_machine_that_is_empty_goes_at_once),
            RUN(what_takes_long_to_give_back_is_given_back_earlier),
            RUN(what_is_not_billed_yet_goes_at_once),
+           RUN(a_machine_that_is_kept_is_charged_in_steps_and_for_the_minimum),
            RUN(what_is_ready_before_its_bill_is_heard_of_is_released_as_if_it_began_with_the_rent))
