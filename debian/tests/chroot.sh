@@ -82,18 +82,17 @@ is_clean() {
 
 # Somebody else's program, with what the packages of the library have and nothing of this tree but the example.
 links() {
-    local root=$folder/devel tree=$PWD
+    local root=$folder/devel toy=examples/embed/toy.c said=tests/golden/embed.txt libraries
     local -a flags
     rm -rf "$root"
     dpkg-deb -x "$folder"/libstint0_*.deb "$root" && dpkg-deb -x "$folder"/libstint-dev_*.deb "$root" &&
         read -r -a flags < <(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$(echo "$root"/usr/lib/*/pkgconfig) \
             PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs stint) &&
-        cd "$root" &&
-        cc -std=c17 -Wall -Wextra -Werror -pedantic -o toy "$tree/examples/embed/toy.c" "${flags[@]}" &&
-        c++ -x c++ -std=c++17 -Wall -Wextra -Werror -pedantic -o toyxx "$tree/examples/embed/toy.c" "${flags[@]}" &&
-        LD_LIBRARY_PATH=$(echo "$root"/usr/lib/*-linux-*) &&
-        export LD_LIBRARY_PATH &&
-        ./toy | diff "$tree/tests/golden/embed.txt" - && ./toyxx | diff "$tree/tests/golden/embed.txt" -
+        cc -std=c17 -Wall -Wextra -Werror -pedantic -o "$root/toy" "$toy" "${flags[@]}" &&
+        c++ -x c++ -std=c++17 -Wall -Wextra -Werror -pedantic -o "$root/toyxx" "$toy" "${flags[@]}" &&
+        libraries=$(dirname "$root"/usr/lib/*/libstint.so) &&
+        LD_LIBRARY_PATH=$libraries "$root/toy" | diff "$said" - &&
+        LD_LIBRARY_PATH=$libraries "$root/toyxx" | diff "$said" -
 }
 
 makes_chroot() {
