@@ -147,6 +147,7 @@ bool aws_settings_same(const struct aws_settings *x, const struct aws_settings *
         settings_same_text(x->launch_template_version, y->launch_template_version) &&
         settings_same_text(x->user_data, y->user_data) && settings_same_text(x->queue, y->queue) &&
         x->subnet_count == y->subnet_count && x->together == y->together &&
+        x->spot_price_cap == y->spot_price_cap && x->idle_shutdown == y->idle_shutdown &&
         memcmp(&x->timing, &y->timing, sizeof(x->timing)) == 0;
 
     for (uint32_t i = 0; is_same && i < x->subnet_count; i++)

@@ -254,14 +254,22 @@ TEST(a_cloud_may_be_ec2)
     "policy: stratus\n"          \
     "engine: { kind: slurm }\n"
 
-TEST(the_number_of_machines_of_one_launch_may_not_change_under_way)
+TEST(how_machines_are_launched_may_not_change_under_way)
 {
+    static const char *const others[] = {
+        "cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, together: 3 }\n",
+        "cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, spot_price_cap: 90 }\n",
+        "cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, idle_shutdown: 1h }\n",
+    };
     struct conf old = parse("cluster: lab\n" NEEDED_AWS "cloud: { kind: aws }\n");
-    struct conf new = parse("cluster: lab\n" NEEDED_AWS "cloud: { kind: aws, together: 3 }\n");
 
-    assert_string_equal(conf_fixed_difference(&old, &new), "cloud");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct conf new = parse(others[i]);
+
+        assert_string_equal(conf_fixed_difference(&old, &new), "cloud");
+        conf_done(&new);
+    }
     conf_done(&old);
-    conf_done(&new);
 }
 
 TEST(what_ec2_would_refuse_at_the_start_is_refused)
@@ -313,7 +321,7 @@ CHECK_MAIN(RUN(a_short_configuration_has_the_documented_defaults), RUN(every_key
            RUN(a_socket_whose_path_the_kernel_would_cut_is_refused),
            RUN(what_may_change_under_way_is_no_difference),
            RUN(what_may_not_change_under_way_is_named), RUN(a_cloud_may_be_ec2),
-           RUN(the_number_of_machines_of_one_launch_may_not_change_under_way),
+           RUN(how_machines_are_launched_may_not_change_under_way),
            RUN(what_ec2_would_refuse_at_the_start_is_refused),
            RUN(an_address_that_stintd_would_not_listen_on_is_refused),
            RUN(a_file_that_is_not_there_is_named))

@@ -68,7 +68,7 @@ bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_sett
     return settings_same_text(a->program, b->program) && a->poll_ms == b->poll_ms &&
            settings_same_text(a->partition, b->partition) &&
            settings_same_text(a->stop_signal, b->stop_signal) &&
-           a->stop_grace_ms == b->stop_grace_ms &&
+           a->stop_grace_ms == b->stop_grace_ms && a->tmp_mib == b->tmp_mib &&
            settings_same_words(&a->only_partitions, &b->only_partitions) &&
            settings_same_words(&a->ignore_partitions, &b->ignore_partitions) &&
            settings_same_words(&a->ignore_users, &b->ignore_users);

@@ -52,10 +52,15 @@ TEST(the_program_is_told_what_is_set_and_no_more)
 TEST(what_differs_is_seen)
 {
     static const char *const others[] = {
-        "{ kind: slurm, program: x }",          "{ kind: slurm, poll: 1s }",
-        "{ kind: slurm, partition: p }",        "{ kind: slurm, stop: { signal: USR1 } }",
-        "{ kind: slurm, stop: { grace: 1s } }", "{ kind: slurm, only_partitions: [a] }",
-        "{ kind: slurm, ignore_users: [a] }",   "{ kind: slurm, ignore_partitions: [a] }",
+        "{ kind: slurm, program: x }",
+        "{ kind: slurm, poll: 1s }",
+        "{ kind: slurm, partition: p }",
+        "{ kind: slurm, stop: { signal: USR1 } }",
+        "{ kind: slurm, stop: { grace: 1s } }",
+        "{ kind: slurm, only_partitions: [a] }",
+        "{ kind: slurm, tmp_gib: 1 }",
+        "{ kind: slurm, ignore_users: [a] }",
+        "{ kind: slurm, ignore_partitions: [a] }",
     };
     struct arena arena;
 
