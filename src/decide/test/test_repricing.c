@@ -125,6 +125,20 @@ TEST(a_machine_that_ends_soon_is_kept)
     yard_done(&yard);
 }
 
+TEST(work_without_an_end_leaves_a_dear_machine_too)
+{
+    struct yard yard;
+
+    price_yard_init(&yard, risen, 2);
+    const uint32_t task = long_task(&yard, WHOLE, SPOT);
+
+    yard.view.task.estimate_ms[task] = MSEC_NEVER;
+    assert_int_equal(decide_at(&yard, HOUR), 0);
+    assert_true(yard.plan.wake_at < 2 * HOUR);
+    assert_int_equal(decide_at(&yard, 2 * HOUR), 1);
+    yard_done(&yard);
+}
+
 TEST(a_machine_that_is_a_little_dearer_is_kept)
 {
     static const struct price_change bit[] = { { 0, 30000 }, { HOUR, 190000 } };
@@ -349,8 +363,9 @@ TEST(the_rest_of_a_gang_that_stands_still_is_counted)
 
 CHECK_MAIN(RUN(a_machine_is_left_when_as_much_was_overpaid_as_the_move_costs),
            RUN(work_that_must_not_be_moved_stays_with_all_that_shares_its_machine),
-           RUN(a_machine_that_ends_soon_is_kept), RUN(a_machine_that_is_a_little_dearer_is_kept),
-           RUN(peaks_that_pass_move_nothing),
+           RUN(a_machine_that_ends_soon_is_kept),
+           RUN(work_without_an_end_leaves_a_dear_machine_too),
+           RUN(a_machine_that_is_a_little_dearer_is_kept), RUN(peaks_that_pass_move_nothing),
            RUN(what_was_overpaid_is_summed_over_changes_of_the_price),
            RUN(after_each_stop_twice_as_much_must_have_been_overpaid),
            RUN(where_no_price_has_changed_since_the_work_began_nothing_is_left),
