@@ -512,6 +512,16 @@ static uint32_t repeats(const struct renter *renter, const struct trial *trial)
     return most;
 }
 
+/* Tasks of the batch wait for the machine: look again when the newest of them has waited too long. */
+static void wake_for(const struct renter *renter, const struct batch *batch)
+{
+    const msec_t left = renter->limits->paid_wait - batch_waited(renter->view, batch);
+    const msec_t at = renter->view->now + (left > 0 ? left : 0) + 1;
+
+    if (at < renter->plan->wake_at)
+        renter->plan->wake_at = at;
+}
+
 /* Do what was tried: place those that start at once, and let the others wait for it. */
 static void carry_out(struct renter *renter, const struct choice *choice)
 {
@@ -542,6 +552,8 @@ static void carry_out(struct renter *renter, const struct choice *choice)
                 plan_place_kept(renter->plan, task, target, why);
             }
         }
+        if (trial->later[row] > 0)
+            wake_for(renter, batch);
         for (uint32_t i = 0; i < trial->later[row]; i++)
             (void)batch_take_last(batch);
     }

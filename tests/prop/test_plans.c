@@ -205,6 +205,36 @@ static const char *judge_waiting(const struct view *view, const struct plan *pla
     return NULL;
 }
 
+/* The policy stint lets a task wait for room that comes soon, no longer than a new machine would take or
+ * than it was told, and asks to look again then. The arrivals of all jobs are at 0 here. */
+static const char *judge_patience(const struct view *view, const int64_t *option,
+                                  const struct plan *plan)
+{
+    const int64_t boot_wait = option[policy_find_option(&policy_stint, "wait_limit")];
+    const int64_t paid_wait = option[policy_find_option(&policy_stint, "paid_wait")];
+
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        const uint32_t offer = view->shape_offer[view->task.shape[task]];
+        bool placed = offer == OFFER_NONE;
+
+        for (uint32_t i = 0; i < plan->place_count && !placed; i++)
+            placed = plan->places[i].task == task;
+        if (placed)
+            continue;
+
+        const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+        const msec_t boot =
+            boot_wait > 0 ? boot_wait : machine_type_acquire_ms(type, 1) + type->setup_ms;
+
+        if (view->now > (boot > paid_wait ? boot : paid_wait))
+            return "a task has waited too long, and still does";
+        if (plan->wake_at == MSEC_NEVER)
+            return "a task waits and nobody will look again";
+    }
+    return NULL;
+}
+
 /* NULL, or what is wrong with the policy's plan for the seed. */
 static const char *judge(const struct policy *policy, uint64_t seed)
 {
@@ -223,6 +253,8 @@ static const char *judge(const struct policy *policy, uint64_t seed)
     decide(&scene, policy, option, &first);
     view_check(&scene.view);
     wrong = plan_judge(&scene.view, &first, stocks);
+    if (wrong == NULL && policy == &policy_stint)
+        wrong = judge_patience(&scene.view, option, &first);
     if (wrong == NULL && !waits)
         wrong = judge_waiting(&scene.view, &first);
     decide(&scene, policy, option, &second);
