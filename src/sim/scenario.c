@@ -340,6 +340,30 @@ static int get_ppm(const struct doc_node *map, const char *key, int64_t max, uin
     return rc;
 }
 
+static int read_noise_side(const struct doc_node *root, struct sim_config *run,
+                           struct error *reterr)
+{
+    static const char *const words[] = {
+        [SIM_NOISE_BOTH] = "both",
+        [SIM_NOISE_UNDER] = "under",
+        [SIM_NOISE_OVER] = "over",
+    };
+    enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
+    const char *text = words[SIM_NOISE_BOTH];
+    const int rc = doc_get_text(root, "noise_side", &text, reterr);
+
+    if (rc < 0)
+        return rc;
+    for (int i = 0; i < WORD_COUNT; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            run->noise_side = (enum sim_noise)i;
+            return 0;
+        }
+    }
+    return error_set(reterr, -EINVAL, "line %u: 'noise_side' must be both, under or over, not '%s'",
+                     doc_find(root, "noise_side")->line, text_excerpt(text, strlen(text)).text);
+}
+
 static int read_estimates(const struct doc_node *root, struct sim_config *run, struct error *reterr)
 {
     static const char *const words[] = {
@@ -369,15 +393,37 @@ static int read_estimates(const struct doc_node *root, struct sim_config *run, s
                          noise->line);
     rc = get_ppm(root, "noise", noise_ppm_max, &run->noise_ppm, reterr);
     if (rc == 0)
+        rc = read_noise_side(root, run, reterr);
+    if (rc == 0)
         rc = get_rate(root, "default_rate", (int64_t)rate_unit, &run->default_rate, reterr);
     return rc;
+}
+
+static int read_lose_market(const struct doc_node *map, struct sim_faults *faults,
+                            struct error *reterr)
+{
+    const char *text = NULL;
+    const int rc = doc_get_text(map, "lose_market", &text, reterr);
+
+    if (rc < 0 || text == NULL)
+        return rc;
+    for (int i = 0; i < MARKET_COUNT; i++) {
+        if (strcmp(text, market_name((enum market)i)) == 0) {
+            faults->lose_one_market = true;
+            faults->lose_market = (enum market)i;
+            return 0;
+        }
+    }
+    return error_set(reterr, -EINVAL,
+                     "line %u: 'lose_market' must be on-demand, spot or reserved, not '%s'",
+                     doc_find(map, "lose_market")->line, text_excerpt(text, strlen(text)).text);
 }
 
 static int read_faults(const struct doc_node *root, struct sim_faults *faults, struct error *reterr)
 {
     static const char *const allowed[] = {
-        "refuse",      "slow",      "slow_factor", "lose_mean", "lose_by_band", "notice",
-        "notice_time", "duplicate", "late",        "late_by",   NULL,
+        "refuse", "slow",        "slow_factor", "lose_mean", "lose_market", "lose_by_band",
+        "notice", "notice_time", "duplicate",   "late",      "late_by",     NULL,
     };
     const struct doc_node *map = NULL;
     int64_t factor = faults->slow_factor;
@@ -394,6 +440,8 @@ static int read_faults(const struct doc_node *root, struct sim_faults *faults, s
         rc = doc_get_int(map, "slow_factor", (struct doc_range){ 1, 1000 }, &factor, reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "lose_mean", some_time, &faults->lose_mean_ms, reterr);
+    if (rc == 0)
+        rc = read_lose_market(map, faults, reterr);
     if (rc == 0)
         rc = doc_get_bool(map, "lose_by_band", &faults->lose_by_band, reterr);
     if (rc == 0)
@@ -459,9 +507,9 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
                      struct error *reterr)
 {
     static const char *const allowed[] = {
-        "name",   "trace",  "catalogue", "interference", "unmeasured", "policies",
-        "rounds", "settle", "tick",      "estimates",    "noise",      "default_rate",
-        "seed",   "faults", "limits",    NULL,
+        "name",         "trace",  "catalogue", "interference", "unmeasured", "policies",
+        "rounds",       "settle", "tick",      "estimates",    "noise",      "noise_side",
+        "default_rate", "seed",   "faults",    "limits",       NULL,
     };
     static const char *const needed[] = { "trace", "catalogue", NULL };
     int rc = doc_expect(root, DOC_MAP, reterr);

@@ -78,6 +78,9 @@ static msec_t loss_mean(const struct world *world, uint32_t offer)
 
     if (faults->lose_by_band && mean != MSEC_NEVER)
         return mean;
+    if (faults->lose_one_market &&
+        world->config->catalogue->offers[offer].market != faults->lose_market)
+        return MSEC_NEVER;
     return faults->lose_mean_ms > 0 ? faults->lose_mean_ms : MSEC_NEVER;
 }
 

@@ -123,11 +123,27 @@ static void world_done(struct world *world)
  * The loop.
  */
 
+/* The truth, blurred; what errs to the wrong side errs by the same factor to the other. */
+static msec_t blur(struct world *world, msec_t truth)
+{
+    const enum sim_noise side = world->config->noise_side;
+    const msec_t drawn = runtime_oracle(truth, world->config->noise_ppm, &world->rng_estimates);
+    const bool is_wrong_side =
+        (side == SIM_NOISE_UNDER && drawn > truth) || (side == SIM_NOISE_OVER && drawn < truth);
+
+    if (!is_wrong_side)
+        return drawn;
+
+    const msec_t mirrored = (msec_t)((double)truth * ((double)truth / (double)drawn) + 0.5);
+
+    return mirrored > 0 ? mirrored : 1;
+}
+
 static msec_t estimate_for(struct world *world, const struct trace_job *job)
 {
     switch (world->config->estimates) {
     case SIM_ESTIMATES_ORACLE:
-        return runtime_oracle(job->work_ms, world->config->noise_ppm, &world->rng_estimates);
+        return blur(world, job->work_ms);
     case SIM_ESTIMATES_USER:
         return job->estimate_ms >= 0 ? job->estimate_ms : job->work_ms;
     case SIM_ESTIMATES_LEARNED:

@@ -31,8 +31,10 @@ struct sim_faults {
     uint32_t refuse_ppm; /* of requests for a machine */
     uint32_t slow_ppm;   /* of boots that take 'slow_factor' times as long */
     uint32_t slow_factor;
-    msec_t dud_until_ms; /* a machine that runs before that is billed and never becomes ready */
-    msec_t lose_mean_ms; /* a running machine is lost after this time on average; 0: never */
+    msec_t dud_until_ms;  /* a machine that runs before that is billed and never becomes ready */
+    msec_t lose_mean_ms;  /* a running machine is lost after this time on average; 0: never */
+    bool lose_one_market; /* but only one of 'lose_market' */
+    enum market lose_market;
     bool lose_by_band; /* but one whose offer says how often it is interrupted, as often as that */
     uint32_t notice_ppm; /* of losses that are announced 'notice_ms' before */
     msec_t notice_ms;
@@ -44,6 +46,13 @@ struct sim_faults {
     uint32_t lost_ppm;      /* of events that never come; only an audit makes up for them */
     msec_t restart_mean_ms; /* the controller is thrown away, and a new one takes over, after this
                                time on average; 0: never */
+};
+
+/* Which way estimates are wrong that are the truth times a factor. */
+enum sim_noise {
+    SIM_NOISE_BOTH,
+    SIM_NOISE_UNDER, /* never too long */
+    SIM_NOISE_OVER,  /* never too short */
 };
 
 /* Limits and patience of the controller: see controller_config. */
@@ -75,6 +84,7 @@ struct sim_config {
     msec_t tick_ms;   /* tasks complete at multiples of this; above 0 */
     enum sim_estimates estimates;
     uint32_t noise_ppm;
+    enum sim_noise noise_side;
     double default_rate;
     struct sim_faults faults;
     struct sim_control control;

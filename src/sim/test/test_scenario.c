@@ -124,7 +124,7 @@ TEST(every_fault_can_be_set)
     const struct sim_faults faults =
         parse(
             NEEDED
-            "faults: { refuse: 0.1, slow: 0.2, slow_factor: 6, lose_mean: 12h,\n"
+            "faults: { refuse: 0.1, slow: 0.2, slow_factor: 6, lose_mean: 12h, lose_market: spot,\n"
             "  lose_by_band: true, notice: 0.5, notice_time: 30s, duplicate: 0.01, late: 0.02, late_by: 5m }\n")
             .run.faults;
 
@@ -132,6 +132,8 @@ TEST(every_fault_can_be_set)
     assert_int_equal(faults.slow_ppm, 200000);
     assert_int_equal(faults.slow_factor, 6);
     assert_int_equal(faults.lose_mean_ms, 12 * MSEC_PER_HOUR);
+    assert_true(faults.lose_one_market);
+    assert_int_equal(faults.lose_market, MARKET_SPOT);
     assert_true(faults.lose_by_band);
     assert_int_equal(faults.notice_ppm, 500000);
     assert_int_equal(faults.notice_ms, 30000);
@@ -145,6 +147,7 @@ TEST(estimates_come_from_the_source_that_was_named)
     assert_int_equal(parse(NEEDED "estimates: user\n").run.estimates, SIM_ESTIMATES_USER);
     assert_int_equal(parse(NEEDED "estimates: learned\n").run.estimates, SIM_ESTIMATES_LEARNED);
     assert_int_equal(parse(NEEDED "noise: 0.3\n").run.noise_ppm, 300000);
+    assert_int_equal(parse(NEEDED "noise: 0.3\nnoise_side: over\n").run.noise_side, SIM_NOISE_OVER);
 }
 
 TEST(a_trace_can_be_drawn_from_a_mix)
@@ -215,6 +218,9 @@ TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
           "line 3: 'estimates' must be oracle, user or learned, not 'mine'" },
         { NEEDED "estimates: user\nnoise: 0.1\n",
           "line 4: 'noise' goes with 'estimates: oracle' (the truth, blurred)" },
+        { NEEDED "noise_side: up\n", "line 3: 'noise_side' must be both, under or over, not 'up'" },
+        { NEEDED "faults: { lose_market: free }\n",
+          "line 3: 'lose_market' must be on-demand, spot or reserved, not 'free'" },
         { NEEDED "noise: -1\n", "line 3: 'noise' must be a number from 0 to 100, not '-1'" },
         { NEEDED "default_rate: 0\n",
           "line 3: 'default_rate' must be a number from 0.000001 to 1" },

@@ -335,6 +335,80 @@ TEST(by_band_nothing_is_lost_where_none_is_known_or_nobody_asked)
     assert_int_equal(losses(false, (struct interruption){ 20, 100 }), 0);
 }
 
+/* Losses of 20 machines on demand that run for half of the mean, where one market loses machines. */
+static uint64_t losses_where(enum market market)
+{
+    struct world world;
+
+    world_init(&world, &policy_task_per_instance, 1);
+    add_job(&world, add_shape(&world, "a"), 20, 0, MSEC_PER_HOUR);
+    world.trace.jobs[0].gang = false;
+    world.config.faults.lose_mean_ms = 2 * MSEC_PER_HOUR;
+    world.config.faults.lose_one_market = true;
+    world.config.faults.lose_market = market;
+    run(&world);
+
+    const uint64_t lost = world.result.stats.lost;
+
+    world_done(&world);
+    return lost;
+}
+
+TEST(only_machines_of_the_named_market_are_lost)
+{
+    assert_true(losses_where(MARKET_ON_DEMAND) > 0);
+    assert_int_equal(losses_where(MARKET_SPOT), 0);
+}
+
+/* The jobs, of an hour each, whose estimate was too short, and too long. */
+struct errors {
+    uint64_t under;
+    uint64_t over;
+};
+
+static void watch_estimates(void *context, const struct view *view, const struct plan *plan)
+{
+    struct errors *errors = context;
+
+    (void)plan;
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        errors->under += view->task.estimate_ms[task] < MSEC_PER_HOUR;
+        errors->over += view->task.estimate_ms[task] > MSEC_PER_HOUR;
+    }
+}
+
+static struct errors errors_of(enum sim_noise side)
+{
+    struct world world;
+    struct errors errors = { 0 };
+
+    world_init(&world, &policy_task_per_instance, 1);
+    for (int i = 0; i < 20; i++)
+        add_job(&world, add_shape(&world, "a"), 1, 0, MSEC_PER_HOUR);
+    world.config.noise_ppm = 500000;
+    world.config.noise_side = side;
+    world.config.on_plan = watch_estimates;
+    world.config.context = &errors;
+    run(&world);
+    world_done(&world);
+    return errors;
+}
+
+TEST(estimates_err_to_the_side_that_was_named)
+{
+    const struct errors both = errors_of(SIM_NOISE_BOTH);
+    const struct errors under = errors_of(SIM_NOISE_UNDER);
+    const struct errors over = errors_of(SIM_NOISE_OVER);
+
+    assert_true(both.under > 0);
+    assert_true(both.over > 0);
+    assert_int_equal(under.over, 0);
+    assert_int_equal(under.under, both.under + both.over);
+    assert_int_equal(over.under, 0);
+    assert_int_equal(over.over, both.under + both.over);
+}
+
 TEST(a_job_that_fits_no_machine_is_an_error_that_names_it)
 {
     struct world world;
@@ -378,5 +452,7 @@ CHECK_MAIN(RUN(machines_that_never_become_ready_are_not_rented_without_end),
            RUN(what_was_done_since_the_last_save_is_lost_with_the_machine),
            RUN(machines_are_lost_as_often_as_the_band_says),
            RUN(by_band_nothing_is_lost_where_none_is_known_or_nobody_asked),
+           RUN(only_machines_of_the_named_market_are_lost),
+           RUN(estimates_err_to_the_side_that_was_named),
            RUN(a_job_that_fits_no_machine_is_an_error_that_names_it),
            RUN(a_story_without_jobs_costs_nothing))
