@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "decide/runtime_bins.h"
+
 #include "learn/runtimes.h"
 
 static uint32_t waiting_from(const struct view *view, uint32_t task)
@@ -128,7 +130,8 @@ static void sort_ends(struct backfill_end *ends, uint32_t count)
     }
 }
 
-/* When the task's machine will be free, by its estimate. */
+/* When the task's machine will be free, by its estimate. One that runs longer than that does not end now:
+ * nobody would ever rent a machine for those who wait for it. The half-life rule guesses how long. */
 static msec_t task_end(const struct view *view, uint32_t task)
 {
     const msec_t estimate = view->task.estimate_ms[task];
@@ -136,7 +139,7 @@ static msec_t task_end(const struct view *view, uint32_t task)
     const msec_t began = has_begun ? view->task.launched_at[task] : view->now;
     const msec_t end = began + runtime_expected(estimate);
 
-    return end > view->now ? end : view->now;
+    return end > view->now ? end : view->now + runtime_of_task(view, task, RUNTIME_REMAINING);
 }
 
 #define NO_END UINT32_MAX

@@ -146,6 +146,22 @@ TEST(a_gang_whose_tasks_came_back_one_by_one_is_one_job_of_the_queue)
     tear_down(&f);
 }
 
+TEST(a_task_that_outlives_its_estimate_is_not_about_to_end)
+{
+    struct fixture f;
+    struct backfill_end *ends;
+    set_up(&f);
+    add_job(&f, 1, MINUTE);
+    const uint32_t task = view_find_task(&f.view, 1);
+    view_bind(&f.view, task, add_idle(&f, 1, 0));
+    view_mark_running(&f.view, task, 0);
+    f.view.now = 60 * MINUTE;
+
+    assert_int_equal(elastic_queue_ends(&f.view, 0, &f.arena, &ends), 1);
+    assert_true(ends[0].at > f.view.now + 10 * MINUTE);
+    tear_down(&f);
+}
+
 TEST(a_gang_is_one_job_of_the_queue)
 {
     struct fixture f;
@@ -206,6 +222,7 @@ CHECK_MAIN(RUN(a_lease_ends_with_the_hour_that_began),
            RUN(an_idle_machine_goes_at_the_last_check_of_its_paid_hour),
            RUN(machines_are_offered_by_the_paid_time_that_is_left),
            RUN(a_gang_is_one_job_of_the_queue),
+           RUN(a_task_that_outlives_its_estimate_is_not_about_to_end),
            RUN(a_gang_whose_tasks_came_back_one_by_one_is_one_job_of_the_queue),
            RUN(requests_look_ahead_as_far_as_they_are_told),
            RUN(machines_of_one_job_become_free_together))
