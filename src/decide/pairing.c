@@ -94,14 +94,24 @@ static uint32_t list_matches(const struct pool *pool, const struct pair_profile 
     return count;
 }
 
-/* A task alone stays if its machine costs no more than its cheapest one, else it moves to that. */
+/* An engine may run a task where we would not have put it. */
+static bool fits_there(const struct view *view, uint32_t task, uint32_t instance)
+{
+    return shape_fits_type(view->shapes, view->task.shape[task],
+                           catalogue_type_of(view->catalogue, view->instance.offer[instance]));
+}
+
+/* A task alone stays if it fits there and its machine costs no more than its cheapest one, else it moves
+ * to that. */
 static void put_single(struct layout *layout, const struct match *match)
 {
     const struct view *view = layout->rules->view;
     const uint32_t entry = pool_pick(layout->pool, match->first, ROW_NONE);
-    const uint32_t on = view->task.instance[layout->pool->entries[entry].task];
-    const bool stays = on != ROW_NONE && view->offer_price[view->instance.offer[on]] <=
-                                             view->offer_price[match->offer];
+    const uint32_t task = layout->pool->entries[entry].task;
+    const uint32_t on = view->task.instance[task];
+    const bool stays =
+        on != ROW_NONE && fits_there(view, task, on) &&
+        view->offer_price[view->instance.offer[on]] <= view->offer_price[match->offer];
     const uint32_t bin = stays ? layout_open(layout, view->instance.offer[on], on)
                                : layout_open(layout, match->offer, ROW_NONE);
 

@@ -174,6 +174,25 @@ TEST(a_lone_task_whose_offers_are_all_refused_stays_with_its_machine)
     yard_done(&yard);
 }
 
+TEST(a_lone_task_on_a_machine_that_is_too_small_for_it_moves)
+{
+    struct yard yard;
+
+    yard_init_halves(&yard);
+    const uint32_t whole = yard_shape(&yard, 4, 4, 0);
+    const uint32_t task = yard_task(&yard, whole);
+    const uint32_t machine = yard_machine(&yard, SMALL);
+
+    view_bind_found(&yard.view, task, machine); /* as the engine says */
+    view_mark_running(&yard.view, task, yard.view.now);
+    pair(&yard, nothing_measured);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, LARGE);
+    yard_check_fresh(&yard, task, 0);
+    yard_done(&yard);
+}
+
 CHECK_MAIN(RUN(two_tasks_share_a_machine_that_costs_less_than_their_two),
            RUN(at_most_two_tasks_share_a_machine),
            RUN(a_pair_that_was_measured_to_disturb_itself_too_much_is_not_made),
@@ -182,4 +201,5 @@ CHECK_MAIN(RUN(two_tasks_share_a_machine_that_costs_less_than_their_two),
            RUN(a_pair_that_runs_is_left_alone),
            RUN(a_lone_task_moves_to_its_cheapest_machine_and_stays_if_it_is_there),
            RUN(a_task_on_its_way_is_no_candidate), RUN(a_refusal_moves_nobody_to_a_dearer_machine),
-           RUN(a_lone_task_whose_offers_are_all_refused_stays_with_its_machine))
+           RUN(a_lone_task_whose_offers_are_all_refused_stays_with_its_machine),
+           RUN(a_lone_task_on_a_machine_that_is_too_small_for_it_moves))
