@@ -226,11 +226,11 @@ class World:
         self.stop()
 
     def a_slow_disk_does_not_stop_the_api(self):
-        """A sync takes 1.5 s; the API is asked all the time while drains are switched on and off."""
+        """A sync takes 3 s; the API is asked all the time while drains are switched on and off."""
         sanitized = subprocess.run(["grep", "-q", "__asan_init", self.stintd], check=False).returncode == 0
         if sanitized:  # its run-time library must come first, and then nothing else can be preloaded
             return
-        assert self.start(LD_PRELOAD=self.slow_disk, SLOW_DISK_MS="1500") is None
+        assert self.start(LD_PRELOAD=self.slow_disk, SLOW_DISK_MS="3000") is None
         longest = 0
         for number in range(4):
             assert self.ask("drain", *(["--off"] if number % 2 else [])).returncode == 0
@@ -241,10 +241,10 @@ class World:
                 longest = max(longest, time.monotonic() - began)
                 time.sleep(0.01)
         print(f"# the longest answer took {longest * 1000:.0f} ms", flush=True)
-        assert longest < 0.75, longest
+        assert longest < 1.5, longest
         began = time.monotonic()
         self.stop()
-        assert 1.4 < time.monotonic() - began < 15  # it writes at its end; else the disk was not slow
+        assert 2.9 < time.monotonic() - began < 20  # it writes at its end; else the disk was not slow
         assert self.process.returncode == 0
         assert self.start() is None
         assert not self.is_draining()  # the last of them was written
@@ -286,7 +286,7 @@ POINTS = (
     ("a drain outlives a kill", World.drain_outlives_a_kill),
     ("and its end a stop", World.its_end_does_too),
     ("what is wrong is logged once, counted, and logged when it is over", World.findings_are_logged_and_counted),
-    ("a disk that takes 1.5 s to sync does not stop the API", World.a_slow_disk_does_not_stop_the_api),
+    ("a disk that takes 3 s to sync does not stop the API", World.a_slow_disk_does_not_stop_the_api),
     ("with machines in the books there is no start as another cluster", World.machines_keep_their_cluster),
     ("nor at another cloud or region, before they have ended", World.machines_keep_their_cloud_and_region),
     ("nor with another node prefix", World.machines_keep_their_prefix),
