@@ -185,8 +185,13 @@ class World:
         return f"lab{self.clusters}"
 
     def record(self, event, cluster):
-        return [line for line in self.ec2.record(event, self.begin)
-                if line.get("tags", {}).get("stint:cluster", cluster) == cluster]
+        """What is of the cluster by its tags, or by its token where there are no tags yet."""
+        def is_ours(line):
+            if "tags" in line:
+                return line["tags"].get("stint:cluster", cluster) == cluster
+            return not line.get("token") or line["token"].startswith(f"stint-{cluster}-")
+
+        return [line for line in self.ec2.record(event, self.begin) if is_ours(line)]
 
     def alive(self, cluster):
         ended = {line["id"] for line in self.ec2.record("terminate", self.begin)}
