@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "control/adapter.h"
+#include "control/ports/adapter.h"
 #include "daemon/conf.h"
 
 struct findings {

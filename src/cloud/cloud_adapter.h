@@ -4,7 +4,7 @@
  *
  * One struct of functions per cloud, in the folder of that cloud; clouds.c has the table of them.
  * Nothing else in the daemon or in the tool knows their names. Machines are rented through the cloud
- * port (control/cloud_port.h), which the adapter hands out; here is what is around it: its part of the
+ * port (control/ports/cloud_port.h), which the adapter hands out; here is what is around it: its part of the
  * configuration, its life, how it is reached, where it is, and its words for people.
  *
  * 'settings' is what 'read' has made of the map 'cloud' of a configuration, 'self' what 'create' has
@@ -22,8 +22,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "control/adapter.h"
-#include "control/cloud_port.h"
+#include "control/ports/adapter.h"
+#include "control/ports/cloud_port.h"
 
 struct arena;
 struct doc_node;

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 #include "decide/reservation.h"
 
 static msec_t next_price_change(const struct catalogue *catalogue, msec_t now)

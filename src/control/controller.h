@@ -30,9 +30,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/cloud_port.h"
-#include "control/engine_port.h"
-#include "control/ledger.h"
+#include "control/books/ledger.h"
+#include "control/ports/cloud_port.h"
+#include "control/ports/engine_port.h"
 #include "learn/knowledge.h"
 #include "model/plan.h"
 #include "model/view.h"
@@ -45,7 +45,7 @@ enum controller_estimates {
     ESTIMATES_LEARNED, /* from runtimes of the past; what the engine says where there are none */
 };
 
-/* Machines that proved bad in a row: see controller_brake.c. Kept over a restart. */
+/* Machines that proved bad in a row: see brake.c. Kept over a restart. */
 struct controller_brake {
     uint32_t failed_boots;  /* did not become ready */
     uint32_t failed_starts; /* became ready, and nothing would start there */

@@ -25,7 +25,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "control/adapter.h"
+#include "control/ports/adapter.h"
 #include "daemon/conf.h"
 
 struct daemon;

@@ -29,8 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/cloud_port.h"
-#include "control/engine_port.h"
+#include "control/ports/cloud_port.h"
+#include "control/ports/engine_port.h"
 #include "daemon/journal.h"
 
 struct gate;

@@ -23,8 +23,8 @@
 
 #include <stdint.h>
 
-#include "control/cloud_port.h"
-#include "control/engine_port.h"
+#include "control/ports/cloud_port.h"
+#include "control/ports/engine_port.h"
 
 struct shadow;
 

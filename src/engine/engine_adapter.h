@@ -4,7 +4,7 @@
  *
  * One struct of functions per engine, in the folder of that engine; engines.c has the table of them.
  * Nothing else in the daemon or in the tool knows their names. The work itself goes through the engine
- * port (control/engine_port.h), which the adapter hands out; here is what is around it: its part of the
+ * port (control/ports/engine_port.h), which the adapter hands out; here is what is around it: its part of the
  * configuration, its life, how it is reached, and its words for people.
  *
  * 'settings' is what 'read' has made of the map 'engine' of a configuration, 'self' what 'create' has
@@ -21,8 +21,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "control/adapter.h"
-#include "control/engine_port.h"
+#include "control/ports/adapter.h"
+#include "control/ports/engine_port.h"
 
 struct arena;
 struct catalogue;

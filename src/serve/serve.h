@@ -28,8 +28,8 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
-#include "control/adapter.h"
 #include "control/controller.h"
+#include "control/ports/adapter.h"
 #include "model/plan.h"
 #include "store/store.h"
 

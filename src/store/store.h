@@ -35,7 +35,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "control/ledger.h"
+#include "control/books/ledger.h"
 #include "model/plan.h"
 
 struct store;

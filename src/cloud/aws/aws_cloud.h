@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "cloud/aws/aws_fleet.h"
 #include "cloud/aws/aws_settings.h"
-#include "control/cloud_port.h"
+#include "control/ports/cloud_port.h"
 
 struct uv_loop_s;
 struct aws_cloud;

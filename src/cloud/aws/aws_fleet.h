@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "control/cloud_port.h"
+#include "control/ports/cloud_port.h"
 
 struct aws_fleet;
 struct aws_http_answer;

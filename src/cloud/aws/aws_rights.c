@@ -16,7 +16,7 @@
 #include "cloud/aws/aws_http.h"
 #include "cloud/aws/aws_xml.h"
 #include "cloud/aws/ec2_answer.h"
-#include "control/cloud_port.h"
+#include "control/ports/cloud_port.h"
 #include "model/catalogue.h"
 
 #define EC2_VERSION "2016-11-15"

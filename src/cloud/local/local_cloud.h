@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/units.h"
-#include "control/cloud_port.h"
+#include "control/ports/cloud_port.h"
 #include "model/catalogue.h"
 
 struct local_cloud;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "control/ledger.h"
+#include "control/books/ledger.h"
 
 #include <stdbool.h>
 #include <stdio.h>

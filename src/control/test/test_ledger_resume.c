@@ -3,7 +3,7 @@
  * Books that another process takes up: what was kept, what has changed since, and that a bill is the
  * same however often the process that keeps it changes.
  */
-#include "control/ledger.h"
+#include "control/books/ledger.h"
 
 #include <stdio.h>
 

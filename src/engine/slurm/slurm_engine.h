@@ -35,7 +35,7 @@
 
 #include "base/names.h"
 #include "base/units.h"
-#include "control/engine_port.h"
+#include "control/ports/engine_port.h"
 #include "model/catalogue.h"
 #include "model/shape.h"
 

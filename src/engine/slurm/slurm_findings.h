@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/adapter.h"
+#include "control/ports/adapter.h"
 #include "engine/slurm/slurm_engine.h"
 #include "engine/slurm/slurm_settings.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/rng.h"
 #include "base/units.h"
-#include "control/ledger.h"
+#include "control/books/ledger.h"
 #include "lib/lib_private.h"
 
 enum { SEEDS = 400, CALLS = 400, ACTS_MAX = 4096, MACHINES = 3, SHAPES = 4 };

@@ -8,7 +8,7 @@
  */
 #include <assert.h>
 
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 /*
  * Machines.

@@ -13,7 +13,7 @@
  */
 #include <assert.h>
 
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 void controller_note_step(struct controller *controller, uint32_t task, msec_t at)
 {

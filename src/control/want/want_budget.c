@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What may still be spent. Whoever keeps the books says how much that is; the limits hold every rent
- * against it (controller_limits.c).
+ * against it (want_limits.c).
  */
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 #include "model/billing.h"
 
 void controller_set_budget(struct controller *controller, bool has_budget, money_t left)

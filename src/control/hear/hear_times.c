@@ -17,7 +17,7 @@
 #include <assert.h>
 
 #include "base/limits.h"
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 /* The cloud's clock and ours may be so far apart, and what it says is still its bill: hosts with a clock
  * that is a year off are met. */

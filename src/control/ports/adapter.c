@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "control/adapter.h"
+#include "control/ports/adapter.h"
 
 #include <stdbool.h>
 #include <stdio.h>

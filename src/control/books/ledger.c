@@ -14,7 +14,7 @@
  * A 'stay' is one task on one instance. It is in two lists: of its instance, in the order of entry,
  * and of its task.
  */
-#include "control/ledger.h"
+#include "control/books/ledger.h"
 
 #include <assert.h>
 

@@ -11,7 +11,7 @@
  */
 #include <assert.h>
 
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 enum { LOOKS_PER_TASK = 4 };
 

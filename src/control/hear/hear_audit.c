@@ -17,7 +17,7 @@
  */
 #include <assert.h>
 
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 enum {
     ABSENCES_MAX = 2,

@@ -16,7 +16,7 @@
  */
 #include <assert.h>
 
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 enum { PROBE_AFTER = 3, FRESH_MOST = 4 };
 

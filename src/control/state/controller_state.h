@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controller_private.h - the controller's own state, shared by its parts:
+ * controller_state.h - the controller's own state, shared by its parts:
  *
  *   controller.c          creation, questions, the decision
- *   controller_times.c    what times events may bring
- *   controller_events.c   what events change
- *   controller_found.c    what is there though nobody asked for it
- *   controller_audit.c    what is known, held against lists
- *   controller_limits.c   what of a plan is not carried out
- *   controller_brake.c    what is rented while machines prove bad
- *   controller_queue.c    tasks that the engine may start by itself
- *   controller_steps.c    how plans become acts
+ *   hear_times.c    what times events may bring
+ *   hear_events.c   what events change
+ *   hear_found.c    what is there though nobody asked for it
+ *   hear_audit.c    what is known, held against lists
+ *   want_limits.c   what of a plan is not carried out
+ *   brake.c    what is rented while machines prove bad
+ *   want_queue.c    tasks that the engine may start by itself
+ *   reconcile.c    how plans become acts
  */
-#ifndef STINT_CONTROL_CONTROLLER_PRIVATE_H
-#define STINT_CONTROL_CONTROLLER_PRIVATE_H
+#ifndef STINT_CONTROL_CONTROLLER_STATE_H
+#define STINT_CONTROL_CONTROLLER_STATE_H
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -159,7 +159,7 @@ void controller_grow(struct controller *controller);
 /* It is 'now', or later if time was there already; returns what it is. */
 msec_t controller_advance(struct controller *controller, msec_t now);
 
-/* The event, with times that can be: see controller_times.c. */
+/* The event, with times that can be: see hear_times.c. */
 struct engine_event controller_sane_engine(const struct controller *controller,
                                            const struct engine_event *event);
 struct cloud_event controller_sane_cloud(const struct controller *controller,
@@ -238,7 +238,7 @@ void controller_lost(struct controller *controller, uint32_t task, msec_t at);
 /* The job leaves without a lesson. */
 void controller_drop_job(struct controller *controller, uint32_t job, msec_t at);
 
-/* controller_found.c */
+/* hear_found.c */
 void controller_on_found(struct controller *controller, const struct engine_event *event);
 void controller_on_cloud_found(struct controller *controller, const struct cloud_event *event);
 void controller_on_unknown_gone(struct controller *controller, const struct cloud_event *event);
@@ -246,17 +246,17 @@ void controller_on_unknown_gone(struct controller *controller, const struct clou
 /* The instance takes no more work; what does not run there yet leaves it, the rest may end. */
 void controller_give_up(struct controller *controller, uint32_t instance, bool runs, msec_t at);
 
-/* controller_audit.c */
+/* hear_audit.c */
 void controller_on_cloud_listed(struct controller *controller, const struct cloud_event *event);
 void controller_on_engine_listed(struct controller *controller, const struct engine_event *event);
 
-/* controller_limits.c: take out of a plan what is not to be done now. */
+/* want_limits.c: take out of a plan what is not to be done now. */
 void controller_trim(struct controller *controller, struct plan *plan, const struct turns *turns);
 
 /* A plan of the policy, and whose turn it is if it may not rent all that it wants. */
 void controller_plan(struct controller *controller, struct plan *ret, struct turns *ret_turns);
 
-/* controller_brake.c: how many machines that have not proved good may be there at a time. */
+/* brake.c: how many machines that have not proved good may be there at a time. */
 #define BRAKE_OFF UINT64_MAX
 uint64_t controller_brake_allows(const struct controller *controller);
 uint64_t controller_unproven(const struct controller *controller);
@@ -280,7 +280,7 @@ void controller_watch_boots(struct controller *controller);
 /* Prices that changed and offers that may be asked again: all reservation prices are new. */
 void controller_refresh_offers(struct controller *controller, msec_t now);
 
-/* controller_queue.c */
+/* want_queue.c */
 /* 'first' (or ROW_NONE) waits for room that others must not take, unless it may be queued itself. */
 void controller_queue_ahead(struct controller *controller, uint32_t first);
 

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 #include "decide/reservation.h"
 
 /* A run that was lost by itself before it was so long counts as one that did not start. */

@@ -23,7 +23,7 @@
  */
 #include <assert.h>
 
-#include "control/controller_private.h"
+#include "control/state/controller_state.h"
 
 enum { PASSES_MAX = 16 };
 
