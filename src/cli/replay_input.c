@@ -156,7 +156,7 @@ static void set_move(struct trace *trace, msec_t move_ms)
 static bool fits_somewhere(const struct replay_input *input, uint32_t shape)
 {
     for (uint32_t i = 0; i < input->catalogue.offer_count; i++) {
-        if (shape_fits_type(&input->trace.shapes, shape, catalogue_type_of(&input->catalogue, i)))
+        if (shape_fits_offer(&input->trace.shapes, shape, &input->catalogue, i))
             return true;
     }
     return false;

@@ -123,10 +123,8 @@ uint32_t batch_take_last(struct batch *batch)
     return batch->tasks[--batch->left];
 }
 
-uint32_t batch_fit(const struct view *view, const struct batch *batch, uint32_t family,
-                   const struct res *free)
+uint32_t batch_fit(const struct batch *batch, const struct res *demand, const struct res *free)
 {
-    const struct res *demand = shape_demand_on(view->shapes, batch->shape, family);
     int64_t most = batch->apart != ROW_NONE && batch->left > 0 ? 1 : (int64_t)batch->left;
 
     if (demand == NULL)

@@ -43,9 +43,8 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
 uint32_t batch_take_first(struct batch *batch);
 uint32_t batch_take_last(struct batch *batch);
 
-/* How many of the batch fit into what is free on one machine of the family. */
-uint32_t batch_fit(const struct view *view, const struct batch *batch, uint32_t family,
-                   const struct res *free);
+/* How many of the batch, of which each takes 'demand' (NULL: it may not run there), fit into 'free'. */
+uint32_t batch_fit(const struct batch *batch, const struct res *demand, const struct res *free);
 
 /* How long the newest task that is left has waited, from its job's arrival. */
 msec_t batch_waited(const struct view *view, const struct batch *batch);

@@ -15,10 +15,10 @@ static double least_part(const struct catalogue *catalogue, const struct shapes 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
         const struct machine_type *type = catalogue_type_of(catalogue, offer);
 
-        if (!shape_fits_type(shapes, shape, type))
+        if (!shape_fits_offer(shapes, shape, catalogue, offer))
             continue;
 
-        const struct res *demand = shape_demand_on(shapes, shape, type->family);
+        const struct res *demand = shape_demand_at(shapes, shape, catalogue, offer);
         double share = 0;
 
         for (int kind = 0; kind < RES_KINDS; kind++) {

@@ -43,15 +43,23 @@ static const struct machine_type *type_of(const struct layout *layout, const str
     return catalogue_type_of(layout->rules->view->catalogue, bin->offer);
 }
 
+static const struct res *capacity_of(const struct layout *layout, const struct layout_bin *bin)
+{
+    return bin->instance != ROW_NONE ? view_capacity(layout->rules->view, bin->instance)
+                                     : &type_of(layout, bin)->capacity;
+}
+
 struct res layout_free(const struct layout *layout, const struct layout_bin *bin)
 {
-    return res_minus(&type_of(layout, bin)->capacity, &bin->used);
+    return res_minus(capacity_of(layout, bin), &bin->used);
 }
 
 const struct res *layout_demand(const struct layout *layout, const struct layout_bin *bin,
                                 uint32_t shape)
 {
-    return shape_demand_on(layout->rules->view->shapes, shape, type_of(layout, bin)->family);
+    const struct view *view = layout->rules->view;
+
+    return shape_taken(view->shapes, shape, view->catalogue, bin->offer, capacity_of(layout, bin));
 }
 
 bool layout_may_join(const struct layout *layout, uint32_t bin, uint32_t kind)
@@ -80,7 +88,7 @@ void layout_put(struct layout *layout, uint32_t bin, uint32_t entry)
 
     assert(layout_may_join(layout, bin, layout->pool->entries[entry].kind));
     res_add(&into->used, layout_demand(layout, into, kind->kind.shape));
-    assert(res_fits(&into->used, &type_of(layout, into)->capacity));
+    assert(res_fits(&into->used, capacity_of(layout, into)));
     worth_group_add(&into->group, kind->kind);
     if (kind->apart != ROW_NONE)
         spread_put(&layout->spread, kind->apart, bin);

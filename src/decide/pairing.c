@@ -97,8 +97,9 @@ static uint32_t list_matches(const struct pool *pool, const struct pair_profile 
 /* An engine may run a task where we would not have put it. */
 static bool fits_there(const struct view *view, uint32_t task, uint32_t instance)
 {
-    return shape_fits_type(view->shapes, view->task.shape[task],
-                           catalogue_type_of(view->catalogue, view->instance.offer[instance]));
+    const struct res *demand = view_demand(view, task, instance);
+
+    return demand != NULL && res_fits(demand, view_capacity(view, instance));
 }
 
 /* A task alone stays if it fits there and its machine costs no more than its cheapest one, else it moves

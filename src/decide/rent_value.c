@@ -25,13 +25,13 @@ struct rival {
     struct rival *next;
 };
 
-/* A type and how it is billed. Of its open offers those that are the cheapest for some runtime: which
+/* A class of offers and how it is billed. Of its open offers those that are the cheapest for some runtime: which
  * one it is to be is known only when it is known what would be done there. */
 struct way {
     struct rival *rivals;
     double least; /* of any of them */
     double most;
-    struct way *next; /* of the same type */
+    struct way *next; /* of the same class */
 };
 
 /* One machine of an offer, and what would be done on it. */
@@ -86,7 +86,9 @@ static bool is_same_way(const struct view *view, uint32_t a, uint32_t b)
     const struct offer *of_a = &view->catalogue->offers[a];
     const struct offer *of_b = &view->catalogue->offers[b];
 
-    return of_a->type == of_b->type && of_a->billing.step_ms == of_b->billing.step_ms &&
+    return shapes_class(view->shapes, view->catalogue, a) ==
+               shapes_class(view->shapes, view->catalogue, b) &&
+           of_a->billing.step_ms == of_b->billing.step_ms &&
            of_a->billing.minimum_ms == of_b->billing.minimum_ms;
 }
 
@@ -154,6 +156,7 @@ static bool is_beaten(const struct view *view, const struct way *a, const struct
            offer_b->billing.step_ms == offer_a->billing.step_ms &&
            offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
            (!choosy || of_a->family == of_b->family) &&
+           offer_sets_imply(&view->shapes->sets, a->rivals->offer, b->rivals->offer) &&
            (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
             !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
 }
@@ -178,13 +181,14 @@ static void drop_beaten(struct renter *renter)
     renter->ways = ways;
 }
 
-/* The ways to get a machine of each type, with their open offers; those of a type are chained. */
+/* The ways to get a machine of each class, with their open offers; those of a class are chained. */
 static struct way **find_ways(const struct renter *renter)
 {
     const struct view *view = renter->view;
     const struct catalogue *catalogue = view->catalogue;
     struct arena *arena = renter->plan->arena;
-    struct way **of_type = ARENA_ARRAY(arena, struct way *, catalogue->type_count);
+    struct way **of_class =
+        ARENA_ARRAY(arena, struct way *, shapes_class_count(view->shapes, catalogue));
     struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
     const msec_t longest = batch_of(renter, 0)->runtime;
 
@@ -192,7 +196,7 @@ static struct way **find_ways(const struct renter *renter)
         if (!reservation_is_open(view, offer))
             continue;
 
-        struct way **link = &of_type[catalogue->offers[offer].type];
+        struct way **link = &of_class[shapes_class(view->shapes, catalogue, offer)];
 
         rivals[offer] = (struct rival){
             .offer = offer,
@@ -207,17 +211,18 @@ static struct way **find_ways(const struct renter *renter)
         }
         add_rival(*link, &rivals[offer]);
     }
-    return of_type;
+    return of_class;
 }
 
 static void list_ways(struct renter *renter)
 {
     const struct catalogue *catalogue = renter->view->catalogue;
-    struct way **of_type = find_ways(renter);
+    struct way **of_class = find_ways(renter);
+    const uint32_t classes = shapes_class_count(renter->view->shapes, catalogue);
 
     renter->ways = ARENA_ARRAY(renter->plan->arena, struct way, catalogue->offer_count);
-    for (uint32_t type = 0; type < catalogue->type_count; type++) {
-        for (const struct way *way = of_type[type]; way != NULL; way = way->next)
+    for (uint32_t class = 0; class < classes; class ++) {
+        for (const struct way *way = of_class[class]; way != NULL; way = way->next)
             renter->ways[renter->way_count++] = *way;
     }
     drop_beaten(renter);
@@ -256,13 +261,23 @@ static void look(struct renter *renter)
     }
 }
 
+/* What a task of the batch takes of the machine, or NULL. */
+static const struct res *demand_of(const struct renter *renter, const struct trial *trial,
+                                   const struct batch *batch)
+{
+    const struct view *view = renter->view;
+
+    if (trial->instance != ROW_NONE)
+        return view_shape_demand(view, batch->shape, trial->instance);
+    return shape_demand_at(view->shapes, batch->shape, view->catalogue, trial->offer);
+}
+
 /* Put 'count' tasks of the batch onto the machine at 'at'. */
 static void put(const struct renter *renter, struct trial *trial, uint32_t row, uint32_t count,
                 msec_t at)
 {
-    const struct machine_type *type = catalogue_type_of(renter->view->catalogue, trial->offer);
     const struct batch *batch = batch_of(renter, row);
-    const struct res *demand = shape_demand_on(renter->view->shapes, batch->shape, type->family);
+    const struct res *demand = demand_of(renter, trial, batch);
     const msec_t end = at + batch->runtime;
 
     assert(count > 0);
@@ -293,7 +308,7 @@ static bool has_sibling(const struct renter *renter, const struct trial *trial, 
 
 /* Tasks side by side. At first each batch gets a share of the machine as large as its share of all that
  * wait, so that different tasks complement each other; then what is left is filled from the longest on. */
-static void fill_at_once(const struct renter *renter, struct trial *trial, uint32_t family)
+static void fill_at_once(const struct renter *renter, struct trial *trial)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t row = 0; row < renter->row_count; row++) {
@@ -304,7 +319,7 @@ static void fill_at_once(const struct renter *renter, struct trial *trial, uint3
                 has_sibling(renter, trial, row))
                 continue;
 
-            uint64_t fit = batch_fit(renter->view, &batch, family, &trial->free);
+            uint64_t fit = batch_fit(&batch, demand_of(renter, trial, &batch), &trial->free);
 
             if (pass == 0)
                 fit = (fit * batch.left + renter->left - 1) / renter->left;
@@ -316,7 +331,7 @@ static void fill_at_once(const struct renter *renter, struct trial *trial, uint3
 }
 
 /* The next moment at which tasks leave; their room is free then. */
-static msec_t next_leaving(const struct renter *renter, struct trial *trial, uint32_t family)
+static msec_t next_leaving(const struct renter *renter, struct trial *trial)
 {
     uint32_t next = 0;
 
@@ -326,8 +341,7 @@ static msec_t next_leaving(const struct renter *renter, struct trial *trial, uin
     }
 
     const struct leaving leaving = trial->leaving[next];
-    const struct res *demand =
-        shape_demand_on(renter->view->shapes, batch_of(renter, leaving.batch)->shape, family);
+    const struct res *demand = demand_of(renter, trial, batch_of(renter, leaving.batch));
 
     trial->leaving[next] = trial->leaving[--trial->leaving_count];
     for (int kind = 0; kind < RES_KINDS; kind++)
@@ -336,12 +350,12 @@ static msec_t next_leaving(const struct renter *renter, struct trial *trial, uin
 }
 
 /* In the time that is paid anyway, the room that comes free is used again. */
-static void fill_later(const struct renter *renter, struct trial *trial, uint32_t family)
+static void fill_later(const struct renter *renter, struct trial *trial)
 {
     const msec_t until = trial->busy > trial->paid ? trial->busy : trial->paid;
 
     for (uint32_t moment = 0; moment < MOMENTS && trial->leaving_count > 0; moment++) {
-        const msec_t at = next_leaving(renter, trial, family);
+        const msec_t at = next_leaving(renter, trial);
 
         if (at > renter->limits->paid_wait)
             return; /* nobody waits that long */
@@ -354,7 +368,7 @@ static void fill_later(const struct renter *renter, struct trial *trial, uint32_
                 at + batch_waited(renter->view, &batch) > renter->limits->paid_wait)
                 continue;
 
-            const uint32_t fit = batch_fit(renter->view, &batch, family, &trial->free);
+            const uint32_t fit = batch_fit(&batch, demand_of(renter, trial, &batch), &trial->free);
 
             trial->later[row] += fit;
             if (fit > 0)
@@ -394,13 +408,13 @@ static double charge_of(const struct view *view, const struct trial *trial)
 static bool try_machine(const struct renter *renter, struct trial *trial)
 {
     const struct view *view = renter->view;
-    const uint32_t family = catalogue_type_of(view->catalogue, trial->offer)->family;
+    const struct batch *first = batch_of(renter, 0);
     double work = 0;
 
-    if (batch_fit(view, batch_of(renter, 0), family, &trial->free) == 0)
+    if (batch_fit(first, demand_of(renter, trial, first), &trial->free) == 0)
         return false;
-    fill_at_once(renter, trial, family);
-    fill_later(renter, trial, family);
+    fill_at_once(renter, trial);
+    fill_later(renter, trial);
     choose_offer(view, trial);
     for (uint32_t row = 0; row < renter->row_count; row++) {
         const struct batch *batch = batch_of(renter, row);

@@ -108,7 +108,7 @@ static uint32_t cheapest_for(const struct repricing *repricing, const struct dea
 
         if (cost >= least || !reservation_is_open(view, offer) ||
             !res_fits(view_capacity(view, dear->instance), &type->capacity) ||
-            !reservation_type_holds(view, type, shapes, count))
+            !reservation_offer_holds(view, offer, shapes, count))
             continue;
         best = offer;
         least = cost;

@@ -6,13 +6,14 @@
 
 #include "base/mem.h"
 
-bool reservation_type_holds(const struct view *view, const struct machine_type *type,
-                            const struct shape_count *shapes, uint32_t count)
+bool reservation_offer_holds(const struct view *view, uint32_t offer,
+                             const struct shape_count *shapes, uint32_t count)
 {
-    struct res left = type->capacity;
+    struct res left = catalogue_type_of(view->catalogue, offer)->capacity;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct res *demand = shape_demand_on(view->shapes, shapes[i].shape, type->family);
+        const struct res *demand =
+            shape_demand_at(view->shapes, shapes[i].shape, view->catalogue, offer);
 
         if (demand == NULL)
             return false;
@@ -36,8 +37,7 @@ static uint32_t cheapest(const struct view *view, const struct shape_count *shap
         if (view->offer_price[offer] >= price ||
             (!even_blocked && !reservation_is_open(view, offer)))
             continue;
-        if (reservation_type_holds(view, catalogue_type_of(view->catalogue, offer), shapes,
-                                   count)) {
+        if (reservation_offer_holds(view, offer, shapes, count)) {
             best = offer;
             price = view->offer_price[offer];
         }
@@ -54,7 +54,8 @@ uint32_t reservation_cheapest_holding(const struct view *view, const struct shap
 /*
  * Many shapes at once. Offers in the order of price and index, without those that an earlier one makes
  * needless: whatever fits them fits that too. What is left is short, and the first that holds a shape is its
- * offer. For shapes that take the same everywhere, families do not matter, and even less is left.
+ * offer. For shapes that take the same everywhere, families do not matter, and even less is left. For shapes
+ * that may run on some offers only nothing is needless.
  */
 
 struct rung {
@@ -70,8 +71,10 @@ struct ladder {
 enum ladder_kind {
     OPEN_PLAIN,
     OPEN_BY_FAMILY,
+    OPEN_EACH,
     ALL_PLAIN, /* with the offers that are blocked */
     ALL_BY_FAMILY,
+    ALL_EACH,
     LADDERS,
 };
 
@@ -107,11 +110,13 @@ static struct ladder ladder_create(const struct view *view, enum ladder_kind kin
     uint32_t count = 0;
 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        if (kind == ALL_PLAIN || kind == ALL_BY_FAMILY || reservation_is_open(view, offer))
+        if (kind >= ALL_PLAIN || reservation_is_open(view, offer))
             ladder.rungs[count++] = (struct rung){ view->offer_price[offer], offer };
     }
     qsort(ladder.rungs, count, sizeof(*ladder.rungs), compare_rungs);
-    for (uint32_t i = 0; i < count; i++) {
+    if (kind == OPEN_EACH || kind == ALL_EACH)
+        ladder.count = count;
+    for (uint32_t i = ladder.count; i < count; i++) {
         const uint32_t type = catalogue->offers[ladder.rungs[i].offer].type;
         const bool by_family = kind == OPEN_BY_FAMILY || kind == ALL_BY_FAMILY;
 
@@ -135,30 +140,33 @@ static uint32_t first_holding(const struct view *view, struct ladder *ladders,
     for (uint32_t i = 0; i < ladder->count; i++) {
         const uint32_t offer = ladder->rungs[i].offer;
 
-        if (shape_fits_type(view->shapes, shape, catalogue_type_of(view->catalogue, offer)))
+        if (shape_fits_offer(view->shapes, shape, view->catalogue, offer))
             return offer;
     }
     return OFFER_NONE;
 }
 
-static bool is_plain(const struct shapes *shapes, uint32_t shape)
+/* The ladder of open offers that does for the shape. */
+static enum ladder_kind ladder_for(const struct shapes *shapes, uint32_t shape)
 {
     const struct shape *row = &shapes->rows[shape];
 
-    return row->demand_count == 1 && shapes->demands[row->demand_first].family == FAMILY_NONE;
+    if (row->offers != OFFERS_ALL)
+        return OPEN_EACH;
+    return row->demand_count == 1 && shapes->demands[row->demand_first].family == FAMILY_NONE
+               ? OPEN_PLAIN
+               : OPEN_BY_FAMILY;
 }
 
 static uint32_t price_shape(const struct view *view, struct ladder *ladders, uint32_t shape,
                             bool even_blocked)
 {
     const struct shape_count one = { .shape = shape, .count = 1 };
-    const bool plain = is_plain(view->shapes, shape);
+    const enum ladder_kind open = ladder_for(view->shapes, shape);
 
     if (ladders == NULL)
         return cheapest(view, &one, 1, MONEY_UNKNOWN, even_blocked);
-    if (even_blocked)
-        return first_holding(view, ladders, plain ? ALL_PLAIN : ALL_BY_FAMILY, shape);
-    return first_holding(view, ladders, plain ? OPEN_PLAIN : OPEN_BY_FAMILY, shape);
+    return first_holding(view, ladders, even_blocked ? open + ALL_PLAIN : open, shape);
 }
 
 void reservation_update(struct view *view)

@@ -22,7 +22,7 @@ void reservation_update(struct view *view);
 /* A price changed, or an offer was blocked or is free again: all shapes are priced anew. */
 void reservation_forget(struct view *view);
 
-/* The cheapest offer that is not blocked and holds 'demand_on(family)' for all of the given shapes
+/* The cheapest offer that is not blocked and holds all of the given shapes
  * with their counts, cheaper than 'below'; OFFER_NONE if there is none. */
 struct shape_count {
     uint32_t shape;
@@ -32,9 +32,9 @@ struct shape_count {
 uint32_t reservation_cheapest_holding(const struct view *view, const struct shape_count *shapes,
                                       uint32_t count, money_t below);
 
-/* Whether 'count' shapes with their counts fit an empty machine of the type. */
-bool reservation_type_holds(const struct view *view, const struct machine_type *type,
-                            const struct shape_count *shapes, uint32_t count);
+/* Whether 'count' shapes with their counts fit an empty machine of the offer, and may run there. */
+bool reservation_offer_holds(const struct view *view, uint32_t offer,
+                             const struct shape_count *shapes, uint32_t count);
 
 /* Whether the offer may be asked for now. */
 static inline bool reservation_is_open(const struct view *view, uint32_t offer)

@@ -125,12 +125,11 @@ static void promise(struct soon *soon, struct batch *batch, const struct res *de
 /* Room came free: who could use it? */
 static void offer_room(struct soon *soon, uint32_t instance, msec_t at)
 {
-    const uint32_t family = view_family(soon->view, instance);
     uint32_t seen = 0;
 
     for (uint32_t i = soon->first; i < soon->batches->count && seen < WINDOW; i++) {
         struct batch *batch = &soon->batches->rows[i];
-        const struct res *demand = shape_demand_on(soon->view->shapes, batch->shape, family);
+        const struct res *demand = view_shape_demand(soon->view, batch->shape, instance);
 
         if (!may_wait(batch)) {
             soon->first += i == soon->first;

@@ -219,8 +219,7 @@ static bool slot_fits(const struct runtime_bins *bins, const struct query *query
     if (at->instance == ROW_NONE)
         return false;
 
-    const struct res *demand =
-        shape_demand_on(bins->view->shapes, query->shape, view_family(bins->view, at->instance));
+    const struct res *demand = view_shape_demand(bins->view, query->shape, at->instance);
 
     return demand != NULL && res_fits(demand, &at->free) &&
            (query->apart == ROW_NONE || (!view_job_is_on(bins->view, query->apart, at->instance) &&
@@ -430,7 +429,7 @@ void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t inst
     const uint32_t slot = bins->slot_of_instance[instance];
     const uint32_t own = bins->slot_of_task[task];
     const uint32_t job = bins->view->task.job[task];
-    const struct res *demand = view_demand(bins->view, task, view_family(bins->view, instance));
+    const struct res *demand = view_demand(bins->view, task, instance);
     struct res free = bins->slots[slot].free;
 
     assert(bins->slots[slot].instance == instance);

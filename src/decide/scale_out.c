@@ -8,7 +8,7 @@
 
 struct scaler {
     const struct view *view;
-    uint32_t *offers; /* of each type the cheapest open one, in order of the catalogue */
+    uint32_t *offers; /* of each class the cheapest open one, in order of the classes */
     struct res *used; /* per entry of offers: what the group takes there */
     bool *holds;      /* per entry of offers */
     uint32_t offer_count;
@@ -18,21 +18,23 @@ struct scaler {
 static void list_offers(struct scaler *scaler, struct arena *arena)
 {
     const struct catalogue *catalogue = scaler->view->catalogue;
-    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, catalogue->type_count); /* offer + 1 */
+    const struct shapes *shapes = scaler->view->shapes;
+    const uint32_t classes = shapes_class_count(shapes, catalogue);
+    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, classes); /* offer + 1 */
 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[catalogue->offers[offer].type];
+        uint32_t *best = &cheapest[shapes_class(shapes, catalogue, offer)];
 
         if (reservation_is_open(scaler->view, offer) &&
             (*best == 0 || scaler->view->offer_price[offer] < scaler->view->offer_price[*best - 1]))
             *best = offer + 1;
     }
-    scaler->offers = ARENA_ARRAY(arena, uint32_t, catalogue->type_count);
-    scaler->used = ARENA_ARRAY(arena, struct res, catalogue->type_count);
-    scaler->holds = ARENA_ARRAY(arena, bool, catalogue->type_count);
-    for (uint32_t type = 0; type < catalogue->type_count; type++) {
-        if (cheapest[type] != 0)
-            scaler->offers[scaler->offer_count++] = cheapest[type] - 1;
+    scaler->offers = ARENA_ARRAY(arena, uint32_t, classes);
+    scaler->used = ARENA_ARRAY(arena, struct res, classes);
+    scaler->holds = ARENA_ARRAY(arena, bool, classes);
+    for (uint32_t class = 0; class < classes; class ++) {
+        if (cheapest[class] != 0)
+            scaler->offers[scaler->offer_count++] = cheapest[class] - 1;
     }
 }
 
@@ -109,9 +111,9 @@ static bool grow_group(struct scaler *scaler, uint32_t task)
     bool any = false;
 
     for (uint32_t i = 0; i < scaler->offer_count; i++) {
-        const struct machine_type *type =
-            catalogue_type_of(scaler->view->catalogue, scaler->offers[i]);
-        const struct res *demand = view_demand(scaler->view, task, type->family);
+        const struct view *view = scaler->view;
+        const struct res *demand = shape_demand_at(view->shapes, view->task.shape[task],
+                                                   view->catalogue, scaler->offers[i]);
 
         if (!scaler->holds[i])
             continue;
@@ -119,7 +121,7 @@ static bool grow_group(struct scaler *scaler, uint32_t task)
         if (demand == NULL)
             continue;
         res_add(&scaler->used[i], demand);
-        if (!res_fits(&scaler->used[i], &type->capacity))
+        if (!res_fits(&scaler->used[i], capacity_of(scaler, i)))
             continue;
         scaler->holds[i] = true;
         any = true;

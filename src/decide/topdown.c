@@ -329,27 +329,28 @@ static int compare_offers(const void *left, const void *right, void *context)
     return (a > b) - (a < b);
 }
 
-/* The offers worth trying, by falling price: of each type the cheapest one that is open, and all
+/* The offers worth trying, by falling price: of each class the cheapest one that is open, and all
  * of which an instance may be re-used. */
 static uint32_t offers_by_price(const struct topdown *run, uint32_t *ret)
 {
     const struct catalogue *catalogue = run->view->catalogue;
+    const struct shapes *shapes = run->view->shapes;
     struct arena *arena = run->layout->arena;
-    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, catalogue->type_count);
+    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, shapes_class_count(shapes, catalogue));
     bool *reusable = ARENA_ARRAY(arena, bool, catalogue->offer_count);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < run->reuse.count; i++)
         reusable[run->view->instance.offer[run->reuse.instances[i]]] = true;
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[catalogue->offers[offer].type]; /* offer + 1, 0: none */
+        uint32_t *best = &cheapest[shapes_class(shapes, catalogue, offer)]; /* offer + 1 */
 
         if (reservation_is_open(run->view, offer) &&
             (*best == 0 || run->view->offer_price[offer] < run->view->offer_price[*best - 1]))
             *best = offer + 1;
     }
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        if (reusable[offer] || cheapest[catalogue->offers[offer].type] == offer + 1)
+        if (reusable[offer] || cheapest[shapes_class(shapes, catalogue, offer)] == offer + 1)
             ret[count++] = offer;
     }
     if (count > 0)

@@ -11,6 +11,7 @@ void shapes_init(struct shapes *shapes)
     *shapes = (struct shapes){ 0 };
     names_init(&shapes->names);
     names_init(&shapes->workloads);
+    offer_sets_init(&shapes->sets);
     map_init(&shapes->by_hash);
 }
 
@@ -18,6 +19,7 @@ void shapes_done(struct shapes *shapes)
 {
     names_done(&shapes->names);
     names_done(&shapes->workloads);
+    offer_sets_done(&shapes->sets);
     map_done(&shapes->by_hash);
     mem_free(shapes->rows);
     mem_free(shapes->demands);
@@ -25,9 +27,13 @@ void shapes_done(struct shapes *shapes)
     shapes_init(shapes);
 }
 
-static uint64_t hash_spec(uint32_t name, uint32_t workload, const struct shape_spec *spec)
+static uint64_t hash_spec(uint32_t name, uint32_t workload, uint32_t offers,
+                          const struct shape_spec *spec)
 {
     uint64_t hash = map_mix(name) ^ map_mix((uint64_t)workload << 32);
+
+    if (offers != OFFERS_ALL || spec->whole)
+        hash = map_mix(hash ^ ((uint64_t)offers << 1 | spec->whole));
 
     for (uint32_t i = 0; i < spec->demand_count; i++) {
         hash = map_mix(hash ^ spec->demands[i].family);
@@ -49,9 +55,10 @@ static bool same_demand(const struct shape_demand *a, const struct shape_demand 
 }
 
 static bool equals(const struct shapes *shapes, const struct shape *row, uint32_t name,
-                   uint32_t workload, const struct shape_spec *spec)
+                   uint32_t workload, uint32_t offers, const struct shape_spec *spec)
 {
     if (row->name != name || row->workload != workload || row->demand_count != spec->demand_count ||
+        row->offers != offers || row->whole != spec->whole ||
         !same_delays(&row->delays, &spec->delays))
         return false;
     for (uint32_t i = 0; i < spec->demand_count; i++) {
@@ -67,11 +74,12 @@ uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec)
 
     const uint32_t name = names_add(&shapes->names, spec->name, strlen(spec->name));
     const uint32_t workload = names_add(&shapes->workloads, spec->workload, strlen(spec->workload));
-    const uint64_t hash = hash_spec(name, workload, spec);
+    const uint32_t offers = offer_sets_add(&shapes->sets, spec->offers != NULL ? spec->offers : "");
+    const uint64_t hash = hash_spec(name, workload, offers, spec);
     const uint32_t first = map_get(&shapes->by_hash, hash);
 
     for (uint32_t i = first; i != MAP_NONE; i = shapes->chain[i]) {
-        if (equals(shapes, &shapes->rows[i], name, workload, spec))
+        if (equals(shapes, &shapes->rows[i], name, workload, offers, spec))
             return i;
     }
 
@@ -87,6 +95,8 @@ uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec)
         .workload = workload,
         .demand_first = shapes->demand_count,
         .demand_count = spec->demand_count,
+        .offers = offers,
+        .whole = spec->whole,
         .delays = spec->delays,
     };
     shapes->chain[index] = first;
@@ -113,9 +123,31 @@ const struct res *shape_demand_on(const struct shapes *shapes, uint32_t shape, u
     return any;
 }
 
-bool shape_fits_type(const struct shapes *shapes, uint32_t shape, const struct machine_type *type)
+const struct res *shape_taken(const struct shapes *shapes, uint32_t shape,
+                              const struct catalogue *catalogue, uint32_t offer,
+                              const struct res *capacity)
 {
-    const struct res *demand = shape_demand_on(shapes, shape, type->family);
+    const struct shape *row = &shapes->rows[shape];
+    const struct res *demand =
+        shape_demand_on(shapes, shape, catalogue_type_of(catalogue, offer)->family);
 
-    return demand != NULL && res_fits(demand, &type->capacity);
+    assert(row->offers == OFFERS_ALL || offer < shapes->sets.offer_count);
+    if (demand == NULL || !offer_sets_has(&shapes->sets, row->offers, offer))
+        return NULL;
+    return row->whole && res_fits(demand, capacity) ? capacity : demand;
+}
+
+const struct res *shape_demand_at(const struct shapes *shapes, uint32_t shape,
+                                  const struct catalogue *catalogue, uint32_t offer)
+{
+    return shape_taken(shapes, shape, catalogue, offer,
+                       &catalogue_type_of(catalogue, offer)->capacity);
+}
+
+bool shape_fits_offer(const struct shapes *shapes, uint32_t shape,
+                      const struct catalogue *catalogue, uint32_t offer)
+{
+    const struct res *demand = shape_demand_at(shapes, shape, catalogue, offer);
+
+    return demand != NULL && res_fits(demand, &catalogue_type_of(catalogue, offer)->capacity);
 }

@@ -6,7 +6,8 @@
  * are made per shape with a count, not per task. A million tasks have a few hundred shapes.
  *
  * A demand is given for any family, or per family ("12 CPUs on p3, 6 on c7i"); a shape with demands
- * for some families only cannot run elsewhere.
+ * for some families only cannot run elsewhere. It may be bound to a set of offers (offer_set.h), and it may
+ * want a machine for itself: then it takes all that a machine has which holds its demand.
  *
  * Words:   workload: what the task does, for interference ("gcn" of the shapes "gcn[0]", "gcn[4]").
  * Memory:  owned by the table; indexes are stable.
@@ -20,6 +21,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "model/catalogue.h"
+#include "model/offer_set.h"
 #include "model/res.h"
 
 /* How long the parts of a launch and of a stop take. */
@@ -41,12 +43,15 @@ struct shape {
     uint32_t workload;     /* in shapes.workloads */
     uint32_t demand_first; /* in shapes.demands */
     uint32_t demand_count;
+    uint32_t offers; /* in shapes.sets: those that it may run on, or OFFERS_ALL */
+    bool whole;      /* a machine for itself */
     struct shape_delays delays;
 };
 
 struct shapes {
     struct names names;
     struct names workloads;
+    struct offer_sets sets; /* to be bound to the catalogue before a shape with a set is used */
     struct shape *rows;
     struct shape_demand *demands;
     uint32_t count;
@@ -64,6 +69,8 @@ struct shape_spec {
     struct shape_delays delays;
     const struct shape_demand *demands;
     uint32_t demand_count; /* at least one */
+    const char *offers;    /* an expression that is valid; NULL or "": all offers */
+    bool whole;
 };
 
 void shapes_init(struct shapes *shapes);
@@ -72,10 +79,33 @@ void shapes_done(struct shapes *shapes);
 /* The shape that equals 'spec', new if there is none yet. */
 uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec);
 
-/* What one task of the shape takes on a machine of 'family'; NULL: it cannot run there. */
+/* What one task of the shape asks for in 'family'; NULL: it cannot run there. */
 const struct res *shape_demand_on(const struct shapes *shapes, uint32_t shape, uint32_t family);
 
-/* Whether one task of the shape fits an empty machine of the type. */
-bool shape_fits_type(const struct shapes *shapes, uint32_t shape, const struct machine_type *type);
+/* What one task of the shape takes of a machine of the offer that has 'capacity'; NULL: it may not run there. */
+const struct res *shape_taken(const struct shapes *shapes, uint32_t shape,
+                              const struct catalogue *catalogue, uint32_t offer,
+                              const struct res *capacity);
+
+/* The same of a machine that has what its type has. */
+const struct res *shape_demand_at(const struct shapes *shapes, uint32_t shape,
+                                  const struct catalogue *catalogue, uint32_t offer);
+
+/* Whether one task of the shape fits an empty machine of the offer, and may run there. */
+bool shape_fits_offer(const struct shapes *shapes, uint32_t shape,
+                      const struct catalogue *catalogue, uint32_t offer);
+
+/* The class of the offer: those of one class differ in price only. */
+static inline uint32_t shapes_class(const struct shapes *shapes, const struct catalogue *catalogue,
+                                    uint32_t offer)
+{
+    return offer_sets_class(&shapes->sets, catalogue, offer);
+}
+
+static inline uint32_t shapes_class_count(const struct shapes *shapes,
+                                          const struct catalogue *catalogue)
+{
+    return offer_sets_class_count(&shapes->sets, catalogue);
+}
 
 #endif

@@ -372,7 +372,7 @@ static void bind(struct view *view, uint32_t task, uint32_t instance)
 void view_bind(struct view *view, uint32_t task, uint32_t instance)
 {
     assert(view_is_open(view, instance));
-    assert(view_demand(view, task, view_family(view, instance)) != NULL);
+    assert(view_demand(view, task, instance) != NULL);
     bind(view, task, instance);
     assert(view->instance.crowded[instance] || !is_overfull(view, instance));
 }
@@ -453,6 +453,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->billed_from[row] = -1;
     table->under_half_since[row] = view->now;
     table->state[row] = INSTANCE_REQUESTED;
+    table->capacity[row] = catalogue_type_of(view->catalogue, offer)->capacity;
     table->crowded[row] = false;
     table->next[row] = ROW_NONE;
     table->prev[row] = table->last;
@@ -465,6 +466,20 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     empty_append(table, row);
     map_put(&view->instance_by_id, id, row);
     return row;
+}
+
+void view_set_capacity(struct view *view, uint32_t instance, const struct res *capacity)
+{
+    struct instance_table *table = &view->instance;
+
+    table->capacity[instance] = *capacity;
+    table->used[instance] = (struct res){ 0 };
+    TASK_EACH(task, view, table->first_task[instance])
+    {
+        res_add(&table->used[instance], view_taken(view, task, instance));
+    }
+    table->crowded[instance] = is_crowded(view, instance);
+    note_use(view, instance);
 }
 
 void view_remove_instance(struct view *view, uint32_t instance)
@@ -496,30 +511,15 @@ void view_remove_instance(struct view *view, uint32_t instance)
  * Questions.
  */
 
-const struct res *view_capacity(const struct view *view, uint32_t instance)
-{
-    return &catalogue_type_of(view->catalogue, view->instance.offer[instance])->capacity;
-}
-
 struct res view_free(const struct view *view, uint32_t instance)
 {
     return res_minus(view_capacity(view, instance), &view->instance.used[instance]);
 }
 
-uint32_t view_family(const struct view *view, uint32_t instance)
-{
-    return catalogue_type_of(view->catalogue, view->instance.offer[instance])->family;
-}
-
-const struct res *view_demand(const struct view *view, uint32_t task, uint32_t family)
-{
-    return shape_demand_on(view->shapes, view->task.shape[task], family);
-}
-
 const struct res *view_taken(const struct view *view, uint32_t task, uint32_t instance)
 {
     static const struct res nothing = { 0 };
-    const struct res *demand = view_demand(view, task, view_family(view, instance));
+    const struct res *demand = view_demand(view, task, instance);
 
     return demand != NULL ? demand : &nothing;
 }

@@ -9,14 +9,14 @@
  * Invariants:
  *  1. a task is in exactly one list: the waiting list, or that of the one instance it is bound to;
  *     only one that is hidden is in none;
- *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above the
- *     type's capacity;
+ *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above its
+ *     capacity, unless it is crowded;
  *  3. lists are in the order of entry, so that equal histories give equal iterations;
  *  4. no two tasks of a job that is spread are bound to one instance;
  *  5. nothing that has happened is later than 'now', and 'now' never goes back.
  *
  * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 120 bytes a task,
- *          140 an instance.
+ *          170 an instance.
  * Memory:  owned by the view; catalogue and shapes are borrowed and outlive it.
  */
 #ifndef STINT_MODEL_VIEW_H
@@ -102,6 +102,7 @@ enum instance_state {
     X(uint32_t, empty_next)     /* among those without tasks, by time of emptying */ \
     X(uint32_t, empty_prev) \
     X(uint32_t, owner)          /* user whose task was bound to it last, or NAME_NONE */ \
+    X(struct res, capacity)     /* what it has: as its type, unless the engine has said otherwise */ \
     X(struct res, used)         /* by the tasks that are bound to it */ \
     X(msec_t, rented_at) \
     X(msec_t, ready_expected)   /* when it was expected to take work, as it was rented */ \
@@ -225,17 +226,32 @@ bool view_finish_task(struct view *view, uint32_t task);
 /* The instance, which has no tasks, is no more. */
 void view_remove_instance(struct view *view, uint32_t instance);
 
-/* The capacity of the instance's type. */
-const struct res *view_capacity(const struct view *view, uint32_t instance);
+/* What the instance has. */
+static inline const struct res *view_capacity(const struct view *view, uint32_t instance)
+{
+    return &view->instance.capacity[instance];
+}
+
+/* The instance has this, whatever its type has. What runs there stays; it may be crowded from now on. */
+void view_set_capacity(struct view *view, uint32_t instance, const struct res *capacity);
 
 /* What is left of it. */
 struct res view_free(const struct view *view, uint32_t instance);
 
-/* The family of the instance's type. */
-uint32_t view_family(const struct view *view, uint32_t instance);
+/* What a task of the shape takes of the instance, or NULL: it may not run there. */
+static inline const struct res *view_shape_demand(const struct view *view, uint32_t shape,
+                                                  uint32_t instance)
+{
+    return shape_taken(view->shapes, shape, view->catalogue, view->instance.offer[instance],
+                       &view->instance.capacity[instance]);
+}
 
-/* What the task takes on machines of 'family', or NULL. */
-const struct res *view_demand(const struct view *view, uint32_t task, uint32_t family);
+/* The same for a task. */
+static inline const struct res *view_demand(const struct view *view, uint32_t task,
+                                            uint32_t instance)
+{
+    return view_shape_demand(view, view->task.shape[task], instance);
+}
 
 /* What the task takes of the instance; nothing, if it should not run there. */
 const struct res *view_taken(const struct view *view, uint32_t task, uint32_t instance);

@@ -120,7 +120,7 @@ static bool is_worth_lasting(const struct run *run, const struct batch *batch, u
         return true;
 
     const struct res free = runtime_bins_free(&run->bins, instance);
-    const double fit = batch_fit(view, batch, view_family(view, instance), &free);
+    const double fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), &free);
     const double cost = (double)view->offer_price[view->instance.offer[instance]] * (double)more /
                         (double)MSEC_PER_HOUR;
 

@@ -199,7 +199,7 @@ static struct choice choose(const struct api_call *call, uint32_t shape)
                              .free_price = MONEY_UNKNOWN };
 
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        if (!shape_fits_type(view->shapes, shape, catalogue_type_of(catalogue, i)))
+        if (!shape_fits_offer(view->shapes, shape, catalogue, i))
             continue;
 
         struct refused_offer refused = { .offer = i,
@@ -464,7 +464,7 @@ static money_t price_of_span(money_t per_hour, msec_t span)
 
 static int64_t weight_of(const struct view *view, uint32_t task, uint32_t instance)
 {
-    const struct res *demand = view_demand(view, task, view_family(view, instance));
+    const struct res *demand = view_demand(view, task, instance);
 
     if (demand == NULL)
         return 1;

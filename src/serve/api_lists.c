@@ -36,9 +36,8 @@ const struct res *api_shape_demand(const struct api_call *call, uint32_t shape)
     const struct shapes *shapes = view->shapes;
 
     if (shape < view->shapes_priced && view->shape_offer[shape] != OFFER_NONE) {
-        const struct machine_type *type =
-            catalogue_type_of(view->catalogue, view->shape_offer[shape]);
-        const struct res *demand = shape_demand_on(shapes, shape, type->family);
+        const struct res *demand =
+            shape_demand_at(shapes, shape, view->catalogue, view->shape_offer[shape]);
 
         if (demand != NULL)
             return demand;

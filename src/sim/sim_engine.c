@@ -16,10 +16,8 @@
 static const struct res *demand_of(const struct world *world, uint32_t task,
                                    const struct world_machine *machine)
 {
-    const struct machine_type *type = catalogue_type_of(world->config->catalogue, machine->offer);
-
-    return shape_demand_on(&world->config->trace->shapes, world_job(world, task)->shape,
-                           type->family);
+    return shape_demand_at(&world->config->trace->shapes, world_job(world, task)->shape,
+                           world->config->catalogue, machine->offer);
 }
 
 static void tell_task(struct world *world, enum engine_event_kind kind, uint32_t task, uint64_t key)

@@ -527,7 +527,7 @@ static int check_fits(const struct sim_config *config, struct error *reterr)
         bool fits = false;
 
         for (uint32_t i = 0; i < config->catalogue->offer_count && !fits; i++)
-            fits = shape_fits_type(shapes, shape, catalogue_type_of(config->catalogue, i));
+            fits = shape_fits_offer(shapes, shape, config->catalogue, i);
         if (!fits)
             return error_set(reterr, -EINVAL,
                              "no machine of the catalogue holds a task of '%s'; add a larger type "

@@ -58,17 +58,21 @@ static const char *judge_place(struct judge *judge, uint32_t index)
 
 static const char *put(struct judge *judge, uint32_t task, uint32_t machine)
 {
-    const struct machine_type *type =
-        catalogue_type_of(judge->view->catalogue, offer_of(judge, machine));
-    const struct res *demand = view_demand(judge->view, task, type->family);
+    const struct view *view = judge->view;
+    const uint32_t offer = offer_of(judge, machine);
+    const struct res *capacity = machine < view->instance.count
+                                     ? view_capacity(view, machine)
+                                     : &catalogue_type_of(view->catalogue, offer)->capacity;
+    const struct res *demand =
+        shape_taken(view->shapes, view->task.shape[task], view->catalogue, offer, capacity);
 
     if (judge->view->task.instance[task] == machine && judge->view->instance.crowded[machine])
         return NULL; /* the engine put it there: nothing of the plan's, and no room for more */
     if (demand == NULL)
-        return "it places a task on a family that cannot run it";
+        return "it places a task where it may not run";
     res_add(&judge->machines[machine].used, demand);
     judge->machines[machine].tasks++;
-    if (!res_fits(&judge->machines[machine].used, &type->capacity))
+    if (!res_fits(&judge->machines[machine].used, capacity))
         return "it overfills a machine";
     return NULL;
 }

@@ -79,7 +79,7 @@ static void draw_machines(struct scene *scene, struct rng *rng)
 
 static bool has_room(const struct view *view, uint32_t task, uint32_t machine)
 {
-    const struct res *demand = view_demand(view, task, view_family(view, machine));
+    const struct res *demand = view_demand(view, task, machine);
     const struct res room = view_free(view, machine);
 
     return view_is_open(view, machine) && demand != NULL && res_fits(demand, &room) &&

@@ -220,7 +220,7 @@ void controller_on_unknown_gone(struct controller *controller, const struct clou
 
 static bool fits(const struct view *view, uint32_t task, uint32_t instance)
 {
-    const struct res *demand = view_demand(view, task, view_family(view, instance));
+    const struct res *demand = view_demand(view, task, instance);
     const struct res room = view_free(view, instance);
 
     return demand != NULL && res_fits(demand, &room);

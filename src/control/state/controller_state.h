@@ -291,8 +291,8 @@ void controller_unqueue(struct controller *controller, uint32_t task);
 /* Take back all that is queued. */
 void controller_recall_queued(struct controller *controller);
 
-/* Of each type of the catalogue, whether a task that is queued fits it; in the arena. */
-bool *controller_awaited_types(struct controller *controller);
+/* Of each offer of which a machine is ready, whether a task that is queued fits it; in the arena. */
+bool *controller_awaited_offers(struct controller *controller);
 
 /* Put the task where the engine has it: 'present' there under 'key'. */
 void controller_put(struct controller *controller, uint32_t task, uint32_t instance, uint64_t key);

@@ -445,7 +445,7 @@ static void step_machine(struct story *story, uint64_t id)
 
 static bool has_room(const struct view *view, uint32_t task, uint32_t machine)
 {
-    const struct res *demand = view_demand(view, task, view_family(view, machine));
+    const struct res *demand = view_demand(view, task, machine);
     const struct res room = view_free(view, machine);
 
     return view_is_open(view, machine) && res_fits(demand, &room);

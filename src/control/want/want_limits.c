@@ -188,10 +188,9 @@ static bool drop_overfull(struct trim *trim)
         if (trim->places[i] != KEEP)
             continue;
         if (from != ROW_NONE)
-            res_sub(&used[from], view_demand(view, place->task, view_family(view, from)));
+            res_sub(&used[from], view_demand(view, place->task, from));
         if (!place->fresh)
-            res_add(&used[place->target],
-                    view_demand(view, place->task, view_family(view, place->target)));
+            res_add(&used[place->target], view_demand(view, place->task, place->target));
     }
     for (uint32_t i = trim->plan->place_count; i-- > 0;) {
         const struct plan_place *place = &trim->plan->places[i];
@@ -204,8 +203,7 @@ static bool drop_overfull(struct trim *trim)
         res_add(&sum, &used[place->target]);
         if (res_fits(&sum, view_capacity(view, place->target)))
             continue;
-        res_sub(&used[place->target],
-                view_demand(view, place->task, view_family(view, place->target)));
+        res_sub(&used[place->target], view_demand(view, place->task, place->target));
         trim->places[i] = DROP;
         changed = true;
     }
@@ -465,7 +463,7 @@ static void drop_releases(struct trim *trim)
     const struct view *view = &trim->controller->view;
     struct plan *plan = trim->plan;
     uint32_t *leaving = ARENA_ARRAY(&trim->controller->arena, uint32_t, view->instance.count);
-    const bool *awaited = controller_awaited_types(trim->controller);
+    const bool *awaited = controller_awaited_offers(trim->controller);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < plan->place_count; i++) {
@@ -476,13 +474,12 @@ static void drop_releases(struct trim *trim)
     }
     for (uint32_t i = 0; i < plan->release_count; i++) {
         const uint32_t instance = plan->releases[i].instance;
-        const uint32_t type = view->catalogue->offers[view->instance.offer[instance]].type;
         const bool stays = view->instance.task_count[instance] > leaving[instance];
         const bool is_ready = view->instance.state[instance] == INSTANCE_READY;
         const bool is_probe =
             controller_is_probing(trim->controller) && controller_is_coming(view, instance);
 
-        if (!stays && !is_probe && !(is_ready && awaited[type]))
+        if (!stays && !is_probe && !(is_ready && awaited[view->instance.offer[instance]]))
             plan->releases[kept++] = plan->releases[i];
     }
     plan->release_count = kept;

@@ -51,22 +51,45 @@ void controller_recall_queued(struct controller *controller)
         controller_recall(controller, controller->queue_first, false);
 }
 
-bool *controller_awaited_types(struct controller *controller)
+/* The offers of the machines that are ready, each once; returns how many. */
+static uint32_t ready_offers(struct controller *controller, uint32_t *offers)
 {
     const struct view *view = &controller->view;
-    bool *awaited = ARENA_ARRAY(&controller->arena, bool, view->catalogue->type_count);
+    bool *seen = ARENA_ARRAY(&controller->arena, bool, view->catalogue->offer_count);
+    uint32_t count = 0;
+
+    INSTANCE_EACH(instance, view)
+    {
+        const uint32_t offer = view->instance.offer[instance];
+
+        if (view->instance.state[instance] != INSTANCE_READY || seen[offer])
+            continue;
+        seen[offer] = true;
+        offers[count++] = offer;
+    }
+    return count;
+}
+
+bool *controller_awaited_offers(struct controller *controller)
+{
+    const struct view *view = &controller->view;
+    bool *awaited = ARENA_ARRAY(&controller->arena, bool, view->catalogue->offer_count);
+
+    if (controller->queue_first == ROW_NONE)
+        return awaited;
+
     bool *seen = ARENA_ARRAY(&controller->arena, bool, view->shapes->count);
+    uint32_t *offers = ARENA_ARRAY(&controller->arena, uint32_t, view->catalogue->offer_count);
+    const uint32_t count = ready_offers(controller, offers);
 
     for (uint32_t task = controller->queue_first; task != ROW_NONE;
          task = controller->task_notes[task].queue_next) {
         const uint32_t shape = view->task.shape[task];
 
-        if (seen[shape])
-            continue;
+        for (uint32_t i = 0; i < count && !seen[shape]; i++)
+            awaited[offers[i]] = awaited[offers[i]] ||
+                                 shape_fits_offer(view->shapes, shape, view->catalogue, offers[i]);
         seen[shape] = true;
-        for (uint32_t type = 0; type < view->catalogue->type_count; type++)
-            awaited[type] = awaited[type] ||
-                            shape_fits_type(view->shapes, shape, &view->catalogue->types[type]);
     }
     return awaited;
 }
@@ -86,30 +109,11 @@ static msec_t expected_ms(const struct controller *controller, uint32_t task)
     return learned.samples > 0 ? learned.runtime_ms : view->task.estimate_ms[task];
 }
 
-/* The types of the machines that are ready, each once; returns how many. */
-static uint32_t ready_types(struct controller *controller, uint32_t *types)
-{
-    const struct view *view = &controller->view;
-    bool *seen = ARENA_ARRAY(&controller->arena, bool, view->catalogue->type_count);
-    uint32_t count = 0;
-
-    INSTANCE_EACH(instance, view)
-    {
-        const uint32_t type = view->catalogue->offers[view->instance.offer[instance]].type;
-
-        if (view->instance.state[instance] != INSTANCE_READY || seen[type])
-            continue;
-        seen[type] = true;
-        types[count++] = type;
-    }
-    return count;
-}
-
 enum answer { UNKNOWN, YES, NO };
 
 struct room {
-    uint32_t *types;
-    uint32_t type_count;
+    uint32_t *offers;
+    uint32_t offer_count;
     uint8_t *by_shape; /* enum answer */
 };
 
@@ -117,8 +121,8 @@ static bool has_machine(const struct view *view, const struct room *room, uint32
 {
     if (room->by_shape[shape] == UNKNOWN) {
         room->by_shape[shape] = NO;
-        for (uint32_t i = 0; i < room->type_count && room->by_shape[shape] == NO; i++) {
-            if (shape_fits_type(view->shapes, shape, &view->catalogue->types[room->types[i]]))
+        for (uint32_t i = 0; i < room->offer_count && room->by_shape[shape] == NO; i++) {
+            if (shape_fits_offer(view->shapes, shape, view->catalogue, room->offers[i]))
                 room->by_shape[shape] = YES;
         }
     }
@@ -173,17 +177,17 @@ void controller_queue_ahead(struct controller *controller, uint32_t first)
         return;
 
     struct room room = {
-        .types = ARENA_ARRAY(&controller->arena, uint32_t, view->catalogue->type_count),
+        .offers = ARENA_ARRAY(&controller->arena, uint32_t, view->catalogue->offer_count),
         .by_shape = ARENA_ARRAY(&controller->arena, uint8_t, view->shapes->count),
     };
 
-    room.type_count = ready_types(controller, room.types);
+    room.offer_count = ready_offers(controller, room.offers);
     if (first != ROW_NONE && controller->steps[first].state != STEP_QUEUED &&
         !may_queue(controller, &room, first))
         return;
     for (uint32_t task = view->task.waiting_first;
          task != ROW_NONE && looks > 0 && controller->queued < config->queue_ahead_most &&
-         room.type_count > 0;
+         room.offer_count > 0;
          task = view->task.next[task], looks--) {
         if (may_queue(controller, &room, task))
             queue_task(controller, task);

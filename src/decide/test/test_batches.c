@@ -57,6 +57,11 @@ TEST(tasks_are_taken_from_both_ends)
     yard_done(&yard);
 }
 
+static const struct res *demand_of(const struct yard *yard, const struct batch *batch)
+{
+    return shape_demand_at(&yard->shapes, batch->shape, &yard->catalogue, 0);
+}
+
 TEST(jobs_that_are_spread_are_batches_of_their_own_and_fit_once)
 {
     struct yard yard;
@@ -70,8 +75,8 @@ TEST(jobs_that_are_spread_are_batches_of_their_own_and_fit_once)
     batches_build(&batches, &yard.view, &yard.arena);
 
     assert_int_equal(batches.count, 3);
-    assert_int_equal(batch_fit(&yard.view, &batches.rows[0], 0, &plenty), 1);
-    assert_int_equal(batch_fit(&yard.view, &batches.rows[2], 0, &plenty), 3);
+    assert_int_equal(batch_fit(&batches.rows[0], demand_of(&yard, &batches.rows[0]), &plenty), 1);
+    assert_int_equal(batch_fit(&batches.rows[2], demand_of(&yard, &batches.rows[2]), &plenty), 3);
     assert_true(batches.rows[2].together);
     yard_done(&yard);
 }

@@ -129,8 +129,8 @@ TEST(the_cheapest_machine_for_several_shapes_holds_them_all)
     assert_int_equal(reservation_cheapest_holding(&yard.view, group, 2, MONEY_UNKNOWN), IT1);
     assert_int_equal(reservation_cheapest_holding(&yard.view, group, 2, YARD_USD(12)), OFFER_NONE);
     assert_int_equal(reservation_cheapest_holding(&yard.view, group + 1, 1, MONEY_UNKNOWN), IT4);
-    assert_true(reservation_type_holds(&yard.view, &yard.catalogue.types[IT1], group, 2));
-    assert_false(reservation_type_holds(&yard.view, &yard.catalogue.types[IT2], group, 2));
+    assert_true(reservation_offer_holds(&yard.view, IT1, group, 2));
+    assert_false(reservation_offer_holds(&yard.view, IT2, group, 2));
     yard_done(&yard);
 }
 

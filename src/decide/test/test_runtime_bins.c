@@ -212,7 +212,7 @@ static int64_t room_of(const struct res *free)
 
 static bool twin_fits(const struct twin *twin, uint32_t machine, uint32_t task)
 {
-    const struct res *demand = view_demand(twin->view, task, view_family(twin->view, machine));
+    const struct res *demand = view_demand(twin->view, task, machine);
 
     return !twin->out[machine] && demand != NULL && res_fits(demand, &twin->free[machine]);
 }
@@ -294,7 +294,7 @@ static void twin_assign(struct twin *twin, uint32_t task, uint32_t machine)
 {
     const msec_t runtime = runtime_of_task(twin->view, task, RUNTIME_REMAINING);
 
-    res_sub(&twin->free[machine], view_demand(twin->view, task, view_family(twin->view, machine)));
+    res_sub(&twin->free[machine], view_demand(twin->view, task, machine));
     if (runtime > twin->runtime[machine])
         twin->runtime[machine] = runtime;
 }

@@ -54,7 +54,7 @@ static void first_fit(const void *context, struct plan *ret)
         used[i] = view->instance.used[i];
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        const struct res *demand = view_demand(view, task, 0);
+        const struct res *demand = shape_demand_on(view->shapes, view->task.shape[task], 0);
         uint32_t target = ROW_NONE;
 
         INSTANCE_EACH(instance, view)

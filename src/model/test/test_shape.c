@@ -58,16 +58,18 @@ TEST(specs_that_differ_in_anything_are_two_shapes)
     };
     const struct shape_spec specs[] = {
         base_spec,
-        { "train[1]", "train", { 1, 2, 3, 4, 5 }, by_family, 3 },
-        { "train[0]", "other", { 1, 2, 3, 4, 5 }, by_family, 3 },
-        { "train[0]", "train", { 9, 2, 3, 4, 5 }, by_family, 3 },
-        { "train[0]", "train", { 1, 9, 3, 4, 5 }, by_family, 3 },
-        { "train[0]", "train", { 1, 2, 9, 4, 5 }, by_family, 3 },
-        { "train[0]", "train", { 1, 2, 3, 9, 5 }, by_family, 3 },
-        { "train[0]", "train", { 1, 2, 3, 4, 9 }, by_family, 3 },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 2 },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_family, 3 },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_amount, 3 },
+        { "train[1]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, false },
+        { "train[0]", "other", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, false },
+        { "train[0]", "train", { 9, 2, 3, 4, 5 }, by_family, 3, NULL, false },
+        { "train[0]", "train", { 1, 9, 3, 4, 5 }, by_family, 3, NULL, false },
+        { "train[0]", "train", { 1, 2, 9, 4, 5 }, by_family, 3, NULL, false },
+        { "train[0]", "train", { 1, 2, 3, 9, 5 }, by_family, 3, NULL, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 9 }, by_family, 3, NULL, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 2, NULL, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_family, 3, NULL, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_amount, 3, NULL, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, "spot", false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, true },
     };
     const uint32_t count = sizeof(specs) / sizeof(*specs);
     struct shapes shapes;
@@ -114,44 +116,108 @@ TEST(the_demand_of_a_family_goes_before_the_one_for_any)
 TEST(a_shape_without_a_demand_for_the_family_cannot_run_there)
 {
     const struct shape_demand only_p3 = { P3, { { 12000, 2048, 1000 } } };
-    const struct shape_spec spec = { "gpu", "gpu", { 0 }, &only_p3, 1 };
-    const struct machine_type large = { .family = C7I, .capacity = { { 1 << 20, 1 << 20, 8000 } } };
+    const struct shape_spec spec = { "gpu", "gpu", { 0 }, &only_p3, 1, NULL, false };
     struct shapes shapes;
 
     shapes_init(&shapes);
     const uint32_t shape = shapes_add(&shapes, &spec);
 
     assert_null(shape_demand_on(&shapes, shape, C7I));
-    assert_false(shape_fits_type(&shapes, shape, &large));
     shapes_done(&shapes);
 }
 
-TEST(a_task_fits_a_type_that_has_exactly_its_demand)
+/* A catalogue of one type of each family, each in two zones and two markets. */
+static void catalogue_of(struct catalogue *catalogue, const struct res *capacity)
 {
-    const struct shape_spec spec = { "plain", "plain", { 0 }, anywhere, 1 };
-    const struct machine_type exact = { .family = M7I, .capacity = { { 4000, 1024, 0 } } };
-    struct shapes shapes;
+    static const char *const names[] = { "c7i.large", "p3.large", "m7i.large" };
+    static const char *const families[] = { "c7i", "p3", "m7i" };
 
-    shapes_init(&shapes);
-    const uint32_t shape = shapes_add(&shapes, &spec);
+    catalogue_init(catalogue);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct machine_type type = { .capacity = *capacity };
+        const uint32_t index = catalogue_add_type(catalogue, names[i], families[i], &type);
 
-    assert_true(shape_fits_type(&shapes, shape, &exact));
-    shapes_done(&shapes);
-}
+        for (uint32_t k = 0; k < 4; k++) {
+            static const struct price_change free_of_charge = { 0 };
+            const struct offer offer = { .type = index,
+                                         .market = k < 2 ? MARKET_ON_DEMAND : MARKET_SPOT,
+                                         .billing = { .step_ms = 1000 },
+                                         .price = { &free_of_charge, 1 } };
 
-TEST(a_task_does_not_fit_a_type_that_lacks_one_unit_of_any_kind)
-{
-    const struct shape_spec spec = { "plain", "plain", { 0 }, by_family, 3 };
-    struct shapes shapes;
-
-    shapes_init(&shapes);
-    const uint32_t shape = shapes_add(&shapes, &spec);
-    for (int kind = 0; kind < RES_KINDS; kind++) {
-        struct machine_type type = { .family = P3, .capacity = by_family[2].res };
-
-        type.capacity.amount[kind]--;
-        assert_false(shape_fits_type(&shapes, shape, &type));
+            (void)catalogue_add_offer(catalogue, k % 2 == 0 ? "east" : "west", &offer);
+        }
     }
+}
+
+TEST(a_task_fits_an_offer_that_has_exactly_its_demand)
+{
+    const struct shape_spec spec = {
+        .name = "plain", .workload = "plain", .demands = anywhere, .demand_count = 1
+    };
+    struct catalogue catalogue;
+    struct shapes shapes;
+
+    shapes_init(&shapes);
+    const uint32_t shape = shapes_add(&shapes, &spec);
+
+    catalogue_of(&catalogue, &anywhere[0].res);
+    assert_true(shape_fits_offer(&shapes, shape, &catalogue, 0));
+    catalogue_done(&catalogue);
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        struct res less = anywhere[0].res;
+
+        less.amount[kind]--;
+        catalogue_of(&catalogue, &less);
+        assert_false(shape_fits_offer(&shapes, shape, &catalogue, 0));
+        catalogue_done(&catalogue);
+    }
+    shapes_done(&shapes);
+}
+
+TEST(a_shape_of_some_offers_fits_no_others)
+{
+    const struct shape_spec spec = { .name = "plain",
+                                     .workload = "plain",
+                                     .demands = anywhere,
+                                     .demand_count = 1,
+                                     .offers = "west&spot" };
+    struct catalogue catalogue;
+    struct shapes shapes;
+
+    shapes_init(&shapes);
+    catalogue_of(&catalogue, &anywhere[0].res);
+    const uint32_t shape = shapes_add(&shapes, &spec);
+
+    offer_sets_bind(&shapes.sets, &catalogue);
+    for (uint32_t i = 0; i < catalogue.offer_count; i++) {
+        assert_int_equal(shape_fits_offer(&shapes, shape, &catalogue, i), i % 4 == 3);
+        assert_int_equal(shape_demand_at(&shapes, shape, &catalogue, i) != NULL, i % 4 == 3);
+    }
+    catalogue_done(&catalogue);
+    shapes_done(&shapes);
+}
+
+TEST(a_shape_with_a_machine_for_itself_takes_all_of_it)
+{
+    struct shape_spec spec = {
+        .name = "plain", .workload = "plain", .demands = anywhere, .demand_count = 1, .whole = true
+    };
+    const struct res large = { { 64000, 65536, 8000 } };
+    const struct res small = { { 1000, 65536, 8000 } };
+    struct catalogue catalogue;
+    struct shapes shapes;
+
+    shapes_init(&shapes);
+    catalogue_of(&catalogue, &large);
+    const uint32_t shape = shapes_add(&shapes, &spec);
+
+    assert_memory_equal(shape_demand_at(&shapes, shape, &catalogue, 0), &large, sizeof(large));
+    assert_true(shape_fits_offer(&shapes, shape, &catalogue, 0));
+    assert_memory_equal(shape_taken(&shapes, shape, &catalogue, 0, &small), &anywhere[0].res,
+                        sizeof(small)); /* it does not fit there */
+    spec.whole = false;
+    assert_int_not_equal(shapes_add(&shapes, &spec), shape);
+    catalogue_done(&catalogue);
     shapes_done(&shapes);
 }
 
@@ -248,6 +314,7 @@ CHECK_MAIN(RUN(equal_specs_are_one_shape), RUN(specs_that_differ_in_anything_are
            RUN(shapes_of_one_workload_share_its_number),
            RUN(the_demand_of_a_family_goes_before_the_one_for_any),
            RUN(a_shape_without_a_demand_for_the_family_cannot_run_there),
-           RUN(a_task_fits_a_type_that_has_exactly_its_demand),
-           RUN(a_task_does_not_fit_a_type_that_lacks_one_unit_of_any_kind),
+           RUN(a_task_fits_an_offer_that_has_exactly_its_demand),
+           RUN(a_shape_of_some_offers_fits_no_others),
+           RUN(a_shape_with_a_machine_for_itself_takes_all_of_it),
            RUN(random_specs_get_the_shape_of_an_equal_one_or_the_next_number))

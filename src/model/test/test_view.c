@@ -279,7 +279,6 @@ TEST(a_new_instance_is_rented_now_and_not_billed)
 
     assert_int_equal(world.view.instance.rented_at[instance], 4321);
     assert_int_equal(world.view.instance.billed_from[instance], -1);
-    assert_int_equal(view_family(&world.view, instance), P3);
     assert_int_equal(view_capacity(&world.view, instance)->amount[RES_CPU], 32000);
     world_done(&world);
 }

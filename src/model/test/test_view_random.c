@@ -155,7 +155,7 @@ static void step_bind(struct judge *judge, uint32_t task)
 
     const uint32_t row = machine_row_of(judge, machine);
     const struct res room = room_on(judge, machine, task);
-    const struct res *demand = view_demand(view, task_row_of(judge, task), view_family(view, row));
+    const struct res *demand = view_demand(view, task_row_of(judge, task), row);
 
     if (demand == NULL || !res_fits(demand, &room) || !view_is_open(view, row))
         return;

@@ -55,7 +55,7 @@ static const char *types_of(struct world *world, const char *asks, char *buf)
     world->last.kind = ENGINE_LISTED;
     line(world, text);
     for (uint32_t i = 0; i < 3 && world->last.kind == ENGINE_JOB_ARRIVED; i++) {
-        if (shape_fits_type(&world->shapes, world->last.job.shape, &world->catalogue.types[i]))
+        if (shape_fits_offer(&world->shapes, world->last.job.shape, &world->catalogue, i))
             buf[used++] = "lxg"[i];
     }
     buf[used] = '\0';
