@@ -49,7 +49,7 @@ static void fill(struct view *view, uint32_t machines, const uint32_t *wide)
         const uint32_t instance = view_add_instance(view, i + 1, 0);
         const msec_t runtime = (1 + (msec_t)i * 7919 % 1440) * 60 * MSEC_PER_SEC;
 
-        view->instance.state[instance] = INSTANCE_READY;
+        view_set_state(view, instance, INSTANCE_READY);
         view_bind(view, add_task(view, wide[i % 2], i + 1, runtime), instance);
     }
 }

@@ -144,7 +144,7 @@ void controller_rent_waits(struct controller *controller, uint64_t instance, mse
 
     const struct machine_type *type = catalogue_type_of(view->catalogue, view->instance.offer[row]);
 
-    view->instance.ready_expected[row] = now + machine_type_acquire_ms(type, 1) + type->setup_ms;
+    view_set_ready_expected(view, row, now + machine_type_acquire_ms(type, 1) + type->setup_ms);
 }
 
 void controller_rent_withdrawn(struct controller *controller, uint64_t instance, msec_t now)

@@ -54,6 +54,7 @@ void view_done(struct view *view)
     map_done(&view->task_by_id);
     map_done(&view->job_by_id);
     map_done(&view->instance_by_id);
+    mem_free(view->changes.rows);
     mem_free(view->offer_price);
     mem_free(view->offer_blocked_until);
     mem_free(view->shape_offer);
@@ -100,6 +101,22 @@ uint32_t view_find_job(const struct view *view, uint64_t id)
 uint32_t view_find_instance(const struct view *view, uint64_t id)
 {
     return map_get(&view->instance_by_id, id);
+}
+
+/* Note that the instance, or a task on it, is not what it was. */
+static void log_change(struct view *view, uint32_t instance)
+{
+    enum { LOG_LEAST = 4096 };
+
+    struct change_log *log = &view->changes;
+    const uint32_t most = view->instance.count > LOG_LEAST ? view->instance.count : LOG_LEAST;
+
+    if (log->count >= most) {
+        log->begin += log->count;
+        log->count = 0;
+    }
+    MEM_ROOM(log->rows, log->room, log->count + 1);
+    log->rows[log->count++] = instance;
 }
 
 /*
@@ -221,6 +238,7 @@ static void instance_append(struct view *view, uint32_t task, uint32_t instance)
         empty_remove(table, instance);
     res_add(&table->used[instance], view_taken(view, task, instance));
     note_use(view, instance);
+    log_change(view, instance);
 }
 
 /* Invariant 4, for one task and those that were bound to its instance after it. */
@@ -267,6 +285,7 @@ static void instance_detach(struct view *view, uint32_t task)
     res_sub(&table->used[instance], view_taken(view, task, instance));
     table->crowded[instance] = table->crowded[instance] && is_crowded(view, instance);
     note_use(view, instance);
+    log_change(view, instance);
 }
 
 static void detach(struct view *view, uint32_t task)
@@ -342,6 +361,7 @@ void view_mark_running(struct view *view, uint32_t task, msec_t at)
     view->task.launched_at[task] = at;
     view->task.launches[task]++;
     view->job.tasks_running[view->task.job[task]]++;
+    log_change(view, view->task.instance[task]);
 }
 
 void view_mark_stopped(struct view *view, uint32_t task, msec_t at)
@@ -355,6 +375,7 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at)
     view->task.launched_at[task] = -1;
     view->task.rate_ppm[task] = RATE_NONE;
     view->job.tasks_running[view->task.job[task]]--;
+    log_change(view, view->task.instance[task]);
 }
 
 static void bind(struct view *view, uint32_t task, uint32_t instance)
@@ -465,6 +486,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->living++;
     empty_append(table, row);
     map_put(&view->instance_by_id, id, row);
+    log_change(view, row);
     return row;
 }
 
@@ -480,6 +502,7 @@ void view_set_capacity(struct view *view, uint32_t instance, const struct res *c
     }
     table->crowded[instance] = is_crowded(view, instance);
     note_use(view, instance);
+    log_change(view, instance);
 }
 
 void view_remove_instance(struct view *view, uint32_t instance)
@@ -505,6 +528,25 @@ void view_remove_instance(struct view *view, uint32_t instance)
     table->next[instance] = table->free_row;
     table->free_row = instance;
     table->living--;
+    log_change(view, instance);
+}
+
+void view_set_state(struct view *view, uint32_t instance, enum instance_state state)
+{
+    view->instance.state[instance] = (uint8_t)state;
+    log_change(view, instance);
+}
+
+void view_set_billed_from(struct view *view, uint32_t instance, msec_t at)
+{
+    view->instance.billed_from[instance] = at;
+    log_change(view, instance);
+}
+
+void view_set_ready_expected(struct view *view, uint32_t instance, msec_t at)
+{
+    view->instance.ready_expected[instance] = at;
+    log_change(view, instance);
 }
 
 /*

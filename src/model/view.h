@@ -15,6 +15,8 @@
  *  4. no two tasks of a job that is spread are bound to one instance;
  *  5. nothing that has happened is later than 'now', and 'now' never goes back.
  *
+ * Changes: whatever changes an instance or a task that is bound to it writes the instance's row into a log, so
+ *          that who keeps an index of them (decide/machine_index.h) looks again at these rows alone.
  * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 120 bytes a task,
  *          170 an instance.
  * Memory:  owned by the view; catalogue and shapes are borrowed and outlive it.
@@ -146,6 +148,15 @@ struct instance_table {
     uint32_t empty_last;
 };
 
+/* The rows of instances that changed, in order. Each reader remembers how far it has read; the log is cut
+ * when it has become long, and who has not read it by then must look at everything. */
+struct change_log {
+    uint32_t *rows;
+    uint32_t count;
+    uint32_t room;
+    uint64_t begin; /* the number of rows[0]: so many were cut */
+};
+
 struct view {
     msec_t now;
     msec_t round_ms; /* decisions are made so far apart; 0: whenever one is asked for */
@@ -158,6 +169,7 @@ struct view {
     struct map job_by_id;
     struct map instance_by_id;
     uint64_t next_order;
+    struct change_log changes;
 
     /* What each offer costs per hour now, and until when it is not to be asked for again. */
     money_t *offer_price;
@@ -234,6 +246,18 @@ static inline const struct res *view_capacity(const struct view *view, uint32_t 
 
 /* The instance has this, whatever its type has. What runs there stays; it may be crowded from now on. */
 void view_set_capacity(struct view *view, uint32_t instance, const struct res *capacity);
+
+/* The state of an instance, since when it is billed (-1: it is not), and when it is expected to take work. These are
+ * columns that others may read, but must change by these. */
+void view_set_state(struct view *view, uint32_t instance, enum instance_state state);
+void view_set_billed_from(struct view *view, uint32_t instance, msec_t at);
+void view_set_ready_expected(struct view *view, uint32_t instance, msec_t at);
+
+/* The number that the next change will have in the log. */
+static inline uint64_t view_changes_end(const struct view *view)
+{
+    return view->changes.begin + view->changes.count;
+}
 
 /* What is left of it. */
 struct res view_free(const struct view *view, uint32_t instance);

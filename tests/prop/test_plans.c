@@ -71,9 +71,9 @@ static void draw_machines(struct scene *scene, struct rng *rng)
         const uint32_t offer = (uint32_t)rng_below(rng, scene->catalogue.offer_count);
         const uint32_t row = view_add_instance(view, 1000 + (uint64_t)i, offer);
 
-        view->instance.state[row] = (uint8_t)states[rng_below(rng, 8)];
+        view_set_state(view, row, states[rng_below(rng, 8)]);
         if (view->instance.state[row] != INSTANCE_REQUESTED)
-            view->instance.billed_from[row] = view->now;
+            view_set_billed_from(view, row, view->now);
     }
 }
 

@@ -136,7 +136,7 @@ void controller_ready(struct controller *controller, uint32_t instance, msec_t a
 {
     struct view *view = &controller->view;
 
-    view->instance.state[instance] = INSTANCE_READY;
+    view_set_state(view, instance, INSTANCE_READY);
     controller->instance_notes[instance].ready_at = at;
     controller_boot_worked(controller, instance);
     if (!controller->instance_notes[instance].is_uncaught)
@@ -164,7 +164,7 @@ static void on_node_ready(struct controller *controller, const struct engine_eve
     if (instance != ROW_NONE)
         controller->instance_notes[instance].engine_mention = controller->audit;
     if (instance != ROW_NONE && is_closed(controller, instance)) {
-        view->instance.state[instance] = INSTANCE_READY;
+        view_set_state(view, instance, INSTANCE_READY);
         controller->wants_decision = true;
         return;
     }
@@ -545,12 +545,12 @@ bool controller_billed(struct controller *controller, uint32_t instance, msec_t 
     if (controller->instance_notes[instance].is_unbilled ||
         !open_account(controller, instance, billed_from))
         return false;
-    view->instance.billed_from[instance] = billed_from < view->now ? billed_from : view->now;
+    view_set_billed_from(view, instance, billed_from < view->now ? billed_from : view->now);
     if (view->instance.state[instance] == INSTANCE_READY)
         controller_catch_up(controller, instance);
     if (view->instance.state[instance] != INSTANCE_REQUESTED)
         return true; /* it was admitted by itself, or goes back already */
-    view->instance.state[instance] = INSTANCE_BOOTING;
+    view_set_state(view, instance, INSTANCE_BOOTING);
     controller->config.engine.ops->admit(controller->config.engine.self,
                                          view->instance.id[instance]);
     return true;
@@ -594,7 +594,7 @@ static void on_notice(struct controller *controller, uint32_t instance,
     controller->instance_notes[instance].is_noticed = true;
     controller_evacuate(controller, instance, true, event->at);
     controller->stats.noticed++;
-    view->instance.state[instance] = INSTANCE_DRAINING;
+    view_set_state(view, instance, INSTANCE_DRAINING);
     controller_try_return(controller, instance);
 }
 
@@ -670,7 +670,7 @@ void controller_gone(struct controller *controller, uint32_t instance,
     controller->config.engine.ops->forget(controller->config.engine.self,
                                           view->instance.id[instance]);
     if (state != INSTANCE_RETURNED) {
-        view->instance.state[instance] = INSTANCE_RETURNED; /* nothing more to give back */
+        view_set_state(view, instance, INSTANCE_RETURNED); /* nothing more to give back */
         if (controller->config.boot_timeout_ms > 0 && state == INSTANCE_BOOTING)
             controller_boot_failed(controller, instance, event->at);
         if (controller->config.boot_timeout_ms > 0 && state == INSTANCE_REQUESTED)

@@ -19,7 +19,7 @@ void controller_give_up(struct controller *controller, uint32_t instance, bool r
     struct view *view = &controller->view;
     uint32_t next;
 
-    view->instance.state[instance] = INSTANCE_DRAINING;
+    view_set_state(view, instance, INSTANCE_DRAINING);
     for (uint32_t task = view->instance.first_task[instance]; task != ROW_NONE; task = next) {
         next = view->task.next[task];
         if (runs && view->task.state[task] == TASK_RUNNING)
@@ -43,8 +43,8 @@ static uint32_t adopt(struct controller *controller, const struct cloud_event *e
 
     if (event->instance >= controller->next_key)
         controller->next_key = event->instance + 1; /* never use its key again */
-    view->instance.ready_expected[instance] =
-        view->now + machine_type_acquire_ms(type, 1) + type->setup_ms;
+    view_set_ready_expected(view, instance,
+                            view->now + machine_type_acquire_ms(type, 1) + type->setup_ms);
     controller->instance_notes[instance].is_uncaught = true;
     if (event->billed_from >= 0 && event->billed_from < view->instance.rented_at[instance])
         view->instance.rented_at[instance] = event->billed_from;
@@ -70,7 +70,7 @@ static void adopt_to_return(struct controller *controller, const struct cloud_ev
     const uint32_t instance = adopt(controller, event);
 
     controller->instance_notes[instance].is_unbilled = true;
-    controller->view.instance.state[instance] = INSTANCE_DRAINING;
+    view_set_state(&controller->view, instance, INSTANCE_DRAINING);
     controller_try_return(controller, instance);
 }
 
@@ -81,7 +81,7 @@ static void leave_if_former(struct controller *controller, uint32_t instance)
 
     if (!view->catalogue->offers[view->instance.offer[instance]].is_former)
         return;
-    view->instance.state[instance] = INSTANCE_DRAINING;
+    view_set_state(view, instance, INSTANCE_DRAINING);
     controller_try_return(controller, instance);
 }
 
@@ -165,7 +165,7 @@ void controller_remember_return(struct controller *controller, uint64_t instance
 
     if (row == ROW_NONE || !view_is_open(view, row))
         return;
-    view->instance.state[row] = INSTANCE_DRAINING;
+    view_set_state(view, row, INSTANCE_DRAINING);
     controller_try_return(controller, row);
 }
 
@@ -210,7 +210,7 @@ void controller_on_unknown_gone(struct controller *controller, const struct clou
 
     const uint32_t instance = adopt(controller, event);
 
-    controller->view.instance.state[instance] = INSTANCE_RETURNED;
+    view_set_state(&controller->view, instance, INSTANCE_RETURNED);
     controller_gone(controller, instance, event);
 }
 

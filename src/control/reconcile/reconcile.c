@@ -180,7 +180,7 @@ void controller_has_left(struct controller *controller, uint32_t instance)
     note->is_leaving = false;
     if (view->instance.task_count[instance] > 0 || controller->present[instance] != ROW_NONE)
         return; /* that news is older than this; when they have left it is asked again */
-    view->instance.state[instance] = INSTANCE_RETURNED;
+    view_set_state(view, instance, INSTANCE_RETURNED);
     note->absences = 0; /* that lists lacked it before says nothing of its end */
     note->missing_since = -1;
     note->returned_key = controller->next_key;
@@ -226,7 +226,7 @@ static uint32_t rent(struct controller *controller, const struct plan *plan, uin
     for (uint32_t i = begin; i < end; i++) {
         map_put(&controller->asked, controller->next_key, 0);
         fresh[i] = controller_add_instance(controller, controller_key(controller), like->offer);
-        view->instance.ready_expected[fresh[i]] = ready;
+        view_set_ready_expected(view, fresh[i], ready);
     }
     controller->stats.rented += end - begin;
     controller->config.cloud.ops->rent(controller->config.cloud.self, first, end - begin,
@@ -293,7 +293,7 @@ void controller_apply(struct controller *controller, const struct plan *plan)
         const uint32_t instance = plan->releases[i].instance;
 
         assert(view->instance.task_count[instance] == 0);
-        view->instance.state[instance] = INSTANCE_DRAINING;
+        view_set_state(view, instance, INSTANCE_DRAINING);
         controller_try_return(controller, instance);
     }
     controller->next_wake = plan->wake_at;

@@ -84,13 +84,13 @@ TEST(what_is_rented_counts_with_its_minimum_and_its_step)
     budget_begin(&budget, noon);
     const uint32_t machine = view_add_instance(&view, 1, 0);
 
-    view.instance.billed_from[machine] = -1; /* asked for */
+    view_set_billed_from(&view, machine, -1); /* asked for */
     budget_count(&budget, &view, noon);
     assert_int_equal(budget.of[BUDGET_DAY].spent, 6000);
-    view.instance.billed_from[machine] = noon - 100 * MSEC_PER_SEC;
+    view_set_billed_from(&view, machine, noon - 100 * MSEC_PER_SEC);
     budget_count(&budget, &view, noon);
     assert_int_equal(budget.of[BUDGET_DAY].spent, 10100); /* the second that has begun too */
-    view.instance.billed_from[machine] = noon - DAY;
+    view_set_billed_from(&view, machine, noon - DAY);
     budget_add_bill(&budget, noon - 1000, noon, 7);
     budget_count(&budget, &view, noon);
     assert_in_range(budget.of[BUDGET_DAY].spent, 4320000 + 7, 4320000 + 7 + 200);

@@ -498,7 +498,7 @@ TEST(a_gang_is_not_stopped_if_a_part_of_it_could_not_start_again)
     struct yard yard;
 
     (void)sparse_gang(&yard, 0);
-    yard.view.instance.state[yard.view.task.instance[5]] = INSTANCE_DRAINING;
+    view_set_state(&yard.view, yard.view.task.instance[5], INSTANCE_DRAINING);
     clear_with(&yard, &pays);
 
     assert_int_equal(yard.plan.release_count, 0);

@@ -52,8 +52,8 @@ static uint32_t add_idle(struct fixture *f, uint64_t id, msec_t billed_from)
 {
     const uint32_t row = view_add_instance(&f->view, id, 0);
 
-    f->view.instance.state[row] = INSTANCE_READY;
-    f->view.instance.billed_from[row] = billed_from;
+    view_set_state(&f->view, row, INSTANCE_READY);
+    view_set_billed_from(&f->view, row, billed_from);
     return row;
 }
 
@@ -207,7 +207,7 @@ TEST(machines_of_one_job_become_free_together)
     view_mark_running(&f.view, first, 0);
     view_mark_running(&f.view, second, 0);
     const uint32_t booting = view_add_instance(&f.view, 3, 0);
-    f.view.instance.ready_expected[booting] = 5 * MINUTE;
+    view_set_ready_expected(&f.view, booting, 5 * MINUTE);
     f.view.now = MINUTE;
 
     assert_int_equal(elastic_queue_ends(&f.view, 0, &f.arena, &ends), 2);

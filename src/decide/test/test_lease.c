@@ -66,7 +66,7 @@ TEST(what_is_not_billed_yet_goes_at_once)
 
     minute_yard_init(&yard);
     const uint32_t machine = view_add_instance(&yard.view, 1, TWO);
-    yard.view.instance.ready_expected[machine] = 2 * SECOND;
+    view_set_ready_expected(&yard.view, machine, 2 * SECOND);
     assert_int_equal(lease_left(&yard.view, machine), 61 * SECOND);
     release(&yard, SECOND);
 
@@ -83,7 +83,7 @@ TEST(a_machine_that_is_kept_is_charged_in_steps_and_for_the_minimum)
     const uint32_t machine = yard_machine(&yard, TWO);
     const uint32_t asked = view_add_instance(&yard.view, 1, TWO);
     yard.view.now = 20 * SECOND;
-    yard.view.instance.ready_expected[asked] = 22 * SECOND;
+    view_set_ready_expected(&yard.view, asked, 22 * SECOND);
 
     assert_int_equal(lease_until(&yard.view, machine, 0), 40 * SECOND);
     assert_int_equal(lease_until(&yard.view, machine, 40 * SECOND), 40 * SECOND);
@@ -100,7 +100,7 @@ TEST(what_is_ready_before_its_bill_is_heard_of_is_released_as_if_it_began_with_t
     minute_yard_init(&yard);
     const uint32_t machine = yard_machine(&yard, TWO);
     yard.view.instance.rented_at[machine] = 0;
-    yard.view.instance.billed_from[machine] = -1;
+    view_set_billed_from(&yard.view, machine, -1);
     yard.view.now = 20 * SECOND;
     plan_init(&yard.plan, &yard.arena);
     lease_release(&yard.view, SECOND, NULL, &yard.plan);

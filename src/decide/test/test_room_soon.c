@@ -10,7 +10,7 @@ static uint32_t full(struct yard *yard, msec_t billed, msec_t busy)
 {
     const uint32_t machine = yard_machine(yard, TWO);
 
-    yard->view.instance.billed_from[machine] = yard->view.now - billed;
+    view_set_billed_from(&yard->view, machine, yard->view.now - billed);
     yard_run(yard, yard_task_for(yard, ONE_CPU, busy), machine);
     yard_run(yard, yard_task_for(yard, ONE_CPU, busy), machine);
     return machine;

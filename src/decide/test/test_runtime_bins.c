@@ -354,7 +354,7 @@ static void draw_load(struct yard *yard, struct twin *twin, struct rng *rng)
             twin_assign(twin, task, machine);
         }
         if (rng_below(rng, 10) == 0) {
-            view->instance.state[machine] = INSTANCE_DRAINING;
+            view_set_state(view, machine, INSTANCE_DRAINING);
             twin->out[machine] = true;
         }
     }

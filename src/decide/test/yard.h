@@ -157,8 +157,8 @@ static inline uint32_t yard_machine(struct yard *yard, uint32_t offer)
 
     const uint32_t row = view_add_instance(&yard->view, yard->next_id++, offer);
 
-    yard->view.instance.state[row] = INSTANCE_READY;
-    yard->view.instance.billed_from[row] = yard->view.now;
+    view_set_state(&yard->view, row, INSTANCE_READY);
+    view_set_billed_from(&yard->view, row, yard->view.now);
     return row;
 }
 

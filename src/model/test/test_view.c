@@ -263,7 +263,7 @@ TEST(only_requested_booting_and_ready_instances_are_open)
     const uint32_t instance = view_add_instance(&world.view, 1, OFFER_SMALL);
     assert_int_equal(world.view.instance.state[instance], INSTANCE_REQUESTED);
     for (int i = INSTANCE_FREE; i <= INSTANCE_RETURNED; i++) {
-        world.view.instance.state[instance] = (uint8_t)i;
+        view_set_state(&world.view, instance, i);
         assert_int_equal(view_is_open(&world.view, instance), open[i]);
     }
     world_done(&world);
@@ -552,6 +552,74 @@ TEST(columns_survive_growth)
     world_done(&world);
 }
 
+/* The rows of instances that changed since 'from'. */
+static uint32_t changed_since(const struct view *view, uint64_t from, uint32_t row)
+{
+    uint32_t times = 0;
+
+    assert_true(from >= view->changes.begin);
+    for (uint64_t i = from; i < view_changes_end(view); i++)
+        times += view->changes.rows[i - view->changes.begin] == row;
+    return times;
+}
+
+TEST(whatever_changes_an_instance_is_in_the_log)
+{
+    struct world world;
+    struct view *view = &world.view;
+
+    world_init(&world);
+
+    const uint32_t other = view_add_instance(view, 2, 0);
+    const uint64_t begin = view_changes_end(view);
+    const uint32_t instance = view_add_instance(view, 1, 0);
+    const struct job_spec spec = { .id = 1, .first_task_id = 1, .task_count = 1 };
+    uint32_t changes = 1;
+
+    assert_int_equal(changed_since(view, begin, instance), changes);
+    (void)view_add_job(view, &spec);
+    assert_int_equal(changed_since(view, begin, instance), changes); /* it only waits */
+
+    const uint32_t task = view_find_task(view, 1);
+
+    view_bind(view, task, instance);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_mark_running(view, task, 0);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_mark_stopped(view, task, 0);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    (void)view_finish_task(view, task);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_set_state(view, instance, INSTANCE_READY);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_set_billed_from(view, instance, 0);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_set_ready_expected(view, instance, 5);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_set_capacity(view, instance, view_capacity(view, other));
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    view_remove_instance(view, instance);
+    assert_int_equal(changed_since(view, begin, instance), ++changes);
+    assert_int_equal(changed_since(view, begin, other), 0);
+    world_done(&world);
+}
+
+TEST(a_log_that_nobody_reads_is_cut_and_its_numbers_go_on)
+{
+    struct world world;
+
+    world_init(&world);
+
+    const uint32_t instance = view_add_instance(&world.view, 1, 0);
+
+    for (uint64_t i = 1; i <= 10000; i++) {
+        assert_int_equal(view_changes_end(&world.view), i);
+        view_set_ready_expected(&world.view, instance, (msec_t)i);
+        assert_true(world.view.changes.count <= 4096);
+    }
+    world_done(&world);
+}
+
 CHECK_MAIN(RUN(the_tasks_of_a_new_job_wait_in_their_order), RUN(a_new_task_has_never_run),
            RUN(unknown_ids_are_not_found), RUN(a_bound_task_takes_what_it_asks_for_in_that_family),
            RUN(binding_notes_when_and_forgets_the_old_rate), RUN(a_task_that_is_unbound_waits_last),
@@ -574,4 +642,6 @@ CHECK_MAIN(RUN(the_tasks_of_a_new_job_wait_in_their_order), RUN(a_new_task_has_n
            RUN(an_instance_is_under_half_until_one_kind_is_used_more),
            RUN(an_instance_of_which_exactly_half_is_used_is_not_under_half),
            RUN(an_instance_is_under_half_again_from_when_it_fell_below),
-           RUN(each_offer_starts_at_its_price_of_time_zero), RUN(columns_survive_growth))
+           RUN(each_offer_starts_at_its_price_of_time_zero), RUN(columns_survive_growth),
+           RUN(whatever_changes_an_instance_is_in_the_log),
+           RUN(a_log_that_nobody_reads_is_cut_and_its_numbers_go_on))

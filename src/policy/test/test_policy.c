@@ -147,8 +147,8 @@ static uint32_t add_machine(struct place *place, uint32_t offer)
 {
     const uint32_t row = view_add_instance(&place->view, place->next_id++, offer);
 
-    place->view.instance.state[row] = INSTANCE_READY;
-    place->view.instance.billed_from[row] = place->view.now;
+    view_set_state(&place->view, row, INSTANCE_READY);
+    view_set_billed_from(&place->view, row, place->view.now);
     return row;
 }
 
@@ -217,7 +217,7 @@ TEST(empty_machines_that_are_open_are_let_go)
     place_init(&place);
     const uint32_t empty = add_machine(&place, LARGE);
     (void)add_running(&place, SMALL);
-    place.view.instance.state[add_machine(&place, SMALL)] = INSTANCE_DRAINING;
+    view_set_state(&place.view, add_machine(&place, SMALL), INSTANCE_DRAINING);
     plan_init(&place.plan, &place.arena);
     policy_release_empty(&place.view, &place.plan);
 
