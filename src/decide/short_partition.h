@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * short_partition.h - how many transient servers stand beside the servers that only short jobs use.
+ *
+ * Short jobs run at once unless long ones hold the servers. So the share of servers with long work, the
+ * long-load ratio, says when short jobs need servers of their own (CloudCoaster, section 3.2): above a
+ * threshold transient servers are requested, below it they are taken out of service one at a time.
+ *
+ * Promises:  pure, whole numbers. A strict rule never has more than 'most' alive, and takes none out
+ *            of service that it would request again at once.
+ * Costs:     O(1).
+ */
+#ifndef STINT_DECIDE_SHORT_PARTITION_H
+#define STINT_DECIDE_SHORT_PARTITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SHORT_PARTITION_PPM = 1000000 };
+
+struct short_partition_rule {
+    uint32_t most;          /* transient servers */
+    uint32_t threshold_ppm; /* long-load ratio in millionths */
+
+    /* The two readings of the paper. Strict: servers that finish their queues count towards 'most', and
+     * one stays if the ratio without it would pass the threshold. Loose: neither. */
+    bool strict;
+};
+
+/* The cluster as the rule sees it. */
+struct short_partition_view {
+    uint32_t with_long; /* servers that run long tasks or have some in their queue */
+    uint32_t fixed;     /* servers that always stay, for long and short */
+    uint32_t booting;   /* transient servers, by what they do */
+    uint32_t active;
+    uint32_t draining; /* take no new work, and leave when their queue is done */
+};
+
+/* What to do now: above 0, request so many; -1, take one active server out of service; 0, nothing.
+ * Ask again when a long job is placed, a long task ends, a transient server becomes ready or leaves. */
+int64_t short_partition_step(const struct short_partition_rule *rule,
+                             const struct short_partition_view *view);
+
+/* How many transient servers the price of 'servers' on demand pays for, at a price 'ratio' times lower:
+ * the 'most' of a rule that keeps to the budget of the servers that it replaces (section 3.1). */
+uint32_t short_partition_budget(uint32_t servers, uint32_t ratio);
+
+#endif
