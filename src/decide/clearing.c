@@ -8,10 +8,25 @@
 #include "decide/lease.h"
 #include "decide/risk.h"
 
-static bool has_every_kind(const struct res *capacity)
+/* The kinds that machines of the catalogue have, by the most of each. */
+static struct res kinds_there_are(const struct catalogue *catalogue)
+{
+    struct res most = { 0 };
+
+    for (uint32_t type = 0; type < catalogue->type_count; type++) {
+        for (int kind = 0; kind < RES_KINDS; kind++) {
+            const int64_t amount = catalogue->types[type].capacity.amount[kind];
+
+            most.amount[kind] = amount > most.amount[kind] ? amount : most.amount[kind];
+        }
+    }
+    return most;
+}
+
+static bool has_every_kind(const struct res *capacity, const struct res *kinds)
 {
     for (int kind = 0; kind < RES_KINDS; kind++) {
-        if (capacity->amount[kind] <= 0)
+        if (capacity->amount[kind] <= 0 && kinds->amount[kind] > 0)
             return false;
     }
     return true;
@@ -19,12 +34,12 @@ static bool has_every_kind(const struct res *capacity)
 
 /* Whether there is something to be gained, some time. */
 static bool is_under_used(const struct view *view, uint32_t instance,
-                          const struct clearing_options *options)
+                          const struct clearing_options *options, const struct res *kinds)
 {
     if (!view_is_open(view, instance) || view->instance.task_count[instance] == 0 ||
         view->instance.under_half_since[instance] == MSEC_NEVER)
         return false;
-    if (options->rule == CLEARING_ALWAYS && !has_every_kind(view_capacity(view, instance)))
+    if (options->rule == CLEARING_ALWAYS && !has_every_kind(view_capacity(view, instance), kinds))
         return false;
     if (view->instance.task_count[instance] == 1) {
         const uint32_t task = view->instance.first_task[instance];
@@ -52,9 +67,10 @@ static bool is_settled(const struct view *view, uint32_t instance)
 }
 
 static bool is_candidate(const struct view *view, uint32_t instance,
-                         const struct clearing_options *options, struct plan *plan)
+                         const struct clearing_options *options, const struct res *kinds,
+                         struct plan *plan)
 {
-    if (!is_under_used(view, instance, options))
+    if (!is_under_used(view, instance, options, kinds))
         return false;
 
     const msec_t due = view->instance.under_half_since[instance] + options->after;
@@ -95,11 +111,12 @@ uint32_t clearing_candidates(const struct view *view, const struct clearing_opti
         return 0;
 
     struct dear *dear = ARENA_ARRAY(plan->arena, struct dear, view->instance.living);
+    const struct res kinds = kinds_there_are(view->catalogue);
     uint32_t count = 0;
 
     INSTANCE_EACH(instance, view)
     {
-        if (!is_candidate(view, instance, options, plan))
+        if (!is_candidate(view, instance, options, &kinds, plan))
             continue;
 
         const double use =

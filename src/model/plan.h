@@ -94,6 +94,8 @@ struct plan {
     struct plan_candidate full, partial; /* where kind is not PLAN_PLAIN */
     msec_t expected_ms;                  /* how long the configuration was expected to last */
     msec_t wake_at; /* decide again then, even if nothing happens; MSEC_NEVER: no need */
+    bool
+        release_when_empty; /* until the next plan, an instance whose last task ends goes back at once */
 };
 
 void plan_init(struct plan *plan, struct arena *arena);

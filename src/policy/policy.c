@@ -5,8 +5,17 @@
 #include <string.h>
 
 const struct policy *const policies[] = {
-    &policy_task_per_instance, &policy_stratus,      &policy_synergy, &policy_owl, &policy_eva,
-    &policy_no_wait,           &policy_semi_elastic, &policy_stint,
+    &policy_task_per_instance,
+    &policy_stratus,
+    &policy_synergy,
+    &policy_owl,
+    &policy_eva,
+    &policy_no_wait,
+    &policy_semi_elastic,
+    &policy_hotspot,
+    &policy_fleet,
+    &policy_supercloud,
+    &policy_stint,
 };
 const uint32_t policy_count = sizeof(policies) / sizeof(policies[0]);
 
@@ -75,6 +84,22 @@ void policy_decide(const struct policy *policy, const struct policy_input *in, s
     check_input(in, ret);
     policy->decide(in, ret);
     check_plan(in->view, ret);
+}
+
+void policy_place_alone(const struct view *view, struct plan *plan)
+{
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        const uint32_t offer = view->shape_offer[view->task.shape[task]];
+
+        if (offer == OFFER_NONE)
+            continue;
+
+        const struct plan_reason why =
+            plan_because(REASON_CHEAPEST_ALONE, view->offer_price[offer]);
+
+        plan_place_fresh(plan, task, plan_rent_with(plan, offer, view->task.job[task], why), why);
+    }
 }
 
 void policy_release_empty(const struct view *view, struct plan *plan)

@@ -51,6 +51,9 @@ struct policy {
 };
 
 extern const struct policy policy_task_per_instance;
+extern const struct policy policy_hotspot;
+extern const struct policy policy_fleet;
+extern const struct policy policy_supercloud;
 extern const struct policy policy_stratus;
 extern const struct policy policy_eva;
 extern const struct policy policy_synergy;
@@ -77,6 +80,9 @@ void policy_defaults(const struct policy *policy, int64_t *values);
  * That, and that the plan speaks only of offers, tasks and machines that there are, is asserted.
  */
 void policy_decide(const struct policy *policy, const struct policy_input *in, struct plan *ret);
+
+/* A machine for every task that waits, the cheapest that holds it; those of one job are asked for together. */
+void policy_place_alone(const struct view *view, struct plan *plan);
 
 /* Let go of every open instance without tasks. */
 void policy_release_empty(const struct view *view, struct plan *plan);

@@ -15,12 +15,21 @@
 #include "decide/stuck_gangs.h"
 #include "policy/policy.h"
 
-enum option { OPT_RUNTIME, OPT_GROUPS, OPT_UNIT, OPT_CLEAR, OPT_CLEAR_AFTER, OPT_COUNT };
+enum option {
+    OPT_RUNTIME,
+    OPT_GROUPS,
+    OPT_UNIT,
+    OPT_CLEAR,
+    OPT_CLEAR_AFTER,
+    OPT_RELEASE,
+    OPT_COUNT
+};
 
 static const char *const runtime_choices[] = { "remaining", "total", NULL };
 static const char *const group_choices[] = { "list", "bins", NULL };
 static const char *const unit_choices[] = { "kind", "machine", NULL };
 static const char *const clear_choices[] = { "checked", "always", "never", NULL };
+static const char *const release_choices[] = { "round", "at-once", NULL };
 
 static const struct policy_option options[OPT_COUNT] = {
     [OPT_RUNTIME] = { .name = "runtime",
@@ -48,6 +57,13 @@ static const struct policy_option options[OPT_COUNT] = {
                           .help = "how long a machine must have been under-used",
                           .kind = OPTION_DURATION,
                           .normal = 180 * MSEC_PER_SEC },
+    [OPT_RELEASE] = { .name = "release",
+                      .help =
+                          "give an empty machine back in the next round if nothing needs it, or "
+                          "as soon as its last task ends",
+                      .kind = OPTION_CHOICE,
+                      .normal = 0,
+                      .choices = release_choices },
 };
 
 struct long_task {
@@ -169,6 +185,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
     struct runtime_bins bins;
     uint32_t *movable;
 
+    ret->release_when_empty = in->option[OPT_RELEASE] != 0;
     if (view->task.waiting_count == 0 && cleared_count == 0) {
         policy_release_empty(view, ret);
         return;

@@ -321,11 +321,19 @@ static void draw_rhythm(struct sim_config *config, struct rng *rng)
         config->settle_ms = one_in(rng, 4) ? 0 : skewed(rng, 1, 15);
 }
 
-/* The policy 'stint', the last one, has seeds of its own, so that the others keep theirs. */
+/* The policy 'stint' and Stratus' rivals have seeds of their own, so that the others keep theirs. */
 static const struct policy *draw_policy(uint64_t seed, struct rng *rng)
 {
-    const struct policy *drawn = policies[rng_below(rng, policy_count - 1)];
+    static const struct policy *const old[] = {
+        &policy_task_per_instance, &policy_stratus,      &policy_synergy, &policy_owl, &policy_eva,
+        &policy_no_wait,           &policy_semi_elastic,
+    };
+    static const struct policy *const rivals[] = { &policy_hotspot, &policy_fleet,
+                                                   &policy_supercloud };
+    const struct policy *drawn = old[rng_below(rng, sizeof(old) / sizeof(old[0]))];
 
+    if (seed % 14 == 6)
+        return rivals[seed / 14 % (sizeof(rivals) / sizeof(rivals[0]))];
     return seed % 7 == 1 || seed % 7 == 4 ? &policy_stint : drawn;
 }
 

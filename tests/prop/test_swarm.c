@@ -327,7 +327,10 @@ static const struct quality {
     double wait;      /* seconds more, on average */
 } qualities[] = {
     { &policy_task_per_instance, 100, 0, 0.001 },
-    { &policy_stratus, 400, 10, 60 },
+    { &policy_hotspot, 100, 0, 0.001 },
+    { &policy_fleet, 210, 0, 20 },
+    { &policy_supercloud, 500, 0, 60 },
+    { &policy_stratus, 500, 12, 60 },
     { &policy_eva, 280, 5, 100 },
     { &policy_synergy, 170, 0, 25 },
     { &policy_owl, 160, 14, 180 },

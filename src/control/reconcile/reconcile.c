@@ -297,6 +297,7 @@ void controller_apply(struct controller *controller, const struct plan *plan)
         controller_try_return(controller, instance);
     }
     controller->next_wake = plan->wake_at;
+    controller->release_when_empty = plan->release_when_empty;
 }
 
 void controller_drain(struct controller *controller, msec_t now)

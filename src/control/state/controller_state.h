@@ -150,6 +150,7 @@ struct controller {
     msec_t next_price;        /* when the next price changes */
     msec_t next_wake;         /* when the policy wants to decide again */
     bool wants_decision;
+    bool release_when_empty; /* of the last plan */
     bool has_clock; /* the time is told by controller_tell_time, not by events */
 };
 

@@ -146,6 +146,7 @@ TEST(never_means_never_and_always_wants_machines_of_every_kind)
     struct clearing_options options = checked;
 
     init_sizes(&yard);
+    (void)yard_type(&yard, "g", 8, 64, 1, 3.0);
     (void)filled(&yard, SIXTEEN, 2);
     wait_a_while(&yard);
     options.rule = CLEARING_NEVER;
@@ -153,6 +154,27 @@ TEST(never_means_never_and_always_wants_machines_of_every_kind)
     options.rule = CLEARING_ALWAYS; /* it has no accelerators */
 
     assert_int_equal(candidates_of(&yard, &options, found), 0);
+    yard_done(&yard);
+}
+
+TEST(always_does_not_ask_for_a_kind_that_no_machine_of_the_catalogue_has)
+{
+    struct yard yard;
+    uint32_t found[4];
+    struct clearing_options options = checked;
+
+    yard_init(&yard);
+    const uint32_t small = yard_type(&yard, "a", 2, 8, 0, 0.1);
+    const uint32_t large = yard_type(&yard, "a", 16, 64, 0, 0.8);
+    const uint32_t shape = yard_shape(&yard, 1, 4, 0);
+    yard_run(&yard, yard_task(&yard, shape), yard_machine(&yard, small));
+    const uint32_t sparse = yard_machine(&yard, large);
+    yard_run(&yard, yard_task(&yard, shape), sparse);
+    wait_a_while(&yard);
+    options.rule = CLEARING_ALWAYS;
+
+    assert_int_equal(candidates_of(&yard, &options, found), 1);
+    assert_int_equal(found[0], sparse);
     yard_done(&yard);
 }
 
@@ -510,6 +532,7 @@ CHECK_MAIN(RUN(a_machine_used_by_less_than_half_for_a_while_is_a_candidate),
            RUN(a_task_alone_on_its_cheapest_machine_is_not_cleared),
            RUN(a_machine_with_a_job_that_is_on_its_way_is_not_cleared),
            RUN(never_means_never_and_always_wants_machines_of_every_kind),
+           RUN(always_does_not_ask_for_a_kind_that_no_machine_of_the_catalogue_has),
            RUN(tasks_move_to_room_that_there_is_and_the_machine_goes),
            RUN(tasks_move_to_a_smaller_machine_if_there_is_no_room),
            RUN(nothing_moves_if_it_is_not_cheaper_afterwards),

@@ -280,6 +280,72 @@ TEST(stratus_uses_an_empty_machine_before_it_rents_and_keeps_it)
     place_done(&place);
 }
 
+/* What the next plan does not say is not done any more. */
+TEST(stratus_lets_emptied_machines_go_at_once_only_if_it_is_told_to)
+{
+    enum { ROUND, AT_ONCE };
+    struct place place;
+
+    place_init(&place);
+    (void)add_running(&place, SMALL); /* nobody waits, nothing is cleared */
+    decide_with(&place, &policy_stratus, NULL, 0);
+    assert_false(place.plan.release_when_empty);
+    decide_with(&place, &policy_stratus, "release", AT_ONCE);
+    assert_true(place.plan.release_when_empty);
+    (void)add_task(&place);
+    decide_with(&place, &policy_stratus, "release", AT_ONCE);
+    assert_true(place.plan.release_when_empty);
+    decide_with(&place, &policy_stratus, "release", ROUND);
+    assert_false(place.plan.release_when_empty);
+    place_done(&place);
+}
+
+/* An empty large machine and a small one that is full; two tasks wait. */
+static void decide_as_rival(struct place *place, const struct policy *policy)
+{
+    place_init(place);
+    (void)add_machine(place, LARGE);
+    (void)add_running(place, SMALL);
+    (void)add_task(place);
+    (void)add_task(place);
+    decide_with(place, policy, NULL, 0);
+    assert_int_equal(place->plan.place_count, 2);
+    assert_true(place->plan.release_when_empty);
+}
+
+TEST(hotspot_rents_for_each_task_alone)
+{
+    struct place place;
+
+    decide_as_rival(&place, &policy_hotspot);
+    assert_int_equal(place.plan.rent_count, 2);
+    assert_int_equal(place.plan.rents[0].offer, SMALL);
+    assert_int_equal(place.plan.release_count, 1);
+    place_done(&place);
+}
+
+TEST(fleet_fills_what_there_is)
+{
+    struct place place;
+
+    decide_as_rival(&place, &policy_fleet);
+    assert_int_equal(place.plan.rent_count, 0);
+    assert_int_equal(place.plan.release_count, 0);
+    place_done(&place);
+}
+
+/* For 1.50 both have room on one that is large; the one that there is goes. */
+TEST(supercloud_packs_onto_new_machines_alone)
+{
+    struct place place;
+
+    decide_as_rival(&place, &policy_supercloud);
+    assert_int_equal(place.plan.rent_count, 1);
+    assert_int_equal(place.plan.rents[0].offer, LARGE);
+    assert_int_equal(place.plan.release_count, 1);
+    place_done(&place);
+}
+
 TEST(eva_without_throughput_shares_what_interference_would_keep_apart)
 {
     struct place aware;
@@ -443,6 +509,9 @@ CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy
            RUN(task_per_instance_rents_the_cheapest_machine_for_each_task),
            RUN(task_per_instance_lets_a_task_wait_whose_offers_are_refused),
            RUN(stratus_uses_an_empty_machine_before_it_rents_and_keeps_it),
+           RUN(stratus_lets_emptied_machines_go_at_once_only_if_it_is_told_to),
+           RUN(hotspot_rents_for_each_task_alone), RUN(fleet_fills_what_there_is),
+           RUN(supercloud_packs_onto_new_machines_alone),
            RUN(eva_without_throughput_shares_what_interference_would_keep_apart),
            RUN(eva_with_one_mode_only_does_not_weigh),
            RUN(owl_goes_by_the_profile_and_not_by_what_was_learned),

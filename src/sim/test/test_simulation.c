@@ -133,6 +133,44 @@ TEST(machines_that_never_become_ready_are_not_rented_without_end)
     world_done(&world);
 }
 
+/* The machine runs at 10 s, the task begins at 24 s and ends at 34 s; the next round is at 60 s. */
+TEST(a_machine_goes_back_in_the_round_or_when_its_last_task_ends)
+{
+    const struct policy *const kinds[] = { &policy_task_per_instance, &policy_hotspot,
+                                           &policy_fleet, &policy_supercloud, &policy_stratus };
+    const money_t cost[] = { 51 * SECOND, 25 * SECOND, 25 * SECOND, 25 * SECOND, 51 * SECOND };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct world world;
+
+        world_init(&world, kinds[i], 1);
+        world.config.round_ms = 60 * SECOND;
+        add_job(&world, add_shape(&world, "a"), 1, 0, 10 * SECOND);
+        run(&world);
+        assert_int_equal(world.result.cost, cost[i]);
+        world_done(&world);
+    }
+}
+
+/* The second ends later, and the machine stays for it; then it goes at once. */
+TEST(a_machine_with_another_task_does_not_go_back)
+{
+    struct world world;
+
+    world_init(&world, &policy_stratus, 2);
+    world.config.option[policy_find_option(&policy_stratus, "release")] = 1;
+    world.config.round_ms = 60 * SECOND;
+
+    const uint32_t shape = add_shape(&world, "a");
+
+    add_job(&world, shape, 1, 0, 10 * SECOND);
+    add_job(&world, shape, 1, 0, 12 * SECOND);
+    run(&world);
+    assert_int_equal(world.result.cost, 27 * SECOND);
+    assert_int_equal(world.result.stats.rented, 1);
+    world_done(&world);
+}
+
 /* From the arrival: a machine in 15 s, launched 5 s later, begins 4 s later. */
 TEST(one_job_runs_and_costs_what_can_be_reckoned_by_hand)
 {
@@ -442,6 +480,8 @@ TEST(a_story_without_jobs_costs_nothing)
 }
 
 CHECK_MAIN(RUN(machines_that_never_become_ready_are_not_rented_without_end),
+           RUN(a_machine_goes_back_in_the_round_or_when_its_last_task_ends),
+           RUN(a_machine_with_another_task_does_not_go_back),
            RUN(one_job_runs_and_costs_what_can_be_reckoned_by_hand),
            RUN(a_workload_is_built_once_on_a_machine),
            RUN(two_tasks_that_halve_each_others_speed_take_twice_as_long),
