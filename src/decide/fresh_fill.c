@@ -14,7 +14,7 @@ struct filler {
     struct pool pool;
     uint32_t *kinds; /* of the pool, the largest first; those of which some are left */
     uint32_t kind_count;
-    uint32_t *offers; /* of each type the cheapest open one */
+    uint32_t *offers; /* of those that all tasks see alike the cheapest open one */
     uint32_t offer_count;
     double unit[RES_KINDS]; /* the least that a machine has; 0: none has any */
     uint32_t *take;         /* per entry of kinds: how many the machine that is tried gets */
@@ -42,20 +42,20 @@ static uint32_t list_waiting(const struct view *view, uint32_t *ret)
 static void list_offers(struct filler *filler)
 {
     const struct view *view = filler->view;
-    const uint32_t types = view->catalogue->type_count;
-    uint32_t *cheapest = ARENA_ARRAY(filler->plan->arena, uint32_t, types); /* offer + 1 */
+    const uint32_t classes = shapes_class_count(view->shapes, view->catalogue);
+    uint32_t *cheapest = ARENA_ARRAY(filler->plan->arena, uint32_t, classes); /* offer + 1 */
 
     for (uint32_t offer = 0; offer < view->catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[view->catalogue->offers[offer].type];
+        uint32_t *best = &cheapest[shapes_class(view->shapes, view->catalogue, offer)];
 
         if (reservation_is_open(view, offer) &&
             (*best == 0 || view->offer_price[offer] < view->offer_price[*best - 1]))
             *best = offer + 1;
     }
-    filler->offers = ARENA_ARRAY(filler->plan->arena, uint32_t, types);
-    for (uint32_t type = 0; type < types; type++) {
-        if (cheapest[type] != 0)
-            filler->offers[filler->offer_count++] = cheapest[type] - 1;
+    filler->offers = ARENA_ARRAY(filler->plan->arena, uint32_t, classes);
+    for (uint32_t i = 0; i < classes; i++) {
+        if (cheapest[i] != 0)
+            filler->offers[filler->offer_count++] = cheapest[i] - 1;
     }
 }
 
@@ -65,8 +65,7 @@ static const struct res *demand_of(const struct filler *filler, uint32_t kind)
     const struct view *view = filler->view;
     const uint32_t shape = filler->pool.kinds[kind].kind.shape;
 
-    return shape_demand_on(view->shapes, shape,
-                           catalogue_type_of(view->catalogue, view->shape_offer[shape])->family);
+    return shape_demand_at(view->shapes, shape, view->catalogue, view->shape_offer[shape]);
 }
 
 static void find_units(struct filler *filler)
@@ -150,7 +149,8 @@ static struct fill fill(struct filler *filler, uint32_t offer)
 
     for (uint32_t i = 0; i < filler->kind_count; i++) {
         const struct pool_kind *kind = &filler->pool.kinds[filler->kinds[i]];
-        const struct res *demand = shape_demand_on(view->shapes, kind->kind.shape, type->family);
+        const struct res *demand =
+            shape_demand_at(view->shapes, kind->kind.shape, view->catalogue, offer);
         const uint32_t left = kind->apart != ROW_NONE && kind->left > 1 ? 1 : kind->left;
 
         filler->take[i] = demand != NULL ? fit_count(demand, &free, left) : 0;

@@ -12,7 +12,7 @@
 struct fit_machine {
     struct res free;
     uint32_t target; /* as in plan_place */
-    uint32_t family;
+    uint32_t offer;
     bool fresh;
     bool used; /* it got a task */
 };
@@ -63,7 +63,7 @@ static void list_machines(struct fitter *fitter)
         fitter->machines[fitter->count++] = (struct fit_machine){
             .free = view_free(view, instance),
             .target = instance,
-            .family = view_family(view, instance),
+            .offer = view->instance.offer[instance],
         };
     }
     if (fitter->count > 0)
@@ -103,11 +103,20 @@ static uint32_t move_down(struct fitter *fitter, uint32_t from)
     return to;
 }
 
+/* What the task takes of the machine, or NULL: it may not run there. */
+static const struct res *demand_at(const struct view *view, uint32_t task,
+                                   const struct fit_machine *at)
+{
+    return at->fresh
+               ? shape_demand_at(view->shapes, view->task.shape[task], view->catalogue, at->offer)
+               : view_demand(view, task, at->target);
+}
+
 static bool holds(const struct fitter *fitter, uint32_t machine, uint32_t task)
 {
     const struct view *view = fitter->view;
     const struct fit_machine *at = &fitter->machines[machine];
-    const struct res *demand = view_demand(view, task, at->family);
+    const struct res *demand = demand_at(view, task, at);
     const uint32_t job = view->task.job[task];
 
     if (demand == NULL || !res_fits(demand, &at->free))
@@ -164,7 +173,7 @@ static uint32_t rent(struct fitter *fitter, uint32_t task, uint32_t offer)
     fitter->machines[fitter->count] = (struct fit_machine){
         .free = type->capacity,
         .target = plan_rent_with(fitter->plan, offer, fitter->view->task.job[task], why),
-        .family = type->family,
+        .offer = offer,
         .fresh = true,
     };
     return fitter->count++;
@@ -176,14 +185,12 @@ static void put(struct fitter *fitter, uint32_t task, uint32_t position)
     const uint32_t machine = fitter->by_memory[position];
     const uint32_t job = view->task.job[task];
     struct fit_machine *at = &fitter->machines[machine];
-    const uint32_t offer =
-        at->fresh ? fitter->plan->rents[at->target].offer : view->instance.offer[at->target];
     const enum plan_reason_code code = at->fresh && !at->used ? REASON_CHEAPEST_ALONE
                                        : at->fresh            ? REASON_SHARES_FRESH
                                                               : REASON_FITS_KEPT;
-    const struct plan_reason why = plan_because(code, view->offer_price[offer]);
+    const struct plan_reason why = plan_because(code, view->offer_price[at->offer]);
 
-    res_sub(&at->free, view_demand(view, task, at->family));
+    res_sub(&at->free, demand_at(view, task, at));
     at->used = true;
     if (view->job.spread[job])
         spread_put(&fitter->spread, job, machine);
@@ -221,9 +228,8 @@ static void release_empty(const struct fitter *fitter)
         const struct fit_machine *at = &fitter->machines[i];
 
         if (!at->fresh && !at->used && view->instance.task_count[at->target] == 0)
-            plan_release(
-                fitter->plan, at->target,
-                plan_because(REASON_EMPTY, view->offer_price[view->instance.offer[at->target]]));
+            plan_release(fitter->plan, at->target,
+                         plan_because(REASON_EMPTY, view->offer_price[at->offer]));
     }
 }
 

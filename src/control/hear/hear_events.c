@@ -370,7 +370,7 @@ static bool forget_task(struct controller *controller, uint32_t task, msec_t at)
 
     if (instance != ROW_NONE && controller->release_when_empty && view_is_open(view, instance) &&
         view->instance.task_count[instance] == 0)
-        view->instance.state[instance] = INSTANCE_DRAINING;
+        view_set_state(view, instance, INSTANCE_DRAINING);
     if (instance != ROW_NONE)
         controller_try_return(controller, instance);
     controller->wants_decision = true;

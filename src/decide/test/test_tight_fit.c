@@ -166,7 +166,8 @@ static void compare_with_naive(uint64_t seed)
         tasks[i] = yard_task(&yard, (uint32_t)rng_below(&rng, SHAPES));
     tight_fit(&yard.view, &yard.plan);
     for (uint32_t i = 0; i < TASKS; i++) {
-        const struct res *demand = view_demand(&yard.view, tasks[i], 0);
+        const struct res *demand =
+            shape_demand_at(&yard.shapes, yard.view.task.shape[tasks[i]], &yard.catalogue, 0);
         uint32_t at = naive_find(machines, count, demand);
 
         if (at == UINT32_MAX) {
