@@ -33,6 +33,7 @@ STANDS_ON = {
     "learn": ["model"],
     "decide": ["learn"],
     "policy": ["decide"],
+    "solve": ["decide"],
     "trace": ["model"],
     "control": ["policy"],
     "lib": ["control"],
@@ -42,7 +43,7 @@ STANDS_ON = {
     "store": ["control"],
     "serve": ["store"],
     "daemon": ["engine", "cloud", "serve", "sim"],
-    "cli": ["daemon"],
+    "cli": ["daemon", "solve"],
 }
 LINES_MAX = 1000
 
