@@ -19,8 +19,10 @@ static void without_spot(const struct catalogue *all, struct catalogue *ret)
     for (uint32_t i = 0; i < all->type_count; i++) {
         const struct machine_type *type = &all->types[i];
 
-        (void)catalogue_add_type(ret, names_text(&all->names, type->name),
-                                 names_text(&all->families, type->family), type);
+        const uint32_t row = catalogue_add_type(ret, names_text(&all->names, type->name),
+                                                names_text(&all->families, type->family), type);
+
+        catalogue_copy_words(ret, row, all, i);
     }
     for (uint32_t i = 0; i < all->offer_count; i++) {
         const struct offer *offer = &all->offers[i];
@@ -216,6 +218,7 @@ int replay_input_load(const struct replay_source *source, struct replay_input *r
     if (rc == 0) {
         if (source->kind != REPLAY_JOBS)
             set_move(&input.trace, source->move_ms);
+        shapes_bind(&input.trace.shapes, &input.catalogue);
         drop_what_fits_nowhere(&input);
         rc = check_jobs(source, &input, reterr);
     }
@@ -224,6 +227,7 @@ int replay_input_load(const struct replay_source *source, struct replay_input *r
         return rc;
     }
     *ret = input;
+    shapes_bind(&ret->trace.shapes, &ret->catalogue); /* it has moved */
     return 0;
 }
 

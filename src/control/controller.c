@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "control/state/controller_state.h"
+#include "decide/bonds.h"
 #include "decide/reservation.h"
 
 static msec_t next_price_change(const struct catalogue *catalogue, msec_t now)
@@ -188,6 +189,7 @@ void controller_decide(struct controller *controller, msec_t now)
     controller_check_boots(controller);
     controller_refresh_offers(controller, now);
     reservation_update(&controller->view);
+    bonds_update(&controller->view);
     if (controller->config.policy->learns_colocation)
         controller_observe(controller);
 

@@ -491,6 +491,7 @@ static void create_gate(struct daemon *daemon)
 
 static void create_controller(struct daemon *daemon)
 {
+    shapes_bind(&daemon->shapes, &daemon->catalogue);
     daemon->control = (struct controller_config){
         .catalogue = &daemon->catalogue,
         .shapes = &daemon->shapes,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide/offer_classes.h"
 #include "decide/pool.h"
 #include "decide/reservation.h"
 
@@ -41,22 +42,14 @@ static uint32_t list_waiting(const struct view *view, uint32_t *ret)
 
 static void list_offers(struct filler *filler)
 {
-    const struct view *view = filler->view;
-    const uint32_t classes = shapes_class_count(view->shapes, view->catalogue);
-    uint32_t *cheapest = ARENA_ARRAY(filler->plan->arena, uint32_t, classes); /* offer + 1 */
+    struct offer_classes classes;
 
-    for (uint32_t offer = 0; offer < view->catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[shapes_class(view->shapes, view->catalogue, offer)];
-
-        if (reservation_is_open(view, offer) &&
-            (*best == 0 || view->offer_price[offer] < view->offer_price[*best - 1]))
-            *best = offer + 1;
-    }
-    filler->offers = ARENA_ARRAY(filler->plan->arena, uint32_t, classes);
-    for (uint32_t i = 0; i < classes; i++) {
-        if (cheapest[i] != 0)
-            filler->offers[filler->offer_count++] = cheapest[i] - 1;
-    }
+    offer_classes_init(&classes, filler->view, filler->plan->arena);
+    for (uint32_t i = 0; i < filler->pool.kind_count; i++)
+        offer_classes_note(&classes, filler->pool.kinds[i].kind.shape);
+    offer_classes_make(&classes);
+    filler->offers = ARENA_ARRAY(filler->plan->arena, uint32_t, classes.count);
+    filler->offer_count = offer_classes_cheapest(&classes, filler->offers);
 }
 
 /* What a task of the kind takes on the cheapest machine that holds it. */

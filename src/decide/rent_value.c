@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "decide/lease.h"
+#include "decide/offer_classes.h"
 #include "decide/reservation.h"
 #include "decide/risk.h"
 
@@ -56,6 +57,7 @@ struct renter {
     struct runtime_bins *bins;
     const struct wait_limits *limits;
     struct plan *plan;
+    struct offer_classes classes; /* of the tasks in the batches */
     struct way *ways;
     uint32_t way_count;
     uint32_t *idle;        /* per offer: the empty machine with most time paid, + 1; 0: none */
@@ -80,15 +82,13 @@ static bool is_choosy(const struct shapes *shapes)
     return false;
 }
 
-/* The two ways to get the same machine differ in nothing but their prices and interruptions. */
+/* The two ways to get a machine of one class differ in nothing but their prices and interruptions. */
 static bool is_same_way(const struct view *view, uint32_t a, uint32_t b)
 {
     const struct offer *of_a = &view->catalogue->offers[a];
     const struct offer *of_b = &view->catalogue->offers[b];
 
-    return shapes_class(view->shapes, view->catalogue, a) ==
-               shapes_class(view->shapes, view->catalogue, b) &&
-           of_a->billing.step_ms == of_b->billing.step_ms &&
+    return of_a->billing.step_ms == of_b->billing.step_ms &&
            of_a->billing.minimum_ms == of_b->billing.minimum_ms;
 }
 
@@ -140,9 +140,11 @@ static bool is_dearer_way(const struct way *a, const struct way *b)
 
 /* Whether what can be done on a machine of 'a' can be done on one of 'b', as soon and for no more. Of
  * two that are alike the one with the first offer is kept. */
-static bool is_beaten(const struct view *view, const struct way *a, const struct way *b,
+static bool is_beaten(const struct offer_classes *classes, const struct way *a, const struct way *b,
                       bool choosy)
 {
+    const struct view *view = classes->view;
+
     if (!is_dearer_way(a, b))
         return false;
 
@@ -156,7 +158,7 @@ static bool is_beaten(const struct view *view, const struct way *a, const struct
            offer_b->billing.step_ms == offer_a->billing.step_ms &&
            offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
            (!choosy || of_a->family == of_b->family) &&
-           offer_sets_imply(&view->shapes->sets, a->rivals->offer, b->rivals->offer) &&
+           offer_classes_imply(classes, a->rivals->offer, b->rivals->offer) &&
            (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
             !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
 }
@@ -164,8 +166,7 @@ static bool is_beaten(const struct view *view, const struct way *a, const struct
 /* Only the ways that no other one beats. */
 static void drop_beaten(struct renter *renter)
 {
-    const struct view *view = renter->view;
-    const bool choosy = is_choosy(view->shapes);
+    const bool choosy = is_choosy(renter->view->shapes);
     const uint32_t count = renter->way_count;
     struct way *ways = ARENA_ARRAY(renter->plan->arena, struct way, count);
 
@@ -174,7 +175,8 @@ static void drop_beaten(struct renter *renter)
         bool beaten = false;
 
         for (uint32_t j = 0; j < count && !beaten; j++)
-            beaten = i != j && is_beaten(view, &renter->ways[i], &renter->ways[j], choosy);
+            beaten =
+                i != j && is_beaten(&renter->classes, &renter->ways[i], &renter->ways[j], choosy);
         if (!beaten)
             ways[renter->way_count++] = renter->ways[i];
     }
@@ -187,8 +189,7 @@ static struct way **find_ways(const struct renter *renter)
     const struct view *view = renter->view;
     const struct catalogue *catalogue = view->catalogue;
     struct arena *arena = renter->plan->arena;
-    struct way **of_class =
-        ARENA_ARRAY(arena, struct way *, shapes_class_count(view->shapes, catalogue));
+    struct way **of_class = ARENA_ARRAY(arena, struct way *, renter->classes.count);
     struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
     const msec_t longest = batch_of(renter, 0)->runtime;
 
@@ -196,7 +197,7 @@ static struct way **find_ways(const struct renter *renter)
         if (!reservation_is_open(view, offer))
             continue;
 
-        struct way **link = &of_class[shapes_class(view->shapes, catalogue, offer)];
+        struct way **link = &of_class[offer_class(&renter->classes, offer)];
 
         rivals[offer] = (struct rival){
             .offer = offer,
@@ -217,12 +218,17 @@ static struct way **find_ways(const struct renter *renter)
 static void list_ways(struct renter *renter)
 {
     const struct catalogue *catalogue = renter->view->catalogue;
+
+    offer_classes_init(&renter->classes, renter->view, renter->plan->arena);
+    for (uint32_t i = 0; i < renter->batches->count; i++)
+        offer_classes_note(&renter->classes, renter->batches->rows[i].shape);
+    offer_classes_make(&renter->classes);
+
     struct way **of_class = find_ways(renter);
-    const uint32_t classes = shapes_class_count(renter->view->shapes, catalogue);
 
     renter->ways = ARENA_ARRAY(renter->plan->arena, struct way, catalogue->offer_count);
-    for (uint32_t class = 0; class < classes; class ++) {
-        for (const struct way *way = of_class[class]; way != NULL; way = way->next)
+    for (uint32_t i = 0; i < renter->classes.count; i++) {
+        for (const struct way *way = of_class[i]; way != NULL; way = way->next)
             renter->ways[renter->way_count++] = *way;
     }
     drop_beaten(renter);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "decide/offer_classes.h"
 #include "decide/reservation.h"
 
 struct scaler {
@@ -15,27 +16,19 @@ struct scaler {
     double unit[RES_KINDS]; /* 0: counts without limit */
 };
 
-static void list_offers(struct scaler *scaler, struct arena *arena)
+static void list_offers(struct scaler *scaler, const struct scale_out_task *tasks, uint32_t count,
+                        struct arena *arena)
 {
-    const struct catalogue *catalogue = scaler->view->catalogue;
-    const struct shapes *shapes = scaler->view->shapes;
-    const uint32_t classes = shapes_class_count(shapes, catalogue);
-    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, classes); /* offer + 1 */
+    struct offer_classes classes;
 
-    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[shapes_class(shapes, catalogue, offer)];
-
-        if (reservation_is_open(scaler->view, offer) &&
-            (*best == 0 || scaler->view->offer_price[offer] < scaler->view->offer_price[*best - 1]))
-            *best = offer + 1;
-    }
-    scaler->offers = ARENA_ARRAY(arena, uint32_t, classes);
-    scaler->used = ARENA_ARRAY(arena, struct res, classes);
-    scaler->holds = ARENA_ARRAY(arena, bool, classes);
-    for (uint32_t class = 0; class < classes; class ++) {
-        if (cheapest[class] != 0)
-            scaler->offers[scaler->offer_count++] = cheapest[class] - 1;
-    }
+    offer_classes_init(&classes, scaler->view, arena);
+    for (uint32_t i = 0; i < count; i++)
+        offer_classes_note(&classes, scaler->view->task.shape[tasks[i].task]);
+    offer_classes_make(&classes);
+    scaler->offers = ARENA_ARRAY(arena, uint32_t, classes.count);
+    scaler->used = ARENA_ARRAY(arena, struct res, classes.count);
+    scaler->holds = ARENA_ARRAY(arena, bool, classes.count);
+    scaler->offer_count = offer_classes_cheapest(&classes, scaler->offers);
 }
 
 static const struct res *capacity_of(const struct scaler *scaler, uint32_t i)
@@ -202,7 +195,7 @@ money_t scale_out(const struct view *view, const struct scale_out_task *tasks, u
     assert(view->shapes_priced == view->shapes->count);
     if (count == 0)
         return 0;
-    list_offers(&scaler, plan->arena);
+    list_offers(&scaler, tasks, count, plan->arena);
     find_units(&scaler, options.unit);
     for (uint32_t done = 0; done < count;) {
         const struct best best = choose(&scaler, tasks + done, count - done, options.within_bins);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "decide/offer_classes.h"
 #include "decide/reservation.h"
 
 /* Instances that may be re-filled, by offer, those with most tasks first. */
@@ -334,23 +335,26 @@ static int compare_offers(const void *left, const void *right, void *context)
 static uint32_t offers_by_price(const struct topdown *run, uint32_t *ret)
 {
     const struct catalogue *catalogue = run->view->catalogue;
-    const struct shapes *shapes = run->view->shapes;
+    const struct pool *pool = run->layout->pool;
     struct arena *arena = run->layout->arena;
-    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, shapes_class_count(shapes, catalogue));
-    bool *reusable = ARENA_ARRAY(arena, bool, catalogue->offer_count);
-    uint32_t count = 0;
+    struct offer_classes classes;
 
+    offer_classes_init(&classes, run->view, arena);
+    for (uint32_t i = 0; i < pool->kind_count; i++)
+        offer_classes_note(&classes, pool->kinds[i].kind.shape);
+    offer_classes_make(&classes);
+
+    bool *is_listed = ARENA_ARRAY(arena, bool, catalogue->offer_count);
+    uint32_t *cheapest = ARENA_ARRAY(arena, uint32_t, classes.count);
+    uint32_t count = offer_classes_cheapest(&classes, cheapest);
+
+    for (uint32_t i = 0; i < count; i++)
+        is_listed[cheapest[i]] = true;
     for (uint32_t i = 0; i < run->reuse.count; i++)
-        reusable[run->view->instance.offer[run->reuse.instances[i]]] = true;
+        is_listed[run->view->instance.offer[run->reuse.instances[i]]] = true;
+    count = 0;
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        uint32_t *best = &cheapest[shapes_class(shapes, catalogue, offer)]; /* offer + 1 */
-
-        if (reservation_is_open(run->view, offer) &&
-            (*best == 0 || run->view->offer_price[offer] < run->view->offer_price[*best - 1]))
-            *best = offer + 1;
-    }
-    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        if (reusable[offer] || cheapest[shapes_class(shapes, catalogue, offer)] == offer + 1)
+        if (is_listed[offer])
             ret[count++] = offer;
     }
     if (count > 0)

@@ -173,8 +173,10 @@ static void copy_catalogue(const struct catalogue *from, struct catalogue *ret)
     for (uint32_t i = 0; i < from->type_count; i++) {
         const struct machine_type *type = &from->types[i];
 
-        (void)catalogue_add_type(ret, names_text(&from->names, type->name),
-                                 names_text(&from->families, type->family), type);
+        const uint32_t row = catalogue_add_type(ret, names_text(&from->names, type->name),
+                                                names_text(&from->families, type->family), type);
+
+        catalogue_copy_words(ret, row, from, i);
     }
     for (uint32_t i = 0; i < from->offer_count; i++) {
         const struct offer *offer = &from->offers[i];
@@ -214,6 +216,7 @@ static void start(struct stint_controller *controller, const struct stint_catalo
     for (uint32_t i = 0; i < catalogue->rows.offer_count; i++)
         controller->price_room[i] = controller->catalogue.offers[i].price.count;
     shapes_init(&controller->shapes);
+    shapes_bind(&controller->shapes, &controller->catalogue);
     names_init(&controller->job_names);
     names_init(&controller->user_names);
     config.catalogue = &controller->catalogue;

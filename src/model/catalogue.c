@@ -20,6 +20,7 @@ void catalogue_done(struct catalogue *catalogue)
     mem_free(catalogue->owned_prices);
     mem_free(catalogue->offers);
     mem_free(catalogue->types);
+    mem_free(catalogue->words);
     names_done(&catalogue->families);
     names_done(&catalogue->names);
     catalogue_init(catalogue);
@@ -32,10 +33,44 @@ uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const
 
     MEM_ROOM(catalogue->types, catalogue->types_room, index + 1);
     catalogue->types[index] = *type;
+    catalogue->types[index].word_first = 0;
     catalogue->types[index].name = names_add(&catalogue->names, name, strlen(name));
     catalogue->types[index].family = names_add(&catalogue->families, family, strlen(family));
     catalogue->type_count++;
     return index;
+}
+
+void catalogue_add_word(struct catalogue *catalogue, uint32_t type, const char *word)
+{
+    assert(type < catalogue->type_count);
+    MEM_ROOM(catalogue->words, catalogue->words_room, catalogue->word_count + 1);
+    catalogue->words[catalogue->word_count++] = (struct type_word){
+        .word = names_add(&catalogue->names, word, strlen(word)),
+        .next = catalogue->types[type].word_first,
+    };
+    catalogue->types[type].word_first = catalogue->word_count;
+}
+
+bool catalogue_has_word(const struct catalogue *catalogue, uint32_t type, const char *word,
+                        size_t length)
+{
+    uint32_t at = catalogue->types[type].word_first;
+
+    if (at == 0)
+        return false;
+
+    const uint32_t wanted = names_find(&catalogue->names, word, length);
+
+    while (at != 0 && catalogue->words[at - 1].word != wanted)
+        at = catalogue->words[at - 1].next;
+    return at != 0;
+}
+
+void catalogue_copy_words(struct catalogue *catalogue, uint32_t type, const struct catalogue *from,
+                          uint32_t from_type)
+{
+    for (uint32_t at = from->types[from_type].word_first; at != 0; at = from->words[at - 1].next)
+        catalogue_add_word(catalogue, type, names_text(&from->names, from->words[at - 1].word));
 }
 
 uint32_t catalogue_find_type(const struct catalogue *catalogue, const char *name, size_t length)

@@ -6,12 +6,14 @@
  * under a billing rule. Filled once by a reader of trace/, then only read.
  *
  * Words:   family: types whose machines run a task alike (c7i, p3); a task may ask for different
- *          amounts in different families.
+ *          amounts in different families. A word: what else is said of a type, that work may ask for
+ *          ("infiniband", "gpu=h100"; see offer_set.h).
  * Memory:  owned by the catalogue; indexes are stable.
  */
 #ifndef STINT_MODEL_CATALOGUE_H
 #define STINT_MODEL_CATALOGUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,7 +45,8 @@ struct machine_type {
     uint32_t name;   /* in catalogue.names */
     uint32_t family; /* in catalogue.families */
     struct res capacity;
-    msec_t acquire_ms; /* from the request until the machine runs and is billed */
+    uint32_t word_first; /* in catalogue.words, + 1; 0: none. Kept by the catalogue */
+    msec_t acquire_ms;   /* from the request until the machine runs and is billed */
     struct boot_point boot[BOOT_POINTS_MAX]; /* where that depends on how many are asked for */
     uint32_t boot_count;                     /* 0: it does not */
     msec_t setup_ms;                         /* from then until it takes work */
@@ -66,17 +69,26 @@ struct offer {
     bool is_former; /* offered no more: there is a machine of it still, but none is asked for */
 };
 
+/* A word of a type. */
+struct type_word {
+    uint32_t word; /* in catalogue.names */
+    uint32_t next; /* of the same type, + 1 */
+};
+
 struct catalogue {
-    struct names names;    /* of types and zones */
+    struct names names;    /* of types and zones, and words */
     struct names families; /* of families; their numbers index demands */
     struct machine_type *types;
     struct offer *offers;
+    struct type_word *words;
     struct price_change **owned_prices; /* one block per offer, freed with the catalogue */
     uint32_t type_count;
     uint32_t types_room;
     uint32_t offer_count;
     uint32_t offers_room;
     uint32_t owned_room;
+    uint32_t word_count;
+    uint32_t words_room;
 };
 
 void catalogue_init(struct catalogue *catalogue);
@@ -85,6 +97,17 @@ void catalogue_done(struct catalogue *catalogue);
 /* The index of the new type; names are copied. */
 uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const char *family,
                             const struct machine_type *type);
+
+/* Say the word of the type. */
+void catalogue_add_word(struct catalogue *catalogue, uint32_t type, const char *word);
+
+/* Whether the word was said of the type. O(words of the type). */
+bool catalogue_has_word(const struct catalogue *catalogue, uint32_t type, const char *word,
+                        size_t length);
+
+/* Say all words of a type of another catalogue of 'type' too. */
+void catalogue_copy_words(struct catalogue *catalogue, uint32_t type, const struct catalogue *from,
+                          uint32_t from_type);
 
 /* The type of that name, or UINT32_MAX. */
 uint32_t catalogue_find_type(const struct catalogue *catalogue, const char *name, size_t length);

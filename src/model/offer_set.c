@@ -10,7 +10,6 @@ void offer_sets_init(struct offer_sets *sets)
 {
     *sets = (struct offer_sets){ .catalogue = NULL };
     names_init(&sets->texts);
-    names_init(&sets->words);
 }
 
 void offer_sets_done(struct offer_sets *sets)
@@ -18,20 +17,8 @@ void offer_sets_done(struct offer_sets *sets)
     for (uint32_t set = 0; set < sets->texts.count; set++)
         mem_free(sets->bits[set]);
     mem_free(sets->bits);
-    mem_free(sets->class_of);
-    mem_free(sets->given);
     names_done(&sets->texts);
-    names_done(&sets->words);
     offer_sets_init(sets);
-}
-
-void offer_sets_name(struct offer_sets *sets, const char *word, const char *of)
-{
-    MEM_ROOM(sets->given, sets->given_room, sets->given_count + 1);
-    sets->given[sets->given_count++] = (struct offer_word){
-        .word = names_add(&sets->words, word, strlen(word)),
-        .of = names_add(&sets->words, of, strlen(of)),
-    };
 }
 
 /*
@@ -40,6 +27,8 @@ void offer_sets_name(struct offer_sets *sets, const char *word, const char *of)
 
 /* The names of an offer. */
 struct offer_names {
+    const struct catalogue *catalogue;
+    uint32_t type_row;
     const char *type;
     const char *family;
     const char *zone; /* "" if it has none */
@@ -52,6 +41,8 @@ static struct offer_names names_of(const struct catalogue *catalogue, uint32_t i
     const struct machine_type *type = &catalogue->types[offer->type];
 
     return (struct offer_names){
+        .catalogue = catalogue,
+        .type_row = offer->type,
         .type = names_text(&catalogue->names, type->name),
         .family = names_text(&catalogue->families, type->family),
         .zone = offer->zone != NAME_NONE ? names_text(&catalogue->names, offer->zone) : "",
@@ -64,22 +55,6 @@ static bool is_same(const char *text, const char *word, size_t length)
     return strncmp(text, word, length) == 0 && text[length] == '\0';
 }
 
-/* Whether the type or family was given the word. */
-static bool is_given(const struct offer_sets *sets, const struct offer_names *names,
-                     const char *word, size_t length)
-{
-    const uint32_t found = names_find(&sets->words, word, length);
-
-    for (uint32_t i = 0; found != NAME_NONE && i < sets->given_count; i++) {
-        const char *of = names_text(&sets->words, sets->given[i].of);
-
-        if (sets->given[i].word == found &&
-            (strcmp(of, names->type) == 0 || strcmp(of, names->family) == 0))
-            return true;
-    }
-    return false;
-}
-
 /* Whether the word is "KEY=name". */
 static bool is_keyed(const char *word, size_t length, const char *key, const char *name)
 {
@@ -89,8 +64,7 @@ static bool is_keyed(const char *word, size_t length, const char *key, const cha
            is_same(name, word + skipped, length - skipped);
 }
 
-static bool has_word(const struct offer_sets *sets, const struct offer_names *names,
-                     const char *word, size_t length)
+static bool has_word(const struct offer_names *names, const char *word, size_t length)
 {
     return is_same("cloud", word, length) || is_same(names->type, word, length) ||
            is_same(names->family, word, length) || is_same(names->zone, word, length) ||
@@ -99,18 +73,21 @@ static bool has_word(const struct offer_sets *sets, const struct offer_names *na
            is_keyed(word, length, "zone=", names->zone) ||
            is_keyed(word, length, "market=", names->market) ||
            is_keyed(word, length, "gpu=", names->type) ||
-           is_keyed(word, length, "gpu=", names->family) || is_given(sets, names, word, length);
+           is_keyed(word, length, "gpu=", names->family) ||
+           catalogue_has_word(names->catalogue, names->type_row, word, length);
 }
 
 /*
  * Expressions.
  */
 
+enum { DEPTH_MAX = 2 * OFFER_DEPTH_MAX };
+
 /* One that is read, for an offer; without names its syntax only is looked at. */
 struct expression {
     const char *at;
-    const struct offer_sets *sets;
     const struct offer_names *names;
+    uint32_t depth_max;
     bool is_bad;
 };
 
@@ -125,7 +102,7 @@ static bool read_word(struct expression *text)
 {
     const size_t length = strcspn(text->at, "&|,()[]*!");
     const bool is_met =
-        length > 0 && text->names != NULL && has_word(text->sets, text->names, text->at, length);
+        length > 0 && text->names != NULL && has_word(text->names, text->at, length);
 
     text->is_bad = text->is_bad || length == 0;
     text->at += length;
@@ -148,7 +125,7 @@ static bool read_operand(struct expression *text, struct level *level, uint32_t 
 {
     bool negated = skip_negation(text);
 
-    while ((*text->at == '(' || *text->at == '[') && *depth + 1 < OFFER_DEPTH_MAX) {
+    while ((*text->at == '(' || *text->at == '[') && *depth < text->depth_max) {
         level[++*depth] = (struct level){ .product = true, .negated = negated };
         text->at++;
         negated = skip_negation(text);
@@ -158,7 +135,7 @@ static bool read_operand(struct expression *text, struct level *level, uint32_t 
 
 static bool evaluate(struct expression *text)
 {
-    struct level level[OFFER_DEPTH_MAX] = { { .product = true } };
+    struct level level[DEPTH_MAX + 1] = { { .product = true } };
     uint32_t depth = 0;
 
     while (!text->is_bad) {
@@ -182,20 +159,32 @@ static bool evaluate(struct expression *text)
     return level[0].sum || level[0].product;
 }
 
-bool offer_text_is_valid(const char *text)
+static bool is_expression(const char *text, uint32_t depth_max)
 {
-    struct expression expression = { .at = text };
+    struct expression expression = { .at = text, .depth_max = depth_max };
 
-    if (*text == '\0')
-        return true;
-    if (strnlen(text, OFFER_TEXT_MAX) == OFFER_TEXT_MAX)
-        return false;
     (void)evaluate(&expression);
     return !expression.is_bad;
 }
 
+bool offer_text_is_valid(const char *text)
+{
+    if (*text == '\0')
+        return true;
+    return strnlen(text, OFFER_TEXT_MAX + 1) <= OFFER_TEXT_MAX &&
+           is_expression(text, OFFER_DEPTH_MAX);
+}
+
+bool offer_text_has(const char *text, const struct catalogue *catalogue, uint32_t offer)
+{
+    const struct offer_names names = names_of(catalogue, offer);
+    struct expression expression = { .at = text, .names = &names, .depth_max = DEPTH_MAX };
+
+    return *text == '\0' || evaluate(&expression);
+}
+
 /*
- * Sets and classes.
+ * Sets.
  */
 
 static void fill(struct offer_sets *sets, uint32_t set)
@@ -205,54 +194,17 @@ static void fill(struct offer_sets *sets, uint32_t set)
     mem_free(sets->bits[set]);
     sets->bits[set] = mem_alloc(count / 64 + 1, sizeof(uint64_t));
     for (uint32_t offer = 0; offer < count; offer++) {
-        const struct offer_names names = names_of(sets->catalogue, offer);
-        struct expression text = {
-            .at = names_text(&sets->texts, set),
-            .sets = sets,
-            .names = &names,
-        };
-
-        if (evaluate(&text))
+        if (offer_text_has(names_text(&sets->texts, set), sets->catalogue, offer))
             sets->bits[set][offer / 64] |= (uint64_t)1 << (offer % 64);
     }
-}
-
-/* Tell those of each class that are in the set from those that are not, which stay. */
-static void split_classes(struct offer_sets *sets, uint32_t set)
-{
-    const uint32_t before = sets->class_count;
-    uint32_t *with = mem_alloc(before, sizeof(*with)); /* the class of those in it, + 1 */
-    bool *has_others = mem_alloc(before, sizeof(*has_others));
-
-    for (uint32_t offer = 0; offer < sets->offer_count; offer++) {
-        if (!offer_sets_has(sets, set, offer))
-            has_others[sets->class_of[offer]] = true;
-    }
-    for (uint32_t offer = 0; offer < sets->offer_count; offer++) {
-        const uint32_t class = sets->class_of[offer];
-
-        if (!has_others[class] || !offer_sets_has(sets, set, offer))
-            continue;
-        if (with[class] == 0)
-            with[class] = ++sets->class_count;
-        sets->class_of[offer] = with[class] - 1;
-    }
-    mem_free(with);
-    mem_free(has_others);
 }
 
 void offer_sets_bind(struct offer_sets *sets, const struct catalogue *catalogue)
 {
     sets->catalogue = catalogue;
     sets->offer_count = catalogue->offer_count;
-    sets->class_count = catalogue->type_count;
-    MEM_ROOM(sets->class_of, sets->class_room, sets->offer_count);
-    for (uint32_t offer = 0; offer < sets->offer_count; offer++)
-        sets->class_of[offer] = catalogue->offers[offer].type;
-    for (uint32_t set = 0; set < sets->texts.count; set++) {
+    for (uint32_t set = 0; set < sets->texts.count; set++)
         fill(sets, set);
-        split_classes(sets, set);
-    }
 }
 
 uint32_t offer_sets_add(struct offer_sets *sets, const char *text)
@@ -262,7 +214,7 @@ uint32_t offer_sets_add(struct offer_sets *sets, const char *text)
 
     if (length == 0)
         return OFFERS_ALL;
-    assert(offer_text_is_valid(text));
+    assert(is_expression(text, DEPTH_MAX));
 
     const uint32_t set = names_add(&sets->texts, text, length);
 
@@ -270,41 +222,14 @@ uint32_t offer_sets_add(struct offer_sets *sets, const char *text)
         return set;
     MEM_ROOM(sets->bits, sets->bits_room, sets->texts.count);
     sets->bits[set] = NULL;
-    if (sets->catalogue != NULL && sets->catalogue->offer_count != sets->offer_count) {
+    if (sets->catalogue != NULL && sets->catalogue->offer_count != sets->offer_count)
         offer_sets_bind(sets, sets->catalogue);
-    } else if (sets->catalogue != NULL) {
+    else if (sets->catalogue != NULL)
         fill(sets, set);
-        split_classes(sets, set);
-    }
     return set;
 }
 
 const char *offer_sets_text(const struct offer_sets *sets, uint32_t set)
 {
     return set == OFFERS_ALL ? "" : names_text(&sets->texts, set);
-}
-
-bool offer_sets_imply(const struct offer_sets *sets, uint32_t offer, uint32_t other)
-{
-    if (sets->texts.count == 0 || sets->class_of[offer] == sets->class_of[other])
-        return true;
-    for (uint32_t set = 0; set < sets->texts.count; set++) {
-        if (offer_sets_has(sets, set, offer) && !offer_sets_has(sets, set, other))
-            return false;
-    }
-    return true;
-}
-
-uint32_t offer_sets_class(const struct offer_sets *sets, const struct catalogue *catalogue,
-                          uint32_t offer)
-{
-    if (sets->texts.count == 0)
-        return catalogue->offers[offer].type;
-    assert(offer < sets->offer_count);
-    return sets->class_of[offer];
-}
-
-uint32_t offer_sets_class_count(const struct offer_sets *sets, const struct catalogue *catalogue)
-{
-    return sets->texts.count == 0 ? catalogue->type_count : sets->class_count;
 }

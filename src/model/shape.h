@@ -9,6 +9,10 @@
  * for some families only cannot run elsewhere. It may be bound to a set of offers (offer_set.h), and it may
  * want a machine for itself: then it takes all that a machine has which holds its demand.
  *
+ * Tasks of one job may have to be alike in zone or market. Such a shape has variants, one for each zone
+ * and market that the catalogue has, each with the set of offers there. A task of it has a variant as its
+ * shape, all tasks of its job the same; which one is a decision (decide/bonds.h).
+ *
  * Words:   workload: what the task does, for interference ("gcn" of the shapes "gcn[0]", "gcn[4]").
  * Memory:  owned by the table; indexes are stable.
  */
@@ -33,6 +37,12 @@ struct shape_delays {
     msec_t upload_ms; /* save the checkpoint; the room is kept until then */
 };
 
+/* In what the tasks of one job must be alike. */
+enum shape_alike {
+    ALIKE_ZONE = 1,
+    ALIKE_MARKET = 2,
+};
+
 struct shape_demand {
     uint32_t family; /* FAMILY_NONE: any family without a demand of its own */
     struct res res;
@@ -43,17 +53,24 @@ struct shape {
     uint32_t workload;     /* in shapes.workloads */
     uint32_t demand_first; /* in shapes.demands */
     uint32_t demand_count;
-    uint32_t offers; /* in shapes.sets: those that it may run on, or OFFERS_ALL */
-    bool whole;      /* a machine for itself */
+    uint32_t offers;        /* in shapes.sets: those that it may run on, or OFFERS_ALL */
+    uint32_t variant_of;    /* the shape of which it is a variant, or SHAPE_NONE */
+    uint32_t variant_first; /* in shapes.variants */
+    uint32_t variant_count; /* 0: it has none */
+    uint8_t alike;          /* enum shape_alike, of one that has variants */
+    bool whole;             /* a machine for itself */
     struct shape_delays delays;
 };
+
+#define SHAPE_NONE UINT32_MAX
 
 struct shapes {
     struct names names;
     struct names workloads;
-    struct offer_sets sets; /* to be bound to the catalogue before a shape with a set is used */
+    struct offer_sets sets;
     struct shape *rows;
     struct shape_demand *demands;
+    uint32_t *variants; /* rows of shapes */
     uint32_t count;
     uint32_t rows_room;
     uint32_t demand_count;
@@ -61,6 +78,8 @@ struct shapes {
     struct map by_hash; /* to find equal shapes */
     uint32_t *chain;    /* next shape of the same hash */
     uint32_t chain_room;
+    uint32_t variant_count;
+    uint32_t variants_room;
 };
 
 struct shape_spec {
@@ -70,13 +89,18 @@ struct shape_spec {
     const struct shape_demand *demands;
     uint32_t demand_count; /* at least one */
     const char *offers;    /* an expression that is valid; NULL or "": all offers */
+    uint8_t alike;         /* enum shape_alike */
     bool whole;
 };
 
 void shapes_init(struct shapes *shapes);
 void shapes_done(struct shapes *shapes);
 
-/* The shape that equals 'spec', new if there is none yet. */
+/* The offers that sets and variants speak of; to be called again when the catalogue has grown. Without it no
+ * shape with a set or with variants may be used. */
+void shapes_bind(struct shapes *shapes, const struct catalogue *catalogue);
+
+/* The shape that equals 'spec', new if there is none yet; if it has variants they are new too. */
 uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec);
 
 /* What one task of the shape asks for in 'family'; NULL: it cannot run there. */
@@ -95,17 +119,7 @@ const struct res *shape_demand_at(const struct shapes *shapes, uint32_t shape,
 bool shape_fits_offer(const struct shapes *shapes, uint32_t shape,
                       const struct catalogue *catalogue, uint32_t offer);
 
-/* The class of the offer: those of one class differ in price only. */
-static inline uint32_t shapes_class(const struct shapes *shapes, const struct catalogue *catalogue,
-                                    uint32_t offer)
-{
-    return offer_sets_class(&shapes->sets, catalogue, offer);
-}
-
-static inline uint32_t shapes_class_count(const struct shapes *shapes,
-                                          const struct catalogue *catalogue)
-{
-    return offer_sets_class_count(&shapes->sets, catalogue);
-}
+/* The variant of the shape that may run on the offer, or SHAPE_NONE. */
+uint32_t shape_variant_at(const struct shapes *shapes, uint32_t shape, uint32_t offer);
 
 #endif

@@ -300,7 +300,8 @@ static void detach(struct view *view, uint32_t task)
  * Jobs and tasks.
  */
 
-static void add_task(struct view *view, const struct job_spec *spec, uint32_t job, uint32_t index)
+static void add_task(struct view *view, const struct job_spec *spec, uint32_t shape, uint32_t job,
+                     uint32_t index)
 {
     struct task_table *table = &view->task;
     const uint32_t task = task_row(table);
@@ -309,7 +310,7 @@ static void add_task(struct view *view, const struct job_spec *spec, uint32_t jo
     table->run_key[task] = 0;
     table->order[task] = view->next_order++;
     table->job[task] = job;
-    table->shape[task] = spec->shape;
+    table->shape[task] = shape;
     table->sibling[task] = view->job.first_task[job];
     table->sibling_prev[task] = ROW_NONE;
     if (view->job.first_task[job] != ROW_NONE)
@@ -332,6 +333,9 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     assert(spec->shape < view->shapes->count);
 
     struct job_table *table = &view->job;
+    const struct shape *row = &view->shapes->rows[spec->shape];
+    const uint32_t shape =
+        row->variant_count > 0 ? view->shapes->variants[row->variant_first] : spec->shape;
     const uint32_t job = job_row(table);
 
     table->id[job] = spec->id;
@@ -349,7 +353,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->living++;
     map_put(&view->job_by_id, spec->id, job);
     for (uint32_t i = 0; i < spec->task_count; i++)
-        add_task(view, spec, job, i);
+        add_task(view, spec, shape, job, i);
     return job;
 }
 
@@ -398,17 +402,35 @@ void view_bind(struct view *view, uint32_t task, uint32_t instance)
     assert(view->instance.crowded[instance] || !is_overfull(view, instance));
 }
 
-void view_bind_found(struct view *view, uint32_t task, uint32_t instance)
-{
-    bind(view, task, instance);
-    view->instance.crowded[instance] = is_crowded(view, instance);
-}
-
 void view_unbind(struct view *view, uint32_t task)
 {
     assert(view->task.state[task] == TASK_BOUND);
     instance_detach(view, task);
     waiting_append(view, task);
+}
+
+void view_set_variant(struct view *view, uint32_t task, uint32_t variant)
+{
+    assert(view->task.instance[task] == ROW_NONE);
+    assert(view->shapes->rows[variant].variant_of ==
+           view->shapes->rows[view->task.shape[task]].variant_of);
+    view->task.shape[task] = variant;
+}
+
+void view_bind_found(struct view *view, uint32_t task, uint32_t instance)
+{
+    const uint32_t base = view->shapes->rows[view->task.shape[task]].variant_of;
+    const uint32_t variant =
+        base != SHAPE_NONE ? shape_variant_at(view->shapes, base, view->instance.offer[instance])
+                           : SHAPE_NONE;
+
+    if (variant != SHAPE_NONE && variant != view->task.shape[task]) {
+        if (view->task.instance[task] != ROW_NONE)
+            view_unbind(view, task);
+        view->task.shape[task] = variant;
+    }
+    bind(view, task, instance);
+    view->instance.crowded[instance] = is_crowded(view, instance);
 }
 
 static void unlink_sibling(struct view *view, uint32_t task)

@@ -216,8 +216,12 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer);
 void view_bind(struct view *view, uint32_t task, uint32_t instance);
 
 /* The same for a task that runs there by the engine's word: there may be no room by what we know, the
- * instance may be on its way out, and its type one that the task should not run on. */
+ * instance may be on its way out, and its type one that the task should not run on. If its shape has variants
+ * the task gets the one of that place. */
 void view_bind_found(struct view *view, uint32_t task, uint32_t instance);
+
+/* Another variant of its shape for a task that is not bound. */
+void view_set_variant(struct view *view, uint32_t task, uint32_t variant);
 
 /* Take a task off its instance, to the end of the waiting list. */
 void view_unbind(struct view *view, uint32_t task);

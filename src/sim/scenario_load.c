@@ -169,11 +169,13 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
         rc = load_trace(path, &loaded, reterr);
     if (rc == 0)
         rc = load_contention(path, &loaded, reterr);
-    if (rc == 0)
-        *ret = loaded;
-    else
+    if (rc < 0) {
         loaded_scenario_done(&loaded);
-    return rc;
+        return rc;
+    }
+    *ret = loaded;
+    shapes_bind(&ret->trace.shapes, &ret->catalogue);
+    return 0;
 }
 
 int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct error *reterr)

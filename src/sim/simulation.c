@@ -524,7 +524,7 @@ static int check_fits(const struct sim_config *config, struct error *reterr)
     const struct shapes *shapes = &config->trace->shapes;
 
     for (uint32_t shape = 0; shape < shapes->count; shape++) {
-        bool fits = false;
+        bool fits = shapes->rows[shape].variant_of != SHAPE_NONE; /* one of several */
 
         for (uint32_t i = 0; i < config->catalogue->offer_count && !fits; i++)
             fits = shape_fits_offer(shapes, shape, config->catalogue, i);

@@ -287,10 +287,56 @@ static const char *family_of(const char *name, char *room, size_t size)
     return room;
 }
 
+/* A feature is a word of its own in an expression (model/offer_set.h). */
+static int read_feature(struct reader *r, const struct doc_node *node, uint32_t type,
+                        const char *prefix, const char *text, struct error *reterr)
+{
+    char word[LIMIT_NAME + 8];
+
+    if (strcspn(text, "&|,()[]*! ") != strlen(text))
+        return error_set(reterr, -EINVAL,
+                         "line %u: '%s' cannot be a feature: it must have no blanks and none of "
+                         "& | , ( ) [ ] * !",
+                         node->line, text_excerpt(text, strlen(text)).text);
+    if (r->catalogue.word_count == LIMIT_OFFERS)
+        return error_set(reterr, -E2BIG, "line %u: there are more than %d features", node->line,
+                         LIMIT_OFFERS);
+    (void)snprintf(word, sizeof(word), "%s%s", prefix, text);
+    catalogue_add_word(&r->catalogue, type, word);
+    return 0;
+}
+
+static int read_words(struct reader *r, const struct doc_node *map, uint32_t type,
+                      struct error *reterr)
+{
+    const struct doc_node *list = NULL;
+    const char *model = NULL;
+    int rc = doc_get_name(map, "gpu_model", &model, reterr);
+
+    if (rc == 0 && model != NULL)
+        rc = read_feature(r, doc_find(map, "gpu_model"), type, "gpu=", model, reterr);
+    if (rc == 0)
+        rc = doc_get_list(map, "features", &list, reterr);
+    if (rc < 0 || list == NULL)
+        return rc;
+    DOC_EACH(entry, list)
+    {
+        const char *text = NULL;
+
+        rc = doc_as_name(entry, &text, reterr);
+        if (rc == 0)
+            rc = read_feature(r, entry, type, "", text, reterr);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 static int read_type(struct reader *r, const struct doc_node *map, struct error *reterr)
 {
     static const char *const allowed[] = {
-        "name", "family", "cpu", "mem_gib", "accel", "boot", "price", "offers", NULL,
+        "name",  "family", "cpu",      "mem_gib",   "accel", "boot",
+        "price", "offers", "features", "gpu_model", NULL,
     };
     struct machine_type type = r->boot;
     const char *name = NULL;
@@ -323,6 +369,8 @@ static int read_type(struct reader *r, const struct doc_node *map, struct error 
     const uint32_t index = r->catalogue.type_count;
 
     rc = add_type(r, map, name, family, &type, reterr);
+    if (rc == 0)
+        rc = read_words(r, map, index, reterr);
     return rc < 0 ? rc : read_offers(r, map, index, reterr);
 }
 

@@ -26,6 +26,10 @@ enum column {
     COLUMN_GANG,
     COLUMN_FIXED,
     COLUMN_SPREAD,
+    COLUMN_NEEDS,
+    COLUMN_WHOLE,
+    COLUMN_ONE_ZONE,
+    COLUMN_ONE_MARKET,
     COLUMN_ESTIMATE,
     COLUMN_FETCH,
     COLUMN_BUILD,
@@ -49,6 +53,10 @@ static const char *const column_names[COLUMN_COUNT] = {
     [COLUMN_GANG] = "gang",
     [COLUMN_FIXED] = "fixed",
     [COLUMN_SPREAD] = "spread",
+    [COLUMN_NEEDS] = "needs",
+    [COLUMN_WHOLE] = "whole_machine",
+    [COLUMN_ONE_ZONE] = "one_zone",
+    [COLUMN_ONE_MARKET] = "one_market",
     [COLUMN_ESTIMATE] = "estimate_s",
     [COLUMN_FETCH] = "fetch_delay",
     [COLUMN_BUILD] = "build_image_delay",
@@ -350,9 +358,43 @@ static int take_delays(const struct reader *r, struct shape_delays *ret, struct 
     return 0;
 }
 
-static int take_shape(struct reader *r, struct csv_field workload, uint32_t *ret,
+/* What machines the job may run on, besides how large they are. 'text' has room for the longest. */
+static int take_needs(const struct reader *r, struct shape_spec *spec, char *text,
                       struct error *reterr)
 {
+    const uint32_t column = r->column[COLUMN_NEEDS];
+    const struct csv_field field = csv_field(&r->csv, column);
+    uint32_t whole = 0;
+    uint32_t one_zone = 0;
+    uint32_t one_market = 0;
+    int rc = take_whole(r, COLUMN_WHOLE, 1, &whole, reterr);
+
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_ONE_ZONE, 1, &one_zone, reterr);
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_ONE_MARKET, 1, &one_market, reterr);
+    if (rc < 0)
+        return rc;
+    if (field.length <= OFFER_TEXT_MAX && memchr(field.text, '\0', field.length) == NULL) {
+        memcpy(text, field.text, field.length);
+        text[field.length] = '\0';
+    }
+    if (field.length > OFFER_TEXT_MAX || strlen(text) != field.length || !offer_text_is_valid(text))
+        return must_be(r, column,
+                       "an expression of up to 1024 bytes, such as zone=a&(c7i|m7i)&!spot", reterr);
+    spec->offers = text;
+    spec->whole = whole == 1;
+    spec->alike =
+        (uint8_t)((one_zone == 1 ? ALIKE_ZONE : 0) | (one_market == 1 ? ALIKE_MARKET : 0));
+    return 0;
+}
+
+_Static_assert(OFFER_TEXT_MAX == 1024, "the text above names the limit");
+
+static int take_shape(struct reader *r, struct csv_field workload, bool is_alone, uint32_t *ret,
+                      struct error *reterr)
+{
+    char needs[OFFER_TEXT_MAX + 1] = { 0 };
     struct shapes *shapes = &r->trace.shapes;
     char name[LIMIT_NAME + 1] = { 0 };
     char stem[LIMIT_NAME + 1] = { 0 };
@@ -361,8 +403,12 @@ static int take_shape(struct reader *r, struct csv_field workload, uint32_t *ret
 
     if (rc == 0)
         rc = take_demands(r, &spec.demand_count, reterr);
+    if (rc == 0)
+        rc = take_needs(r, &spec, needs, reterr);
     if (rc < 0)
         return rc;
+    if (is_alone)
+        spec.alike = 0; /* a task is always alike itself */
     memcpy(name, workload.text, workload.length);
 
     const char *bracket = strchr(name, '[');
@@ -414,7 +460,7 @@ static int take_words(struct reader *r, struct trace_job *job, struct error *ret
     if (rc == 0 && csv_field(&r->csv, r->column[COLUMN_USER]).length > 0)
         rc = take_name(r, COLUMN_USER, &user, reterr);
     if (rc == 0)
-        rc = take_shape(r, workload, &job->shape, reterr);
+        rc = take_shape(r, workload, job->task_count == 1, &job->shape, reterr);
     if (rc < 0)
         return rc;
     job->name = names_add(&r->trace.names, name.text, name.length);

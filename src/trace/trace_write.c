@@ -27,6 +27,7 @@ struct writer {
     bool *used; /* by family: whether some shape has a demand of its own for it */
     uint32_t family_count;
     bool bonds; /* some job is fixed or spread */
+    bool needs; /* some shape has a set of offers, wants a machine for itself or must be alike */
 };
 
 /* A text as a field, in quotes where it needs them. */
@@ -56,6 +57,8 @@ static void put_header(const struct writer *w)
                 w->out);
     if (w->bonds)
         (void)fputs(",fixed,spread", w->out);
+    if (w->needs)
+        (void)fputs(",needs,whole_machine,one_zone,one_market", w->out);
     for (uint32_t family = 0; family < w->family_count; family++) {
         for (int kind = 0; w->used[family] && kind < RES_KINDS; kind++) {
             char column[LIMIT_NAME + 16];
@@ -124,6 +127,12 @@ static void put_job(const struct writer *w, const struct trace_job *job)
     put_demand(w->out, own_demand(shapes, shape, FAMILY_NONE));
     if (w->bonds)
         (void)fprintf(w->out, ",%d,%d", job->fixed, job->spread);
+    if (w->needs) {
+        (void)fputc(',', w->out);
+        put_text(w->out, offer_sets_text(&shapes->sets, shape->offers));
+        (void)fprintf(w->out, ",%d,%d,%d", shape->whole, (shape->alike & ALIKE_ZONE) != 0,
+                      (shape->alike & ALIKE_MARKET) != 0);
+    }
     for (uint32_t family = 0; family < w->family_count; family++) {
         if (w->used[family])
             put_demand(w->out, own_demand(shapes, shape, family));
@@ -153,6 +162,11 @@ int trace_write_csv(FILE *out, const struct trace *trace, const struct names *fa
     }
     for (uint32_t i = 0; i < trace->job_count; i++)
         w.bonds |= trace->jobs[i].fixed || trace->jobs[i].spread;
+    for (uint32_t i = 0; i < trace->shapes.count; i++) {
+        const struct shape *shape = &trace->shapes.rows[i];
+
+        w.needs |= shape->offers != OFFERS_ALL || shape->whole || shape->alike != 0;
+    }
     put_header(&w);
     for (uint32_t i = 0; i < trace->job_count; i++)
         put_job(&w, &trace->jobs[i]);

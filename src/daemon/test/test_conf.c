@@ -87,7 +87,7 @@ TEST(every_key_reaches_its_place)
         "limits: { instances: 7, dollars_per_hour: 1.5 }\n"
         "timing: { decide_delay: 20ms, audit: 5s, boot_timeout: 1m,\n"
         "  refused: 3s, place_retry: 4s, start_timeout: 2m, queue_ahead: 0, queue_ahead_most: 9 }\n"
-        "engine: { kind: slurm, program: /bin/x, poll: 100ms, partition: p, tmp_gib: 100,\n"
+        "engine: { kind: slurm, program: /bin/x, poll: 100ms, partition: p, tmp_gib: 100, gang_zones: any,\n"
         "  only_partitions: [a, b], ignore_partitions: [c], ignore_users: [d],\n"
         "  stop: { signal: USR2, grace: 3s } }\n"
         "cloud: { kind: local, socket: c.sock }\n"

@@ -89,11 +89,8 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->shapes = (struct slurm_shapes){
         .catalogue = config->catalogue,
         .shapes = config->shapes,
-        .features = config->features,
-        .feature_count = config->feature_count,
-        .gres_types = config->gres_types,
-        .gres_type_count = config->gres_type_count,
     };
+    shapes_bind(config->shapes, config->catalogue);
     slurm_shapes_init(&engine->shapes);
     slurm_policy_init(&engine->policy);
     names_init(&engine->words);

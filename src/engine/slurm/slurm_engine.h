@@ -43,12 +43,6 @@ struct slurm_engine;
 
 enum { SLURM_LABEL_SIZE = 48 }; /* holds every label */
 
-/* A word that machines carry in Slurm: a feature, or the type of their accelerators. */
-struct slurm_word {
-    const char *of; /* a type or a family of the catalogue */
-    const char *word;
-};
-
 struct slurm_engine_config {
     const struct catalogue *catalogue;
     struct shapes *shapes; /* the adapter adds to it */
@@ -57,11 +51,7 @@ struct slurm_engine_config {
     const char *node_prefix; /* NULL: "st-"; the machine 17 is the node "st-17" */
     const char *partition;   /* where jobs are placed; NULL: they stay in theirs */
 
-    /* Besides names of types and families and the word "cloud". */
-    const struct slurm_word *features;
-    uint32_t feature_count;
-    const struct slurm_word *gres_types;
-    uint32_t gres_type_count;
+    bool any_zone; /* the nodes of one job may be in several zones */
 
     /* Jobs that may be moved: those with this word in their comment, or of these partitions (a list
      * with commas), if Slurm may requeue them. NULL: "stint:move"; none. */

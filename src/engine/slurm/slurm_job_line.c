@@ -226,6 +226,7 @@ struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
         .features = line->features,
         .workload = line->name == NULL ? "" : line->name,
         .is_whole_machine = line->exclusive == 1 || line->mem_all == 1,
+        .is_in_one_zone = nodes > 1 && !engine->config.any_zone,
     };
 
     return slurm_shapes_of(&engine->shapes, &want);

@@ -31,8 +31,17 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
                         struct slurm_settings *ret)
 {
     static const char *const allowed[] = {
-        "kind",         "program", "poll",    "partition", "only_partitions", "ignore_partitions",
-        "ignore_users", "stop",    "tmp_gib", NULL,
+        "kind",
+        "program",
+        "poll",
+        "partition",
+        "only_partitions",
+        "ignore_partitions",
+        "ignore_users",
+        "stop",
+        "tmp_gib",
+        "gang_zones",
+        NULL,
     };
     static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
     struct slurm_settings settings = {
@@ -40,6 +49,7 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
         .poll_ms = 500,
         .stop_grace_ms = 10 * MSEC_PER_SEC,
     };
+    int zones = -1;
     int rc = doc_allow_keys(map, allowed, in->reterr);
 
     if (rc == 0)
@@ -57,6 +67,10 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
     if (rc == 0)
         rc = settings_words(in, map, "ignore_users", &settings.ignore_users);
     if (rc == 0)
+        rc = settings_choice(in, map, "gang_zones", (const char *const[]){ "one", "any", NULL },
+                             &zones);
+    settings.any_zone = zones == 1;
+    if (rc == 0)
         rc = read_stop(in, map, &settings);
     if (rc == 0)
         *ret = settings;
@@ -69,6 +83,7 @@ bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_sett
            settings_same_text(a->partition, b->partition) &&
            settings_same_text(a->stop_signal, b->stop_signal) &&
            a->stop_grace_ms == b->stop_grace_ms && a->tmp_mib == b->tmp_mib &&
+           a->any_zone == b->any_zone &&
            settings_same_words(&a->only_partitions, &b->only_partitions) &&
            settings_same_words(&a->ignore_partitions, &b->ignore_partitions) &&
            settings_same_words(&a->ignore_users, &b->ignore_users);

@@ -19,6 +19,7 @@ struct slurm_settings {
     msec_t poll_ms;
     const char *partition; /* NULL: jobs stay in theirs */
     int64_t tmp_mib;       /* temporary disk space of every machine */
+    bool any_zone;         /* the nodes of one job may be in several zones */
     struct settings_words only_partitions;
     struct settings_words ignore_partitions;
     struct settings_words ignore_users;

@@ -2,17 +2,10 @@
 /*
  * slurm_shapes.h - what a job of Slurm asks for, as a shape of ours.
  *
- * What is asked for per node is what one task asks for. Where any machine will do there is one
- * demand for all families. A constraint, a type of accelerators, or a whole machine make it a demand
- * for each family that has a type for it:
- *
- *  1. a whole machine (--exclusive, or all memory) is the capacity of the smallest type of the
- *     family that holds the job. On a larger one of the same family our view has room left that
- *     Slurm does not give; what is placed there waits.
- *  2. a constraint that some types of a family meet and others do not is a demand as large as the
- *     smallest that meets it, so that smaller ones are out. A larger one that does not meet it is
- *     refused by Slurm.
- *  3. a market or a zone is met by types that are offered nowhere else.
+ * What is asked for per node is what one task asks for. A constraint (-C) and a model of accelerators
+ * (--gres=gpu:h100:1) are an expression over the offers of the catalogue (model/offer_set.h), so they are met
+ * exactly: types, families, zones, markets, and what the catalogue says of a type. A whole machine (--exclusive,
+ * or all memory) is a shape that wants one for itself. The nodes of one job may have to be in one zone.
  *
  * Equal wishes are worked out once, as long as they come again. A shape is kept for good, so users must
  * not be able to use them up: from so many on, new wishes have no workload, sizes are rounded up (not
@@ -31,10 +24,6 @@
 #include "model/catalogue.h"
 #include "model/shape.h"
 
-#define SHAPE_NONE UINT32_MAX
-
-struct slurm_word;
-
 /* What one node of the job must have. */
 struct slurm_want {
     uint64_t cpus;
@@ -44,6 +33,7 @@ struct slurm_want {
     const char *features;  /* Slurm's constraint, or NULL */
     const char *workload;  /* its name */
     bool is_whole_machine; /* nothing else may run beside it */
+    bool is_in_one_zone;   /* all nodes of the job */
 };
 
 struct slurm_wish {
@@ -61,18 +51,12 @@ struct slurm_wishes {
 struct slurm_shapes {
     const struct catalogue *catalogue;
     struct shapes *shapes;
-    const struct slurm_word *features;
-    uint32_t feature_count;
-    const struct slurm_word *gres_types;
-    uint32_t gres_type_count;
     struct slurm_wishes known;  /* those that came since the others were set aside */
     struct slurm_wishes before; /* and those; they are forgotten when there are as many new ones */
     uint32_t known_max;
     uint32_t exact_max;       /* shapes before sizes are rounded */
     uint32_t constrained_max; /* shapes before constraints are refused */
     struct names reasons;
-    struct shape_demand *demands; /* scratch */
-    uint32_t demands_room;
 };
 
 void slurm_shapes_init(struct slurm_shapes *shapes);

@@ -146,7 +146,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
           "line 2: entry 1 of 'types' has no price: give 'price', or a list of 'offers'" },
         { TYPE "price: 1, prise: 2 }\n",
           "line 2: unknown key 'prise': did you mean 'price'? There may be: name, family, cpu, "
-          "mem_gib, accel, boot, price, offers" },
+          "mem_gib, accel, boot, price, offers, features, gpu_model" },
         { TYPE "price: 1 }\n- { name: a, cpu: 1, mem_gib: 1, price: 2 }\n",
           "line 3: the type 'a' is there twice" },
         { "types:\n- { name: a, cpu: 0, mem_gib: 0, price: 1 }\n",
@@ -177,7 +177,13 @@ TEST(bad_catalogues_are_refused_with_the_line)
           "line 2: 'interruption' must rise, from a low to a high percentage" },
         { TYPE "price: 1, interruption: [5, 10] }\n",
           "line 2: unknown key 'interruption': there may be name, family, cpu, mem_gib, accel, "
-          "boot, price, offers" },
+          "boot, price, offers, features, gpu_model" },
+        { TYPE "price: 1, features: [a, b&c] }\n",
+          "line 2: 'b&c' cannot be a feature: it must have no blanks and none of "
+          "& | , ( ) [ ] * !" },
+        { TYPE "price: 1, gpu_model: 'h 100' }\n",
+          "line 2: 'h 100' cannot be a feature: it must have no blanks and none of "
+          "& | , ( ) [ ] * !" },
         { TYPE "offers: [{ price: 1, billing: { step: 0 } }] }\n",
           "line 2: 'step' must be a length of time from 0.001s to 4398046511.104s, such as "
           "300s, 5m, 1h or 250ms, not '0'" },
@@ -212,8 +218,23 @@ TEST(one_type_may_be_offered_in_many_zones_and_markets)
     catalogue_done(&catalogue);
 }
 
+TEST(a_type_has_features_and_a_model_of_its_accelerators)
+{
+    struct catalogue catalogue;
+
+    read_text(&catalogue, TYPE "price: 1, features: [infiniband, nvme], gpu_model: h100 }\n"
+                               "- { name: b, cpu: 1, mem_gib: 1, price: 1 }\n");
+    assert_true(catalogue_has_word(&catalogue, 0, "infiniband", 10));
+    assert_true(catalogue_has_word(&catalogue, 0, "nvme", 4));
+    assert_true(catalogue_has_word(&catalogue, 0, "gpu=h100", 8));
+    assert_false(catalogue_has_word(&catalogue, 0, "h100", 4));
+    assert_false(catalogue_has_word(&catalogue, 1, "nvme", 4));
+    catalogue_done(&catalogue);
+}
+
 CHECK_MAIN(RUN(types_and_offers_are_read_in_the_order_of_the_file),
            RUN(without_a_rule_billing_is_per_second),
            RUN(a_spot_offer_may_say_how_often_it_is_interrupted), RUN(the_form_of_eva_is_read),
            RUN(bad_catalogues_are_refused_with_the_line),
-           RUN(one_type_may_be_offered_in_many_zones_and_markets))
+           RUN(one_type_may_be_offered_in_many_zones_and_markets),
+           RUN(a_type_has_features_and_a_model_of_its_accelerators))

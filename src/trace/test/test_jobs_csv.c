@@ -185,6 +185,11 @@ TEST(bad_traces_are_refused_with_line_and_column)
           "line 5: the job_id 1 is that of the job in line 2 too" },
         { HEAD "a,0,1,0,1,0,1\n",
           "line 2: the job asks for nothing: give cpu, mem_gb or gpu above 0" },
+        { "workload,arrival_s,duration_s,cpu,needs\na,0,1,1,a&(b\n",
+          "line 2: needs must be an expression of up to 1024 bytes, such as "
+          "zone=a&(c7i|m7i)&!spot, not 'a&(b'" },
+        { "workload,arrival_s,duration_s,cpu,one_zone\na,0,1,1,2\n",
+          "line 2: one_zone must be 0 or 1, not '2'" },
         { HEAD "a,0,1,1\n", "line 2: has 4 fields, but the header names 7" },
         { "workload,arrival_s,duration_s,cpu@p3\n",
           "line 1: the column 'cpu@p3' asks for a machine family, but no catalogue is given: give "

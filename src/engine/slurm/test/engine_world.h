@@ -102,9 +102,6 @@ static inline void add_type(struct catalogue *catalogue, const char *name, const
     (void)catalogue_add_offer(catalogue, "z1", &offer);
 }
 
-static const struct slurm_word gres_types[] = { { "g4dn", "t4" } };
-static const struct slurm_word features[] = { { "m5.xlarge", "fast" } };
-
 static inline struct slurm_engine_config config_of(struct world *world)
 {
     return (struct slurm_engine_config){
@@ -112,10 +109,6 @@ static inline struct slurm_engine_config config_of(struct world *world)
         .shapes = &world->shapes,
         .users = &world->users,
         .job_names = &world->job_names,
-        .features = features,
-        .feature_count = 1,
-        .gres_types = gres_types,
-        .gres_type_count = 1,
         .stop_signal = "USR1",
         .stop_grace_ms = 500,
         .on_event = on_event,
@@ -138,6 +131,8 @@ static inline void begin(struct world *world)
     add_type(&world->catalogue, "m5.large", "m5", (struct res){ { 2000, 4000, 0 } });
     add_type(&world->catalogue, "m5.xlarge", "m5", (struct res){ { 4000, 8000, 0 } });
     add_type(&world->catalogue, "g4dn.xlarge", "g4dn", (struct res){ { 4000, 16000, 1000 } });
+    catalogue_add_word(&world->catalogue, 1, "fast");
+    catalogue_add_word(&world->catalogue, 2, "gpu=t4");
     shapes_init(&world->shapes);
     names_init(&world->users);
     names_init(&world->job_names);

@@ -95,14 +95,48 @@ TEST(a_job_for_itself_takes_the_whole_machine)
 
     meet(&world);
     assert_string_equal(types_of(&world, "cpus=1 mem_mib=100 exclusive=1", buf), "lxg");
-    const struct res *demand = shape_demand_on(&world.shapes, world.last.job.shape, 0);
-
-    assert_int_equal(demand->amount[RES_CPU], 2000);
-    assert_int_equal(demand->amount[RES_MEM], 4000);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_memory_equal(
+            shape_demand_at(&world.shapes, world.last.job.shape, &world.catalogue, i),
+            &world.catalogue.types[i].capacity, sizeof(struct res));
     assert_string_equal(types_of(&world, "cpus=3 mem_mib=0 mem_all=1", buf), "xg");
-    demand = shape_demand_on(&world.shapes, world.last.job.shape, 0);
-    assert_int_equal(demand->amount[RES_CPU], 4000);
-    assert_int_equal(demand->amount[RES_MEM], 8000);
+    finish(&world);
+}
+
+/* One more offer: m5.large on the spot market of another zone. */
+TEST(zones_and_markets_are_met_exactly)
+{
+    const struct price_change price = { 0, 50000 };
+    const struct offer offer = { .market = MARKET_SPOT,
+                                 .billing = { 1000, 60000 },
+                                 .price = { &price, 1 } };
+    struct world world;
+    char buf[8];
+
+    meet(&world);
+    const uint32_t spot = catalogue_add_offer(&world.catalogue, "z2", &offer);
+
+    shapes_bind(&world.shapes, &world.catalogue);
+    assert_string_equal(types_of(&world, "cpus=1 features=z1", buf), "lxg");
+    assert_false(shape_fits_offer(&world.shapes, world.last.job.shape, &world.catalogue, spot));
+    assert_string_equal(types_of(&world, "cpus=1 features=spot", buf), "");
+    assert_true(shape_fits_offer(&world.shapes, world.last.job.shape, &world.catalogue, spot));
+    assert_string_equal(types_of(&world, "cpus=1 mem_mib=5000 features=z2", buf), "");
+    assert_int_equal(world.last.kind, ENGINE_LISTED); /* nothing holds it: it is not announced */
+    finish(&world);
+}
+
+TEST(the_nodes_of_one_job_are_in_one_zone)
+{
+    struct world world;
+    char buf[8];
+
+    meet(&world);
+    (void)types_of(&world, "cpus=2 node_count=2", buf);
+    assert_int_equal(world.shapes.rows[world.last.job.shape].alike, ALIKE_ZONE);
+    assert_int_equal(world.shapes.rows[world.last.job.shape].variant_count, 1);
+    (void)types_of(&world, "cpus=2 node_count=1", buf);
+    assert_int_equal(world.shapes.rows[world.last.job.shape].alike, 0);
     finish(&world);
 }
 
@@ -264,8 +298,8 @@ TEST(an_array_of_a_hundred_thousand_is_released_in_one_request)
 
 CHECK_MAIN(RUN(what_no_machine_can_hold_is_not_announced_but_said),
            RUN(constraints_and_accelerators_choose_the_machines),
-           RUN(a_job_for_itself_takes_the_whole_machine),
-           RUN(a_user_cannot_use_up_the_kinds_of_jobs),
+           RUN(a_job_for_itself_takes_the_whole_machine), RUN(zones_and_markets_are_met_exactly),
+           RUN(the_nodes_of_one_job_are_in_one_zone), RUN(a_user_cannot_use_up_the_kinds_of_jobs),
            RUN(sizes_are_rounded_when_there_are_many_but_never_past_a_machine),
            RUN(wishes_that_do_not_come_again_are_forgotten),
            RUN(the_cost_is_written_once_and_summed),
