@@ -13,6 +13,7 @@ struct scaler {
     struct res *used; /* per entry of offers: what the group takes there */
     bool *holds;      /* per entry of offers */
     uint32_t offer_count;
+    money_t alone;          /* what the tasks of the group cost with a machine for each */
     double unit[RES_KINDS]; /* 0: counts without limit */
 };
 
@@ -101,10 +102,11 @@ static const struct best nobody = {
 /* Add the task to the group on every offer that still holds it; whether any does. */
 static bool grow_group(struct scaler *scaler, uint32_t task)
 {
+    const struct view *view = scaler->view;
     bool any = false;
 
+    scaler->alone += reservation_price(view, task);
     for (uint32_t i = 0; i < scaler->offer_count; i++) {
-        const struct view *view = scaler->view;
         const struct res *demand = shape_demand_at(view->shapes, view->task.shape[task],
                                                    view->catalogue, scaler->offers[i]);
 
@@ -122,7 +124,9 @@ static bool grow_group(struct scaler *scaler, uint32_t task)
     return any;
 }
 
-/* The best offer for the group as it is. */
+/* The best offer for the group as it is, among those that cost no more than a machine for each of its tasks.
+ * The score alone does not say so: a task may ask for more where machines have more, and then seems to make
+ * better use of a machine at fifty times the price. */
 static struct best best_for(const struct scaler *scaler, uint32_t size)
 {
     struct best best = nobody;
@@ -133,8 +137,9 @@ static struct best best_for(const struct scaler *scaler, uint32_t size)
             continue;
 
         const double points = score(scaler, i);
+        const bool is_dear = scaler->view->offer_price[scaler->offers[i]] > scaler->alone;
 
-        if (points > best.score) {
+        if (!is_dear && points > best.score) {
             best.runner_up = best.offer;
             best.runner_up_score = best.score;
             best.offer = scaler->offers[i];
@@ -166,6 +171,7 @@ static struct best choose(struct scaler *scaler, const struct scale_out_task *ta
 {
     struct best best = nobody;
 
+    scaler->alone = 0;
     for (uint32_t i = 0; i < scaler->offer_count; i++) {
         scaler->used[i] = (struct res){ 0 };
         scaler->holds[i] = true;

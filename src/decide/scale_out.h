@@ -9,6 +9,9 @@
  * pair is taken, and so on until no task is left. A group ends before the second task of a job that is
  * spread.
  *
+ * Beyond the paper, where a task asks for the same on every machine: no pair is taken that costs more than
+ * a machine for each task of the group.
+ *
  * Costs:  O(tasks x group size x types).
  */
 #ifndef STINT_DECIDE_SCALE_OUT_H

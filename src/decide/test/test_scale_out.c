@@ -133,6 +133,36 @@ TEST(a_kind_that_the_cheapest_machine_lacks_counts_without_limit)
     yard_done(&yard);
 }
 
+/* A task that asks for a hundredth of a CPU, or for all accelerators where there are some: the score would
+ * rent the machine at ninety times the price, as it would be well used. */
+TEST(no_machine_is_rented_that_costs_more_than_one_for_each_task)
+{
+    static const struct shape_demand demands[] = {
+        { 0, { { 10, 0, 0 } } },
+        { 1, { { 10, 0, 8000 } } },
+    };
+    const struct scale_out_options both[] = { along_the_list, by_machine };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct yard yard;
+
+        yard_init(&yard);
+        const uint32_t cheap = yard_type(&yard, "c", 2, 4, 0, 0.1);
+        const uint32_t dear = yard_type(&yard, "p", 2, 8, 8, 9.0);
+        const uint32_t shape = shapes_add(&yard.shapes, &(struct shape_spec){ .name = "either",
+                                                                              .workload = "either",
+                                                                              .demands = demands,
+                                                                              .demand_count = 2 });
+        (void)yard_task(&yard, shape);
+        (void)rent_with(&yard, both[i]);
+
+        assert_int_equal(yard.plan.rent_count, 1);
+        assert_int_equal(yard.plan.rents[0].offer, cheap);
+        assert_int_equal(yard.plan.rents[0].why.passed_offer, dear);
+        yard_done(&yard);
+    }
+}
+
 TEST(what_costs_nothing_is_taken_even_for_a_task_that_asks_for_nothing)
 {
     struct yard yard;
@@ -173,6 +203,8 @@ TEST(of_one_type_the_cheapest_open_offer_is_rented)
     const uint32_t cheaper = yard_offer(&yard, SMALL, 0.1);
     (void)yard_task(&yard, HALF);
     yard.view.offer_blocked_until[cheaper] = 1;
+    reservation_forget(&yard.view);
+    reservation_update(&yard.view);
     (void)rent_with(&yard, along_the_list);
 
     assert_int_equal(yard.plan.rents[0].offer, cheap);
@@ -204,6 +236,7 @@ CHECK_MAIN(RUN(a_group_that_counts_two_is_rented_a_machine_for_less_than_two_sma
            RUN(with_bins_only_tasks_that_end_together_share),
            RUN(the_tightest_resource_of_the_group_on_that_machine_counts),
            RUN(a_kind_that_the_cheapest_machine_lacks_counts_without_limit),
+           RUN(no_machine_is_rented_that_costs_more_than_one_for_each_task),
            RUN(what_costs_nothing_is_taken_even_for_a_task_that_asks_for_nothing),
            RUN(a_task_that_nothing_holds_is_left_out_and_stops_nobody),
            RUN(of_one_type_the_cheapest_open_offer_is_rented),
