@@ -296,8 +296,8 @@ void eva_runner_init(struct eva_runner *runner, const struct policy *policy)
         eva_runner_set(runner, "unit", "machine");
         eva_runner_set(runner, "clear", "always");
         eva_runner_set(runner, "clear_after", "0");
-    } else if (policy == &policy_eva) {
-        eva_runner_set(runner, "stay", "0"); /* the paper knows no such rule */
+    } else if (policy == &policy_eva || policy == &policy_owl) {
+        eva_runner_set(runner, "stay", "0"); /* the papers know no such rule */
     }
 }
 

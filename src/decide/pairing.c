@@ -5,6 +5,7 @@
 
 #include "decide/layout.h"
 #include "decide/reservation.h"
+#include "decide/stay.h"
 
 #define ALONE UINT32_MAX
 
@@ -137,10 +138,26 @@ static bool is_possible(const struct pool *pool, const struct match *match)
     return pool->kinds[match->second].left >= (match->second == match->first ? 2u : 1u);
 }
 
-/* Waiting tasks, and tasks alone on their machine that are not on their way and for which there is
- * another machine to be had. */
-static uint32_t list_candidates(const struct view *view, struct layout *layout, uint32_t *ret)
+/* Whether the task, the only one of its machine, may move: it is not on its way, has stayed long enough, and there
+ * is another machine to be had for it. The plan is told when it will have stayed long enough. */
+static bool may_move(const struct view *view, uint32_t task, int64_t stay, struct plan *plan)
 {
+    if (!view_job_may_move(view, view->task.job[task]) ||
+        view->shape_offer[view->task.shape[task]] == OFFER_NONE)
+        return false;
+
+    const msec_t at = stay_until(view, task, stay);
+
+    if (at > view->now && at < plan->wake_at)
+        plan->wake_at = at;
+    return at <= view->now;
+}
+
+/* Waiting tasks, and tasks alone on their machine that may move. */
+static uint32_t list_candidates(struct layout *layout, int64_t stay, uint32_t *ret,
+                                struct plan *plan)
+{
+    const struct view *view = layout->rules->view;
     uint32_t count = 0;
 
     TASK_EACH(task, view, view->task.waiting_first)
@@ -153,9 +170,7 @@ static uint32_t list_candidates(const struct view *view, struct layout *layout, 
 
         if (!view_is_open(view, instance) || task == ROW_NONE)
             continue;
-        if (view->instance.task_count[instance] == 1 &&
-            view_job_may_move(view, view->task.job[task]) &&
-            view->shape_offer[view->task.shape[task]] != OFFER_NONE) {
+        if (view->instance.task_count[instance] == 1 && may_move(view, task, stay, plan)) {
             ret[count++] = task;
             continue;
         }
@@ -170,7 +185,8 @@ static uint32_t list_candidates(const struct view *view, struct layout *layout, 
     return count;
 }
 
-void pairing(const struct worth_rules *rules, const struct pair_profile *profile, struct plan *ret)
+void pairing(const struct worth_rules *rules, const struct pair_profile *profile, int64_t stay,
+             struct plan *ret)
 {
     const struct view *view = rules->view;
     struct arena *arena = ret->arena;
@@ -181,7 +197,7 @@ void pairing(const struct worth_rules *rules, const struct pair_profile *profile
     struct match *matches;
 
     layout_init(&layout, rules, &pool, arena);
-    pool_build(&pool, rules, tasks, list_candidates(view, &layout, tasks), arena);
+    pool_build(&pool, rules, tasks, list_candidates(&layout, stay, tasks, ret), arena);
 
     const uint32_t count = list_matches(&pool, profile, arena, &matches);
 

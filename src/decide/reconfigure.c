@@ -6,6 +6,7 @@
 
 #include "decide/refill.h"
 #include "decide/reservation.h"
+#include "decide/stay.h"
 #include "decide/topdown.h"
 
 /* One of the two layouts and what it comes to. */
@@ -42,39 +43,6 @@ struct freedom {
     uint32_t reusable_count;
 };
 
-/* How long the task did not run for the sake of being where it is: by the delays of its shape, and by
- * the start of the machine if that was not ready. */
-static msec_t arrival_took(const struct view *view, uint32_t task)
-{
-    static const msec_t least = 60 * MSEC_PER_SEC; /* not all delays are known */
-
-    const struct shape_delays *delays = &view->shapes->rows[view->task.shape[task]].delays;
-    const uint32_t instance = view->task.instance[task];
-    const msec_t boot = view->instance.ready_expected[instance] - view->task.bound_at[task];
-    const msec_t took = delays->kill_ms + delays->upload_ms + delays->fetch_ms + delays->build_ms +
-                        delays->init_ms + (boot > 0 ? boot : 0);
-
-    return took > least ? took : least;
-}
-
-/* When the task may be moved: at any time if it never was, else when it has run so many times as long as
- * it took to get where it is, and twice as long for each time that it was stopped before. So however
- * often the layout changes, a task of length T is moved about log2(T / the time that a move takes) times. */
-static msec_t rested_at(const struct view *view, uint32_t task, int64_t stay)
-{
-    enum { DOUBLINGS_MAX = 16 };
-
-    const uint32_t stops = view->task.stops[task];
-    const uint32_t doublings = stops <= DOUBLINGS_MAX ? stops - 1 : DOUBLINGS_MAX;
-
-    if (stops == 0)
-        return view->now;
-
-    const msec_t once = arrival_took(view, task) << doublings;
-
-    return stay < MSEC_NEVER / 2 / once ? view->task.launched_at[task] + stay * once : MSEC_NEVER;
-}
-
 /* Whether the task may leave where it is: its job is not on its way, it has stayed long enough, and
  * there is a machine to be had for it, should it find no room on one that there is. */
 static bool is_movable(struct candidate *candidate, uint32_t task, int64_t stay)
@@ -85,7 +53,7 @@ static bool is_movable(struct candidate *candidate, uint32_t task, int64_t stay)
         view->shape_offer[view->task.shape[task]] == OFFER_NONE)
         return false;
 
-    const msec_t at = rested_at(view, task, stay);
+    const msec_t at = stay_until(view, task, stay);
 
     if (at > view->now && at < candidate->wake_at)
         candidate->wake_at = at;
