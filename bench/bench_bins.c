@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 
     const double began = processor_seconds();
 
-    runtime_bins_build(&bins, &view, RUNTIME_REMAINING, tasks, count, &arena);
+    runtime_bins_build(&bins, &view, RUNTIME_REMAINING, &arena);
 
     const double built = processor_seconds();
 

@@ -7,6 +7,7 @@
 
 #include "decide/lease.h"
 #include "decide/risk.h"
+#include "decide/row_map.h"
 
 /* The kinds that machines of the catalogue have, by the most of each. */
 static struct res kinds_there_are(const struct catalogue *catalogue)
@@ -104,8 +105,31 @@ static int compare_dear(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
+static struct dear dear_of(const struct view *view, uint32_t instance)
+{
+    const double use =
+        res_dominant_share(&view->instance.used[instance], view_capacity(view, instance));
+    const double price = (double)view->offer_price[view->instance.offer[instance]];
+
+    return (struct dear){
+        .instance = instance,
+        .price_per_use = use > 0 ? price / use : price * 1e9,
+        .id = view->instance.id[instance],
+    };
+}
+
+/* In the order of 'dear'. */
+static uint32_t sort_dear(struct dear *dear, uint32_t count, uint32_t *ret)
+{
+    if (count > 0)
+        qsort(dear, count, sizeof(*dear), compare_dear);
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = dear[i].instance;
+    return count;
+}
+
 uint32_t clearing_candidates(const struct view *view, const struct clearing_options *options,
-                             uint32_t *ret, struct plan *plan)
+                             struct plan *plan, uint32_t **ret)
 {
     if (options->rule == CLEARING_NEVER)
         return 0;
@@ -116,24 +140,44 @@ uint32_t clearing_candidates(const struct view *view, const struct clearing_opti
 
     INSTANCE_EACH(instance, view)
     {
-        if (!is_candidate(view, instance, options, &kinds, plan))
-            continue;
-
-        const double use =
-            res_dominant_share(&view->instance.used[instance], view_capacity(view, instance));
-        const double price = (double)view->offer_price[view->instance.offer[instance]];
-
-        dear[count++] = (struct dear){
-            .instance = instance,
-            .price_per_use = use > 0 ? price / use : price * 1e9,
-            .id = view->instance.id[instance],
-        };
+        if (is_candidate(view, instance, options, &kinds, plan))
+            dear[count++] = dear_of(view, instance);
     }
-    if (count > 0)
-        qsort(dear, count, sizeof(*dear), compare_dear);
-    for (uint32_t i = 0; i < count; i++)
-        ret[i] = dear[i].instance;
-    return count;
+    *ret = ARENA_ARRAY(plan->arena, uint32_t, count);
+    return sort_dear(dear, count, *ret);
+}
+
+uint32_t clearing_candidates_of(const struct machine_index *index,
+                                const struct clearing_options *options, struct plan *plan,
+                                uint32_t **ret)
+{
+    const struct view *view = index->view;
+    const struct res kinds = kinds_there_are(view->catalogue);
+    struct room_place at = { INT64_MIN, 0 };
+    const struct room_entry *entry;
+    struct dear *dear;
+    uint32_t most = 0;
+    uint32_t count = 0;
+
+    if (options->rule == CLEARING_NEVER)
+        return 0;
+    while ((entry = room_order_next(&index->under, at)) != NULL &&
+           entry->at.key + options->after <= view->now) {
+        at = (struct room_place){ entry->at.key, entry->at.tie + 1 };
+        most++;
+    }
+    dear = ARENA_ARRAY(plan->arena, struct dear, most);
+    at = (struct room_place){ INT64_MIN, 0 };
+    while ((entry = room_order_next(&index->under, at)) != NULL) {
+        at = (struct room_place){ entry->at.key, entry->at.tie + 1 };
+        if (is_candidate(view, entry->row, options, &kinds, plan))
+            dear[count++] = dear_of(view, entry->row);
+        else if (entry->at.key + options->after > view->now &&
+                 plan->wake_at <= entry->at.key + options->after)
+            break; /* all others are due later */
+    }
+    *ret = ARENA_ARRAY(plan->arena, uint32_t, count);
+    return sort_dear(dear, count, *ret);
 }
 
 /* The tasks of an instance, longest first. */
@@ -141,16 +185,17 @@ static struct scale_out_task *tasks_of(const struct runtime_bins *bins, uint32_t
                                        struct arena *arena, uint32_t *ret_count)
 {
     const struct view *view = bins->view;
+    const enum runtime_rule rule = bins->index->rule;
     struct scale_out_task *tasks =
         ARENA_ARRAY(arena, struct scale_out_task, view->instance.task_count[instance]);
     uint32_t count = 0;
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        const msec_t runtime = bins->slots[bins->slot_of_task[task]].runtime;
+        const msec_t runtime = runtime_of_task(view, task, rule);
         uint32_t i = count++;
 
-        while (i > 0 && bins->slots[bins->slot_of_task[tasks[i - 1].task]].runtime < runtime) {
+        while (i > 0 && runtime_of_task(view, tasks[i - 1].task, rule) < runtime) {
             tasks[i] = tasks[i - 1];
             i--;
         }
@@ -174,7 +219,10 @@ struct clearing {
     struct runtime_bins *bins;
     const struct clearing_options *options;
     struct plan *plan;
-    msec_t *lasts; /* per open instance, from now, with all moves: CLEARING_PAYS alone has it */
+    struct row_map lasts; /* + 1, of instances that got tasks here: in 'lasting' */
+    msec_t *lasting;      /* how long they last, from now, with all moves that are made */
+    uint32_t lasting_count;
+    uint32_t lasting_room;
     struct stretch *stretched;
     uint32_t stretched_count;
     uint32_t stretched_room;
@@ -236,7 +284,7 @@ static bool lasts_longer_than_move(const struct clearing *clearing, const struct
         return false;
     if (clearing->plan->rent_count > move->rents)
         lost += boot_time(view, clearing->plan->rents[move->rents].offer);
-    return clearing->bins->slots[clearing->bins->slot_of_task[longest]].runtime > lost;
+    return runtime_of_task(view, longest, clearing->bins->index->rule) > lost;
 }
 
 /* What is charged for the instance from now on if it is kept for 'busy'. */
@@ -246,11 +294,39 @@ static money_t charge_for(const struct view *view, uint32_t instance, msec_t bus
                      lease_until(view, instance, busy));
 }
 
+/* How long the instance lasts, from now, with all moves that are made. */
+static msec_t lasts_of(const struct clearing *clearing, uint32_t instance)
+{
+    const uint32_t known = row_map_get(&clearing->lasts, instance);
+
+    return known > 0 ? clearing->lasting[known - 1] : runtime_bins_lasts(clearing->bins, instance);
+}
+
+static void set_lasts(struct clearing *clearing, uint32_t instance, msec_t lasts)
+{
+    uint32_t known = row_map_get(&clearing->lasts, instance);
+
+    if (known == 0) {
+        if (clearing->lasting_count == clearing->lasting_room) {
+            const uint32_t room = clearing->lasting_room > 0 ? clearing->lasting_room * 2 : 32;
+            msec_t *more = ARENA_ARRAY(clearing->plan->arena, msec_t, room);
+
+            if (clearing->lasting_count > 0)
+                memcpy(more, clearing->lasting, clearing->lasting_count * sizeof(*more));
+            clearing->lasting = more;
+            clearing->lasting_room = room;
+        }
+        known = ++clearing->lasting_count;
+        row_map_set(&clearing->lasts, instance, known);
+    }
+    clearing->lasting[known - 1] = lasts;
+}
+
 /* The instance must last until 'until' from now: what that adds to its charge. */
 static money_t stretch(struct clearing *clearing, uint32_t instance, msec_t until)
 {
     const struct view *view = clearing->bins->view;
-    const msec_t lasts = clearing->lasts[instance];
+    const msec_t lasts = lasts_of(clearing, instance);
 
     if (until <= lasts)
         return 0;
@@ -264,7 +340,7 @@ static money_t stretch(struct clearing *clearing, uint32_t instance, msec_t unti
         clearing->stretched_room = room;
     }
     clearing->stretched[clearing->stretched_count++] = (struct stretch){ instance, lasts };
-    clearing->lasts[instance] = until;
+    set_lasts(clearing, instance, until);
     return charge_for(view, instance, until) - charge_for(view, instance, lasts);
 }
 
@@ -273,7 +349,7 @@ static void take_back_stretches(struct clearing *clearing)
     while (clearing->stretched_count > 0) {
         const struct stretch *last = &clearing->stretched[--clearing->stretched_count];
 
-        clearing->lasts[last->instance] = last->lasts;
+        set_lasts(clearing, last->instance, last->lasts);
     }
 }
 
@@ -367,7 +443,7 @@ static money_t limit_of(const struct clearing *clearing, const struct move *move
         leave = time > leave ? time : leave;
     }
 
-    const money_t saved = charge_for(view, move->instance, clearing->lasts[move->instance]) -
+    const money_t saved = charge_for(view, move->instance, lasts_of(clearing, move->instance)) -
                           charge_for(view, move->instance, leave);
 
     return saved - saved / 3;
@@ -433,6 +509,7 @@ static bool try_to_clear(struct clearing *clearing, struct move *move, bool onto
             rest[homeless++] = move->tasks[i];
             continue;
         }
+        set_lasts(clearing, target, lasts_of(clearing, target)); /* without it */
         runtime_bins_assign(bins, task, target);
         plan_place_kept(plan, task, target, why);
     }
@@ -476,23 +553,15 @@ static void clear_one(struct clearing *clearing, uint32_t instance)
     move.limit = limit_of(clearing, &move);
     if (move.limit > 0 && (try_to_clear(clearing, &move, true) ||
                            (may_rent(view, &move) && try_to_clear(clearing, &move, false))))
-        clearing->lasts[instance] = MSEC_NEVER; /* who left it stretches it no more */
+        set_lasts(clearing, instance, MSEC_NEVER); /* who left it stretches it no more */
 }
 
 void clearing_run(struct runtime_bins *bins, const struct clearing_options *options,
                   const uint32_t *candidates, uint32_t count, struct plan *plan)
 {
-    const struct view *view = bins->view;
     struct clearing clearing = { .bins = bins, .options = options, .plan = plan };
 
-    if (count > 0 && options->rule == CLEARING_PAYS) {
-        clearing.lasts = ARENA_ARRAY(plan->arena, msec_t, view->instance.count);
-        INSTANCE_EACH(instance, view)
-        {
-            if (view_is_open(view, instance))
-                clearing.lasts[instance] = runtime_bins_lasts(bins, instance);
-        }
-    }
+    row_map_init(&clearing.lasts, plan->arena);
     for (uint32_t i = 0; i < count; i++) {
         /* What was assigned to it meanwhile could not be taken back. */
         if (runtime_bins_is_untouched(bins, candidates[i]))

@@ -19,7 +19,7 @@
  * restored; so much later it ends. As estimates err and who comes next is not known, what is saved must be
  * half as much again as what is charged for it. If machines that there are do not pay, new ones are tried.
  *
- * Costs:  O(instances + c log c + tasks on candidates x log instances) for c candidates; CLEARING_PAYS looks
+ * Costs:  O(instances, or under-used ones by an index, + c log c + tasks on candidates x log instances) for c candidates; CLEARING_PAYS looks
  *         at the tasks of gangs too, until it is known that the move does not pay.
  */
 #ifndef STINT_DECIDE_CLEARING_H
@@ -44,10 +44,15 @@ struct clearing_options {
     struct scale_out_options scale_out;
 };
 
-/* The candidates, dearest per use first. Returns their number; 'ret' has room for all instances. The plan
+/* The candidates, dearest per use first. Returns their number; 'ret' is the arena's. The plan
  * is told to wake when the next one will have been under-used for long enough. */
 uint32_t clearing_candidates(const struct view *view, const struct clearing_options *options,
-                             uint32_t *ret, struct plan *plan);
+                             struct plan *plan, uint32_t **ret);
+
+/* The same by an index, which is of now: without a look at those that are used by more than half. */
+uint32_t clearing_candidates_of(const struct machine_index *index,
+                                const struct clearing_options *options, struct plan *plan,
+                                uint32_t **ret);
 
 /* Clear those that are still under half given what was assigned in 'bins', which were built by the same
  * runtime rule. */

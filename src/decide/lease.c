@@ -178,7 +178,7 @@ void lease_release(const struct view *view, msec_t check_ms, const bool *spared,
     }
 }
 
-void lease_release_late(const struct view *view, msec_t margin_ms, const bool *spared,
+void lease_release_late(const struct view *view, msec_t margin_ms, const struct row_map *spared,
                         struct plan *plan)
 {
     assert(margin_ms >= 0);
@@ -188,7 +188,7 @@ void lease_release_late(const struct view *view, msec_t margin_ms, const bool *s
         const bool billed = view->instance.billed_from[instance] >= 0;
         const money_t price = view->offer_price[offer];
 
-        if (!view_is_open(view, instance) || spared[instance])
+        if (!view_is_open(view, instance) || row_map_has(spared, instance))
             continue;
 
         const msec_t release_ms = catalogue_type_of(view->catalogue, offer)->release_ms;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "decide/row_map.h"
 #include "model/plan.h"
 #include "model/view.h"
 
@@ -66,7 +67,7 @@ void lease_release(const struct view *view, msec_t check_ms, const bool *spared,
  * delays the act. Where time is billed in steps no longer than that, this is at once. An instance that
  * is not billed yet goes at once: it may never be. The plan is told to wake for the next one.
  */
-void lease_release_late(const struct view *view, msec_t margin_ms, const bool *spared,
+void lease_release_late(const struct view *view, msec_t margin_ms, const struct row_map *spared,
                         struct plan *plan);
 
 #endif

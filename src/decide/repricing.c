@@ -2,6 +2,7 @@
 #include "decide/repricing.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/map.h"
 #include "decide/lease.h"
@@ -14,6 +15,7 @@ enum {
     DOUBLINGS_MAX = 30,    /* of what must have been overpaid */
     MEMO = 256,            /* cheapest offers that are remembered: a power of two */
     LEAST_MOVE_MS = 60000, /* no move is so easy that it does not cost as much as this */
+    MANY_MACHINES = 64,    /* of an offer: from so many on they are not looked at in vain */
 };
 
 #define RUNTIME_MOST (MSEC_PER_HOUR * 24 * 365) /* nobody knows what comes after that */
@@ -46,12 +48,26 @@ struct memo {
 
 struct repricing {
     const struct view *view;
+    const struct machine_index *index;
     struct plan *plan;
-    bool *left;
-    struct dear **dear; /* per instance, or NULL */
-    bool *joined;       /* per instance: it is in a group */
-    bool *gang_seen;    /* per job */
+    struct row_map *uses;
+    msec_t changed; /* when a price changed last */
+    struct row_map
+        known; /* per instance that was looked at: 1 if it is not dear, else in 'dears', + 2 */
+    struct dear **dears;
+    uint32_t dear_count;
+    uint32_t dear_room;
+    struct row_map joined;    /* per instance: it is in a group */
+    struct row_map gang_seen; /* per job */
     struct memo memo[MEMO];
+};
+
+/* An offer as it is compared with others. */
+struct rate {
+    double least;   /* what an hour of it costs for the shortest tasks, */
+    double most;    /* and for the longest */
+    msec_t changed; /* its price, last; 0: never */
+    bool is_open;
 };
 
 /* Machines that are left together or not at all. */
@@ -168,13 +184,11 @@ static bool look_at_tasks(const struct view *view, struct dear *dear, uint64_t *
 
 /* The most that was overpaid from some moment on until now. What was saved before that does not count:
  * it is no reason to go on overpaying. */
-static double overpaid(const struct view *view, const struct dear *dear)
+static double overpaid_on(const struct view *view, const struct dear *dear, uint32_t from_offer)
 {
-    const struct price_series *mine =
-        &view->catalogue->offers[view->instance.offer[dear->instance]].price;
+    const struct price_series *mine = &view->catalogue->offers[from_offer].price;
     const struct price_series *other = &view->catalogue->offers[dear->to].price;
-    const double mine_factor =
-        risk_factor(view, view->instance.offer[dear->instance], dear->remaining);
+    const double mine_factor = risk_factor(view, from_offer, dear->remaining);
     const double other_factor = risk_factor(view, dear->to, dear->remaining);
     msec_t at = view->now;
     double sum = 0;
@@ -217,18 +231,18 @@ static void weigh(const struct view *view, struct dear *dear)
         charge(there, billing_paid_span(&to->billing, setup + dear->start_ms + dear->remaining));
     if (dear->move < least)
         dear->move = least;
-    dear->overpaid = overpaid(view, dear);
+    dear->overpaid = overpaid_on(view, dear, from);
 }
 
 /* Whether another machine would be cheaper, and one of the two prices has changed since the work began. */
-static bool is_dear(struct repricing *repricing, struct dear *dear, msec_t changed)
+static bool is_dear(struct repricing *repricing, struct dear *dear)
 {
     const struct view *view = repricing->view;
     uint64_t tasks;
 
     if (view->instance.state[dear->instance] != INSTANCE_READY ||
         view->instance.task_count[dear->instance] == 0 || view->instance.crowded[dear->instance] ||
-        !look_at_tasks(view, dear, &tasks) || changed <= dear->since)
+        !look_at_tasks(view, dear, &tasks) || repricing->changed <= dear->since)
         return false;
     dear->to = find_offer(repricing, dear, tasks);
     if (dear->to == OFFER_NONE)
@@ -244,29 +258,43 @@ static bool is_dear(struct repricing *repricing, struct dear *dear, msec_t chang
     return dear->gap > 0 && dear->saved > 0;
 }
 
-/* When a price changed last; 0: never. */
-static msec_t last_change(const struct view *view)
+/* What is known of the machine if it is dear, else NULL. */
+static struct dear *dear_of(struct repricing *repricing, uint32_t instance)
 {
-    const struct catalogue *catalogue = view->catalogue;
-    msec_t last = 0;
+    const uint32_t known = row_map_get(&repricing->known, instance);
+    struct dear dear = { .instance = instance, .since = MSEC_NEVER };
 
-    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        const msec_t change = price_last_change(&catalogue->offers[i].price, view->now);
-
-        if (change > last)
-            last = change;
+    if (known > 0)
+        return known > 1 ? repricing->dears[known - 2] : NULL;
+    if (!is_dear(repricing, &dear)) {
+        row_map_set(&repricing->known, instance, 1);
+        return NULL;
     }
-    return last;
+    if (repricing->dear_count == repricing->dear_room) {
+        const uint32_t room = repricing->dear_room > 0 ? repricing->dear_room * 2 : 32;
+        struct dear **more = ARENA_ARRAY(repricing->plan->arena, struct dear *, room);
+
+        for (uint32_t i = 0; i < repricing->dear_count; i++)
+            more[i] = repricing->dears[i];
+        repricing->dears = more;
+        repricing->dear_room = room;
+    }
+
+    struct dear *kept = ARENA_ARRAY(repricing->plan->arena, struct dear, 1);
+
+    *kept = dear;
+    repricing->dears[repricing->dear_count++] = kept;
+    row_map_set(&repricing->known, instance, repricing->dear_count + 1);
+    return kept;
 }
 
-/* The machine joins the group, with what only its own work costs. */
 static void join(struct repricing *repricing, struct group *group, struct dear *dear)
 {
     const struct machine_type *type = catalogue_type_of(repricing->view->catalogue, dear->to);
     const msec_t boot = type->acquire_ms + type->setup_ms;
     const msec_t pause = (boot > dear->stop_ms ? boot : dear->stop_ms) + dear->start_ms;
 
-    repricing->joined[dear->instance] = true;
+    row_map_set(&repricing->joined, dear->instance, 1);
     if (group->first == NULL)
         group->first = dear;
     else
@@ -295,10 +323,13 @@ static double join_gang(struct repricing *repricing, struct group *group, uint32
         const uint32_t instance = view->task.instance[task];
 
         assert(instance != ROW_NONE); /* a gang that may move is settled */
-        if (repricing->joined[instance])
+        if (row_map_has(&repricing->joined, instance))
             continue;
-        if (repricing->dear[instance] != NULL)
-            join(repricing, group, repricing->dear[instance]);
+
+        struct dear *dear = dear_of(repricing, instance);
+
+        if (dear != NULL)
+            join(repricing, group, dear);
         else
             idle +=
                 (double)view->offer_price[view->instance.offer[instance]] *
@@ -320,9 +351,10 @@ static struct group gather(struct repricing *repricing, struct dear *first)
         {
             const uint32_t job = view->task.job[task];
 
-            if (!view->job.gang[job] || view->job.tasks_left[job] < 2 || repricing->gang_seen[job])
+            if (!view->job.gang[job] || view->job.tasks_left[job] < 2 ||
+                row_map_has(&repricing->gang_seen, job))
                 continue;
-            repricing->gang_seen[job] = true;
+            row_map_set(&repricing->gang_seen, job, 1);
             idle += join_gang(repricing, &group, job);
         }
     }
@@ -370,39 +402,174 @@ static void leave(struct repricing *repricing, const struct dear *dear)
         plan_place_fresh(repricing->plan, task, rent, why);
     }
     plan_release(repricing->plan, dear->instance, why);
-    repricing->left[dear->instance] = true;
+    row_map_set(repricing->uses, dear->instance, USE_LEFT);
 }
 
-void repricing_run(const struct view *view, struct plan *plan, bool *left)
-{
-    const msec_t changed = last_change(view);
+/*
+ * Which machines to look at.
+ */
 
+static struct rate *list_rates(const struct view *view, struct arena *arena, msec_t *ret_changed)
+{
+    struct rate *rates = ARENA_ARRAY(arena, struct rate, view->catalogue->offer_count);
+
+    *ret_changed = 0;
+    for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
+        rates[i] = (struct rate){
+            .least = risk_price(view, i, 0),
+            .most = risk_price(view, i, RUNTIME_MOST),
+            .changed = price_last_change(&view->catalogue->offers[i].price, view->now),
+            .is_open = reservation_is_open(view, i),
+        };
+        if (rates[i].changed > *ret_changed)
+            *ret_changed = rates[i].changed;
+    }
+    return rates;
+}
+
+/* Whether 'to' could be cheaper than 'from' for some runtime. What an hour costs grows evenly with it, but for
+ * what is lost by rounding. */
+static bool may_be_cheaper(const struct rate *from, const struct rate *to)
+{
+    const double almost = 1 - 1e-9;
+
+    return to->is_open && (from->changed > 0 || to->changed > 0) &&
+           (to->least * almost < from->least || to->most * almost < from->most);
+}
+
+/* The most that any machine of 'from' can have overpaid by now, had it been one of 'to'. */
+static double overpaid_at_most(const struct view *view, uint32_t from, uint32_t to)
+{
+    double most = 0;
+
+    for (int longest = 0; longest < 2; longest++) {
+        const struct dear any = { .to = to, .remaining = longest ? RUNTIME_MOST : 0 };
+
+        const double overpaid = overpaid_on(view, &any, from);
+
+        most = overpaid > most ? overpaid : most;
+    }
+    return most * (1 + 1e-9);
+}
+
+/* Whether a machine of 'from', of which there are many, can have overpaid so much that it is left for 'to'. If it
+ * cannot yet, the plan wakes for it. */
+static bool can_pay(const struct repricing *repricing, const struct rate *rates, uint32_t from,
+                    uint32_t to)
+{
+    const struct view *view = repricing->view;
+    const double missing =
+        charge((double)view->offer_price[from], LEAST_MOVE_MS) - overpaid_at_most(view, from, to);
+    const double short_gap = rates[from].least - rates[to].least;
+    const double long_gap = rates[from].most - rates[to].most;
+    const double gap = short_gap > long_gap ? short_gap : long_gap;
+
+    if (missing <= 0)
+        return true;
+    if (gap > 0) {
+        const msec_t wake = view->now + 1 + (msec_t)(missing / gap * (double)MSEC_PER_HOUR);
+
+        if (wake < repricing->plan->wake_at)
+            repricing->plan->wake_at = wake;
+    }
+    return false;
+}
+
+/* When a price changed last that could make somebody leave machines of 'from' now; 0: nobody has to be looked at. */
+static msec_t last_reason(const struct repricing *repricing, const struct rate *rates,
+                          uint32_t from)
+{
+    const struct view *view = repricing->view;
+    const struct res *capacity = &catalogue_type_of(view->catalogue, from)->capacity;
+    const bool many = repricing->index->offer_used[from] >= MANY_MACHINES;
+    msec_t last = 0;
+
+    for (uint32_t to = 0; to < view->catalogue->offer_count; to++) {
+        const msec_t changed =
+            rates[from].changed > rates[to].changed ? rates[from].changed : rates[to].changed;
+
+        if (changed > last && may_be_cheaper(&rates[from], &rates[to]) &&
+            res_fits(capacity, &catalogue_type_of(view->catalogue, to)->capacity) &&
+            (!many || can_pay(repricing, rates, from, to)))
+            last = changed;
+    }
+    return last;
+}
+
+struct suspect {
+    uint64_t id;
+    uint32_t instance;
+};
+
+static int compare_suspects(const void *left, const void *right)
+{
+    const struct suspect *a = left;
+    const struct suspect *b = right;
+
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* The machines that have to be looked at, in the order of their ids. */
+static uint32_t list_suspects(const struct repricing *repricing, const struct rate *rates,
+                              struct suspect **ret)
+{
+    const struct view *view = repricing->view;
+    const struct machine_index *index = repricing->index;
+    msec_t *reasons = ARENA_ARRAY(repricing->plan->arena, msec_t, index->offer_count);
+    uint32_t most = 0;
+    uint32_t count = 0;
+
+    for (uint32_t from = 0; from < index->offer_count; from++) {
+        if (index->offer_used[from] == 0)
+            continue;
+        reasons[from] = last_reason(repricing, rates, from);
+        if (reasons[from] > 0)
+            most += index->offer_used[from];
+    }
+    *ret = ARENA_ARRAY(repricing->plan->arena, struct suspect, most);
+    for (uint32_t from = 0; from < index->offer_count && most > 0; from++) {
+        if (reasons[from] == 0)
+            continue;
+        for (uint32_t i = index->of_offer[from]; i != ROW_NONE; i = index->machines[i].next) {
+            if (index->machines[i].since < reasons[from])
+                (*ret)[count++] = (struct suspect){ view->instance.id[i], i };
+        }
+    }
+    if (count > 0)
+        qsort(*ret, count, sizeof(**ret), compare_suspects);
+    return count;
+}
+
+void repricing_run(const struct machine_index *index, struct plan *plan, struct row_map *uses)
+{
+    msec_t changed;
+    const struct rate *rates = list_rates(index->view, plan->arena, &changed);
+    struct suspect *suspects;
+
+    assert(index->is_full);
     if (changed == 0)
         return;
 
     struct repricing *repricing = ARENA_ARRAY(plan->arena, struct repricing, 1);
 
-    repricing->view = view;
+    repricing->view = index->view;
+    repricing->index = index;
     repricing->plan = plan;
-    repricing->left = left;
-    repricing->dear = ARENA_ARRAY(plan->arena, struct dear *, view->instance.count);
-    repricing->joined = ARENA_ARRAY(plan->arena, bool, view->instance.count);
-    repricing->gang_seen = ARENA_ARRAY(plan->arena, bool, view->job.count);
-    INSTANCE_EACH(instance, view)
-    {
-        struct dear dear = { .instance = instance, .since = MSEC_NEVER };
+    repricing->uses = uses;
+    repricing->changed = changed;
+    row_map_init(&repricing->known, plan->arena);
+    row_map_init(&repricing->joined, plan->arena);
+    row_map_init(&repricing->gang_seen, plan->arena);
 
-        if (!is_dear(repricing, &dear, changed))
-            continue;
-        repricing->dear[instance] = ARENA_ARRAY(plan->arena, struct dear, 1);
-        *repricing->dear[instance] = dear;
-    }
-    INSTANCE_EACH(instance, view)
-    {
-        if (repricing->dear[instance] == NULL || repricing->joined[instance])
+    const uint32_t count = list_suspects(repricing, rates, &suspects);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t instance = suspects[i].instance;
+
+        if (row_map_has(&repricing->joined, instance) || dear_of(repricing, instance) == NULL)
             continue;
 
-        const struct group group = gather(repricing, repricing->dear[instance]);
+        const struct group group = gather(repricing, dear_of(repricing, instance));
 
         if (!pays(repricing, &group))
             continue;

@@ -24,20 +24,24 @@
  *
  * Words:     dear: a machine that would be left, if only its own work counted.
  * Promises:  pure and deterministic. Only prices up to now are read.
- * Costs:     O(offers) if no price ever changed; else O(offers + tasks that run + l x offers) for l kinds
- *            of machines that differ in offer, set of tasks and runtime (by powers of two).
+ * Costs:     O(offers) if no price ever changed; else O(u x o + t + l x offers) for u offers that are in use and o
+ *            offers, one of which has changed its price; t tasks on machines of those offers that have a cheaper
+ *            one since; and l kinds of such machines that differ in offer, set of tasks and runtime (by powers of
+ *            two). Where there are many machines of an offer, they are looked at only when one of them can have
+ *            overpaid enough.
  * Memory:    the arena's.
  */
 #ifndef STINT_DECIDE_REPRICING_H
 #define STINT_DECIDE_REPRICING_H
 
-#include <stdbool.h>
-
+#include "decide/machine_index.h"
+#include "decide/row_map.h"
 #include "model/plan.h"
 #include "model/view.h"
 
-/* Plan what is to be left: new machines, their tasks, and a release of each one that is left, which is
- * marked in 'left' (per instance row). The plan is told to wake when enough will have been overpaid. */
-void repricing_run(const struct view *view, struct plan *plan, bool *left);
+/* Plan what is to be left: new machines, their tasks, and a release of each one that is left, which becomes
+ * USE_LEFT in 'uses' (per instance row). The plan is told to wake when enough will have been overpaid. The index
+ * is of now. */
+void repricing_run(const struct machine_index *index, struct plan *plan, struct row_map *uses);
 
 #endif

@@ -2,8 +2,13 @@
 #include "decide/room_soon.h"
 
 #include <assert.h>
+#include <string.h>
 
-enum { WINDOW = 64 }; /* batches that are looked at each time room comes free */
+enum {
+    WINDOW = 64,       /* batches that are looked at each time room comes free */
+    ENDS_LEAST = 1024, /* so many ends are looked at, */
+    ENDS_PER_TASK = 4, /* and so many more for each task that may wait */
+};
 
 /* A task leaves a machine at 'at', from now. */
 struct end {
@@ -12,18 +17,30 @@ struct end {
     const struct res *demand;
 };
 
+/* The next machine of one kind of line. */
+struct ahead {
+    msec_t at; /* its first task may end then, from now; MSEC_NEVER: there is no such machine */
+    struct room_place place;
+    uint32_t instance;
+};
+
 struct soon {
     struct batches *batches;
     const struct view *view;
     const struct runtime_bins *bins;
     const struct wait_limits *limits;
     struct plan *plan;
-    bool *expected;
-    struct end *heap; /* the soonest first */
+    struct row_map *uses;
+    struct ahead ahead[LINES]; /* machines that were not looked at yet */
+    struct end *heap;          /* the soonest first */
     uint32_t heap_count;
-    struct res *free; /* per instance */
-    uint32_t first;   /* batch that may have tasks left */
-    msec_t horizon;   /* nobody waits longer, from now */
+    uint32_t heap_room;
+    struct row_map seen; /* machines that were looked at: in 'free', + 1 */
+    struct res *free;
+    uint32_t free_count;
+    uint32_t free_room;
+    uint32_t first; /* batch that may have tasks left */
+    msec_t horizon; /* nobody waits longer, from now */
 };
 
 static bool is_sooner(const struct end *a, const struct end *b)
@@ -31,8 +48,25 @@ static bool is_sooner(const struct end *a, const struct end *b)
     return a->at != b->at ? a->at < b->at : a->instance < b->instance;
 }
 
+/* Room for one more in an array of the arena. */
+static void *one_more(struct arena *arena, void *old, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room)
+        return old;
+    *room = *room > 0 ? *room * 2 : 64;
+
+    void *more = arena_alloc(arena, *room, size);
+
+    if (count > 0)
+        memcpy(more, old, count * size);
+    return more;
+}
+
 static void push(struct soon *soon, struct end end)
 {
+    soon->heap = one_more(soon->plan->arena, soon->heap, soon->heap_count, &soon->heap_room,
+                          sizeof(*soon->heap));
+
     uint32_t at = soon->heap_count++;
 
     while (at > 0 && is_sooner(&end, &soon->heap[(at - 1) / 2])) {
@@ -105,6 +139,12 @@ static bool is_worth_waiting(const struct soon *soon, const struct batch *batch,
            at + batch->runtime <= runtime_bins_lasts(soon->bins, instance);
 }
 
+/* What is free on a machine that was looked at. */
+static struct res *free_on(const struct soon *soon, uint32_t instance)
+{
+    return &soon->free[row_map_get(&soon->seen, instance) - 1];
+}
+
 /* Promise the newest task of the batch the room that is free on the instance at 'at'. */
 static void promise(struct soon *soon, struct batch *batch, const struct res *demand,
                     uint32_t instance, msec_t at)
@@ -112,10 +152,10 @@ static void promise(struct soon *soon, struct batch *batch, const struct res *de
     const msec_t left = patience(soon, batch);
 
     assert(at >= 0);
-    assert(res_fits(demand, &soon->free[instance]));
+    assert(res_fits(demand, free_on(soon, instance)));
     (void)batch_take_last(batch);
-    res_sub(&soon->free[instance], demand);
-    soon->expected[instance] = true;
+    res_sub(free_on(soon, instance), demand);
+    row_map_set(soon->uses, instance, USE_EXPECTED);
     if (left < MSEC_NEVER - soon->view->now && soon->view->now + left + 1 < soon->plan->wake_at)
         soon->plan->wake_at = soon->view->now + left + 1;
     if (at + batch->runtime <= soon->horizon)
@@ -136,7 +176,7 @@ static void offer_room(struct soon *soon, uint32_t instance, msec_t at)
             continue;
         }
         seen++;
-        while (demand != NULL && batch->left > 0 && res_fits(demand, &soon->free[instance]) &&
+        while (demand != NULL && batch->left > 0 && res_fits(demand, free_on(soon, instance)) &&
                is_worth_waiting(soon, batch, instance, at))
             promise(soon, batch, demand, instance, at);
     }
@@ -156,42 +196,101 @@ static void note_end(struct soon *soon, uint32_t task, uint32_t instance)
         push(soon, (struct end){ end, instance, view_taken(soon->view, task, instance) });
 }
 
-static void list_ends(struct soon *soon)
+/* Look at the machine: at those of its tasks that end in time. */
+static void look_at(struct soon *soon, uint32_t instance)
 {
     const struct view *view = soon->view;
 
-    INSTANCE_EACH(instance, view)
+    if (row_map_has(&soon->seen, instance))
+        return;
+    soon->free = one_more(soon->plan->arena, soon->free, soon->free_count, &soon->free_room,
+                          sizeof(*soon->free));
+    soon->free[soon->free_count++] = runtime_bins_free(soon->bins, instance);
+    row_map_set(&soon->seen, instance, soon->free_count);
+    if (row_map_get(soon->uses, instance) == USE_LEFT)
+        return;
+    TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!view_is_open(view, instance) || soon->expected[instance])
-            continue;
-        soon->free[instance] = runtime_bins_free(soon->bins, instance);
-        TASK_EACH(task, view, view->instance.first_task[instance])
-        {
-            note_end(soon, task, instance);
-        }
-    }
-    for (uint32_t i = 0; i < soon->plan->place_count; i++) {
-        if (!soon->plan->places[i].fresh)
-            note_end(soon, soon->plan->places[i].task, soon->plan->places[i].target);
+        note_end(soon, task, instance);
     }
 }
 
-void room_soon(struct batches *batches, const struct runtime_bins *bins,
-               const struct wait_limits *limits, struct plan *plan, bool *expected)
+/* Go on to the first machine of the line at 'from' or after it. */
+static void go_on(struct soon *soon, enum machine_line line, struct room_place from)
 {
-    const struct view *view = batches->view;
+    const struct room_entry *entry = room_order_next(&soon->bins->index->ends[line], from);
+
+    soon->ahead[line] = (struct ahead){ .at = MSEC_NEVER };
+    if (entry != NULL)
+        soon->ahead[line] = (struct ahead){
+            .at = entry->at.key + line_shift(line, soon->view->now),
+            .place = entry->at,
+            .instance = entry->row,
+        };
+}
+
+/* Look at all machines that may have an end as soon as those that are known. */
+static void look_ahead(struct soon *soon)
+{
+    for (;;) {
+        enum machine_line line = LINE_END;
+
+        for (enum machine_line other = LINE_STILL; other < LINES; other++) {
+            if (soon->ahead[other].at < soon->ahead[line].at)
+                line = other;
+        }
+
+        const struct ahead ahead = soon->ahead[line];
+
+        if (ahead.at == MSEC_NEVER || ahead.at > soon->horizon ||
+            (soon->heap_count > 0 && soon->heap[0].at < ahead.at))
+            return;
+        look_at(soon, ahead.instance);
+        go_on(soon, line, (struct room_place){ ahead.place.key, ahead.place.tie + 1 });
+    }
+}
+
+/* What the plan has placed ends as well. */
+static void note_placed(struct soon *soon)
+{
+    for (uint32_t i = 0; i < soon->plan->place_count; i++) {
+        const struct plan_place *place = &soon->plan->places[i];
+
+        if (place->fresh)
+            continue;
+        look_at(soon, place->target);
+        note_end(soon, place->task, place->target);
+    }
+}
+
+/* Room comes free: that of all tasks that leave a machine at the same moment. */
+static void next_end(struct soon *soon)
+{
+    const struct end end = pop(soon);
+
+    res_add(free_on(soon, end.instance), end.demand);
+    while (soon->heap_count > 0 && soon->heap[0].at == end.at &&
+           soon->heap[0].instance == end.instance)
+        res_add(free_on(soon, end.instance), pop(soon).demand);
+    offer_room(soon, end.instance, end.at);
+}
+
+void room_soon(struct batches *batches, const struct runtime_bins *bins,
+               const struct wait_limits *limits, struct plan *plan, struct row_map *uses)
+{
     struct soon soon = {
         .batches = batches,
-        .view = view,
+        .view = batches->view,
         .bins = bins,
         .limits = limits,
         .plan = plan,
+        .uses = uses,
     };
-    size_t most = 0;
+    uint64_t looks = ENDS_LEAST;
 
     assert(limits->boot_wait >= 0);
     assert(limits->paid_wait >= 0);
-    soon.expected = expected;
+    assert(bins->index->is_full);
     for (uint32_t i = 0; i < batches->count; i++) {
         if (!may_wait(&batches->rows[i]))
             continue;
@@ -200,17 +299,18 @@ void room_soon(struct batches *batches, const struct runtime_bins *bins,
 
         if (longest > soon.horizon)
             soon.horizon = longest;
-        most += batches->rows[i].left;
+        looks += (uint64_t)batches->rows[i].left * ENDS_PER_TASK;
     }
-    if (soon.horizon == 0 || view->instance.living == 0)
+    if (soon.horizon == 0 || soon.view->instance.living == 0)
         return;
-    soon.heap = ARENA_ARRAY(plan->arena, struct end, view->task.living + most);
-    soon.free = ARENA_ARRAY(plan->arena, struct res, view->instance.count);
-    list_ends(&soon);
-    while (soon.heap_count > 0 && soon.first < batches->count) {
-        const struct end end = pop(&soon);
-
-        res_add(&soon.free[end.instance], end.demand);
-        offer_room(&soon, end.instance, end.at);
+    row_map_init(&soon.seen, plan->arena);
+    for (enum machine_line line = 0; line < LINES; line++)
+        go_on(&soon, line, (struct room_place){ INT64_MIN, 0 });
+    note_placed(&soon);
+    for (; looks > 0 && soon.first < batches->count; looks--) {
+        look_ahead(&soon);
+        if (soon.heap_count == 0)
+            return;
+        next_end(&soon);
     }
 }

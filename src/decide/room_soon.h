@@ -11,14 +11,16 @@
  * Nothing is reserved: the next decision looks again, and by then a task that was promised too much has
  * waited the longer and is promised the less. Gangs and jobs that are spread do not wait here.
  *
- * Costs:   O((e + w) (log (e + w) + k)) for e tasks that end in time, w that find room, and the first
- *          k = 64 batches that have tasks left.
+ * Costs:   O((e + w) (log (e + w) + k)) for e tasks that end before all have found room, w that find it, and the
+ *          first k = 64 batches that have tasks left. At most 1024 ends are looked at, and four for each task that
+ *          may wait: where more tasks end in time, machines are rented for who has not found room by then.
  * Memory:  the arena's.
  */
 #ifndef STINT_DECIDE_ROOM_SOON_H
 #define STINT_DECIDE_ROOM_SOON_H
 
 #include "decide/batches.h"
+#include "decide/row_map.h"
 #include "decide/runtime_bins.h"
 #include "model/plan.h"
 
@@ -33,11 +35,11 @@ msec_t wait_for_boot(const struct view *view, const struct batch *batch,
 
 /*
  * Take those that find room soon out of the batches. 'plan' has what was placed already, 'bins' too.
- * 'expected' (per instance row) is set where somebody waits for room, and machines of which it is set
- * already are passed over; the plan is told to wake when the
+ * 'uses' (per instance row) becomes USE_EXPECTED where somebody waits for room, and machines that are left
+ * are passed over; the plan is told to wake when the
  * first of them will have waited too long.
  */
 void room_soon(struct batches *batches, const struct runtime_bins *bins,
-               const struct wait_limits *limits, struct plan *plan, bool *expected);
+               const struct wait_limits *limits, struct plan *plan, struct row_map *uses);
 
 #endif

@@ -2,20 +2,7 @@
 #include "decide/runtime_bins.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "decide/lease.h"
-#include "learn/runtimes.h"
-
-enum { STACK_DEPTH = 64 }; /* of a walk down the tree: two nodes a level, 32 levels */
-
-msec_t runtime_of_task(const struct view *view, uint32_t task, enum runtime_rule rule)
-{
-    if (rule == RUNTIME_TOTAL)
-        return runtime_expected(view->task.estimate_ms[task]);
-    return runtime_remaining(view->task.estimate_ms[task], view_executed(view, task));
-}
 
 uint32_t runtime_bin(msec_t runtime)
 {
@@ -24,250 +11,104 @@ uint32_t runtime_bin(msec_t runtime)
     return seconds == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(seconds);
 }
 
-/* One number for "how much room": CPUs, GiB and accelerators added up, in thousandths. */
-static int64_t room_sum(const struct res *free)
+/* The shortest runtime of the bin. */
+static msec_t bin_start(uint32_t bin)
 {
-    return free->amount[RES_CPU] + free->amount[RES_ACCEL] + free->amount[RES_MEM] * 1000 / 1024;
+    if (bin == 0)
+        return 0;
+    return bin < RUNTIME_BINS ? ((msec_t)1 << (bin - 1)) * MSEC_PER_SEC : MSEC_NEVER;
 }
 
-/*
- * The tree. Node 1 is the root, node n has the children 2n and 2n+1, leaf i is node leaves + i.
- */
-
-static const struct runtime_room nothing = { .most = { { { -1, -1, -1 } }, { { -1, -1, -1 } } },
-                                             .sum = INT64_MIN };
-
-/* More than 4 GiB for each CPU that is free, or less. */
-static uint32_t room_kind(const struct res *free)
+void runtime_bins_begin(struct runtime_bins *bins, struct machine_index *index, struct arena *arena)
 {
-    enum { MIB_PER_MILLI_CPU = 4 };
-
-    return free->amount[RES_MEM] > free->amount[RES_CPU] * MIB_PER_MILLI_CPU;
-}
-
-static void set_leaf(struct runtime_bins *bins, uint32_t slot)
-{
-    const struct runtime_slot *at = &bins->slots[slot];
-    struct runtime_room *leaf = &bins->tree[bins->leaves + slot];
-
-    *leaf = nothing;
-    if (at->instance != ROW_NONE) {
-        leaf->most[room_kind(&at->free)] = at->free;
-        leaf->sum = room_sum(&at->free);
-    }
-}
-
-static void join(struct runtime_bins *bins, uint32_t node)
-{
-    const struct runtime_room *a = &bins->tree[(size_t)node * 2];
-    const struct runtime_room *b = &bins->tree[(size_t)node * 2 + 1];
-    struct runtime_room *up = &bins->tree[node];
-
-    for (uint32_t i = 0; i < ROOM_KINDS; i++) {
-        for (int kind = 0; kind < RES_KINDS; kind++) {
-            const int64_t left = a->most[i].amount[kind];
-            const int64_t right = b->most[i].amount[kind];
-
-            up->most[i].amount[kind] = left > right ? left : right;
-        }
-    }
-    up->sum = a->sum > b->sum ? a->sum : b->sum;
-}
-
-static void update(struct runtime_bins *bins, uint32_t slot)
-{
-    set_leaf(bins, slot);
-    for (uint32_t node = (bins->leaves + slot) / 2; node >= 1; node /= 2)
-        join(bins, node);
-}
-
-/*
- * Building.
- */
-
-struct draft {
-    msec_t runtime;
-    uint32_t row; /* of the instance or task */
-    bool is_task;
-};
-
-static int compare_drafts(const void *left, const void *right)
-{
-    const struct draft *a = left;
-    const struct draft *b = right;
-
-    if (a->runtime != b->runtime)
-        return a->runtime < b->runtime ? -1 : 1;
-    if (a->is_task != b->is_task)
-        return a->is_task ? 1 : -1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-static msec_t runtime_of_instance(const struct view *view, uint32_t instance,
-                                  enum runtime_rule rule)
-{
-    msec_t longest = rule == RUNTIME_PAID ? lease_left(view, instance) : 0;
-
-    TASK_EACH(task, view, view->instance.first_task[instance])
-    {
-        const msec_t runtime = runtime_of_task(view, task, rule);
-
-        if (runtime > longest)
-            longest = runtime;
-    }
-    return longest;
-}
-
-static uint32_t list_drafts(const struct view *view, enum runtime_rule rule, const uint32_t *tasks,
-                            uint32_t count, struct draft *drafts)
-{
-    uint32_t used = 0;
-
-    INSTANCE_EACH(instance, view)
-    {
-        if (view_is_open(view, instance))
-            drafts[used++] = (struct draft){
-                .runtime = runtime_of_instance(view, instance, rule),
-                .row = instance,
-            };
-    }
-    for (uint32_t i = 0; i < count; i++)
-        drafts[used++] = (struct draft){
-            .runtime = runtime_of_task(view, tasks[i], rule),
-            .row = tasks[i],
-            .is_task = true,
-        };
-    if (used > 0)
-        qsort(drafts, used, sizeof(*drafts), compare_drafts);
-    return used;
-}
-
-/* The first slot whose bin is 'bin' or more. */
-static uint32_t bin_start(const struct runtime_bins *bins, uint32_t bin)
-{
-    uint32_t low = 0;
-    uint32_t high = bins->slot_count;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (runtime_bin(bins->slots[middle].runtime) < bin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    *bins = (struct runtime_bins){ .view = index->view, .index = index, .arena = arena };
+    spread_init(&bins->spread, arena);
 }
 
 void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum runtime_rule rule,
-                        const uint32_t *tasks, uint32_t count, struct arena *arena)
+                        struct arena *arena)
 {
-    struct draft *drafts = ARENA_ARRAY(arena, struct draft, view->instance.living + count);
+    machine_index_init(&bins->own, rule, false, arena);
+    machine_index_absorb(&bins->own, view);
 
-    *bins = (struct runtime_bins){ .view = view, .arena = arena };
-    spread_init(&bins->spread, arena);
-    bins->slot_count = list_drafts(view, rule, tasks, count, drafts);
-    bins->leaves = 1;
-    while (bins->leaves < bins->slot_count)
-        bins->leaves *= 2;
-    bins->slots = ARENA_ARRAY(arena, struct runtime_slot, bins->slot_count);
-    bins->tree = ARENA_ARRAY(arena, struct runtime_room, (size_t)bins->leaves * 2);
-    bins->slot_of_instance = ARENA_ARRAY(arena, uint32_t, view->instance.count);
-    bins->slot_of_task = ARENA_ARRAY(arena, uint32_t, view->task.count);
-    bins->assigned = ARENA_ARRAY(arena, uint32_t, view->instance.count);
-    for (uint32_t slot = 0; slot < bins->slot_count; slot++) {
-        const struct draft *draft = &drafts[slot];
+    const struct machine_index own = bins->own;
 
-        bins->slots[slot] =
-            (struct runtime_slot){ .runtime = draft->runtime, .instance = ROW_NONE };
-        if (draft->is_task) {
-            bins->slot_of_task[draft->row] = slot;
-        } else {
-            bins->slots[slot].instance = draft->row;
-            bins->slots[slot].free = view_free(view, draft->row);
-            bins->slot_of_instance[draft->row] = slot;
-        }
-        set_leaf(bins, slot);
-    }
-    for (uint32_t bin = 0; bin <= RUNTIME_BINS; bin++)
-        bins->start[bin] = bin_start(bins, bin);
-    for (uint32_t slot = bins->slot_count; slot < bins->leaves; slot++)
-        bins->tree[bins->leaves + slot] = nothing;
-    for (uint32_t node = bins->leaves - 1; node >= 1; node--)
-        join(bins, node);
+    runtime_bins_begin(bins, &bins->own, arena);
+    bins->own = own;
 }
 
 /*
- * Finding.
+ * Finding. Places are given by how long machines last; 'shift' makes them those of one kind of line.
  */
 
-enum walk { WALK_FIRST, WALK_LAST, WALK_MOST_ROOM };
-
 struct query {
+    const struct runtime_bins *bins;
     uint32_t shape;
     uint32_t apart;   /* the job, if it is spread, else ROW_NONE */
     struct res least; /* what the shape takes at the least, in any family */
-    uint32_t from;    /* slots [from, to) */
-    uint32_t to;
-    enum walk walk;
 };
 
-static bool slot_fits(const struct runtime_bins *bins, const struct query *query, uint32_t slot)
+/* A machine that was found, and how long it lasts. */
+struct found {
+    const struct room_entry *entry; /* or NULL */
+    msec_t lasts;
+};
+
+static bool will_do(const void *context, const struct room_entry *entry)
 {
-    const struct runtime_slot *at = &bins->slots[slot];
+    const struct query *query = context;
+    const struct runtime_bins *bins = query->bins;
+    const struct res *demand = view_shape_demand(bins->view, query->shape, entry->row);
 
-    if (at->instance == ROW_NONE)
-        return false;
-
-    const struct res *demand = view_shape_demand(bins->view, query->shape, at->instance);
-
-    return demand != NULL && res_fits(demand, &at->free) &&
-           (query->apart == ROW_NONE || (!view_job_is_on(bins->view, query->apart, at->instance) &&
-                                         !spread_has(&bins->spread, query->apart, at->instance)));
+    return demand != NULL && res_fits(demand, &entry->free) &&
+           (query->apart == ROW_NONE || (!view_job_is_on(bins->view, query->apart, entry->row) &&
+                                         !spread_has(&bins->spread, query->apart, entry->row)));
 }
 
-/* A node of the tree with the slots below it. */
-struct span {
-    uint32_t node;
-    uint32_t from;
-    uint32_t to;
-};
-
-/* The first, last or roomiest slot of the range that holds the shape, or UINT32_MAX. */
-static uint32_t search(const struct runtime_bins *bins, const struct query *query)
+/* Whether 'a' is to be taken rather than 'b'. */
+static bool is_rather(enum room_walk walk, const struct found *a, const struct found *b)
 {
-    struct span stack[STACK_DEPTH];
-    uint32_t depth = 0;
-    uint32_t found = UINT32_MAX;
-    int64_t found_sum = INT64_MIN;
+    if (b->entry == NULL)
+        return true;
 
-    stack[depth++] = (struct span){ .node = 1, .from = 0, .to = bins->leaves };
-    while (depth > 0) {
-        const struct span span = stack[--depth];
-        const struct runtime_room *room = &bins->tree[span.node];
+    const struct room_place at_a = { a->lasts, a->entry->at.tie };
+    const struct room_place at_b = { b->lasts, b->entry->at.tie };
+    const int64_t sum_a = room_sum(&a->entry->free);
+    const int64_t sum_b = room_sum(&b->entry->free);
 
-        if (span.to <= query->from || span.from >= query->to ||
-            (!res_fits(&query->least, &room->most[0]) &&
-             !res_fits(&query->least, &room->most[1])) ||
-            (query->walk == WALK_MOST_ROOM && room->sum <= found_sum))
+    if (walk == ROOM_LAST)
+        return room_place_before(at_b, at_a);
+    if (walk == ROOM_MOST && sum_a != sum_b)
+        return sum_a > sum_b;
+    return room_place_before(at_a, at_b);
+}
+
+/* The first, last or roomiest machine from 'from' to 'to' that holds the shape. */
+static struct found search(const struct query *query, enum room_walk walk, struct room_place from,
+                           struct room_place to)
+{
+    const struct machine_index *index = query->bins->index;
+    struct found found = { NULL, 0 };
+
+    for (enum machine_line line = 0; line < LINES; line++) {
+        const msec_t shift = line_shift(line, index->view->now);
+        const struct room_query in_line = {
+            .walk = walk,
+            .from = { from.key - shift, from.tie },
+            .to = { to.key == MSEC_NEVER ? MSEC_NEVER : to.key - shift, to.tie },
+            .least = query->least,
+            .sum_above = walk == ROOM_MOST && found.entry != NULL ? room_sum(&found.entry->free) - 1
+                                                                  : INT64_MIN,
+            .will_do = will_do,
+            .context = query,
+        };
+        struct found here = { .entry = room_order_search(&index->busy[line], &in_line) };
+
+        if (here.entry == NULL)
             continue;
-        if (span.to - span.from == 1) {
-            if (!slot_fits(bins, query, span.from))
-                continue;
-            if (query->walk != WALK_MOST_ROOM)
-                return span.from;
-            found = span.from;
-            found_sum = room->sum;
-            continue;
-        }
-
-        const uint32_t middle = span.from + (span.to - span.from) / 2;
-        const struct span low = { span.node * 2, span.from, middle };
-        const struct span high = { span.node * 2 + 1, middle, span.to };
-
-        assert(depth + 2 <= STACK_DEPTH);
-        stack[depth++] = query->walk == WALK_LAST ? low : high;
-        stack[depth++] = query->walk == WALK_LAST ? high : low;
+        here.lasts = here.entry->at.key + shift;
+        if (is_rather(walk, &here, &found))
+            found = here;
     }
     return found;
 }
@@ -288,80 +129,64 @@ static struct res least_demand(const struct view *view, uint32_t shape)
     return least;
 }
 
-/* In the task's own bin, the instance whose end is closest to the task's. */
-static uint32_t find_closest(const struct runtime_bins *bins, struct query query, uint32_t own_slot)
+/* Where a machine would be that is promoted by the task: behind all others that last as long. */
+static struct room_place place_of_task(uint32_t task, msec_t runtime)
 {
-    const uint32_t from = query.from;
-    const uint32_t to = query.to;
-    const msec_t runtime = bins->slots[own_slot].runtime;
-
-    query.from = own_slot;
-    query.walk = WALK_FIRST;
-
-    const uint32_t after = search(bins, &query);
-
-    query.from = from;
-    query.to = own_slot < to ? own_slot : to;
-    query.walk = WALK_LAST;
-
-    const uint32_t before = search(bins, &query);
-
-    if (after == UINT32_MAX || before == UINT32_MAX)
-        return after != UINT32_MAX ? after : before;
-    return runtime - bins->slots[before].runtime <= bins->slots[after].runtime - runtime ? before
-                                                                                         : after;
+    return (struct room_place){ runtime, (uint64_t)1 << 32 | task };
 }
 
-/* Bin by bin from 'bin' in the direction of 'step', the roomiest instance of the nearest bin. */
-static uint32_t find_other_bin(const struct runtime_bins *bins, struct query query, uint32_t bin,
-                               int step)
+/* In the task's own bin, the instance whose end is closest to the task's. */
+static struct found find_closest(const struct query *query, uint32_t task, msec_t runtime)
 {
-    query.walk = WALK_MOST_ROOM;
-    for (;;) {
-        /* Jump over bins that nobody is in. */
-        if (step > 0) {
-            const uint32_t next = bins->start[bin + 1];
+    const uint32_t bin = runtime_bin(runtime);
+    const struct room_place own = place_of_task(task, runtime);
+    const struct room_place from = { bin_start(bin), 0 };
+    const struct room_place to = { bin_start(bin + 1), 0 };
+    const struct found after = search(query, ROOM_FIRST, own, to);
+    const struct found before = search(query, ROOM_LAST, from, own);
 
-            if (next == bins->slot_count)
-                return UINT32_MAX;
-            bin = runtime_bin(bins->slots[next].runtime);
-        } else {
-            const uint32_t start = bins->start[bin];
+    if (after.entry == NULL || before.entry == NULL)
+        return after.entry != NULL ? after : before;
+    return runtime - before.lasts <= after.lasts - runtime ? before : after;
+}
 
-            if (start == 0)
-                return UINT32_MAX;
-            bin = runtime_bin(bins->slots[start - 1].runtime);
-        }
-        query.from = bins->start[bin];
-        query.to = bins->start[bin + 1];
+/* The roomiest instance of the nearest bin that is longer, or shorter, and holds the shape. */
+static struct found find_other_bin(const struct query *query, msec_t runtime, bool longer)
+{
+    const uint32_t own = runtime_bin(runtime);
+    const struct room_place least = { 0, 0 };
+    const struct room_place most = { MSEC_NEVER, 0 };
+    const struct room_place below = { bin_start(own), 0 };
+    const struct room_place above = { bin_start(own + 1), 0 };
+    const struct found nearest =
+        longer ? search(query, ROOM_FIRST, above, most) : search(query, ROOM_LAST, least, below);
 
-        const uint32_t slot = search(bins, &query);
+    if (nearest.entry == NULL)
+        return nearest;
 
-        if (slot != UINT32_MAX)
-            return slot;
-    }
+    const uint32_t bin = runtime_bin(nearest.lasts);
+
+    return search(query, ROOM_MOST, (struct room_place){ bin_start(bin), 0 },
+                  (struct room_place){ bin_start(bin + 1), 0 });
 }
 
 uint32_t runtime_bins_find_in(const struct runtime_bins *bins, uint32_t task,
                               enum plan_reason_code where)
 {
-    const uint32_t own = bins->slot_of_task[task];
-    const uint32_t bin = runtime_bin(bins->slots[own].runtime);
+    const msec_t runtime = runtime_of_task(bins->view, task, bins->index->rule);
     const uint32_t shape = bins->view->task.shape[task];
     const uint32_t job = bins->view->task.job[task];
     const struct query query = {
+        .bins = bins,
         .shape = shape,
         .apart = bins->view->job.spread[job] ? job : ROW_NONE,
         .least = least_demand(bins->view, shape),
-        .from = bins->start[bin],
-        .to = bins->start[bin + 1],
     };
-    const uint32_t slot =
-        where == REASON_SAME_BIN
-            ? find_closest(bins, query, own)
-            : find_other_bin(bins, query, bin, where == REASON_LONGER_BIN ? 1 : -1);
+    const struct found found = where == REASON_SAME_BIN
+                                   ? find_closest(&query, task, runtime)
+                                   : find_other_bin(&query, runtime, where == REASON_LONGER_BIN);
 
-    return slot != UINT32_MAX ? bins->slots[slot].instance : ROW_NONE;
+    return found.entry != NULL ? found.entry->row : ROW_NONE;
 }
 
 uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
@@ -380,7 +205,7 @@ uint32_t runtime_bins_find(const struct runtime_bins *bins, uint32_t task,
 
 msec_t runtime_bins_lasts(const struct runtime_bins *bins, uint32_t instance)
 {
-    return bins->slots[bins->slot_of_instance[instance]].runtime;
+    return machine_lasts(bins->index, instance);
 }
 
 /*
@@ -389,7 +214,7 @@ msec_t runtime_bins_lasts(const struct runtime_bins *bins, uint32_t instance)
 
 static void log_change(struct runtime_bins *bins, uint32_t task, uint32_t instance)
 {
-    const uint32_t slot = bins->slot_of_instance[instance];
+    const struct machine *machine = &bins->index->machines[instance];
 
     if (bins->change_count == bins->change_room) {
         const uint32_t room = bins->change_room > 0 ? bins->change_room * 2 : 32;
@@ -403,75 +228,91 @@ static void log_change(struct runtime_bins *bins, uint32_t task, uint32_t instan
     bins->changes[bins->change_count++] = (struct runtime_change){
         .task = task,
         .instance = instance,
-        .slot = slot,
-        .assigned = bins->assigned[instance],
-        .free = bins->slots[slot].free,
+        .assigned = machine->assigned,
+        .line = machine->line,
+        .busy = machine->busy,
+        .free = machine->free,
     };
 }
 
-static void move_to(struct runtime_bins *bins, uint32_t instance, uint32_t slot,
-                    const struct res *free)
+/* The machine is there from now on, with that room. */
+static void move_to(struct runtime_bins *bins, uint32_t instance, enum machine_line line,
+                    struct room_place busy, const struct res *free)
 {
-    const uint32_t old = bins->slot_of_instance[instance];
+    struct machine *machine = &bins->index->machines[instance];
+    struct room_order *order = bins->index->busy;
 
-    if (old != slot) {
-        bins->slots[old].instance = ROW_NONE;
-        update(bins, old);
+    machine->free = *free;
+    if (!machine->is_out && machine->line == line && machine->busy.key == busy.key &&
+        machine->busy.tie == busy.tie) {
+        room_order_set_free(&order[line], busy, free);
+        return;
     }
-    bins->slots[slot].instance = instance;
-    bins->slots[slot].free = *free;
-    bins->slot_of_instance[instance] = slot;
-    update(bins, slot);
+    if (!machine->is_out)
+        room_order_remove(&order[machine->line], machine->busy);
+    machine->line = (uint8_t)line;
+    machine->busy = busy;
+    machine->is_out = false;
+    room_order_insert(&order[line],
+                      &(struct room_entry){ .at = busy, .free = *free, .row = instance });
 }
 
 void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t instance)
 {
-    const uint32_t slot = bins->slot_of_instance[instance];
-    const uint32_t own = bins->slot_of_task[task];
+    struct machine *machine = &bins->index->machines[instance];
     const uint32_t job = bins->view->task.job[task];
+    const msec_t runtime = runtime_of_task(bins->view, task, bins->index->rule);
     const struct res *demand = view_demand(bins->view, task, instance);
-    struct res free = bins->slots[slot].free;
+    struct res free = machine->free;
 
-    assert(bins->slots[slot].instance == instance);
+    assert(machine->is_open && !machine->is_out);
     assert(demand != NULL);
     assert(res_fits(demand, &free));
     log_change(bins, task, instance);
     if (bins->view->job.spread[job])
         spread_put(&bins->spread, job, instance);
-    bins->assigned[instance]++;
+    machine->assigned++;
     res_sub(&free, demand);
-    move_to(bins, instance, bins->slots[own].runtime > bins->slots[slot].runtime ? own : slot,
-            &free);
+    if (runtime > machine_lasts(bins->index, instance))
+        move_to(bins, instance, LINE_STILL, place_of_task(task, runtime), &free);
+    else
+        move_to(bins, instance, machine->line, machine->busy, &free);
 }
 
 void runtime_bins_remove(struct runtime_bins *bins, uint32_t instance)
 {
-    const uint32_t slot = bins->slot_of_instance[instance];
+    struct machine *machine = &bins->index->machines[instance];
 
-    assert(bins->slots[slot].instance == instance);
+    assert(machine->is_open && !machine->is_out);
     log_change(bins, ROW_NONE, instance);
-    bins->slots[slot].instance = ROW_NONE;
-    update(bins, slot);
+    room_order_remove(&bins->index->busy[machine->line], machine->busy);
+    machine->is_out = true;
 }
 
 struct res runtime_bins_free(const struct runtime_bins *bins, uint32_t instance)
 {
-    return bins->slots[bins->slot_of_instance[instance]].free;
+    return bins->index->machines[instance].free;
 }
 
 void runtime_bins_mark(struct runtime_bins *bins)
 {
-    bins->change_count = 0;
+    bins->mark = bins->change_count;
 }
 
 void runtime_bins_rollback(struct runtime_bins *bins)
 {
-    while (bins->change_count > 0) {
+    while (bins->change_count > bins->mark) {
         const struct runtime_change *change = &bins->changes[--bins->change_count];
 
         if (change->task != ROW_NONE && bins->view->job.spread[bins->view->task.job[change->task]])
             spread_drop(&bins->spread, bins->view->task.job[change->task], change->instance);
-        bins->assigned[change->instance] = change->assigned;
-        move_to(bins, change->instance, change->slot, &change->free);
+        bins->index->machines[change->instance].assigned = change->assigned;
+        move_to(bins, change->instance, change->line, change->busy, &change->free);
     }
+}
+
+void runtime_bins_end(struct runtime_bins *bins)
+{
+    bins->mark = 0;
+    runtime_bins_rollback(bins);
 }

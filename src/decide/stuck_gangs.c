@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/stuck_gangs.h"
 
+#include "decide/row_map.h"
+
 bool stuck_gangs_has(const struct view *view, uint32_t task)
 {
     return view->job.gang[view->task.job[task]] &&
@@ -36,19 +38,16 @@ static void place_gang(struct runtime_bins *bins, uint32_t job, struct plan *pla
 void stuck_gangs_place(struct runtime_bins *bins, struct plan *plan)
 {
     const struct view *view = bins->view;
-    bool *seen = NULL;
+    struct row_map seen;
 
+    row_map_init(&seen, plan->arena);
     TASK_EACH(task, view, view->task.waiting_first)
     {
         const uint32_t job = view->task.job[task];
 
-        if (!stuck_gangs_has(view, task))
+        if (!stuck_gangs_has(view, task) || row_map_has(&seen, job))
             continue;
-        if (seen == NULL)
-            seen = ARENA_ARRAY(plan->arena, bool, view->job.count);
-        if (seen[job])
-            continue;
-        seen[job] = true;
+        row_map_set(&seen, job, 1);
         place_gang(bins, job, plan);
     }
 }

@@ -102,6 +102,17 @@ void policy_place_alone(const struct view *view, struct plan *plan)
     }
 }
 
+void *policy_memory_create(const struct policy *policy)
+{
+    return policy->memory_create != NULL ? policy->memory_create() : NULL;
+}
+
+void policy_memory_destroy(const struct policy *policy, void *memory)
+{
+    if (memory != NULL)
+        policy->memory_destroy(memory);
+}
+
 void policy_release_empty(const struct view *view, struct plan *plan)
 {
     EMPTY_EACH(instance, view)

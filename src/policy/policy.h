@@ -3,7 +3,8 @@
  * policy.h - a named way to decide.
  *
  * A policy is one file that wires parts of decide/ together. It is a pure function: a view and what
- * history taught in, a plan out. Its options are a table, from which scenario files, help texts and
+ * history taught in, a plan out. It may have a memory of the view, so that a decision costs what has changed; with or
+ * without it the plan is the same, to the bit. Its options are a table, from which scenario files, help texts and
  * defaults come; their values reach it as whole numbers in the order of the table.
  */
 #ifndef STINT_POLICY_POLICY_H
@@ -39,6 +40,7 @@ struct policy_input {
     const struct knowledge *knowledge;
     const int64_t *option; /* one value per option of the policy */
     struct arena *arena;
+    void *memory; /* of this view, by policy_memory_create; NULL: all is looked at anew */
 };
 
 struct policy {
@@ -48,6 +50,8 @@ struct policy {
     uint32_t option_count;
     bool learns_colocation; /* reads knowledge.colocation, so it is worth observing */
     void (*decide)(const struct policy_input *in, struct plan *ret); /* call policy_decide */
+    void *(*memory_create)(void);                                    /* NULL: it has no memory */
+    void (*memory_destroy)(void *memory);
 };
 
 extern const struct policy policy_task_per_instance;
@@ -83,6 +87,11 @@ void policy_decide(const struct policy *policy, const struct policy_input *in, s
 
 /* A machine for every task that waits, the cheapest that holds it; those of one job are asked for together. */
 void policy_place_alone(const struct view *view, struct plan *plan);
+
+/* A memory for decisions on one view, or NULL if the policy has none. It is brought up to date by each decision, and
+ * can be destroyed at any time, even if the view is no more. */
+void *policy_memory_create(const struct policy *policy);
+void policy_memory_destroy(const struct policy *policy, void *memory);
 
 /* Let go of every open instance without tasks. */
 void policy_release_empty(const struct view *view, struct plan *plan);

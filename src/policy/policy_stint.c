@@ -13,12 +13,15 @@
  *    whose price has risen above that of others, where either pays.
  * A gang gets room for all its tasks or for none.
  */
+#include "base/mem.h"
 #include "decide/batches.h"
 #include "decide/clearing.h"
 #include "decide/lease.h"
+#include "decide/machine_index.h"
 #include "decide/rent_value.h"
 #include "decide/repricing.h"
 #include "decide/room_soon.h"
+#include "decide/row_map.h"
 #include "decide/runtime_bins.h"
 #include "decide/stuck_gangs.h"
 #include "policy/policy.h"
@@ -69,31 +72,8 @@ struct run {
     struct runtime_bins bins;
     struct batches batches;
     struct plan *plan;
-    bool *kept; /* per instance: it has got work, somebody waits for its room, or it is left */
+    struct row_map uses; /* enum machine_use, per instance */
 };
-
-/* All tasks that may get a place in this round: those that wait, and those on 'cleared'. */
-static uint32_t list_movable(const struct view *view, const uint32_t *cleared, uint32_t count,
-                             struct arena *arena, uint32_t **ret)
-{
-    uint32_t most = view->task.waiting_count;
-    uint32_t used = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        most += view->instance.task_count[cleared[i]];
-    *ret = ARENA_ARRAY(arena, uint32_t, most);
-    TASK_EACH(task, view, view->task.waiting_first)
-    {
-        (*ret)[used++] = task;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        TASK_EACH(task, view, view->instance.first_task[cleared[i]])
-        {
-            (*ret)[used++] = task;
-        }
-    }
-    return used;
-}
 
 static void put(struct run *run, uint32_t task, uint32_t target, enum plan_reason_code code)
 {
@@ -166,24 +146,25 @@ static void fill_kept(struct run *run)
 }
 
 /* Machines that this plan has given work, or that it gives back already, are no matter of leases. */
-static void note_kept(struct run *run)
+static void note_placed(struct run *run)
 {
     for (uint32_t i = 0; i < run->plan->place_count; i++) {
         if (!run->plan->places[i].fresh)
-            run->kept[run->plan->places[i].target] = true;
+            row_map_set(&run->uses, run->plan->places[i].target, USE_PLACED);
     }
 }
 
 /* Leave machines that have become too dear: nothing is placed there, and they are not cleared. Returns
  * how many of 'cleared' remain. */
-static uint32_t leave_dear(struct run *run, uint32_t *cleared, uint32_t count)
+static uint32_t leave_dear(struct run *run, const struct machine_index *index, uint32_t *cleared,
+                           uint32_t count)
 {
     uint32_t remain = 0;
 
     if (run->in->option[OPT_REPRICE] != 0)
-        repricing_run(run->view, run->plan, run->kept);
+        repricing_run(index, run->plan, &run->uses);
     for (uint32_t i = 0; i < count; i++) {
-        if (!run->kept[cleared[i]])
+        if (!row_map_has(&run->uses, cleared[i]))
             cleared[remain++] = cleared[i];
     }
     return remain;
@@ -195,10 +176,9 @@ static void close_left(struct run *run)
         runtime_bins_remove(&run->bins, run->plan->releases[i].instance);
 }
 
-static void decide(const struct policy_input *in, struct plan *ret)
+static void decide_by(struct run *run, struct machine_index *index)
 {
-    const struct view *view = in->view;
-    struct run run = { .in = in, .view = view, .plan = ret };
+    const struct policy_input *in = run->in;
     const struct wait_limits limits = {
         .boot_wait = in->option[OPT_WAIT_LIMIT],
         .paid_wait = in->option[OPT_PAID_WAIT],
@@ -209,26 +189,53 @@ static void decide(const struct policy_input *in, struct plan *ret)
         .runtime = RUNTIME_PAID,
         .scale_out = { .within_bins = true, .unit = UNIT_PER_KIND },
     };
-    uint32_t *cleared = ARENA_ARRAY(in->arena, uint32_t, view->instance.living);
-    uint32_t cleared_count = clearing_candidates(view, &clearing, cleared, ret);
-    uint32_t *movable;
+    uint32_t *cleared = NULL;
+    uint32_t cleared_count = clearing_candidates_of(index, &clearing, run->plan, &cleared);
 
-    run.kept = ARENA_ARRAY(in->arena, bool, view->instance.count);
-    cleared_count = leave_dear(&run, cleared, cleared_count);
-    if (view->task.waiting_count > 0 || cleared_count > 0) {
-        const uint32_t count = list_movable(view, cleared, cleared_count, in->arena, &movable);
-
-        runtime_bins_build(&run.bins, view, RUNTIME_PAID, movable, count, in->arena);
-        close_left(&run);
-        batches_build(&run.batches, view, in->arena);
-        stuck_gangs_place(&run.bins, ret);
-        fill_kept(&run);
-        room_soon(&run.batches, &run.bins, &limits, ret, run.kept);
-        rent_value(&run.batches, &run.bins, &limits, ret);
-        clearing_run(&run.bins, &clearing, cleared, cleared_count, ret);
+    row_map_init(&run->uses, in->arena);
+    cleared_count = leave_dear(run, index, cleared, cleared_count);
+    if (run->view->task.waiting_count > 0 || cleared_count > 0) {
+        runtime_bins_begin(&run->bins, index, in->arena);
+        close_left(run);
+        batches_build(&run->batches, run->view, in->arena);
+        stuck_gangs_place(&run->bins, run->plan);
+        fill_kept(run);
+        room_soon(&run->batches, &run->bins, &limits, run->plan, &run->uses);
+        rent_value(&run->batches, &run->bins, &limits, run->plan);
+        clearing_run(&run->bins, &clearing, cleared, cleared_count, run->plan);
+        runtime_bins_end(&run->bins);
     }
-    note_kept(&run);
-    lease_release_late(view, in->option[OPT_MARGIN], run.kept, ret);
+    note_placed(run);
+    lease_release_late(run->view, in->option[OPT_MARGIN], &run->uses, run->plan);
+}
+
+/* The memory is an index of the view's machines. */
+static void *memory_create(void)
+{
+    struct machine_index *index = mem_alloc(1, sizeof(*index));
+
+    machine_index_init(index, RUNTIME_PAID, true, NULL);
+    return index;
+}
+
+static void memory_destroy(void *memory)
+{
+    machine_index_done(memory);
+    mem_free(memory);
+}
+
+static void decide(const struct policy_input *in, struct plan *ret)
+{
+    struct run run = { .in = in, .view = in->view, .plan = ret };
+    struct machine_index fresh;
+    struct machine_index *index = in->memory;
+
+    if (index == NULL) {
+        machine_index_init(&fresh, RUNTIME_PAID, true, in->arena);
+        index = &fresh;
+    }
+    machine_index_absorb(index, in->view);
+    decide_by(&run, index);
 }
 
 const struct policy policy_stint = {
@@ -237,4 +244,6 @@ const struct policy policy_stint = {
     .options = options,
     .option_count = OPT_COUNT,
     .decide = decide,
+    .memory_create = memory_create,
+    .memory_destroy = memory_destroy,
 };

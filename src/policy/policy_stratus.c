@@ -105,29 +105,6 @@ static uint32_t list_waiting(const struct view *view, enum runtime_rule rule,
     return count;
 }
 
-/* All tasks that may get a place in this round: those that wait, and those on 'cleared'. */
-static uint32_t list_movable(const struct view *view, const uint32_t *cleared, uint32_t count,
-                             struct arena *arena, uint32_t **ret)
-{
-    uint32_t most = view->task.waiting_count;
-    uint32_t used = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        most += view->instance.task_count[cleared[i]];
-    *ret = ARENA_ARRAY(arena, uint32_t, most);
-    TASK_EACH(task, view, view->task.waiting_first)
-    {
-        (*ret)[used++] = task;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        TASK_EACH(task, view, view->instance.first_task[cleared[i]])
-        {
-            (*ret)[used++] = task;
-        }
-    }
-    return used;
-}
-
 /* Pack waiting tasks onto what runs, and rent for the rest. */
 static void place_waiting(struct runtime_bins *bins, const struct clearing_options *how,
                           struct plan *plan)
@@ -180,10 +157,9 @@ static void decide(const struct policy_input *in, struct plan *ret)
         .scale_out = { .within_bins = in->option[OPT_GROUPS] != 0,
                        .unit = (enum scale_out_unit)in->option[OPT_UNIT] },
     };
-    uint32_t *cleared = ARENA_ARRAY(in->arena, uint32_t, view->instance.living);
-    const uint32_t cleared_count = clearing_candidates(view, &how, cleared, ret);
+    uint32_t *cleared = NULL;
+    const uint32_t cleared_count = clearing_candidates(view, &how, ret, &cleared);
     struct runtime_bins bins;
-    uint32_t *movable;
 
     ret->release_when_empty = in->option[OPT_RELEASE] != 0;
     if (view->task.waiting_count == 0 && cleared_count == 0) {
@@ -191,9 +167,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
         return;
     }
 
-    const uint32_t count = list_movable(view, cleared, cleared_count, in->arena, &movable);
-
-    runtime_bins_build(&bins, view, how.runtime, movable, count, in->arena);
+    runtime_bins_build(&bins, view, how.runtime, in->arena);
     stuck_gangs_place(&bins, ret);
     place_waiting(&bins, &how, ret);
     clearing_run(&bins, &how, cleared, cleared_count, ret);

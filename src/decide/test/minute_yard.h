@@ -41,15 +41,11 @@ static inline void minute_yard_tasks(struct yard *yard, uint32_t shape, uint32_t
 /* The runtime bins of all that is in the yard. */
 static inline void minute_yard_bins(struct yard *yard, struct runtime_bins *ret)
 {
-    const struct view *view = &yard->view;
-    uint32_t *tasks = ARENA_ARRAY(&yard->arena, uint32_t, view->task.waiting_count);
-    uint32_t count = 0;
+    struct machine_index *index = ARENA_ARRAY(&yard->arena, struct machine_index, 1);
 
-    TASK_EACH(task, view, view->task.waiting_first)
-    {
-        tasks[count++] = task;
-    }
-    runtime_bins_build(ret, view, RUNTIME_PAID, tasks, count, &yard->arena);
+    machine_index_init(index, RUNTIME_PAID, true, &yard->arena);
+    machine_index_absorb(index, &yard->view);
+    runtime_bins_begin(ret, index, &yard->arena);
 }
 
 #endif

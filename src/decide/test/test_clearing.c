@@ -23,10 +23,27 @@ static void wait_a_while(struct yard *yard)
     yard->view.now += 10 * YARD_MINUTE;
 }
 
+/* By all machines and by an index, which agree. */
 static uint32_t candidates_of(struct yard *yard, const struct clearing_options *options,
                               uint32_t *ret)
 {
-    return clearing_candidates(&yard->view, options, ret, &yard->plan);
+    const msec_t wake_at = yard->plan.wake_at;
+    struct machine_index index;
+    uint32_t *all = NULL;
+    uint32_t *indexed = NULL;
+    const uint32_t count = clearing_candidates(&yard->view, options, &yard->plan, &all);
+    const msec_t woken_at = yard->plan.wake_at;
+
+    machine_index_init(&index, options->runtime, true, &yard->arena);
+    machine_index_absorb(&index, &yard->view);
+    yard->plan.wake_at = wake_at;
+    assert_int_equal(clearing_candidates_of(&index, options, &yard->plan, &indexed), count);
+    assert_int_equal(yard->plan.wake_at, woken_at);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(indexed[i], all[i]);
+        ret[i] = all[i];
+    }
+    return count;
 }
 
 /* Clear what can be; all tasks may move. */
@@ -35,17 +52,9 @@ static void clear_with(struct yard *yard, const struct clearing_options *options
     const struct view *view = &yard->view;
     uint32_t *candidates = ARENA_ARRAY(&yard->arena, uint32_t, view->instance.living);
     const uint32_t count = candidates_of(yard, options, candidates);
-    uint32_t *tasks = ARENA_ARRAY(&yard->arena, uint32_t, view->task.living);
-    uint32_t task_count = 0;
     struct runtime_bins bins;
 
-    for (uint32_t i = 0; i < count; i++) {
-        TASK_EACH(task, view, view->instance.first_task[candidates[i]])
-        {
-            tasks[task_count++] = task;
-        }
-    }
-    runtime_bins_build(&bins, view, options->runtime, tasks, task_count, &yard->arena);
+    runtime_bins_build(&bins, view, options->runtime, &yard->arena);
     clearing_run(&bins, options, candidates, count, &yard->plan);
 }
 

@@ -8,10 +8,11 @@
 
 static void release(struct yard *yard, msec_t margin)
 {
-    const bool spared[4] = { false };
+    struct row_map spared;
 
     plan_init(&yard->plan, &yard->arena);
-    lease_release_late(&yard->view, margin, spared, &yard->plan);
+    row_map_init(&spared, &yard->arena);
+    lease_release_late(&yard->view, margin, &spared, &yard->plan);
 }
 
 TEST(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end)

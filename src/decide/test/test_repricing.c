@@ -54,7 +54,8 @@ static uint32_t long_task(struct yard *yard, uint32_t shape, uint32_t offer)
 static uint32_t decide_at(struct yard *yard, msec_t now)
 {
     struct view *view = &yard->view;
-    bool *left = ARENA_ARRAY(&yard->arena, bool, view->instance.count);
+    struct machine_index index;
+    struct row_map uses;
 
     view->now = now;
     for (uint32_t i = 0; i < yard->catalogue.offer_count; i++)
@@ -62,9 +63,12 @@ static uint32_t decide_at(struct yard *yard, msec_t now)
     reservation_forget(view);
     reservation_update(view);
     plan_init(&yard->plan, &yard->arena);
-    repricing_run(view, &yard->plan, left);
+    machine_index_init(&index, RUNTIME_PAID, true, &yard->arena);
+    machine_index_absorb(&index, view);
+    row_map_init(&uses, &yard->arena);
+    repricing_run(&index, &yard->plan, &uses);
     for (uint32_t i = 0; i < view->instance.count; i++)
-        assert_int_equal(left[i], yard_releases(yard, i));
+        assert_int_equal(row_map_get(&uses, i) == USE_LEFT, yard_releases(yard, i));
     return yard->plan.release_count;
 }
 

@@ -21,13 +21,16 @@ static uint32_t left_over(struct yard *yard, const struct wait_limits *how, bool
 {
     struct batches batches;
     struct runtime_bins bins;
+    struct row_map uses;
     uint32_t left = 0;
 
+    row_map_init(&uses, &yard->arena);
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    room_soon(&batches, &bins, how, &yard->plan, expected);
+    room_soon(&batches, &bins, how, &yard->plan, &uses);
     for (uint32_t i = 0; i < batches.count; i++)
         left += batches.rows[i].left;
+    expected[0] = row_map_get(&uses, 0) == USE_EXPECTED;
     return left;
 }
 

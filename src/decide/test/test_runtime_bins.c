@@ -37,7 +37,7 @@ static uint32_t find(struct yard *yard, msec_t seconds, enum plan_reason_code *r
     const uint32_t task = yard_task_for(yard, 0, seconds * SECOND);
     struct runtime_bins bins;
 
-    runtime_bins_build(&bins, &yard->view, RUNTIME_REMAINING, &task, 1, &yard->arena);
+    runtime_bins_build(&bins, &yard->view, RUNTIME_REMAINING, &yard->arena);
     return runtime_bins_find(&bins, task, ret_why);
 }
 
@@ -128,16 +128,15 @@ TEST(without_a_longer_one_the_nearest_shorter_bin_is_taken_and_promoted)
     const uint32_t far = busy(&yard, 2, 5);
     const uint32_t first = yard_task_for(&yard, 0, 20 * SECOND);
     const uint32_t second = yard_task_for(&yard, 0, 20 * SECOND);
-    const uint32_t tasks[] = { first, second };
     struct runtime_bins bins;
-    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, tasks, 2, &yard.arena);
+    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &yard.arena);
 
     assert_int_equal(runtime_bins_find(&bins, first, &why), near);
     assert_int_equal(why, REASON_SHORTER_BIN);
     runtime_bins_assign(&bins, first, near);
     assert_int_equal(runtime_bins_find(&bins, second, &why), far); /* the first is full now */
     runtime_bins_assign(&bins, second, far);
-    assert_int_equal(runtime_bin(bins.slots[bins.slot_of_instance[far]].runtime), 5);
+    assert_int_equal(runtime_bin(runtime_bins_lasts(&bins, far)), 5);
     yard_done(&yard);
 }
 
@@ -150,7 +149,7 @@ TEST(a_machine_that_is_removed_takes_no_task_until_it_is_rolled_back)
     const uint32_t machine = busy(&yard, 1, 20);
     const uint32_t task = yard_task_for(&yard, 0, 20 * SECOND);
     struct runtime_bins bins;
-    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &task, 1, &yard.arena);
+    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &yard.arena);
     runtime_bins_mark(&bins);
     runtime_bins_remove(&bins, machine);
     assert_int_equal(runtime_bins_find(&bins, task, &why), ROW_NONE);
@@ -168,7 +167,7 @@ TEST(a_machine_is_untouched_until_it_gets_a_task_that_may_ask_for_nothing)
     const uint32_t machine = busy(&yard, 0, 0);
     const uint32_t task = yard_task(&yard, yard_shape(&yard, 0, 0, 0));
     struct runtime_bins bins;
-    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &task, 1, &yard.arena);
+    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &yard.arena);
     runtime_bins_mark(&bins);
     assert_true(runtime_bins_is_untouched(&bins, machine));
     runtime_bins_assign(&bins, task, machine);
@@ -425,7 +424,7 @@ TEST(random_histories_agree_with_a_twin_that_looks_at_every_machine)
 
         const uint32_t count = list_waiting(&yard.view, tasks);
 
-        runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, tasks, count, &yard.arena);
+        runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &yard.arena);
         play(&bins, &twin, tasks, count, &rng, seed);
         yard_done(&yard);
     }

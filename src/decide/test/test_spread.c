@@ -57,7 +57,7 @@ TEST(runtime_bins_pass_over_machines_that_have_a_sibling_until_it_is_taken_back)
     const uint32_t taken = yard_machine(&yard, 0);
     const uint32_t open = yard_machine(&yard, 0);
     yard_run(&yard, first, taken);
-    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, tasks, 2, &yard.arena);
+    runtime_bins_build(&bins, &yard.view, RUNTIME_REMAINING, &yard.arena);
 
     assert_int_equal(runtime_bins_find(&bins, tasks[0], &why), open);
     runtime_bins_mark(&bins);

@@ -25,9 +25,8 @@ static void set_up(struct scene *scene, uint32_t machines)
     reservation_forget(&yard->view);
     reservation_update(&yard->view);
 
-    const uint32_t tasks[] = { scene->gang, scene->gang + 1, scene->gang + 2 };
 
-    runtime_bins_build(&scene->bins, &yard->view, RUNTIME_REMAINING, tasks, 3, &yard->arena);
+    runtime_bins_build(&scene->bins, &yard->view, RUNTIME_REMAINING, &yard->arena);
 }
 
 TEST(a_gang_that_finds_room_for_all_is_placed)
