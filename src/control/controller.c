@@ -34,6 +34,7 @@ struct controller *controller_create(const struct controller_config *config)
                   config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
                                                          : RUNTIMES_GROUPS_MIN);
     controller->knowledge.profile = config->profile;
+    controller->memory = policy_memory_create(config->policy);
     controller->ledger = ledger_create();
     arena_init(&controller->arena);
     map_init(&controller->ended_jobs);
@@ -65,6 +66,7 @@ void controller_destroy(struct controller *controller)
 {
     if (controller == NULL)
         return;
+    policy_memory_destroy(controller->config.policy, controller->memory);
     view_done(&controller->view);
     colocation_done(&controller->knowledge.colocation);
     runtimes_done(&controller->knowledge.runtimes);

@@ -105,6 +105,7 @@ struct controller {
     struct view view;
     struct knowledge knowledge;
     struct ledger *ledger;
+    void *memory;       /* of the policy, or NULL */
     struct arena arena; /* of one decision */
     struct controller_stats stats;
     struct task_step *steps;

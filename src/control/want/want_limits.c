@@ -670,6 +670,7 @@ static void ask_policy(const void *context, struct plan *ret)
         .knowledge = &controller->knowledge,
         .option = controller->config.option,
         .arena = ret->arena,
+        .memory = controller->memory,
     };
 
     policy_decide(controller->config.policy, &input, ret);
