@@ -438,6 +438,8 @@ static bool moves_to(double dollars, msec_t left, struct shape_delays delays)
     yard_delays(&yard, delays);
     yard.view.offer_price[FOUR] = YARD_USD(dollars);
     yard.view.offer_blocked_until[TWO] = YARD_HOUR;
+    reservation_forget(&yard.view);
+    reservation_update(&yard.view);
     wait_a_while(&yard);
     clear_with(&yard, &pays);
 
