@@ -4,13 +4,14 @@
 # repro.sh STINT   the published results still come out as they should; in TAP
 #
 # Measures on public data (docs/DATA.md) and skips where that is absent. Each point is one command
-# whose --check holds the figures against what they should be; the last two look at the JSON.
+# whose --check holds the figures against what they should be; the last three look at the JSON.
 set -u
 stint=$(realpath "$1")
 cd "$(dirname "$0")/.." || exit 1
 data=${STINT_DATA:-../shared/data}
 
-if [ ! -r "$data/eva/pai_full.csv" ] || [ ! -r "$data/swf/SDSC-DS-2004-2.1-cln.swf.gz" ]; then
+if [ ! -r "$data/eva/pai_full.csv" ] || [ ! -r "$data/swf/SDSC-DS-2004-2.1-cln.swf.gz" ] ||
+    [ ! -r "$data/alibaba-batch-2017/jobs.csv.zst" ]; then
     echo "1..0 # SKIP no public data; see docs/DATA.md"
     exit 0
 fi
@@ -60,6 +61,7 @@ trap 'rm -rf "$scratch"' EXIT
 holds "Eva's table 14, interference as published" eva
 holds "Eva's table 14, interference permuted" eva --interference permuted
 holds "the semi-elastic cluster's modes" sec
+holds "Stratus and a rival on short tasks" stratus --policy supercloud --policy stratus
 holds "commitments on six logs (figure 7)" sec --figure 7
 holds "two clouds on four logs (figure 8)" sec --figure 8
 shape "repro eva has the promised columns" \
@@ -68,5 +70,8 @@ shape "repro eva has the promised columns" \
     eva --jobs 50
 shape "repro sec has the promised columns" \
     "policy cost_usd norm_cost wait_seconds utilisation seconds paper_wait_seconds paper_norm_wait" sec --jobs 500
+shape "repro stratus has the promised columns" \
+    "policy cost_usd known_cost_usd norm_cost latency_seconds norm_latency_p50 norm_latency_p95 memory_use
+    instances seconds" stratus --jobs 100
 echo "1..$count"
 exit $failed

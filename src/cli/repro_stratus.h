@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * repro_stratus.h - Stratus and its rivals (SoCC'18) on a public trace of short batch tasks.
+ *
+ * The paper's own traces are not public. docs/stratus-results.md says what was read how.
+ *
+ *   repro_stratus_world.c    the data: trace, machines, spot prices, and how a run is varied
+ *   repro_stratus_table.c    the four schedulers at fixed prices
+ *   repro_stratus_figures.c  figures 4, 7 and 8
+ */
+#ifndef STINT_CLI_REPRO_STRATUS_H
+#define STINT_CLI_REPRO_STRATUS_H
+
+#include "base/error.h"
+#include "cli/repro.h"
+#include "sim/simulation.h"
+#include "trace/trace.h"
+
+enum { STRATUS_BOOT_S = 95, STRATUS_BILLED_BOOT_S = 60 };
+
+/* What a run happens in. */
+struct stratus_setting {
+    int64_t billed_boot_s; /* of the 95 s that a boot takes */
+    int64_t spot_from;     /* spot prices from then on, in Unix time; 0: fixed prices, on demand */
+    uint32_t jobs;         /* only the first so many; 0: all */
+};
+
+struct stratus_world {
+    struct catalogue catalogue;
+    struct trace trace;
+};
+
+/* A policy with its options. */
+struct stratus_runner {
+    const char *label;
+    const struct policy *policy;
+    bool clears;        /* stratus: moves tasks off machines that are mostly idle */
+    uint32_t noise_ppm; /* estimates are wrong by up to the factor 1 + this */
+    enum sim_noise noise_side;
+};
+
+struct stratus_run {
+    struct sim_result result;
+    double latency_s;   /* of jobs, mean */
+    double latency_p50; /* of jobs, against the runtime of their tasks */
+    double latency_p95;
+    double memory_use; /* of what was paid for */
+    double seconds;    /* of processor time */
+};
+
+/* Returns 0, -ENOENT where the data is not there, or another negative errno. */
+int stratus_world_load(struct stratus_world *world, const struct stratus_setting *setting,
+                       struct error *reterr);
+void stratus_world_done(struct stratus_world *world);
+
+int stratus_world_run(const struct stratus_world *world, const struct stratus_runner *runner,
+                      uint64_t seed, struct stratus_run *ret, struct error *reterr);
+
+/* The rows of the table, from 0 on; NULL: there are no more. */
+const char *repro_stratus_name(uint32_t index);
+
+/* The two ways to answer; both return an exit code of verb.h. */
+int repro_stratus_table(const struct repro_options *options);
+int repro_stratus_figure(const struct repro_options *options);
+
+#endif
