@@ -3,62 +3,36 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
-#include "control/state/controller_state.h"
+#include "control/hear/hear.h"
+#include "control/reconcile/reconcile.h"
+#include "control/want/want.h"
 #include "decide/bonds.h"
 #include "decide/reservation.h"
 
-static msec_t next_price_change(const struct catalogue *catalogue, msec_t now)
-{
-    msec_t next = MSEC_NEVER;
-
-    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        const msec_t change = price_next_change(&catalogue->offers[i].price, now);
-
-        if (change < next)
-            next = change;
-    }
-    return next;
-}
+struct controller {
+    struct state state;
+    struct books books;
+    struct hearing hear;
+    struct wanting want;
+    struct reconciler reconciler;
+};
 
 struct controller *controller_create(const struct controller_config *config)
 {
     struct controller *controller = mem_alloc(1, sizeof(*controller));
 
-    controller->config = *config;
-    view_init(&controller->view, config->catalogue, config->shapes);
-    controller->view.round_ms = config->round_ms;
-    colocation_init(&controller->knowledge.colocation, config->default_rate);
-    runtimes_init(&controller->knowledge.runtimes, config->default_estimate_ms,
-                  config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
-                                                         : RUNTIMES_GROUPS_MIN);
-    controller->knowledge.profile = config->profile;
-    controller->memory = policy_memory_create(config->policy);
-    controller->ledger = ledger_create();
-    arena_init(&controller->arena);
-    map_init(&controller->ended_jobs);
-    map_init(&controller->ended_before);
-    map_init(&controller->asked);
-    map_init(&controller->gone);
-    map_init(&controller->gone_before);
-    controller->cloud_list.waiting_since = -1;
-    controller->engine_list.waiting_since = -1;
-    controller->next_key = config->first_key > 0 ? config->first_key : 1;
-    controller->next_unblock = MSEC_NEVER;
-    controller->next_wake = MSEC_NEVER;
-    controller->next_retry = MSEC_NEVER;
-    controller->queue_first = ROW_NONE;
-    controller->next_boot_timeout = MSEC_NEVER;
-    controller->proven_at = -1;
-    controller->next_proof = MSEC_NEVER;
-    controller->brake = config->brake;
-    controller->boots = mem_alloc(config->catalogue->offer_count, sizeof(*controller->boots));
-    controller->next_price = next_price_change(config->catalogue, 0);
-    for (uint32_t i = 0; i < config->catalogue->offer_count; i++) {
-        if (config->catalogue->offers[i].is_former)
-            controller->view.offer_blocked_until[i] = MSEC_NEVER;
-    }
+    state_init(&controller->state, config);
+    books_init(&controller->books, &controller->state);
+    hear_init(&controller->hear, &controller->state, &controller->books);
+    want_init(&controller->want, &controller->state, &controller->books);
+    controller->reconciler = (struct reconciler){
+        .state = &controller->state,
+        .books = &controller->books,
+        .hear = &controller->hear,
+        .engine = config->engine,
+        .cloud = config->cloud,
+    };
     return controller;
 }
 
@@ -66,48 +40,54 @@ void controller_destroy(struct controller *controller)
 {
     if (controller == NULL)
         return;
-    policy_memory_destroy(controller->config.policy, controller->memory);
-    view_done(&controller->view);
-    colocation_done(&controller->knowledge.colocation);
-    runtimes_done(&controller->knowledge.runtimes);
-    ledger_destroy(controller->ledger);
-    arena_done(&controller->arena);
-    map_done(&controller->ended_jobs);
-    map_done(&controller->ended_before);
-    map_done(&controller->asked);
-    map_done(&controller->gone);
-    map_done(&controller->gone_before);
-    mem_free(controller->steps);
-    mem_free(controller->present);
-    mem_free(controller->task_notes);
-    mem_free(controller->instance_notes);
-    mem_free(controller->lessons);
-    mem_free(controller->boots);
+    want_done(&controller->want);
+    hear_done(&controller->hear);
+    books_done(&controller->books);
+    state_done(&controller->state);
     mem_free(controller);
 }
 
-void controller_grow(struct controller *controller)
-{
-    const uint32_t tasks = controller->steps_room;
-    const uint32_t instances = controller->present_room;
+/*
+ * What it is told.
+ */
 
-    MEM_ROOM(controller->steps, controller->steps_room, controller->view.task.count);
-    for (uint32_t i = tasks; i < controller->steps_room; i++)
-        controller->steps[i] = (struct task_step){ .at = ROW_NONE };
-    MEM_ROOM(controller->lessons, controller->lessons_room, controller->view.job.count);
-    MEM_ROOM(controller->present, controller->present_room, controller->view.instance.count);
-    for (uint32_t i = instances; i < controller->present_room; i++)
-        controller->present[i] = ROW_NONE;
-    MEM_ROOM(controller->task_notes, controller->task_notes_room, controller->view.task.count);
-    MEM_ROOM(controller->instance_notes, controller->instance_notes_room,
-             controller->view.instance.count);
+void controller_tell_time(struct controller *controller, msec_t now)
+{
+    controller->state.has_clock = true;
+    (void)state_advance(&controller->state, now);
+}
+
+void controller_on_engine(struct controller *controller, const struct engine_event *event)
+{
+    hear_engine(&controller->hear, event);
+    (void)reconcile(&controller->reconciler);
+}
+
+void controller_on_cloud(struct controller *controller, const struct cloud_event *event)
+{
+    hear_cloud(&controller->hear, event);
+    (void)reconcile(&controller->reconciler);
+}
+
+void controller_remember(struct controller *controller, uint64_t instance, uint32_t offer,
+                         msec_t asked_at, msec_t now)
+{
+    (void)state_advance(&controller->state, now);
+    hear_remember(&controller->hear, instance, offer, asked_at);
+    (void)reconcile(&controller->reconciler);
+}
+
+void controller_remember_return(struct controller *controller, uint64_t instance)
+{
+    hear_remember_return(&controller->hear, instance);
+    (void)reconcile(&controller->reconciler);
 }
 
 void controller_tune(struct controller *controller, const struct controller_config *config)
 {
-    struct controller_config *mine = &controller->config;
+    struct controller_config *mine = &controller->state.config;
 
-    mine->policy = config->policy;
+    want_policy(&controller->want, config->policy);
     for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
         mine->option[i] = config->option[i];
     mine->refused_block_ms = config->refused_block_ms;
@@ -119,13 +99,24 @@ void controller_tune(struct controller *controller, const struct controller_conf
     mine->boot_timeout_ms = config->boot_timeout_ms;
     mine->starts_slowly = config->starts_slowly;
     mine->place_retry_ms = config->place_retry_ms;
-    controller->wants_decision = true;
+    controller->state.wants_decision = true;
 }
 
 void controller_prices_changed(struct controller *controller)
 {
-    controller->next_price = 0;
-    controller->wants_decision = true;
+    controller->books.next_price = 0;
+    controller->state.wants_decision = true;
+}
+
+void controller_set_budget(struct controller *controller, bool has_budget, money_t left)
+{
+    struct controller_config *mine = &controller->state.config;
+    const bool could = !mine->has_budget || mine->budget_left > 0;
+    const bool can = !has_budget || left > 0;
+
+    mine->has_budget = has_budget;
+    mine->budget_left = left;
+    controller->state.wants_decision = controller->state.wants_decision || could != can;
 }
 
 /* ROW_NONE: it is not known, or there already. */
@@ -138,10 +129,10 @@ static uint32_t find_requested(const struct view *view, uint64_t instance)
 
 void controller_rent_waits(struct controller *controller, uint64_t instance, msec_t now)
 {
-    struct view *view = &controller->view;
+    struct view *view = &controller->state.view;
     const uint32_t row = find_requested(view, instance);
 
-    now = controller_advance(controller, now);
+    now = state_advance(&controller->state, now);
     if (row == ROW_NONE)
         return;
 
@@ -152,253 +143,251 @@ void controller_rent_waits(struct controller *controller, uint64_t instance, mse
 
 void controller_rent_withdrawn(struct controller *controller, uint64_t instance, msec_t now)
 {
-    const uint32_t row = find_requested(&controller->view, instance);
+    const uint32_t row = find_requested(&controller->state.view, instance);
 
-    now = controller_advance(controller, now);
+    now = state_advance(&controller->state, now);
     if (row != ROW_NONE)
-        controller_never(controller, row, now);
+        hear_never(&controller->hear, row, now);
+    (void)reconcile(&controller->reconciler);
 }
 
-uint64_t controller_key(struct controller *controller)
+void controller_teach(struct controller *controller, const struct runtime_traits *traits,
+                      msec_t runtime_ms)
 {
-    return controller->next_key++;
+    runtimes_learn(&controller->books.knowledge.runtimes, traits, runtime_ms, RUNTIME_SEEN_ALL);
 }
 
-void controller_refresh_offers(struct controller *controller, msec_t now)
-{
-    struct view *view = &controller->view;
+/*
+ * What it does.
+ */
 
-    if (now < controller->next_price && now < controller->next_unblock)
-        return;
-    controller->next_unblock = MSEC_NEVER;
-    for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
-        view->offer_price[i] = price_at(&view->catalogue->offers[i].price, now);
-        if (view->offer_blocked_until[i] > now &&
-            view->offer_blocked_until[i] < controller->next_unblock)
-            controller->next_unblock = view->offer_blocked_until[i];
+void controller_audit(struct controller *controller, msec_t now)
+{
+    (void)state_advance(&controller->state, now);
+    hear_audit(&controller->hear);
+    (void)reconcile(&controller->reconciler);
+}
+
+/* What time tells before a decision, and what the plan is made of. */
+static void prepare(struct controller *controller, msec_t now)
+{
+    struct state *state = &controller->state;
+
+    state->wants_decision = false;
+    brake_check_proofs(&controller->books);
+    hear_check_boots(&controller->hear);
+    (void)reconcile(&controller->reconciler);
+    books_refresh_offers(&controller->books, now);
+    reservation_update(&state->view);
+    bonds_update(&state->view);
+    if (state->config.policy->learns_colocation)
+        books_observe(&controller->books);
+    arena_reset(&state->arena);
+}
+
+static void count_plan(struct controller *controller, const struct plan *plan)
+{
+    struct controller_stats *stats = &controller->state.stats;
+
+    stats->decisions++;
+    if (plan->kind != PLAN_PLAIN)
+        stats->weighed++;
+    if (plan->kind == PLAN_FULL) {
+        stats->fulls++;
+        tempo_full(&controller->books.knowledge.tempo);
     }
-    controller->next_price = next_price_change(view->catalogue, now);
-    reservation_forget(view);
 }
 
 void controller_decide(struct controller *controller, msec_t now)
 {
+    struct state *state = &controller->state;
     struct plan plan;
     struct turns turns;
 
-    now = controller_advance(controller, now);
-    controller->wants_decision = false;
-    controller_check_boots(controller);
-    controller_refresh_offers(controller, now);
-    reservation_update(&controller->view);
-    bonds_update(&controller->view);
-    if (controller->config.policy->learns_colocation)
-        controller_observe(controller);
-
-    arena_reset(&controller->arena);
-    controller_plan(controller, &plan, &turns);
-    controller->stats.decisions++;
-    if (plan.kind != PLAN_PLAIN)
-        controller->stats.weighed++;
-    if (plan.kind == PLAN_FULL) {
-        controller->stats.fulls++;
-        tempo_full(&controller->knowledge.tempo);
-    }
-    controller_trim(controller, &plan, &turns);
-    if (controller->config.on_plan != NULL)
-        controller->config.on_plan(controller->config.context, &controller->view, &plan);
-    controller_apply(controller, &plan);
-    controller_queue_ahead(controller, turns.first);
-    controller_watch_boots(controller);
+    prepare(controller, state_advance(state, now));
+    want_decision(&controller->want, &plan, &turns);
+    count_plan(controller, &plan);
+    want_trim(&controller->want, &plan, &turns);
+    (void)reconcile(&controller->reconciler);
+    if (state->config.on_plan != NULL)
+        state->config.on_plan(state->config.context, &state->view, &plan);
+    want_plan(&controller->want, &plan);
+    (void)reconcile(&controller->reconciler);
+    want_queue_ahead(&controller->want, turns.first);
+    (void)reconcile(&controller->reconciler);
+    hear_watch_boots(&controller->hear);
 }
+
+void controller_drain(struct controller *controller, msec_t now)
+{
+    now = state_advance(&controller->state, now);
+    want_drain(&controller->want);
+    (void)reconcile(&controller->reconciler);
+    controller->books.next_proof = MSEC_NEVER;
+    books_refresh_offers(&controller->books, now);
+    hear_watch_boots(&controller->hear);
+}
+
+/*
+ * What it is asked.
+ */
 
 bool controller_wants_decision(const struct controller *controller)
 {
-    return controller->wants_decision;
+    return controller->state.wants_decision;
 }
 
 msec_t controller_next_wake(const struct controller *controller)
 {
-    msec_t wake = controller->next_wake;
+    msec_t wake = controller->want.next_wake;
 
-    if (controller->view.task.living > 0 && controller->next_unblock < wake)
-        wake = controller->next_unblock;
-    if (controller->view.task.living > 0 && controller->next_price < wake)
-        wake = controller->next_price;
-    if (controller->view.task.living > 0 && controller->next_proof < wake)
-        wake = controller->next_proof;
-    if (controller->next_retry < wake)
-        wake = controller->next_retry;
-    if (controller->next_boot_timeout < wake)
-        wake = controller->next_boot_timeout;
+    if (controller->state.view.task.living > 0 && controller->books.next_unblock < wake)
+        wake = controller->books.next_unblock;
+    if (controller->state.view.task.living > 0 && controller->books.next_price < wake)
+        wake = controller->books.next_price;
+    if (controller->state.view.task.living > 0 && controller->books.next_proof < wake)
+        wake = controller->books.next_proof;
+    if (controller->want.next_retry < wake)
+        wake = controller->want.next_retry;
+    if (controller->hear.next_boot_timeout < wake)
+        wake = controller->hear.next_boot_timeout;
     return wake;
 }
 
 uint64_t controller_next_key(const struct controller *controller)
 {
-    return controller->next_key;
+    return controller->state.next_key;
 }
 
 bool controller_take_changed_account(struct controller *controller, uint64_t *ret_instance,
                                      struct ledger_account *ret)
 {
-    uint32_t row = ledger_take_changed_account(controller->ledger);
+    uint32_t row = ledger_take_changed_account(controller->books.ledger);
 
-    while (row != LEDGER_NONE && !ledger_account(controller->ledger, row, ret))
-        row = ledger_take_changed_account(controller->ledger);
+    while (row != LEDGER_NONE && !ledger_account(controller->books.ledger, row, ret))
+        row = ledger_take_changed_account(controller->books.ledger);
     if (row == LEDGER_NONE)
         return false;
-    *ret_instance = controller->view.instance.id[row];
+    *ret_instance = controller->state.view.instance.id[row];
     return true;
 }
 
 bool controller_take_changed_due(struct controller *controller, uint64_t *ret_task,
                                  struct ledger_due *ret)
 {
-    const struct task_table *table = &controller->view.task;
-    uint32_t row = ledger_take_changed_due(controller->ledger);
+    const struct task_table *table = &controller->state.view.task;
+    uint32_t row = ledger_take_changed_due(controller->books.ledger);
 
     while (row != LEDGER_NONE && table->state[row] == TASK_FREE)
-        row = ledger_take_changed_due(controller->ledger);
+        row = ledger_take_changed_due(controller->books.ledger);
     if (row == LEDGER_NONE)
         return false;
     *ret_task = table->id[row];
-    *ret = ledger_due(controller->ledger, row);
+    *ret = ledger_due(controller->books.ledger, row);
     return true;
 }
 
 uint32_t controller_queued(const struct controller *controller)
 {
-    return controller->queued;
-}
-
-void controller_teach(struct controller *controller, const struct runtime_traits *traits,
-                      msec_t runtime_ms)
-{
-    runtimes_learn(&controller->knowledge.runtimes, traits, runtime_ms, RUNTIME_SEEN_ALL);
+    return controller->state.queued;
 }
 
 bool controller_is_idle(const struct controller *controller)
 {
-    return controller->view.task.living == 0 && controller->view.instance.living == 0;
+    return controller->state.view.task.living == 0 && controller->state.view.instance.living == 0;
 }
 
 const struct view *controller_view(const struct controller *controller)
 {
-    return &controller->view;
+    return &controller->state.view;
 }
 
 const struct ledger *controller_ledger(const struct controller *controller)
 {
-    return controller->ledger;
+    return controller->books.ledger;
 }
 
 const struct knowledge *controller_knowledge(const struct controller *controller)
 {
-    return &controller->knowledge;
+    return &controller->books.knowledge;
 }
 
 const struct controller_stats *controller_stats(const struct controller *controller)
 {
-    return &controller->stats;
+    return &controller->state.stats;
 }
 
-/*
- * Observation: at every decision, each instance all of whose tasks run and report tells how fast
- * each of them is beside the others. A gang tells one thing only: see colocation_straggler.
- */
-
-static bool all_report(const struct view *view, uint32_t instance)
+bool controller_is_audited(const struct controller *controller)
 {
-    TASK_EACH(task, view, view->instance.first_task[instance])
-    {
-        if (view->task.rate_ppm[task] == RATE_NONE)
-            return false;
-    }
-    return true;
+    return controller->hear.cloud_list.has_ended && controller->hear.engine_list.has_ended;
 }
 
-static uint64_t set_hash(const struct view *view, uint32_t instance)
+msec_t controller_waits_for_cloud(const struct controller *controller)
 {
-    uint64_t hash = 0;
-
-    TASK_EACH(task, view, view->instance.first_task[instance])
-    {
-        hash += colocation_token(view->task.shape[task]);
-    }
-    return hash;
+    return controller->hear.cloud_list.waiting_since;
 }
 
-static double rate_of(const struct view *view, uint32_t task)
+msec_t controller_waits_for_engine(const struct controller *controller)
 {
-    const double rate = (double)view->task.rate_ppm[task] / RATE_FULL_PPM;
-
-    return rate < 1.0 ? rate : 1.0;
+    return controller->hear.engine_list.waiting_since;
 }
 
-/* One entry for the gang that 'first' is the first task of, if all its tasks report. */
-static void observe_gang(struct controller *controller, uint32_t job)
+uint32_t controller_missing(const struct controller *controller)
 {
-    const struct view *view = &controller->view;
-    struct colocation_member *members =
-        ARENA_ARRAY(&controller->arena, struct colocation_member, view->job.tasks_left[job]);
-    uint32_t count = 0;
-    double slowest = 1.0;
-
-    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
-         task = view->task.sibling[task]) {
-        const uint32_t instance = view->task.instance[task];
-
-        if (instance == ROW_NONE || view->task.rate_ppm[task] == RATE_NONE ||
-            !all_report(view, instance))
-            return;
-        if (rate_of(view, task) < slowest)
-            slowest = rate_of(view, task);
-        members[count++] = (struct colocation_member){
-            .shape = view->task.shape[task],
-            .neighbour_count = view->instance.task_count[instance] - 1,
-            .neighbours = set_hash(view, instance) - colocation_token(view->task.shape[task]),
-        };
-    }
-
-    const uint32_t who =
-        colocation_straggler(&controller->knowledge.colocation, members, count, slowest);
-
-    if (members[who].neighbour_count > 0)
-        colocation_observe(&controller->knowledge.colocation, members[who].shape,
-                           members[who].neighbours, slowest);
+    return controller->state.doubts.missing;
 }
 
-static bool shares_pace(const struct view *view, uint32_t task)
+bool controller_doubts(const struct controller *controller)
 {
-    const uint32_t job = view->task.job[task];
-
-    return view->job.gang[job] && view->job.task_count[job] > 1;
+    return controller->state.doubts.is_doubting;
 }
 
-void controller_observe(struct controller *controller)
+uint32_t controller_rivals(const struct controller *controller)
 {
-    const struct view *view = &controller->view;
-    bool *gang_seen = ARENA_ARRAY(&controller->arena, bool, view->job.count);
+    return controller->state.doubts.rivals;
+}
 
-    INSTANCE_EACH(instance, view)
-    {
-        if (view->instance.task_count[instance] < 2 || !all_report(view, instance))
-            continue;
+uint32_t controller_failed_boots(const struct controller *controller)
+{
+    return brake_is_probing(&controller->books) ? brake_failures(&controller->books) : 0;
+}
 
-        const uint64_t hash = set_hash(view, instance);
+struct controller_brake controller_brake(const struct controller *controller)
+{
+    return controller->books.brake;
+}
 
-        TASK_EACH(task, view, view->instance.first_task[instance])
-        {
-            const uint32_t shape = view->task.shape[task];
+msec_t controller_leaving_since(const struct controller *controller, uint32_t instance)
+{
+    const struct instance_note *note = &controller->state.instance_notes[instance];
 
-            if (!shares_pace(view, task)) {
-                colocation_observe(&controller->knowledge.colocation, shape,
-                                   hash - colocation_token(shape), rate_of(view, task));
-            } else if (!gang_seen[view->task.job[task]]) {
-                gang_seen[view->task.job[task]] = true;
-                observe_gang(controller, view->task.job[task]);
-            }
-        }
-    }
+    return controller->state.view.instance.state[instance] == INSTANCE_DRAINING && note->is_leaving
+               ? note->leaving_since
+               : -1;
+}
+
+struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task)
+{
+    return want_wait_of(&controller->state, task);
+}
+
+money_t controller_price_per_hour(const struct controller *controller)
+{
+    return want_price_per_hour(&controller->state.view);
+}
+
+money_t controller_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now)
+{
+    return want_first_charge(catalogue, offer, now);
+}
+
+void controller_check(struct controller *controller)
+{
+    view_check(&controller->state.view);
+    state_mark_all(&controller->state);
+
+    const uint32_t acts = reconcile(&controller->reconciler);
+
+    assert(acts == 0);
+    (void)acts;
 }

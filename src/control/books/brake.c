@@ -16,127 +16,116 @@
  */
 #include <assert.h>
 
-#include "control/state/controller_state.h"
+#include "control/books/books.h"
 
 enum { PROBE_AFTER = 3, FRESH_MOST = 4 };
 
 static const msec_t proof_ms = 10 * MSEC_PER_SEC;
 static const msec_t wait_ms = 60 * MSEC_PER_SEC;
 
-bool controller_is_coming(const struct view *view, uint32_t instance)
+bool brake_is_coming(const struct view *view, uint32_t instance)
 {
     return view->instance.state[instance] == INSTANCE_REQUESTED ||
            view->instance.state[instance] == INSTANCE_BOOTING;
 }
 
-static uint32_t failures(const struct controller *controller)
+uint32_t brake_failures(const struct books *books)
 {
-    const struct controller_brake *brake = &controller->brake;
+    const struct controller_brake *brake = &books->brake;
 
     return brake->failed_boots > brake->failed_starts ? brake->failed_boots : brake->failed_starts;
 }
 
-uint32_t controller_failed_boots(const struct controller *controller)
+bool brake_is_probing(const struct books *books)
 {
-    return failures(controller) >= PROBE_AFTER ? failures(controller) : 0;
+    return brake_failures(books) >= PROBE_AFTER;
 }
 
-bool controller_is_probing(const struct controller *controller)
+uint64_t brake_allows(const struct books *books)
 {
-    return failures(controller) >= PROBE_AFTER;
-}
+    const uint32_t failed = brake_failures(books);
 
-struct controller_brake controller_brake(const struct controller *controller)
-{
-    return controller->brake;
-}
-
-uint64_t controller_brake_allows(const struct controller *controller)
-{
-    const uint32_t failed = failures(controller);
-
-    if (controller->config.boot_timeout_ms == 0)
+    if (books->state->config.boot_timeout_ms == 0)
         return BRAKE_OFF;
     if (failed >= PROBE_AFTER)
-        return controller->view.now >= controller->brake.not_before ? 1 : 0;
-    if (failed > 0 && controller->config.starts_slowly)
+        return books->state->view.now >= books->brake.not_before ? 1 : 0;
+    if (failed > 0 && books->state->config.starts_slowly)
         return FRESH_MOST - failed;
-    return controller->brake.is_proven || !controller->config.starts_slowly ? BRAKE_OFF
-                                                                            : FRESH_MOST;
+    return books->brake.is_proven || !books->state->config.starts_slowly ? BRAKE_OFF : FRESH_MOST;
 }
 
 /* A machine that is ready is proof enough where only boots have failed. */
-static bool counts_as_unproven(const struct controller *controller, uint32_t instance)
+static bool counts_as_unproven(const struct books *books, uint32_t instance)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &books->state->view;
 
-    if (controller->instance_notes[instance].is_good ||
+    if (books->state->instance_notes[instance].is_good ||
         view->instance.state[instance] == INSTANCE_RETURNED)
         return false;
-    return controller_is_coming(view, instance) || controller->brake.failed_starts > 0 ||
-           (controller->config.starts_slowly && !controller->brake.is_proven);
+    return brake_is_coming(view, instance) || books->brake.failed_starts > 0 ||
+           (books->state->config.starts_slowly && !books->brake.is_proven);
 }
 
-uint64_t controller_unproven(const struct controller *controller)
+uint64_t brake_unproven(const struct books *books)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &books->state->view;
     uint64_t count = 0;
 
-    if (controller_brake_allows(controller) == BRAKE_OFF)
+    if (brake_allows(books) == BRAKE_OFF)
         return 0;
     INSTANCE_EACH(instance, view)
     {
-        count += counts_as_unproven(controller, instance);
+        count += counts_as_unproven(books, instance);
     }
     return count;
 }
 
 /* One more in a row. */
-static void engage(struct controller *controller, uint32_t *count, msec_t at)
+static void engage(struct books *books, uint32_t *count, msec_t at)
 {
     static const msec_t most_ms = MSEC_PER_HOUR;
     msec_t wait = wait_ms;
 
     ++*count;
-    if (failures(controller) < PROBE_AFTER || !controller->config.starts_slowly)
+    if (brake_failures(books) < PROBE_AFTER || !books->state->config.starts_slowly)
         return;
-    for (uint32_t i = PROBE_AFTER; i < failures(controller) && wait < most_ms; i++)
+    for (uint32_t i = PROBE_AFTER; i < brake_failures(books) && wait < most_ms; i++)
         wait *= 2;
-    controller->brake.not_before = at + (wait < most_ms ? wait : most_ms);
+    books->brake.not_before = at + (wait < most_ms ? wait : most_ms);
 }
 
-void controller_proved_good(struct controller *controller, uint32_t instance)
+void brake_proved_good(struct books *books, uint32_t instance)
 {
-    struct controller_brake *brake = &controller->brake;
+    struct controller_brake *brake = &books->brake;
 
-    if (controller->instance_notes[instance].is_good)
+    if (books->state->instance_notes[instance].is_good)
         return;
-    controller->instance_notes[instance].is_good = true;
-    if (brake->is_proven && failures(controller) == 0)
+    books->state->instance_notes[instance].is_good = true;
+    if (brake->is_proven && brake_failures(books) == 0)
         return;
     *brake = (struct controller_brake){ .is_proven = true };
-    controller->wants_decision = true;
+    books->state->wants_decision = true;
 }
 
-void controller_boot_worked(struct controller *controller, uint32_t instance)
+void brake_boot_worked(struct books *books, uint32_t instance)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &books->state->view;
 
-    controller->boots[view->instance.offer[instance]] = (struct boot_record){ 0 };
-    controller->brake.failed_boots = 0;
-    if (view->instance.rented_at[instance] > controller->proven_at)
-        controller->proven_at = view->instance.rented_at[instance];
+    books->boots[view->instance.offer[instance]] = (struct boot_record){ 0 };
+    books->brake.failed_boots = 0;
+    if (view->instance.rented_at[instance] > books->proven_at)
+        books->proven_at = view->instance.rented_at[instance];
 }
 
-void controller_starts_failed(struct controller *controller, uint32_t instance)
+void brake_starts_failed(struct books *books, uint32_t instance)
 {
-    struct instance_note *note = &controller->instance_notes[instance];
+    struct instance_note *note = &books->state->instance_notes[instance];
 
-    if (controller->config.boot_timeout_ms == 0 || note->is_good || !note->is_faulted ||
+    if (books->state->config.boot_timeout_ms == 0 || note->is_good || !note->is_faulted ||
         note->losses == 0)
         return;
     note->is_faulted = false; /* it counts once */
-    engage(controller, &controller->brake.failed_starts, controller->view.now);
+    engage(books, &books->brake.failed_starts, books->state->view.now);
 }
 
 /* For how long the offer is left alone. */
@@ -150,21 +139,21 @@ static msec_t block_ms(const struct controller_config *config, uint32_t failures
     return length;
 }
 
-void controller_boot_failed(struct controller *controller, uint32_t instance, msec_t at)
+void brake_boot_failed(struct books *books, uint32_t instance, msec_t at)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &books->state->view;
     const uint32_t offer = view->instance.offer[instance];
     const msec_t asked_at = view->instance.rented_at[instance];
-    struct boot_record *record = &controller->boots[offer];
+    struct boot_record *record = &books->boots[offer];
 
     if (record->failures == 0 || asked_at >= record->failed_at) {
         record->failures++;
         record->failed_at = at;
     }
     /* If one that was asked for as late or later became ready, it is this machine that is bad. */
-    if (asked_at > controller->proven_at)
-        engage(controller, &controller->brake.failed_boots, at);
-    controller_block(controller, offer, at, block_ms(&controller->config, record->failures));
+    if (asked_at > books->proven_at)
+        engage(books, &books->brake.failed_boots, at);
+    books_block(books, offer, at, block_ms(&books->state->config, record->failures));
 }
 
 /* Whether a task has run there for long enough; else 'ret_at' is when it will have. */
@@ -182,56 +171,19 @@ static bool has_proof(const struct view *view, uint32_t instance, msec_t *ret_at
     return false;
 }
 
-static void check_proofs(struct controller *controller)
+void brake_check_proofs(struct books *books)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &books->state->view;
 
-    controller->next_proof = MSEC_NEVER;
-    if (controller_brake_allows(controller) == BRAKE_OFF)
+    books->next_proof = MSEC_NEVER;
+    if (brake_allows(books) == BRAKE_OFF)
         return;
-    if (controller->brake.not_before > view->now)
-        controller->next_proof = controller->brake.not_before;
+    if (books->brake.not_before > view->now)
+        books->next_proof = books->brake.not_before;
     INSTANCE_EACH(instance, view)
     {
-        if (!controller->instance_notes[instance].is_good &&
-            has_proof(view, instance, &controller->next_proof))
-            controller_proved_good(controller, instance);
-    }
-}
-
-void controller_check_boots(struct controller *controller)
-{
-    const struct view *view = &controller->view;
-
-    check_proofs(controller);
-    if (view->now < controller->next_boot_timeout || controller->config.boot_timeout_ms == 0)
-        return;
-    INSTANCE_EACH(instance, view)
-    {
-        if (!controller_is_coming(view, instance) ||
-            view->instance.ready_expected[instance] + controller->config.boot_timeout_ms >
-                view->now)
-            continue;
-        controller->stats.boot_timeouts++;
-        controller_boot_failed(controller, instance, view->now);
-        controller_give_up(controller, instance, false, view->now);
-    }
-    controller->wants_decision = false; /* one is being made */
-}
-
-void controller_watch_boots(struct controller *controller)
-{
-    const struct view *view = &controller->view;
-
-    controller->next_boot_timeout = MSEC_NEVER;
-    if (controller->config.boot_timeout_ms == 0)
-        return;
-    INSTANCE_EACH(instance, view)
-    {
-        const msec_t at =
-            view->instance.ready_expected[instance] + controller->config.boot_timeout_ms;
-
-        if (controller_is_coming(view, instance) && at < controller->next_boot_timeout)
-            controller->next_boot_timeout = at;
+        if (!books->state->instance_notes[instance].is_good &&
+            has_proof(view, instance, &books->next_proof))
+            brake_proved_good(books, instance);
     }
 }

@@ -17,7 +17,7 @@
 #include <assert.h>
 
 #include "base/limits.h"
-#include "control/state/controller_state.h"
+#include "control/hear/hear.h"
 
 /* The cloud's clock and ours may be so far apart, and what it says is still its bill: hosts with a clock
  * that is a year off are met. */
@@ -36,30 +36,16 @@ static msec_t later(msec_t a, msec_t b)
     return a > b ? a : b;
 }
 
-msec_t controller_advance(struct controller *controller, msec_t now)
-{
-    msec_t *mine = &controller->view.now;
-
-    *mine = within(*mine, now, later(*mine, LIMIT_TIME_MS));
-    return *mine;
-}
-
-void controller_tell_time(struct controller *controller, msec_t now)
-{
-    controller->has_clock = true;
-    (void)controller_advance(controller, now);
-}
-
 /* No event is later. */
-static msec_t latest(const struct controller *controller)
+static msec_t latest(const struct state *state)
 {
-    return controller->has_clock ? controller->view.now : LIMIT_TIME_MS;
+    return state->has_clock ? state->view.now : LIMIT_TIME_MS;
 }
 
 /* What happened to these, happened then or later; both may be ROW_NONE. */
-static msec_t earliest(const struct controller *controller, uint32_t job, uint32_t instance)
+static msec_t earliest(const struct state *state, uint32_t job, uint32_t instance)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &state->view;
     const msec_t arrived = job != ROW_NONE ? view->job.arrived_at[job] : 0;
     const msec_t rented = instance != ROW_NONE ? view->instance.rented_at[instance] : 0;
 
@@ -84,10 +70,9 @@ static struct job_spec sane_job(struct job_spec job, msec_t at)
     return job;
 }
 
-struct engine_event controller_sane_engine(const struct controller *controller,
-                                           const struct engine_event *event)
+struct engine_event hear_sane_engine(const struct state *state, const struct engine_event *event)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &state->view;
     struct engine_event sane = *event;
     msec_t since = 0;
 
@@ -95,7 +80,7 @@ struct engine_event controller_sane_engine(const struct controller *controller,
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
     case ENGINE_NODE_LEFT:
-        since = earliest(controller, ROW_NONE, view_find_instance(view, event->instance));
+        since = earliest(state, ROW_NONE, view_find_instance(view, event->instance));
         break;
     case ENGINE_TASK_STARTED:
     case ENGINE_TASK_FOUND:
@@ -103,16 +88,16 @@ struct engine_event controller_sane_engine(const struct controller *controller,
     case ENGINE_TASK_STOPPED:
     case ENGINE_TASK_LOST:
     case ENGINE_TASK_FINISHED:
-        since = earliest(controller, job_of(view, event->task), ROW_NONE);
+        since = earliest(state, job_of(view, event->task), ROW_NONE);
         break;
     case ENGINE_JOB_ARRIVED:
     case ENGINE_JOB_WITHDRAWN:
-        since = earliest(controller, view_find_job(view, event->job.id), ROW_NONE);
+        since = earliest(state, view_find_job(view, event->job.id), ROW_NONE);
         break;
     case ENGINE_LISTED:
         break;
     }
-    sane.at = within(since, event->at, latest(controller));
+    sane.at = within(since, event->at, latest(state));
     sane.started_at = within(since, event->started_at, sane.at);
     sane.job = sane_job(event->job, sane.at);
     return sane;
@@ -120,12 +105,11 @@ struct engine_event controller_sane_engine(const struct controller *controller,
 
 /* When the bill began, at the earliest. The cloud may know of a machine since before we did; but not of
  * one that we asked for. */
-static msec_t earliest_bill(const struct controller *controller, uint32_t instance)
+static msec_t earliest_bill(const struct state *state, uint32_t instance)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &state->view;
 
-    if (instance == ROW_NONE ||
-        map_get(&controller->asked, view->instance.id[instance]) == MAP_NONE)
+    if (instance == ROW_NONE || map_get(&state->asked, view->instance.id[instance]) == MAP_NONE)
         return 0;
     return view->instance.rented_at[instance];
 }
@@ -140,16 +124,15 @@ static msec_t of_bill(msec_t least, msec_t at, msec_t most)
     return within(0, at, LIMIT_TIME_MS);
 }
 
-struct cloud_event controller_sane_cloud(const struct controller *controller,
-                                         const struct cloud_event *event)
+struct cloud_event hear_sane_cloud(const struct state *state, const struct cloud_event *event)
 {
-    const uint32_t instance = view_find_instance(&controller->view, event->instance);
+    const uint32_t instance = view_find_instance(&state->view, event->instance);
     struct cloud_event sane = *event;
 
-    sane.at = within(earliest(controller, ROW_NONE, instance), event->at, latest(controller));
+    sane.at = within(earliest(state, ROW_NONE, instance), event->at, latest(state));
     sane.billed_to = -1;
     if (event->billed_from >= 0) {
-        const msec_t since = earliest_bill(controller, instance);
+        const msec_t since = earliest_bill(state, instance);
 
         sane.billed_from = of_bill(since, event->billed_from, sane.at);
         sane.billed_to = later(sane.billed_from, of_bill(since, event->billed_to, sane.at));

@@ -328,7 +328,7 @@ static inline void stage_restart(struct stage *stage)
 
 static inline void stage_done(struct stage *stage)
 {
-    view_check(controller_view(stage->controller));
+    controller_check(stage->controller);
     ledger_check(controller_ledger(stage->controller));
     controller_destroy(stage->controller);
     shapes_done(&stage->shapes);
@@ -361,6 +361,7 @@ static inline void stage_engine(struct stage *stage, struct engine_event event)
     event.at = stage->now;
     for (uint32_t i = 0; i <= stage->more_times; i++)
         controller_on_engine(stage->controller, &event);
+    controller_check(stage->controller);
     stage_let_leave(stage);
 }
 
@@ -370,6 +371,7 @@ static inline void stage_cloud(struct stage *stage, struct cloud_event event)
     event.at = stage->now;
     for (uint32_t i = 0; i <= stage->more_times; i++)
         controller_on_cloud(stage->controller, &event);
+    controller_check(stage->controller);
     stage_let_leave(stage);
 }
 
@@ -379,6 +381,7 @@ static inline void stage_decide(struct stage *stage, struct script script)
     next_plan = script;
     controller_decide(stage->controller, stage->now);
     next_plan = (struct script){ 0 };
+    controller_check(stage->controller);
     stage_let_leave(stage);
 }
 

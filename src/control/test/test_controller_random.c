@@ -171,7 +171,7 @@ static void hand_over(struct story *story, const struct news *news)
         controller_on_cloud(story->controller, &news->cloud);
     else
         controller_on_engine(story->controller, &news->engine);
-    view_check(controller_view(story->controller));
+    controller_check(story->controller);
 }
 
 /* Any piece of news, the oldest most likely; some stay in the box and are told again. */
@@ -620,6 +620,7 @@ static void step(struct story *story)
         step_machines(story);
     } else if (controller_wants_decision(story->controller) || story->calm) {
         controller_decide(story->controller, story->now);
+        controller_check(story->controller);
         ledger_check(controller_ledger(story->controller));
     }
 }

@@ -23,7 +23,8 @@
  */
 #include <assert.h>
 
-#include "control/state/controller_state.h"
+#include "control/want/want.h"
+#include "model/billing.h"
 
 enum { PASSES_MAX = 16 };
 
@@ -37,7 +38,7 @@ enum drop {
 };
 
 struct trim {
-    struct controller *controller;
+    struct wanting *want;
     const struct turns *turns;
     struct plan *plan;
     uint8_t *rents;  /* enum drop, of each rent */
@@ -71,21 +72,21 @@ static bool is_gang(const struct view *view, uint32_t task)
 }
 
 /* A move that would end a run that must go on: no plan has such, but nobody's job depends on that. */
-static bool is_forbidden(const struct controller *controller, uint32_t task)
+static bool is_forbidden(const struct wanting *want, uint32_t task)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &want->state->view;
 
-    return controller->steps[task].has_started && view->job.fixed[view->task.job[task]];
+    return want->state->steps[task].has_started && view->job.fixed[view->task.job[task]];
 }
 
 /* The engine has had an empty machine for the task for a while, and has not used it: its own queue has
  * something before it, say. Taken back, it is ours to place. */
-static void take_back_overlooked(struct controller *controller, const struct plan_place *place)
+static void take_back_overlooked(struct wanting *want, const struct plan_place *place)
 {
     static const msec_t patience_ms = 5 * MSEC_PER_SEC;
 
-    const struct view *view = &controller->view;
-    const msec_t ready_at = controller->instance_notes[place->target].ready_at;
+    const struct view *view = &want->state->view;
+    const msec_t ready_at = want->state->instance_notes[place->target].ready_at;
     const msec_t empty_since = view->instance.empty_since[place->target];
     const msec_t due = (ready_at > empty_since ? ready_at : empty_since) + patience_ms;
 
@@ -93,38 +94,39 @@ static void take_back_overlooked(struct controller *controller, const struct pla
         view->instance.state[place->target] != INSTANCE_READY)
         return;
     if (view->now >= due)
-        controller_recall(controller, place->task, false);
-    else if (due < controller->next_retry)
-        controller->next_retry = due;
+        state_want_queued(want->state, place->task, false);
+    else if (due < want->next_retry)
+        want->next_retry = due;
 }
 
 /* Tasks that wait after a loss, those that must stay, and those that the engine will start by itself. */
 static void drop_held_back(struct trim *trim)
 {
-    struct controller *controller = trim->controller;
+    struct wanting *want = trim->want;
 
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
         const struct plan_place *place = &trim->plan->places[i];
-        const msec_t until = controller->task_notes[place->task].not_before;
+        const msec_t until = want->state->task_notes[place->task].not_before;
 
-        if (until > controller->view.now) {
-            if (until < controller->next_retry)
-                controller->next_retry = until;
-            controller->stats.held_back++;
+        if (until > want->state->view.now) {
+            if (until < want->next_retry)
+                want->next_retry = until;
+            want->state->stats.held_back++;
             trim->places[i] = DROP;
-        } else if (is_forbidden(controller, place->task)) {
-            controller->stats.forbidden++;
+        } else if (is_forbidden(want, place->task)) {
+            want->state->stats.forbidden++;
             trim->places[i] = DROP;
-        } else if (turns_forbids(trim->turns, &controller->view, trim->plan, place)) {
+        } else if (turns_forbids(trim->turns, &want->state->view, trim->plan, place)) {
             trim->places[i] = DROP;
-            controller->task_notes[place->task].limited_by = LIMIT_TURN;
-            controller->task_notes[place->task].limited_in = (uint32_t)controller->stats.decisions;
-        } else if (controller->steps[place->task].state == STEP_QUEUED) {
+            want->state->task_notes[place->task].limited_by = LIMIT_TURN;
+            want->state->task_notes[place->task].limited_in =
+                (uint32_t)want->state->stats.decisions;
+        } else if (want->state->steps[place->task].state == STEP_QUEUED) {
             trim->places[i] = LEAVE;
             if (place->fresh)
                 trim->plan->rents[place->target].is_for_engine = true;
             else
-                take_back_overlooked(controller, place);
+                take_back_overlooked(want, place);
         }
         trim->any = trim->any || trim->places[i] != KEEP;
     }
@@ -147,9 +149,9 @@ static bool gang_goes(struct trim *trim, uint8_t of_gang, bool is_first)
  * for it when another is dropped. Whether a place was dropped because of this. */
 static bool drop_gangs(struct trim *trim)
 {
-    const struct view *view = &trim->controller->view;
+    const struct view *view = &trim->want->state->view;
     const uint8_t mixed = 1U << KEEP | 1U << DROP_LIMIT;
-    uint8_t *seen = ARENA_ARRAY(&trim->controller->arena, uint8_t, view->job.count);
+    uint8_t *seen = ARENA_ARRAY(&trim->want->state->arena, uint8_t, view->job.count);
     uint32_t first = ROW_NONE;
     bool changed = false;
 
@@ -177,8 +179,8 @@ static bool drop_gangs(struct trim *trim)
  * fit then is dropped, the last first. */
 static bool drop_overfull(struct trim *trim)
 {
-    const struct view *view = &trim->controller->view;
-    struct res *used = ARENA_ARRAY(&trim->controller->arena, struct res, view->instance.count);
+    const struct view *view = &trim->want->state->view;
+    struct res *used = ARENA_ARRAY(&trim->want->state->arena, struct res, view->instance.count);
     bool changed = false;
 
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
@@ -226,8 +228,8 @@ static bool is_too_near(const struct view *view, const struct plan_place *place,
 /* Who would have come to where a task of the same job stays after all. */
 static bool drop_too_near(struct trim *trim)
 {
-    const struct view *view = &trim->controller->view;
-    bool *moves = ARENA_ARRAY(&trim->controller->arena, bool, view->task.count);
+    const struct view *view = &trim->want->state->view;
+    bool *moves = ARENA_ARRAY(&trim->want->state->arena, bool, view->task.count);
     bool changed = false;
 
     for (uint32_t i = 0; i < trim->plan->place_count; i++)
@@ -273,9 +275,8 @@ static bool settle(struct trim *trim)
     return freed || trim->has_mixed;
 }
 
-money_t controller_price_per_hour(const struct controller *controller)
+money_t want_price_per_hour(const struct view *view)
 {
-    const struct view *view = &controller->view;
     money_t sum = 0;
 
     INSTANCE_EACH(instance, view)
@@ -285,40 +286,46 @@ money_t controller_price_per_hour(const struct controller *controller)
     return sum;
 }
 
-static struct load load_of(const struct controller *controller)
+money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now)
 {
-    const struct view *view = &controller->view;
-    struct load load = { .count = view->instance.living + controller->rivals };
+    const struct offer *row = &catalogue->offers[offer];
 
-    if (controller->config.max_price_per_hour > 0)
-        load.price = controller_price_per_hour(controller) + controller->rivals_price;
-    load.unproven = controller_unproven(controller);
+    return billing_charge(&row->billing, &row->price, now, now + 1);
+}
+
+static struct load load_of(const struct wanting *want)
+{
+    const struct view *view = &want->state->view;
+    struct load load = { .count = view->instance.living + want->state->doubts.rivals };
+
+    if (want->state->config.max_price_per_hour > 0)
+        load.price = want_price_per_hour(&want->state->view) + want->state->doubts.rivals_price;
+    load.unproven = brake_unproven(want->books);
     return load;
 }
 
 /* The limit that forbids one machine more, of this offer. */
-static enum controller_limit limit_met(const struct controller *controller, const struct load *load,
+static enum controller_limit limit_met(const struct wanting *want, const struct load *load,
                                        uint32_t offer)
 {
-    const struct view *view = &controller->view;
+    const struct view *view = &want->state->view;
     const money_t price = view->offer_price[offer];
-    const struct controller_config *config = &controller->config;
+    const struct controller_config *config = &want->state->config;
 
     if (config->rent_nothing)
         return LIMIT_NO_RENT;
-    if (controller->is_doubting)
+    if (want->state->doubts.is_doubting)
         return LIMIT_DOUBT;
-    if (controller->rivals > 0)
+    if (want->state->doubts.rivals > 0)
         return LIMIT_RIVAL;
     if (config->max_instances > 0 && load->count >= config->max_instances)
         return LIMIT_INSTANCES;
     if (config->max_price_per_hour > 0 && load->price + price > config->max_price_per_hour)
         return LIMIT_PRICE;
     if (config->has_budget &&
-        load->charge + controller_first_charge(view->catalogue, offer, view->now) >
-            config->budget_left)
+        load->charge + want_first_charge(view->catalogue, offer, view->now) > config->budget_left)
         return LIMIT_BUDGET;
-    if (load->unproven >= controller_brake_allows(controller))
+    if (load->unproven >= brake_allows(want->books))
         return LIMIT_PROBE;
     return LIMIT_NONE;
 }
@@ -327,19 +334,19 @@ static enum controller_limit limit_met(const struct controller *controller, cons
 static void follow_rent(struct trim *trim, uint32_t place)
 {
     const struct plan_place *of = &trim->plan->places[place];
-    struct task_note *note = &trim->controller->task_notes[of->task];
+    struct task_note *note = &trim->want->state->task_notes[of->task];
     const bool is_kept = trim->rents[of->target] == KEEP;
 
     if (trim->places[place] != LEAVE)
         trim->places[place] = is_kept ? KEEP : DROP_LIMIT;
     note->limited_by = is_kept ? LIMIT_NONE : trim->limits[of->target];
-    note->limited_in = (uint32_t)trim->controller->stats.decisions;
+    note->limited_in = (uint32_t)trim->want->state->stats.decisions;
 }
 
 /* Rents of that turn above a limit; how many. */
 static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
 {
-    const struct view *view = &trim->controller->view;
+    const struct view *view = &trim->want->state->view;
     struct load load = *sum;
     uint32_t limited = 0;
 
@@ -348,7 +355,7 @@ static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
 
         if (trim->rents[i] == DROP || trim->turn[i] != turn)
             continue;
-        trim->limits[i] = (uint8_t)limit_met(trim->controller, &load, offer);
+        trim->limits[i] = (uint8_t)limit_met(trim->want, &load, offer);
         if (trim->limits[i] != LIMIT_NONE) {
             trim->rents[i] = DROP_LIMIT;
             limited += trim->limits[i] != LIMIT_PROBE;
@@ -360,7 +367,7 @@ static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
         load.count++;
         load.unproven++;
         load.price += view->offer_price[offer];
-        load.charge += controller_first_charge(view->catalogue, offer, view->now);
+        load.charge += want_first_charge(view->catalogue, offer, view->now);
     }
     *sum = load;
     return limited;
@@ -369,7 +376,7 @@ static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
 /* Rents above a limit, with the places on them; whose turn it is comes first. */
 static void drop_above_limits(struct trim *trim)
 {
-    struct load load = load_of(trim->controller);
+    struct load load = load_of(trim->want);
     uint32_t limited = 0;
 
     trim->unproven = 0;
@@ -383,41 +390,41 @@ static void drop_above_limits(struct trim *trim)
     }
 }
 
-static enum controller_limit limit_of(const struct controller *controller, uint32_t task)
+static enum controller_limit limit_of(const struct state *state, uint32_t task)
 {
-    const struct task_note *note = &controller->task_notes[task];
+    const struct task_note *note = &state->task_notes[task];
 
-    return note->limited_in == (uint32_t)controller->stats.decisions
+    return note->limited_in == (uint32_t)state->stats.decisions
                ? (enum controller_limit)note->limited_by
                : LIMIT_NONE;
 }
 
-struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task)
+struct controller_wait want_wait_of(const struct state *state, uint32_t task)
 {
-    const struct view *view = &controller->view;
-    const struct task_note *note = &controller->task_notes[task];
+    const struct view *view = &state->view;
+    const struct task_note *note = &state->task_notes[task];
     struct controller_wait wait = {
-        .limit = limit_of(controller, task),
+        .limit = limit_of(state, task),
         .not_before = note->not_before,
         .losses = note->losses,
-        .is_queued = controller->steps[task].state == STEP_QUEUED,
+        .is_queued = state->steps[task].state == STEP_QUEUED,
     };
 
     if (!is_gang(view, task))
         return wait;
     for (uint32_t other = view->job.first_task[view->task.job[task]];
          other != ROW_NONE && wait.limit == LIMIT_NONE; other = view->task.sibling[other])
-        wait.limit = limit_of(controller, other);
+        wait.limit = limit_of(state, other);
     return wait;
 }
 
-static bool has_limits(const struct controller *controller)
+static bool has_limits(const struct wanting *want)
 {
-    const struct controller_config *config = &controller->config;
+    const struct controller_config *config = &want->state->config;
 
     return config->rent_nothing || config->max_instances > 0 || config->max_price_per_hour > 0 ||
-           config->has_budget || controller->is_doubting || controller->rivals > 0 ||
-           controller_brake_allows(controller) != BRAKE_OFF;
+           config->has_budget || want->state->doubts.is_doubting ||
+           want->state->doubts.rivals > 0 || brake_allows(want->books) != BRAKE_OFF;
 }
 
 /* The first rent that the plan has for a task which is not held back, or for none; RENT_NONE: there
@@ -450,9 +457,9 @@ static void keep_probe(struct trim *trim, uint32_t probe)
             return;
     }
 
-    const struct load load = load_of(trim->controller);
+    const struct load load = load_of(trim->want);
 
-    if (limit_met(trim->controller, &load, trim->plan->rents[probe].offer) == LIMIT_NONE)
+    if (limit_met(trim->want, &load, trim->plan->rents[probe].offer) == LIMIT_NONE)
         trim->rents[probe] = KEEP;
 }
 
@@ -460,10 +467,10 @@ static void keep_probe(struct trim *trim, uint32_t probe)
  * probe of which nothing is known yet. */
 static void drop_releases(struct trim *trim)
 {
-    const struct view *view = &trim->controller->view;
+    const struct view *view = &trim->want->state->view;
     struct plan *plan = trim->plan;
-    uint32_t *leaving = ARENA_ARRAY(&trim->controller->arena, uint32_t, view->instance.count);
-    const bool *awaited = controller_awaited_offers(trim->controller);
+    uint32_t *leaving = ARENA_ARRAY(&trim->want->state->arena, uint32_t, view->instance.count);
+    const bool *awaited = want_awaited_offers(trim->want->state);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < plan->place_count; i++) {
@@ -477,7 +484,7 @@ static void drop_releases(struct trim *trim)
         const bool stays = view->instance.task_count[instance] > leaving[instance];
         const bool is_ready = view->instance.state[instance] == INSTANCE_READY;
         const bool is_probe =
-            controller_is_probing(trim->controller) && controller_is_coming(view, instance);
+            brake_is_probing(trim->want->books) && brake_is_coming(view, instance);
 
         if (!stays && !is_probe && !(is_ready && awaited[view->instance.offer[instance]]))
             plan->releases[kept++] = plan->releases[i];
@@ -517,9 +524,9 @@ static void compact(struct trim *trim)
  * let go as many of them as were asked for. */
 static void make_room(struct trim *trim)
 {
-    const struct view *view = &trim->controller->view;
+    const struct view *view = &trim->want->state->view;
     struct plan *plan = trim->plan;
-    bool *taken = ARENA_ARRAY(&trim->controller->arena, bool, view->instance.count);
+    bool *taken = ARENA_ARRAY(&trim->want->state->arena, bool, view->instance.count);
     uint32_t more = trim->limited;
 
     for (uint32_t i = 0; i < plan->place_count; i++) {
@@ -540,18 +547,18 @@ static void make_room(struct trim *trim)
     }
 }
 
-static uint64_t instances_left(const struct controller *controller, const struct load *load)
+static uint64_t instances_left(const struct wanting *want, const struct load *load)
 {
-    const uint64_t most = controller->config.max_instances;
+    const uint64_t most = want->state->config.max_instances;
 
     if (most == 0)
         return UINT64_MAX;
     return load->count < most ? most - load->count : 0;
 }
 
-static uint64_t unproven_left(const struct controller *controller, const struct load *load)
+static uint64_t unproven_left(const struct wanting *want, const struct load *load)
 {
-    const uint64_t most = controller_brake_allows(controller);
+    const uint64_t most = brake_allows(want->books);
 
     if (most == BRAKE_OFF)
         return UINT64_MAX;
@@ -559,61 +566,59 @@ static uint64_t unproven_left(const struct controller *controller, const struct 
 }
 
 /* The brake allows less than the limits do. */
-static bool is_braked(const struct controller *controller, const struct load *load)
+static bool is_braked(const struct wanting *want, const struct load *load)
 {
-    return unproven_left(controller, load) < instances_left(controller, load);
+    return unproven_left(want, load) < instances_left(want, load);
 }
 
-static enum controller_limit limit_of_shortage(const struct controller *controller,
-                                               enum shortage shortage)
+static enum controller_limit limit_of_shortage(const struct wanting *want, enum shortage shortage)
 {
-    const struct controller_config *config = &controller->config;
-    const struct load load = load_of(controller);
+    const struct controller_config *config = &want->state->config;
+    const struct load load = load_of(want);
 
     if (config->rent_nothing)
         return LIMIT_NO_RENT;
-    if (controller->is_doubting)
+    if (want->state->doubts.is_doubting)
         return LIMIT_DOUBT;
-    if (controller->rivals > 0)
+    if (want->state->doubts.rivals > 0)
         return LIMIT_RIVAL;
     if (shortage != SHORT_OF_INSTANCES)
         return shortage == SHORT_OF_PRICE ? LIMIT_PRICE : LIMIT_BUDGET;
-    return is_braked(controller, &load) ? LIMIT_PROBE : LIMIT_INSTANCES;
+    return is_braked(want, &load) ? LIMIT_PROBE : LIMIT_INSTANCES;
 }
 
 /* Whoever was not shown to the policy waits for what the first one lacks. Those that are not counted as
  * limited by their rents are here. */
 static void note_turns(struct trim *trim)
 {
-    struct controller *controller = trim->controller;
-    const struct view *view = &controller->view;
-    const enum controller_limit limit = limit_of_shortage(controller, trim->turns->shortage);
+    struct wanting *want = trim->want;
+    const struct view *view = &want->state->view;
+    const enum controller_limit limit = limit_of_shortage(want, trim->turns->shortage);
     uint32_t *count = limit == LIMIT_PROBE ? &trim->unproven : &trim->limited;
 
     if (*count < trim->turns->lacking)
         *count = trim->turns->lacking;
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        struct task_note *note = &controller->task_notes[task];
+        struct task_note *note = &want->state->task_notes[task];
 
         if (trim->turns->of_task[task] != TURN_LATER)
             continue;
         if (note->not_before > view->now) {
-            controller->next_retry = note->not_before < controller->next_retry
-                                         ? note->not_before
-                                         : controller->next_retry;
+            want->next_retry =
+                note->not_before < want->next_retry ? note->not_before : want->next_retry;
             continue;
         }
         note->limited_by = (uint8_t)limit;
-        note->limited_in = (uint32_t)controller->stats.decisions;
+        note->limited_in = (uint32_t)want->state->stats.decisions;
     }
 }
 
 static uint8_t *turns_of_rents(const struct trim *trim)
 {
-    const struct view *view = &trim->controller->view;
+    const struct view *view = &trim->want->state->view;
     const struct plan *plan = trim->plan;
-    uint8_t *turn = ARENA_ARRAY(&trim->controller->arena, uint8_t, plan->rent_count);
+    uint8_t *turn = ARENA_ARRAY(&trim->want->state->arena, uint8_t, plan->rent_count);
 
     for (uint32_t i = 0; i < plan->rent_count; i++)
         turn[i] = trim->used[i] ? TURN_LATER : TURN_NOW;
@@ -632,16 +637,16 @@ static uint8_t *turns_of_rents(const struct trim *trim)
 
 static bool is_held(const void *context, uint32_t task)
 {
-    const struct controller *controller = context;
+    const struct wanting *want = context;
 
-    return controller->task_notes[task].not_before > controller->view.now;
+    return want->state->task_notes[task].not_before > want->state->view.now;
 }
 
-static struct allowance allowance_of(const struct controller *controller)
+static struct allowance allowance_of(const struct wanting *want)
 {
-    const struct controller_config *config = &controller->config;
-    const struct load load = load_of(controller);
-    struct allowance left = { .instances = instances_left(controller, &load),
+    const struct controller_config *config = &want->state->config;
+    const struct load load = load_of(want);
+    struct allowance left = { .instances = instances_left(want, &load),
                               .price_per_hour = ALLOWANCE_ANY,
                               .first_charge = ALLOWANCE_ANY,
                               .grows = true };
@@ -651,11 +656,11 @@ static struct allowance allowance_of(const struct controller *controller)
             load.price < config->max_price_per_hour ? config->max_price_per_hour - load.price : 0;
     if (config->has_budget)
         left.first_charge = config->budget_left > 0 ? config->budget_left : 0;
-    if (is_braked(controller, &load)) {
-        left.instances = unproven_left(controller, &load);
+    if (is_braked(want, &load)) {
+        left.instances = unproven_left(want, &load);
         left.grows = false;
     }
-    if (config->rent_nothing || controller->is_doubting || controller->rivals > 0) {
+    if (config->rent_nothing || want->state->doubts.is_doubting || want->state->doubts.rivals > 0) {
         left.instances = 0;
         left.grows = false;
     }
@@ -664,48 +669,48 @@ static struct allowance allowance_of(const struct controller *controller)
 
 static void ask_policy(const void *context, struct plan *ret)
 {
-    const struct controller *controller = context;
+    const struct wanting *want = context;
     const struct policy_input input = {
-        .view = &controller->view,
-        .knowledge = &controller->knowledge,
-        .option = controller->config.option,
+        .view = &want->state->view,
+        .knowledge = &want->books->knowledge,
+        .option = want->state->config.option,
         .arena = ret->arena,
-        .memory = controller->memory,
+        .memory = want->memory,
     };
 
-    policy_decide(controller->config.policy, &input, ret);
+    policy_decide(want->state->config.policy, &input, ret);
 }
 
-void controller_plan(struct controller *controller, struct plan *ret, struct turns *ret_turns)
+void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_turns)
 {
-    const struct allowance allowance = allowance_of(controller);
+    const struct allowance allowance = allowance_of(want);
     const struct turns_config config = {
-        .view = &controller->view,
-        .arena = &controller->arena,
+        .view = &want->state->view,
+        .arena = &want->state->arena,
         .allowance = &allowance,
         .plan = ask_policy,
         .is_held = is_held,
-        .context = controller,
+        .context = want,
     };
 
     turns_decide(&config, ret, ret_turns);
 }
 
-void controller_trim(struct controller *controller, struct plan *plan, const struct turns *turns)
+void want_trim(struct wanting *want, struct plan *plan, const struct turns *turns)
 {
     struct trim trim = {
-        .controller = controller,
+        .want = want,
         .turns = turns,
         .plan = plan,
-        .rents = ARENA_ARRAY(&controller->arena, uint8_t, plan->rent_count),
-        .places = ARENA_ARRAY(&controller->arena, uint8_t, plan->place_count),
-        .left = ARENA_ARRAY(&controller->arena, uint32_t, plan->rent_count),
-        .used = ARENA_ARRAY(&controller->arena, bool, plan->rent_count),
-        .limits = ARENA_ARRAY(&controller->arena, uint8_t, plan->rent_count),
+        .rents = ARENA_ARRAY(&want->state->arena, uint8_t, plan->rent_count),
+        .places = ARENA_ARRAY(&want->state->arena, uint8_t, plan->place_count),
+        .left = ARENA_ARRAY(&want->state->arena, uint32_t, plan->rent_count),
+        .used = ARENA_ARRAY(&want->state->arena, bool, plan->rent_count),
+        .limits = ARENA_ARRAY(&want->state->arena, uint8_t, plan->rent_count),
     };
     bool again = true;
 
-    controller->next_retry = MSEC_NEVER;
+    want->next_retry = MSEC_NEVER;
     for (uint32_t i = 0; i < plan->place_count; i++) {
         if (plan->places[i].fresh)
             trim.used[plan->places[i].target] = true;
@@ -713,24 +718,24 @@ void controller_trim(struct controller *controller, struct plan *plan, const str
     trim.turn = turns_of_rents(&trim);
     drop_held_back(&trim);
 
-    const uint32_t probe = controller_is_probing(controller) ? find_probe(&trim) : RENT_NONE;
+    const uint32_t probe = brake_is_probing(want->books) ? find_probe(&trim) : RENT_NONE;
 
     for (uint32_t pass = 0; again && pass < PASSES_MAX; pass++) {
         trim.is_last = pass + 1 == PASSES_MAX;
-        if (has_limits(controller))
+        if (has_limits(want))
             drop_above_limits(&trim);
         again = trim.any && settle(&trim);
     }
     keep_probe(&trim, probe);
     if (turns->is_limited)
         note_turns(&trim);
-    controller->stats.limited += trim.limited;
-    controller->is_limited = trim.limited > 0;
-    controller->stats.unproven += trim.unproven;
+    want->state->stats.limited += trim.limited;
+    want->state->is_limited = trim.limited > 0;
+    want->state->stats.unproven += trim.unproven;
     if (trim.any)
         compact(&trim);
-    if (trim.limited > 0 && !controller->config.rent_nothing)
+    if (trim.limited > 0 && !want->state->config.rent_nothing)
         make_room(&trim);
-    if (trim.any || controller->queued > 0 || controller_is_probing(controller))
+    if (trim.any || want->state->queued > 0 || brake_is_probing(want->books))
         drop_releases(&trim);
 }

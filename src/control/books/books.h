@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * books.h - what was spent, and what is learned from what happens: the ledger's accounts (accounts.c), how
+ * long jobs run and how tasks slow each other down (lessons.c), what offers can be had at what price
+ * (offers.c), and whether machines prove good (brake.c).
+ *
+ * The books read the state and write nothing there but what a lesson is for: that a decision is wanted, that a
+ * machine is good, when an offer may be asked for again.
+ */
+#ifndef STINT_CONTROL_BOOKS_H
+#define STINT_CONTROL_BOOKS_H
+
+#include "control/books/ledger.h"
+#include "control/state/state.h"
+
+/* One per row of the view's jobs: what its runtime teaches when it has ended. */
+struct job_lesson {
+    struct runtime_traits traits;
+    uint64_t seen;      /* see runtimes.h */
+    msec_t executed_ms; /* by its tasks that have finished, added up */
+};
+
+/* One per offer: machines of it that did not become ready, since the last that did. */
+struct boot_record {
+    msec_t failed_at;  /* what was asked for before that is no news */
+    uint32_t failures; /* those that were asked for before the last failure count once */
+};
+
+struct books {
+    struct state *state;
+    struct ledger *ledger;
+    struct knowledge knowledge;
+    struct job_lesson *lessons;
+    uint32_t lessons_room;
+    struct boot_record *boots; /* per offer of the catalogue */
+    struct controller_brake brake;
+    msec_t next_proof;   /* when a machine may have proved good, or the next probe is due */
+    msec_t proven_at;    /* when the latest machine that became ready was asked for */
+    msec_t next_unblock; /* when the next refused offer may be asked again */
+    msec_t next_price;   /* when the next price changes */
+    struct map gone;     /* ids of instances whose bill has ended, to know late news of them: those
+                               that were heard of since 'gone_since' */
+    struct map gone_before; /* and in the time before; what nobody spoke of in both is forgotten */
+    msec_t gone_since;
+};
+
+void books_init(struct books *books, struct state *state);
+void books_done(struct books *books);
+
+/*
+ * Accounts.
+ */
+
+/* The instance begins to be billed. False: it is already, or has no account. */
+bool books_open(struct books *books, uint32_t instance, msec_t billed_from);
+
+/* The bill has ended, as the event tells. */
+void books_close(struct books *books, uint32_t instance, const struct cloud_event *event);
+
+/* It takes work; the books of one that was adopted wait for the end of the engine's list. */
+void books_ready(struct books *books, uint32_t instance, msec_t at);
+
+/* Open the books of a machine that works already. */
+void books_catch_up(struct books *books, uint32_t instance);
+
+/* The task runs on the instance, or is off it. */
+void books_enter(struct books *books, uint32_t instance, uint32_t task, msec_t at);
+void books_leave(struct books *books, uint32_t instance, uint32_t task, msec_t at);
+
+/* A task that nobody knew; maybe another process did. */
+void books_welcome(struct books *books, uint32_t task);
+
+/* The task has ended: whoever wants to know is told what it cost. */
+void books_settle(struct books *books, uint32_t task);
+
+/* Whether the bill of the instance has ended. */
+bool books_is_over(struct books *books, uint64_t instance);
+
+/* Clouds name machines that went for hours at the most. */
+void books_forget_gone(struct books *books, msec_t at);
+
+/*
+ * Lessons.
+ */
+
+/* A job begins to be known; returns the estimate that the policy will see: what history says, what the engine
+ * says, the default. */
+struct job_lesson books_lesson(const struct books *books, const struct job_spec *spec,
+                               msec_t *ret_estimate);
+void books_add_lesson(struct books *books, uint32_t job, const struct job_lesson *lesson);
+
+/* How long the task will run, by what is known now. */
+msec_t books_expected_ms(const struct books *books, uint32_t task);
+
+/* A task of the job has run to its end; the last one makes the job a lesson, by its mean. */
+void books_learn_runtime(struct books *books, uint32_t task, msec_t at);
+
+/* Note what the co-located tasks' throughputs tell. */
+void books_observe(struct books *books);
+
+/*
+ * Offers.
+ */
+
+/* The offer is left alone for so long. */
+void books_block(struct books *books, uint32_t offer, msec_t at, msec_t length);
+
+/* When the next price changes after 'now'; MSEC_NEVER: none does. */
+msec_t books_next_price(const struct catalogue *catalogue, msec_t now);
+
+/* Prices that changed and offers that may be asked again: all reservation prices are new. */
+void books_refresh_offers(struct books *books, msec_t now);
+
+/*
+ * The brake: how many machines that have not proved good may be there at a time.
+ */
+
+#define BRAKE_OFF UINT64_MAX
+uint64_t brake_allows(const struct books *books);
+uint64_t brake_unproven(const struct books *books);
+uint32_t brake_failures(const struct books *books);
+bool brake_is_probing(const struct books *books);
+bool brake_is_coming(const struct view *view, uint32_t instance);
+void brake_proved_good(struct books *books, uint32_t instance);
+
+/* It leaves: if starts there have failed, that counts. */
+void brake_starts_failed(struct books *books, uint32_t instance);
+
+/* It became ready, or never will be: what to think of its offer, and of all that is rented. */
+void brake_boot_worked(struct books *books, uint32_t instance);
+void brake_boot_failed(struct books *books, uint32_t instance, msec_t at);
+
+/* Which machines have proved good by now, and when to look again. */
+void brake_check_proofs(struct books *books);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What offers cost now, and until when those that were refused are left alone.
+ *
+ * Costs:  a block what forgetting the reservation prices costs; a refresh O(offers), but nothing until a price
+ *         changes or a block ends.
+ */
+#include "control/books/books.h"
+#include "decide/reservation.h"
+
+msec_t books_next_price(const struct catalogue *catalogue, msec_t now)
+{
+    msec_t next = MSEC_NEVER;
+
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const msec_t change = price_next_change(&catalogue->offers[i].price, now);
+
+        if (change < next)
+            next = change;
+    }
+    return next;
+}
+
+void books_block(struct books *books, uint32_t offer, msec_t at, msec_t length)
+{
+    struct view *view = &books->state->view;
+    const msec_t until = at + length;
+
+    if (until > view->offer_blocked_until[offer]) /* late news does not end a block early */
+        view->offer_blocked_until[offer] = until;
+    if (until < books->next_unblock)
+        books->next_unblock = until;
+    reservation_forget(view);
+}
+
+void books_refresh_offers(struct books *books, msec_t now)
+{
+    struct view *view = &books->state->view;
+
+    if (now < books->next_price && now < books->next_unblock)
+        return;
+    books->next_unblock = MSEC_NEVER;
+    for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
+        view->offer_price[i] = price_at(&view->catalogue->offers[i].price, now);
+        if (view->offer_blocked_until[i] > now &&
+            view->offer_blocked_until[i] < books->next_unblock)
+            books->next_unblock = view->offer_blocked_until[i];
+    }
+    books->next_price = books_next_price(view->catalogue, now);
+    reservation_forget(view);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A machine goes: it takes no more work, or never came, or is gone.
+ *
+ * Costs:  O(tasks there); a look at boots once through the instances.
+ */
+#include "control/hear/hear.h"
+
+void hear_instance_lost(struct hearing *hear, uint32_t instance, msec_t at)
+{
+    state_set_instance(hear->state, instance, INSTANCE_DRAINING);
+    state_evacuate(hear->state, instance, at);
+    hear_forget_present(hear, instance, at);
+}
+
+void hear_instance_left(struct hearing *hear, uint32_t instance)
+{
+    struct instance_note *note = &hear->state->instance_notes[instance];
+
+    if (hear->state->view.instance.state[instance] != INSTANCE_DRAINING || !note->is_leaving) {
+        hear->state->stats.late_events++;
+        return;
+    }
+    note->is_leaving = false;
+    if (!state_is_empty(hear->state, instance))
+        return; /* that news is older than this; when they have left it is asked again */
+    note->has_left = true;
+    state_mark_instance(hear->state, instance);
+}
+
+void hear_never(struct hearing *hear, uint32_t instance, msec_t at)
+{
+    state_evacuate(hear->state, instance, at);
+    hear_forget_present(hear, instance, at);
+    view_remove_instance(&hear->state->view, instance);
+}
+
+void hear_gone(struct hearing *hear, uint32_t instance, const struct cloud_event *event)
+{
+    struct view *view = &hear->state->view;
+    const enum instance_state state = (enum instance_state)view->instance.state[instance];
+
+    state_mark(hear->state, MARK_GONE, view->instance.id[instance]);
+    if (state != INSTANCE_RETURNED) {
+        state_set_instance(hear->state, instance,
+                           INSTANCE_RETURNED); /* nothing more to give back */
+        if (hear->state->config.boot_timeout_ms > 0 && state == INSTANCE_BOOTING)
+            brake_boot_failed(hear->books, instance, event->at);
+        if (hear->state->config.boot_timeout_ms > 0 && state == INSTANCE_REQUESTED)
+            books_block(hear->books, view->instance.offer[instance], event->at,
+                        hear->state->config.refused_block_ms);
+        state_evacuate(hear->state, instance, event->at);
+        hear_forget_present(hear, instance, event->at);
+        hear->state->stats.lost++;
+    }
+    books_close(hear->books, instance, event);
+    if (event->at > view->instance.rented_at[instance])
+        hear->state->stats.instance_ms += event->at - view->instance.rented_at[instance];
+    view_remove_instance(view, instance);
+    if (hear->state->is_limited)
+        hear->state->wants_decision = true; /* there is room for what was dropped */
+}
+
+void hear_check_boots(struct hearing *hear)
+{
+    const struct view *view = &hear->state->view;
+
+    if (view->now < hear->next_boot_timeout || hear->state->config.boot_timeout_ms == 0)
+        return;
+    INSTANCE_EACH(instance, view)
+    {
+        if (!brake_is_coming(view, instance) ||
+            view->instance.ready_expected[instance] + hear->state->config.boot_timeout_ms >
+                view->now)
+            continue;
+        hear->state->stats.boot_timeouts++;
+        brake_boot_failed(hear->books, instance, view->now);
+        hear_instance_lost(hear, instance, view->now);
+    }
+    hear->state->wants_decision = false; /* one is being made */
+}
+
+void hear_watch_boots(struct hearing *hear)
+{
+    const struct view *view = &hear->state->view;
+
+    hear->next_boot_timeout = MSEC_NEVER;
+    if (hear->state->config.boot_timeout_ms == 0)
+        return;
+    INSTANCE_EACH(instance, view)
+    {
+        const msec_t at =
+            view->instance.ready_expected[instance] + hear->state->config.boot_timeout_ms;
+
+        if (brake_is_coming(view, instance) && at < hear->next_boot_timeout)
+            hear->next_boot_timeout = at;
+    }
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a task. The engine is right about where it runs, so the view is changed until it agrees:
+ * nothing that runs is ever stopped because it is not where we thought, or because there is no room for it by
+ * what we know.
+ */
+#include <assert.h>
+
+#include "control/hear/hear.h"
+
+/* A run that was lost by itself before it was so long counts as one that did not start. */
+static const msec_t lasting_ms = 60 * MSEC_PER_SEC;
+
+static bool is_on_its_way(const struct task_step *step)
+{
+    return step->state == STEP_STOPPING || step->state == STEP_CANCELLING;
+}
+
+/* The run ends, if there is one. On a machine that the cloud takes, that is why. */
+static void count_eviction(struct hearing *hear, uint32_t task, enum eviction cause)
+{
+    const struct task_step *step = &hear->state->steps[task];
+
+    if (step->at != ROW_NONE && hear->state->instance_notes[step->at].is_noticed)
+        cause = EVICTED_BY_NOTICE;
+    hear->state->stats.evicted[cause] += step->has_started;
+}
+
+void hear_left(struct hearing *hear, uint32_t task, msec_t at)
+{
+    const uint32_t instance = hear->state->steps[task].at;
+
+    if (instance != ROW_NONE)
+        books_leave(hear->books, instance, task, at);
+    state_step_left(hear->state, task, at);
+}
+
+void hear_forget_present(struct hearing *hear, uint32_t instance, msec_t at)
+{
+    while (hear->state->present[instance] != ROW_NONE) {
+        const uint32_t task = hear->state->present[instance];
+
+        count_eviction(hear, task, EVICTED_BY_LOSS);
+        hear_left(hear, task, at);
+    }
+}
+
+/*
+ * It runs.
+ */
+
+static void started(struct hearing *hear, uint32_t task, msec_t at)
+{
+    struct state *state = hear->state;
+    const uint32_t instance = state->steps[task].at;
+
+    state_step_started(state, task);
+    state->task_notes[task].started_at = at;
+    state->instance_notes[instance].started_at = at;
+    view_mark_running(&state->view, task, at);
+    books_enter(hear->books, instance, task, at);
+}
+
+static bool fits(const struct view *view, uint32_t task, uint32_t instance)
+{
+    const struct res *demand = view_demand(view, task, instance);
+    const struct res room = view_free(view, instance);
+
+    return demand != NULL && res_fits(demand, &room);
+}
+
+/* The task that was bound there last and does not run yet, or ROW_NONE. */
+static uint32_t newest_idle(const struct view *view, uint32_t instance)
+{
+    uint32_t task = view->instance.last_task[instance];
+
+    while (task != ROW_NONE && view->task.state[task] == TASK_RUNNING)
+        task = view->task.prev[task];
+    return task;
+}
+
+/* Another task of the same job there, which is spread; ROW_NONE: none is. */
+static uint32_t too_near(const struct view *view, uint32_t task, uint32_t instance)
+{
+    const uint32_t job = view->task.job[task];
+
+    if (!view->job.spread[job])
+        return ROW_NONE;
+    TASK_EACH(other, view, view->instance.first_task[instance])
+    {
+        if (other != task && view->task.job[other] == job)
+            return other;
+    }
+    return ROW_NONE;
+}
+
+/* Tasks that are only on their way there yield to one that runs there. */
+static void make_room(struct hearing *hear, uint32_t task, uint32_t instance, msec_t at)
+{
+    const struct view *view = &hear->state->view;
+    const uint32_t near = too_near(view, task, instance);
+
+    if (near != ROW_NONE && view->task.state[near] != TASK_RUNNING)
+        state_unbind(hear->state, near, at);
+    while (!fits(view, task, instance)) {
+        const uint32_t other = newest_idle(view, instance);
+
+        if (other == ROW_NONE) {
+            hear->state->stats.misfits++;
+            return;
+        }
+        state_unbind(hear->state, other, at);
+    }
+}
+
+/* Bind it to where it runs, whatever we thought of it and of the room there: the engine is right. */
+static void settle_in(struct hearing *hear, uint32_t task, uint32_t instance, msec_t at)
+{
+    struct view *view = &hear->state->view;
+
+    hear->state->stats.found++;
+    hear->state->wants_decision = true;
+    state_unbind(hear->state, task, at);
+    make_room(hear, task, instance, at);
+    view_bind_found(view, task, instance);
+    if (view->instance.state[instance] == INSTANCE_REQUESTED ||
+        view->instance.state[instance] == INSTANCE_BOOTING)
+        hear_ready(hear, instance, at);
+}
+
+void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64_t key,
+                  msec_t started_at)
+{
+    const struct view *view = &hear->state->view;
+    const struct task_step *step = &hear->state->steps[task];
+
+    if (step->at != instance) {
+        hear_left(hear, task, view->now);
+        state_step_placed(hear->state, task, instance, key);
+    } else {
+        state_step_runs(hear->state, task, key);
+    }
+    if (step->state == STEP_STOPPING)
+        return;
+    if (view->task.instance[task] != instance)
+        settle_in(hear, task, instance, view->now);
+    if (view->task.state[task] == TASK_BOUND)
+        started(hear, task, started_at);
+}
+
+/*
+ * It runs no more.
+ */
+
+void hear_stopped(struct hearing *hear, uint32_t task, msec_t at)
+{
+    const struct task_step *step = &hear->state->steps[task];
+
+    if (!is_on_its_way(step)) {
+        hear->state->stats.late_events++;
+        return;
+    }
+    count_eviction(hear, task, EVICTED_BY_MOVE);
+    hear_left(hear, task, at);
+}
+
+/* One more in a row, unless a start since the last one has lasted; returns how many came before. */
+static uint32_t count_loss(uint8_t *losses, msec_t *started_at, msec_t at)
+{
+    if (*started_at >= 0 && at - *started_at >= lasting_ms)
+        *losses = 0;
+    *started_at = -1;
+    return *losses < UINT8_MAX ? (*losses)++ : *losses;
+}
+
+/* A placement came to nothing. Whoever could not start is not placed again at once, and a machine on
+ * which nothing starts is no good. */
+static void note_loss(struct hearing *hear, uint32_t task, msec_t at)
+{
+    enum { LOSSES_MAX = 3, DOUBLINGS_MAX = 5 };
+
+    struct task_note *note = &hear->state->task_notes[task];
+    const uint32_t instance = hear->state->steps[task].at;
+    const msec_t patience = hear->state->config.place_retry_ms;
+
+    hear->state->stats.places_lost++;
+    if (patience == 0)
+        return;
+
+    const uint32_t before = count_loss(&note->losses, &note->started_at, at);
+
+    note->not_before = at + (patience << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX));
+    if (instance == ROW_NONE)
+        return; /* it was queued: no machine is to blame */
+
+    struct instance_note *machine = &hear->state->instance_notes[instance];
+
+    if (count_loss(&machine->losses, &machine->started_at, at) + 1 < LOSSES_MAX ||
+        !view_is_open(&hear->state->view, instance))
+        return;
+    hear->state->stats.bad_machines++;
+    machine->is_faulted = true;
+    state_close_instance(hear->state, instance, at);
+}
+
+/* It never ran, or was lost by itself before the run was one: what starts it fails, say. A machine
+ * that is on its way out takes what runs there along, which is nobody's fault. */
+static bool came_to_nothing(const struct hearing *hear, uint32_t task, msec_t at)
+{
+    const struct view *view = &hear->state->view;
+    const uint32_t instance = hear->state->steps[task].at;
+
+    if (view->task.state[task] == TASK_BOUND || hear->state->steps[task].state == STEP_QUEUED)
+        return true;
+    return view->task.state[task] == TASK_RUNNING &&
+           at - view->task.launched_at[task] < lasting_ms &&
+           (view_is_open(view, instance) || state_is_closed(hear->state, instance));
+}
+
+/* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
+void hear_lost(struct hearing *hear, uint32_t task, msec_t at)
+{
+    const bool on_its_way = is_on_its_way(&hear->state->steps[task]);
+
+    count_eviction(hear, task, on_its_way ? EVICTED_BY_MOVE : EVICTED_BY_ENGINE);
+    if (!on_its_way && came_to_nothing(hear, task, at))
+        note_loss(hear, task, at);
+    if (!on_its_way)
+        state_unbind(hear->state, task, at);
+    hear_left(hear, task, at);
+    hear->state->wants_decision = true;
+}
+
+/* The task is no more; true: its job is not either. */
+static bool forget_task(struct hearing *hear, uint32_t task, msec_t at)
+{
+    struct view *view = &hear->state->view;
+    const uint32_t instance = view->task.instance[task];
+
+    hear_left(hear, task, at);
+    if (instance != ROW_NONE && at > view->task.bound_at[task])
+        hear->state->stats.bound_task_ms += at - view->task.bound_at[task];
+    books_settle(hear->books, task);
+
+    const bool was_last = view_finish_task(view, task);
+
+    if (instance != ROW_NONE && hear->state->release_when_empty && view_is_open(view, instance) &&
+        view->instance.task_count[instance] == 0)
+        state_set_instance(hear->state, instance, INSTANCE_DRAINING);
+    if (instance != ROW_NONE)
+        state_mark_instance(hear->state, instance);
+    hear->state->wants_decision = true;
+    return was_last;
+}
+
+void hear_finished(struct hearing *hear, uint32_t task, msec_t at)
+{
+    const uint64_t job = hear->state->view.job.id[hear->state->view.task.job[task]];
+
+    books_learn_runtime(hear->books, task, at);
+    if (hear->state->view.task.state[task] == TASK_RUNNING) {
+        hear->state->instance_notes[hear->state->steps[task].at].losses = 0;
+        brake_proved_good(hear->books, hear->state->steps[task].at);
+    }
+    if (forget_task(hear, task, at)) {
+        map_put(&hear->ended_jobs, job, 0);
+        tempo_event(&hear->books->knowledge.tempo, at);
+    }
+}
+
+void hear_drop_job(struct hearing *hear, uint32_t job, msec_t at)
+{
+    while (!forget_task(hear, hear->state->view.job.first_task[job], at))
+        continue;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reconcile.h - what is wanted, held against what is, row by row: the only caller of the ports.
+ *
+ *     a task
+ *         bound, nowhere, its machine ready       -> place
+ *         wanted in the engine's queue, nowhere   -> queue
+ *         elsewhere than bound, not started       -> cancel
+ *         elsewhere than bound, or to run anew    -> stop
+ *     an instance
+ *         to be rented                            -> rent, with all of its request
+ *         billed, not admitted                    -> admit
+ *         draining, nobody there                  -> retire; when it has left: give back
+ *
+ * A task has one owner: what was handed to the engine is its own until it says otherwise. Whether a task runs
+ * is the engine's word, too: a start that we have not heard of is no run that we may end, so only what was
+ * heard to have started is ever stopped.
+ *
+ * Promises:  each act has a key of its own. Where nothing is marked nothing is asked for, and a second look at
+ *            any row asks for nothing more: see state_mark_all.
+ * Costs:     O(rows that are marked).
+ */
+#ifndef STINT_CONTROL_RECONCILE_H
+#define STINT_CONTROL_RECONCILE_H
+
+#include "control/hear/hear.h"
+#include "control/ports/cloud_port.h"
+#include "control/ports/engine_port.h"
+
+struct reconciler {
+    struct state *state;
+    struct books *books;
+    struct hearing *hear;
+    struct engine_port engine;
+    struct cloud_port cloud;
+    uint32_t acts; /* in the present look */
+};
+
+/* Look at all that is marked; returns how often a port was asked for something. */
+uint32_t reconcile(struct reconciler *rec);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - what the controller knows and what it wants, row by row.
+ *
+ * A task and an instance have a row in the view and, beside it, columns of the controller's own. For a task,
+ * the view says where it shall be (its instance), and its step where the engine has it, as far as we asked
+ * and heard. For an instance, the view's state says both what it is and, where it drains, that it shall go.
+ *
+ * Whoever changes one of the two marks the row. Whoever reconciles looks at the marked rows, in the order in
+ * which they were marked, and asks the ports for what brings the two nearer. So nothing here calls a port,
+ * and there is no port in the state: 'config' has none.
+ *
+ * Each of these columns is written here and nowhere else: the state of an instance (state_set_instance), the
+ * steps and the tasks that are present on an instance (state_step_*), the list of what is wanted to be queued
+ * (state_want_queued), a task's run key.
+ *
+ * Costs:   every function O(1), but state_close_instance and state_evacuate O(tasks there).
+ * Memory:  its own; 48 bytes a task and 80 an instance beside the view's.
+ */
+#ifndef STINT_CONTROL_STATE_H
+#define STINT_CONTROL_STATE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "control/state/controller_config.h"
+
+/* Where the engine has a task, as far as we asked and heard. */
+enum step_state {
+    STEP_NONE,       /* nowhere: it is ours to place */
+    STEP_QUEUED,     /* the engine starts it wherever there is room; 'at' is ROW_NONE */
+    STEP_PLACED,     /* asked to start at 'at', or running there */
+    STEP_CANCELLING, /* asked not to start, wherever that would be */
+    STEP_STOPPING,   /* asked to end its run */
+};
+
+/* One per row of the view's tasks. */
+struct task_step {
+    uint64_t key;  /* of the last act */
+    uint32_t at;   /* the instance it was placed on; ROW_NONE: none */
+    uint32_t next; /* in the list of those who are there */
+    uint32_t prev;
+    uint8_t state;
+    bool has_started; /* the engine said that it runs at 'at' */
+};
+
+/* One per row of the view's tasks: what outlives its steps. */
+struct task_note {
+    msec_t since;        /* of the last step: asked for, left */
+    msec_t not_before;   /* it is not placed again before */
+    msec_t started_at;   /* of the last start since the last loss; -1: none */
+    uint32_t mention;    /* the audit in which it was heard of last */
+    uint32_t queue_next; /* among those that are wanted to be queued at the engine */
+    uint32_t queue_prev;
+    uint32_t
+        limited_in; /* the last decision, cut to 32 bits, in which a limit dropped its machine */
+    uint8_t limited_by; /* enum controller_limit */
+    uint8_t losses;     /* of placements, without a start in between that lasted */
+    uint8_t absences;   /* lists in a row that did not name it though it was asked for */
+    bool is_to_queue;   /* wanted to be queued at the engine */
+    bool is_unheard;    /* nothing came of the last act: it is to be asked for again */
+    bool is_marked;
+};
+
+/* One per row of the view's instances. */
+struct instance_note {
+    uint64_t rent;         /* the first key of the request by which it is to be rented; 0: it is */
+    uint64_t returned_key; /* the next key when it was given back; 0: it was not */
+    msec_t started_at;     /* of the last start there since the last loss; -1: none */
+    msec_t asked_at;       /* to leave, or given back */
+    msec_t leaving_since;  /* asked to leave first */
+    msec_t ready_at;       /* it takes work since */
+    msec_t missing_since;  /* the first list in a row that did not name it; -1: the last one did */
+    uint32_t mention;      /* the audit in which the cloud spoke of it last */
+    uint32_t engine_mention; /* and the engine */
+    uint8_t absences;        /* lists in a row that did not name it */
+    uint8_t engine_absences;
+    uint8_t losses;      /* of placements there, without a start in between that lasted */
+    bool is_admitted;    /* the engine was asked to let it join */
+    bool is_closed;      /* it drains because the engine gives it no new work, and may again */
+    bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
+    bool is_asked_again; /* it was given back again in this audit */
+    bool is_unheard;     /* it was given back, and is still there: it is to be given back again */
+    bool is_leaving;     /* the engine was asked to let it leave */
+    bool has_left;       /* the engine has nothing on it any more */
+    bool is_good;        /* a task has run there */
+    bool is_faulted;     /* the engine closed it, or we gave it up */
+    bool is_noticed;     /* the cloud said that it takes it */
+    bool is_unbilled;    /* its bill has ended, and it lives on: it has no account */
+    bool is_marked;
+};
+
+enum mark_kind {
+    MARK_TASK,
+    MARK_INSTANCE,
+    MARK_GONE, /* an instance that has no row any more: the engine is to forget it */
+    MARK_CLOUD_LIST,
+    MARK_ENGINE_LIST,
+};
+
+/* What is to be looked at: a row, or the id of an instance. */
+struct mark {
+    uint64_t what;
+    enum mark_kind kind;
+};
+
+/* What keeps anything from being rented until the next list of the cloud's. */
+struct doubts {
+    uint32_t missing;     /* machines that the last one did not name */
+    bool is_doubting;     /* too many for it to be believed */
+    uint32_t rivals;      /* machines in it that nobody here asked for */
+    money_t rivals_price; /* of them, per hour */
+};
+
+struct state {
+    struct controller_config config; /* without the ports */
+    bool can_queue;                  /* the engine can start tasks by itself */
+    struct view view;
+    struct controller_stats stats;
+    struct arena arena; /* of one decision */
+
+    struct task_step *steps;
+    struct task_note *task_notes;
+    uint32_t *present; /* per row of the view's instances: the first task that was placed there and
+                          has not left; ROW_NONE: nobody */
+    struct instance_note *instance_notes;
+    uint32_t *job_mentions; /* the audit in which the engine spoke of it last */
+    uint32_t steps_room;
+    uint32_t task_notes_room;
+    uint32_t present_room;
+    uint32_t instance_notes_room;
+    uint32_t job_mentions_room;
+
+    struct mark *marks;
+    uint32_t mark_count;
+    uint32_t marks_room;
+
+    uint64_t next_key;
+    struct map asked;     /* ids of instances that this process asked for */
+    uint32_t audit;       /* number of the last one that began */
+    uint32_t queued;      /* tasks that are wanted to be queued at the engine */
+    uint32_t queue_first; /* of them */
+    struct doubts doubts;
+    bool is_limited;         /* the last decision would have rented more */
+    bool release_when_empty; /* of the last plan */
+    bool wants_decision;
+    bool has_clock; /* the time is told, not taken from events */
+};
+
+void state_init(struct state *state, const struct controller_config *config);
+void state_done(struct state *state);
+
+/* It is 'now', or later if time was there already; returns what it is. */
+msec_t state_advance(struct state *state, msec_t now);
+
+/* A key that was never used. */
+uint64_t state_key(struct state *state);
+
+/* Look at it when the ports are called next. Marked twice, it is looked at once. */
+void state_mark_task(struct state *state, uint32_t task);
+void state_mark_instance(struct state *state, uint32_t instance);
+void state_mark(struct state *state, enum mark_kind kind, uint64_t what);
+
+/*
+ * Rows.
+ */
+
+/* A job and its tasks; the notes of the tasks are fresh. */
+uint32_t state_add_job(struct state *state, const struct job_spec *spec);
+
+/* An instance, with a fresh note. */
+uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer);
+
+/* The one place where the state of an instance changes. */
+void state_set_instance(struct state *state, uint32_t instance, enum instance_state next);
+
+/* Nothing of ours is there: bound, placed, or on its way. */
+bool state_is_empty(const struct state *state, uint32_t instance);
+
+/* The engine gives it no new work, and may again. */
+bool state_is_closed(const struct state *state, uint32_t instance);
+
+/*
+ * Where a task shall be.
+ */
+
+void state_bind(struct state *state, uint32_t task, uint32_t instance);
+
+/* Take the task off what it is bound to; it waits again. */
+void state_unbind(struct state *state, uint32_t task, msec_t at);
+
+/* It shall end its run and begin another one, where it is. */
+void state_restart(struct state *state, uint32_t task);
+
+/* The engine shall start it wherever there is room, or shall not any more. */
+void state_want_queued(struct state *state, uint32_t task, bool is_wanted);
+
+/* All that is bound to the instance waits again. */
+void state_evacuate(struct state *state, uint32_t instance, msec_t at);
+
+/* The instance takes no more work and goes when what runs there has ended; the rest waits again. */
+void state_close_instance(struct state *state, uint32_t instance, msec_t at);
+
+/*
+ * Where the engine has it.
+ */
+
+/* Something was asked of the task, or it left, at 'at': what was said of it before is old news. */
+void state_note_step(struct state *state, uint32_t task, msec_t at);
+
+/* Asked to start on the instance, or found there. */
+void state_step_placed(struct state *state, uint32_t task, uint32_t instance, uint64_t key);
+
+/* It runs where it was placed, and events of that carry the key. */
+void state_step_runs(struct state *state, uint32_t task, uint64_t key);
+
+/* ... and it has begun to. */
+void state_step_started(struct state *state, uint32_t task);
+
+void state_step_queued(struct state *state, uint32_t task, uint64_t key);
+
+/* A cancel or a stop was asked for. */
+void state_step_recalled(struct state *state, uint32_t task, enum step_state next, uint64_t key);
+
+/* It is nowhere any more, as of 'at'. */
+void state_step_left(struct state *state, uint32_t task, msec_t at);
+
+/* Look at every row whose wish and fact may differ and mark it; for tests: after everything was reconciled,
+ * nothing comes of it. */
+void state_mark_all(struct state *state);
+
+#endif

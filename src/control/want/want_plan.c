@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a plan says shall be: each task bound to where it goes, each machine that is rented a row, each that is
+ * released draining. A task that moves is taken off where it was; what the engine has to be asked for follows
+ * from that.
+ */
+#include "control/want/want.h"
+
+#include <assert.h>
+
+void want_init(struct wanting *want, struct state *state, struct books *books)
+{
+    *want = (struct wanting){
+        .state = state,
+        .books = books,
+        .next_retry = MSEC_NEVER,
+        .next_wake = MSEC_NEVER,
+        .memory = policy_memory_create(state->config.policy),
+    };
+}
+
+void want_done(struct wanting *want)
+{
+    policy_memory_destroy(want->state->config.policy, want->memory);
+}
+
+void want_policy(struct wanting *want, const struct policy *policy)
+{
+    if (policy == want->state->config.policy)
+        return;
+    policy_memory_destroy(want->state->config.policy, want->memory);
+    want->state->config.policy = policy;
+    want->memory = policy_memory_create(policy);
+}
+
+/* Rows for the plan's rents from 'begin' on that belong to one request; returns where it ends. */
+static uint32_t rent(struct state *state, const struct plan *plan, uint32_t begin, uint32_t *fresh)
+{
+    struct view *view = &state->view;
+    const struct plan_rent *like = &plan->rents[begin];
+    const struct machine_type *type = catalogue_type_of(view->catalogue, like->offer);
+    const uint64_t first = state->next_key;
+    uint32_t end = begin;
+
+    while (end < plan->rent_count && plan->rents[end].offer == like->offer &&
+           plan->rents[end].request == like->request)
+        end++;
+
+    const msec_t ready = view->now + machine_type_acquire_ms(type, end - begin) + type->setup_ms;
+
+    for (uint32_t i = begin; i < end; i++) {
+        fresh[i] = state_add_instance(state, state_key(state), like->offer);
+        view_set_ready_expected(view, fresh[i], ready);
+        state->instance_notes[fresh[i]].rent = first;
+        map_put(&state->asked, view->instance.id[fresh[i]], 0);
+        state_mark_instance(state, fresh[i]);
+    }
+    state->stats.rented += end - begin;
+    return end;
+}
+
+/* Take the task from where it is; it is bound anew in a second pass, when all have left. */
+static void lift(struct state *state, uint32_t task)
+{
+    if (state->view.task.launches[task] > 0)
+        state->stats.migrations++;
+    state_unbind(state, task, state->view.now);
+}
+
+/* The rest of a gang of which a task moves starts again where it is. A gang that must not be moved has no
+ * such task: what is known of it is on its way to be corrected by the engine. */
+static void restart_gang(struct state *state, uint32_t job)
+{
+    const struct view *view = &state->view;
+
+    if (view->job.fixed[job])
+        return;
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        if (view->task.state[task] != TASK_RUNNING)
+            continue;
+        if (view_is_open(view, view->task.instance[task])) {
+            state_restart(state, task);
+        } else { /* it could end there, but not start again */
+            state_unbind(state, task, view->now);
+            state->wants_decision = true;
+        }
+    }
+}
+
+void want_plan(struct wanting *want, const struct plan *plan)
+{
+    struct state *state = want->state;
+    const struct view *view = &state->view;
+    uint32_t *fresh = ARENA_ARRAY(&state->arena, uint32_t, plan->rent_count);
+
+    for (uint32_t i = 0; i < plan->rent_count;)
+        i = rent(state, plan, i, fresh);
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const uint32_t task = plan->places[i].task;
+
+        if (view->task.instance[task] != ROW_NONE)
+            lift(state, task);
+    }
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const struct plan_place *place = &plan->places[i];
+        const uint32_t job = view->task.job[place->task];
+
+        if (view->job.gang[job] && view->job.tasks_running[job] > 0)
+            restart_gang(state, job);
+        state_bind(state, place->task, place->fresh ? fresh[place->target] : place->target);
+    }
+    for (uint32_t i = 0; i < plan->release_count; i++) {
+        const uint32_t instance = plan->releases[i].instance;
+
+        assert(view->instance.task_count[instance] == 0);
+        state_set_instance(state, instance, INSTANCE_DRAINING);
+    }
+    want->next_wake = plan->wake_at;
+    state->release_when_empty = plan->release_when_empty;
+}
+
+void want_drain(struct wanting *want)
+{
+    struct state *state = want->state;
+
+    while (state->queue_first != ROW_NONE)
+        state_want_queued(state, state->queue_first, false);
+    INSTANCE_EACH(instance, &state->view)
+    {
+        if (view_is_open(&state->view, instance))
+            state_close_instance(state, instance, state->view.now);
+    }
+    /* There is nothing to decide while it drains, and nothing of a plan to wake up for. */
+    state->wants_decision = false;
+    want->next_wake = MSEC_NEVER;
+    want->next_retry = MSEC_NEVER;
+}
