@@ -6,7 +6,7 @@
 #
 # Asked are all scenarios of examples/ and tests/scenario/, with every decision and its reasons, and
 # where the public data is (in $STINT_DATA, else in ../shared/data) a part of a table and of a figure
-# of the Eva paper. That differences would be noticed is tried first, on programs made to differ.
+# of the Eva paper, and a part of the table of CloudCoaster. That differences would be noticed is tried first, on programs made to differ.
 set -u
 if [ $# -lt 2 ]; then
     sed -n '4,5s/^# //p' "$0"
@@ -97,6 +97,7 @@ export STINT_DATA=${STINT_DATA:-../shared/data}
 if [ -d "$STINT_DATA/eva" ]; then
     check repro eva --jobs 400 -o json
     check repro eva --figure 5 --jobs 150 -o json
+    check repro coaster --seeds 1 -p coaster-3-loose -p stint -o json
 else
     echo "skipped stint repro: there is no public data in $STINT_DATA"
 fi

@@ -4,14 +4,15 @@
 # repro.sh STINT   the published results still come out as they should; in TAP
 #
 # Measures on public data (docs/DATA.md) and skips where that is absent. Each point is one command
-# whose --check holds the figures against what they should be; the last three look at the JSON.
+# whose --check holds the figures against what they should be; those named "columns" look at the JSON.
 set -u
 stint=$(realpath "$1")
 cd "$(dirname "$0")/.." || exit 1
 data=${STINT_DATA:-../shared/data}
 
 if [ ! -r "$data/eva/pai_full.csv" ] || [ ! -r "$data/swf/SDSC-DS-2004-2.1-cln.swf.gz" ] ||
-    [ ! -r "$data/alibaba-batch-2017/jobs.csv.zst" ]; then
+    [ ! -r "$data/alibaba-batch-2017/jobs.csv.zst" ] ||
+    { [ ! -r "$data/hybrid/YH1_sub.tr" ] && [ ! -r "$data/hybrid/YH1_sub.tr.zst" ]; }; then
     echo "1..0 # SKIP no public data; see docs/DATA.md"
     exit 0
 fi
@@ -64,6 +65,7 @@ holds "the semi-elastic cluster's modes" sec
 holds "Stratus and a rival on short tasks" stratus --policy supercloud --policy stratus
 holds "commitments on six logs (figure 7)" sec --figure 7
 holds "two clouds on four logs (figure 8)" sec --figure 8
+holds "CloudCoaster, Eagle and ours on two windows of the Yahoo trace" coaster
 shape "repro eva has the promised columns" \
     "policy cost_usd norm_cost jct_hours tasks_per_instance norm_throughput idle_hours
     migrations_per_task instances paper_norm_cost paper_jct_hours seconds" \
@@ -73,5 +75,9 @@ shape "repro sec has the promised columns" \
 shape "repro stratus has the promised columns" \
     "policy cost_usd known_cost_usd norm_cost latency_seconds norm_latency_p50 norm_latency_p95 memory_use
     instances seconds" stratus --jobs 100
+shape "repro coaster has the promised columns" \
+    "policy window mean_seconds gain p99_seconds max_seconds transients transients_arrival peak life_hours
+    life_max_hours bill_servers long_norm in_long_share seconds paper_mean_seconds paper_gain paper_transients" \
+    coaster --jobs 200 --seeds 1
 echo "1..$count"
 exit $failed

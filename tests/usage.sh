@@ -66,7 +66,7 @@ judge "repro: a check of interference that nobody published" \
     refuses "--check goes with --interference" repro eva --interference 0.9 --check
 judge "repro: some policies of a figure" \
     refuses "--policy goes with the table" repro eva --figure 4 -p eva
-judge "repro: another system" refuses "there are: eva, sec" repro adam
+judge "repro: another system" refuses "there are: coaster, eva, " repro adam
 
 judge "catalogue: types of a difference" \
     refuses "--types goes with refresh, show only" catalogue diff --types x a b

@@ -22,7 +22,8 @@ struct repro_options {
     uint32_t policy_count;
     uint32_t figure;          /* 0: the table */
     uint32_t jobs;            /* only the first so many; 0: all */
-    uint64_t seed;            /* of what is drawn at random in the figures */
+    uint64_t seed;            /* of what is drawn at random */
+    uint32_t seeds;           /* how many from that one on are averaged over, where they are */
     const char *interference; /* "matrix", "permuted", or a number */
     const char *svg;          /* where to write the picture; NULL: nowhere */
     bool check;

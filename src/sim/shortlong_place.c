@@ -10,17 +10,9 @@
 #include "base/mem.h"
 #include "sim/shortlong_private.h"
 
-static bool has_less_load(const void *context, uint32_t a, uint32_t b)
-{
-    const struct shortlong *s = context;
-
-    return s->load_ms[a] < s->load_ms[b];
-}
-
 void place_init(struct shortlong *s)
 {
-    s->load_ms = ARENA_ARRAY(&s->arena, msec_t, s->fixed);
-    tournament_init(&s->loads, &s->arena, has_less_load, s);
+    s->loads = ARENA_ARRAY(&s->arena, struct load, s->config->long_servers);
 }
 
 void place_done(struct shortlong *s)
@@ -44,20 +36,44 @@ static msec_t load_of(const struct shortlong *s, const struct server *server)
     return server->long_work_ms + FETCH_MS - (ran < estimate ? ran : estimate);
 }
 
+static bool is_less(struct load a, struct load b)
+{
+    return a.ms != b.ms ? a.ms < b.ms : a.server < b.server;
+}
+
+/* Bring the load at 'hole' to its place in the heap, the least at its top. */
+static void sink(struct load *heap, uint32_t count, uint32_t hole)
+{
+    const struct load load = heap[hole];
+
+    for (uint32_t child = 2 * hole + 1; child < count; child = 2 * hole + 1) {
+        if (child + 1 < count && is_less(heap[child + 1], heap[child]))
+            child++;
+        if (!is_less(heap[child], load))
+            break;
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    heap[hole] = load;
+}
+
 static void place_long(struct shortlong *s, struct job *job)
 {
-    for (uint32_t i = s->config->short_servers; i < s->fixed; i++) {
-        s->load_ms[i] = load_of(s, &s->servers[i]);
-        tournament_enter(&s->loads, i);
-    }
-    for (uint32_t i = 0; i < job->tasks; i++) {
-        const uint32_t server = tournament_best(&s->loads);
+    const uint32_t count = s->config->long_servers;
+    const uint32_t first = s->config->short_servers;
 
-        job->probed[job->probe_count++] = server;
-        s->view.with_long += s->servers[server].long_work_ms == 0;
-        s->servers[server].long_work_ms += job->estimate_ms;
-        s->load_ms[server] += job->estimate_ms;
-        tournament_enter(&s->loads, server);
+    for (uint32_t i = 0; i < count; i++)
+        s->loads[i] = (struct load){ load_of(s, &s->servers[first + i]), first + i };
+    for (uint32_t i = count / 2; i > 0; i--)
+        sink(s->loads, count, i - 1);
+    for (uint32_t i = 0; i < job->tasks; i++) {
+        struct server *server = &s->servers[s->loads[0].server];
+
+        job->probed[job->probe_count++] = s->loads[0].server;
+        s->view.with_long += server->long_work_ms == 0;
+        server->long_work_ms += job->estimate_ms;
+        s->loads[0].ms += job->estimate_ms;
+        sink(s->loads, count, 0);
     }
 }
 

@@ -69,6 +69,12 @@ struct map_of_clear {
     uint32_t count;
 };
 
+/* Estimated long work of a server. */
+struct load {
+    msec_t ms;
+    uint32_t server;
+};
+
 struct shortlong {
     const struct shortlong_config *config;
     struct shortlong_result *result;
@@ -94,8 +100,7 @@ struct shortlong {
     uint32_t open_count;
     uint32_t open_room;
 
-    struct tournament loads; /* long-partition servers by 'load_ms' */
-    msec_t *load_ms;
+    struct load *loads; /* of the long partition, to place a long job */
     struct map_of_clear *maps;
     uint32_t map_count;
     uint32_t maps_room;
@@ -126,10 +131,10 @@ void shortlong_add_event(struct shortlong *s, msec_t at, enum event_kind kind, u
 uint32_t server_add(struct shortlong *s, enum server_state state);
 
 /* A probe reaches the server; it starts something if it is idle. */
-void server_probe(struct shortlong *s, uint32_t server, uint32_t job);
+void server_probe(struct shortlong *s, uint32_t number, uint32_t job);
 
 /* The task of the server has ended, or it has just become ready: what next? */
-void server_next(struct shortlong *s, uint32_t server, bool at_boundary);
+void server_next(struct shortlong *s, uint32_t number, bool at_boundary);
 
 /* Idle servers start what waits, if they may. */
 void server_wake_idle(struct shortlong *s);
@@ -143,10 +148,10 @@ void place_init(struct shortlong *s);
 void place_done(struct shortlong *s);
 
 /* Choose servers for the probes of a job that arrives; they reach them PROBE_MS later. */
-void place_job(struct shortlong *s, uint32_t job);
+void place_job(struct shortlong *s, uint32_t number);
 
 /* The probes of the job reach their servers. */
-void place_arrive(struct shortlong *s, uint32_t job);
+void place_arrive(struct shortlong *s, uint32_t number);
 
 /* A server of the short partition, at random. */
 uint32_t place_short_server(struct shortlong *s);
@@ -156,11 +161,11 @@ uint32_t place_short_server(struct shortlong *s);
 /* Something has changed that the rule looks at. */
 void transient_look(struct shortlong *s);
 
-void transient_ready(struct shortlong *s, uint32_t server);
-void transient_lost(struct shortlong *s, uint32_t server);
+void transient_ready(struct shortlong *s, uint32_t number);
+void transient_lost(struct shortlong *s, uint32_t number);
 
 /* A draining server has done its queue. */
-void transient_leave(struct shortlong *s, uint32_t server);
+void transient_leave(struct shortlong *s, uint32_t number);
 
 /* The last task has ended, and with it the lives of those that are up. */
 void transient_end_all(struct shortlong *s);
