@@ -17,6 +17,10 @@ What is checked:
      stands above them includes nothing from an adapter's folder and has none of its words (WORDS) in
      its code, so that one more adapter touches its own folder and the table. MAY_NAME has the
      exceptions. Comments are free, and so are tests, whose configurations have to name a kind.
+  7. Inside control/ the folders stand on each other (ROOMS); only reconcile/ calls a port, and what is in
+     ONLY_IN is written in one file.
+  8. Files form no circle: neither headers by what they include, nor sources by whose functions they
+     call. KNOWN_CIRCLES has those that are left; one that is gone is taken out.
 
 Under tests/ and bench/ only rule 5 holds: what stands there may use everything. It holds too under include/, the
 public headers, and examples/; these include nothing of src/.
@@ -46,6 +50,40 @@ STANDS_ON = {
     "cli": ["daemon", "solve"],
 }
 LINES_MAX = 1000
+
+# The same for the folders of control/; what stands in control/ itself stands on all of them.
+ROOMS = {
+    "ports": [],
+    "state": ["ports"],
+    "books": ["state"],
+    "hear": ["books"],
+    "want": ["books"],
+    "reconcile": ["hear", "want"],
+}
+
+# What of control/ may be found in one file or folder only, and why.
+ONLY_IN = [
+    (r"\bops->\w+\(", "control/reconcile/", "only reconcile/ calls a port: mark the row"),
+    (r"\bview_set_state\(", "control/state/", "use state_set_instance, which marks the row"),
+    (r"\bview_(?:un)?bind\(", "control/state/", "use state_bind or state_unbind, which mark the row"),
+    (r"\.run_key\[\w+\] = ", "control/state/", "only the state writes the run key"),
+    (r"\bsteps\[\w+\](?:\.\w+)? = ", "control/state/", "only the state writes steps"),
+    (r"(?<![*\w] )(?<!\*)\bstruct task_step \*step\b", "control/state/", "steps are const outside of the state"),
+]
+
+# Sources that call each other in a circle and are to be untied.
+KNOWN_CIRCLES = [
+    {"cloud/aws/aws_fleet_launch.c", "cloud/aws/aws_fleet_offer.c"},
+    {"daemon/core.c", "daemon/daemon_api.c", "daemon/daemon_books.c", "daemon/daemon_machines.c"},
+    {"decide/portfolio.c", "decide/portfolio_cost.c"},
+    {"engine/slurm/slurm_record.c", "engine/slurm/slurm_rules.c"},
+    {"engine/slurm/slurm_admit.c", "engine/slurm/slurm_engine.c", "engine/slurm/slurm_jobs.c",
+     "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_room.c"},
+    {"sim/shortlong.c", "sim/shortlong_place.c", "sim/shortlong_server.c", "sim/shortlong_transient.c"},
+    {"sim/sim_cloud.c", "sim/sim_engine.c", "sim/sim_news.c", "sim/sim_pace.c", "sim/sim_restart.c",
+     "sim/simulation.c"},
+    {"store/store.c", "store/store_ledger.c", "store/store_seal.c"},
+]
 
 # Each adapter's folder, and the words that give it away.
 WORDS = {
@@ -77,6 +115,9 @@ LICENCE = {
 TOKEN = re.compile(
     r"""/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*""", re.DOTALL
 )
+# A function: 'static' if no other file can call it, its name, then its parameters, then a brace in the first column.
+DEFINITION = re.compile(r"^(static\s+|(?!static\b))[a-z_][\w\s*]*?[\s*](\w+)\([^;{}]*?\)\n\{", re.MULTILINE)
+CALL = re.compile(r"(?<![.>])\b([a-z_]\w*)\(")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -116,6 +157,97 @@ def arrow_fault(path, target):
     if is_test(target) and other not in (layer, "base"):
         return f'"{target}" is the test code of another layer'
     return None
+
+
+def rooms_below(room):
+    """All folders of control/ that 'room' may include besides itself."""
+    found = set()
+    for name in ROOMS[room]:
+        found |= {name} | rooms_below(name)
+    return found
+
+
+def room_of(path):
+    """The folder of control/ that 'path', relative to src/, is in, or None."""
+    parts = path.split("/")
+    return parts[1] if parts[0] == "control" and len(parts) > 2 and parts[1] != "test" else None
+
+
+def check_rooms(path, text):
+    """Rule 7; 'path' is relative to src/."""
+    room = room_of(path)
+    if not path.startswith("control/") or is_test(path):
+        return
+    if room is not None and room not in ROOMS:
+        yield 1, f"control/{room} is not in the table of rooms"
+        return
+    code = without_comments(text)
+    for match in INCLUDE.finditer(code):
+        if room is None or not match[2].startswith("control/"):
+            continue
+        other = room_of(match[2])
+        if other != room and other not in rooms_below(room):
+            yield line_of(text, match.start()), f'control/{room} may not include "{match[2]}"'
+    for pattern, folder, why in ONLY_IN:
+        if not path.startswith(folder):
+            for match in re.finditer(pattern, code):
+                yield line_of(text, match.start()), why
+
+
+def circles_of(edges):
+    """The strongly connected sets of more than one node (Tarjan's algorithm)."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            circle = set(stack[stack.index(node):])
+            del stack[stack.index(node):]
+            if len(circle) > 1:
+                found.append(circle)
+
+    for node in sorted(edges):
+        if node not in order:
+            visit(node)
+    return found
+
+
+def call_edges(codes):
+    """Which source calls a function of which; 'codes' has the text of each, without comments and strings."""
+    home, edges = {}, {}
+    for path, code in codes.items():
+        for match in DEFINITION.finditer(code):
+            if not match[1]:
+                home[match[2]] = path
+    for path, code in codes.items():
+        own = {match[2] for match in DEFINITION.finditer(code)}
+        called = {match[1] for match in CALL.finditer(code)} - own
+        edges[path] = {home[name] for name in called if name in home}
+    return edges
+
+
+def check_circles(sources):
+    """Rule 8; 'sources' has the text of each .c and .h file by its path relative to src/."""
+    codes = {path: TOKEN.sub(" ", text) for path, text in sources.items() if not is_test(path)}
+    includes = {
+        path: {match[2] for match in INCLUDE.finditer(without_comments(text)) if match[1] == '"'}
+        for path, text in sources.items() if path.endswith(".h")
+    }
+    calls = call_edges({path: code for path, code in codes.items() if path.endswith(".c")})
+    circles = circles_of(includes) + circles_of(calls)
+    for circle in circles:
+        if not any(circle <= known for known in KNOWN_CIRCLES):
+            yield min(circle), "files form a circle: " + ", ".join(sorted(circle))
+    for known in KNOWN_CIRCLES:
+        if known <= set(sources) and not any(circle <= known for circle in circles):
+            yield min(known), "forms no circle any more: take it out of KNOWN_CIRCLES"
 
 
 def check_includes(root, path, text):
@@ -206,6 +338,7 @@ def check_source(root, path, text):
         return
     yield from check_includes(root, inside, text)
     yield from check_adapter(inside)
+    yield from check_rooms(inside, text)
     if path.endswith(".h"):
         yield from check_guard(inside, text)
 
@@ -221,6 +354,7 @@ def check(root):
     """Every fault of the tree at 'root', as 'path:line: what'."""
     faults = []
     first = {}
+    sources = {}
     for path in files_of(root, "src", "include", "examples", "tests", "bench"):
         name = os.path.basename(path)
         if path.startswith("src/") and name not in NOT_UNIQUE:
@@ -233,12 +367,13 @@ def check(root):
         found = list(check_form(path, text))
         if path.startswith("src/") and path.endswith((".c", ".h")):
             found += check_source(root, path, text)
+            sources[path[len("src/"):]] = text
         if path.startswith("src/"):
             found += check_names(path[len("src/"):], text)
         if path.startswith(("include/", "examples/")):
             found += check_public(text)
         faults += [f"{path}:{line}: {what}" for line, what in found]
-    return faults
+    return faults + [f"src/{path}:1: {what}" for path, what in check_circles(sources)]
 
 
 # The self-test: a small tree without a fault, and what each change to it must bring to light.
@@ -255,6 +390,7 @@ GOOD = {
     "src/meson.build": "# SPDX-License-Identifier: Apache-2.0\n",
     "src/base/meson.build": "# SPDX-License-Identifier: Apache-2.0\n",
     "src/base/room.h": header("base", "room"),
+    "src/base/hall.h": header("base", "hall", '#include "base/room.h"'),
     "src/base/room.c": TAG + '/* See "cli/x.h" // not code */\n#include "base/room.h"\n',
     "src/base/test/check.h": header("base", "check"),
     "src/model/job.h": header("model", "job", '#include "base/room.h"'),
@@ -265,6 +401,14 @@ GOOD = {
     "src/sim/clock.h": header("sim", "clock", '#include "trace/swf.h"'),
     "src/cloud/aws/ec2.h": header("cloud", "ec2", '#include "base/room.h"'),
     "src/cli/run.c": TAG + '#include "sim/clock.h"\nconst char *u = "http://x"; char c = \'"\';\n',
+    "src/control/ports/port.h": header("control", "port"),
+    "src/control/state/state.h": header("control", "state", '#include "control/ports/port.h"'),
+    "src/control/hear/hear.h": header("control", "hear", '#include "control/state/state.h"'),
+    "src/control/want/want.h": header("control", "want", '#include "control/state/state.h"'),
+    "src/control/control.c": TAG + '#include "control/hear/hear.h"\n',
+    "src/learn/low.c": TAG + "int low_one(int x)\n{\n    return x;\n}\n",
+    "src/learn/high.c": TAG + "int high_one(int x)\n{\n    return low_one(x);\n}\n",
+    "src/decide/portfolio_cost.c": TAG,
     "tests/fuzz/fuzz_swf.c": TAG + '#include "trace/swf.h"\n',
     "include/stint/x.h": TAG + "#include <stint/y.h>\n",
 }
@@ -323,6 +467,34 @@ CASES = [
     ("a public header opens with its licence", "include/stint/x.h", "int x;\n", "SPDX"),
     ("what stands below the public interface may not include it", "src/control/x.c",
      TAG + '#include "lib/private.h"\n', "control may not include lib"),
+    ("state may not include what stands on it", "src/control/state/state.c",
+     TAG + '#include "control/state/state.h"\n#include "control/hear/hear.h"\n', "may not include"),
+    ("hear and want do not know each other", "src/control/want/want.c",
+     TAG + '#include "control/want/want.h"\n#include "control/hear/hear.h"\n', "may not include"),
+    ("an unknown folder of control is found", "src/control/misc/x.c", TAG, "table of rooms"),
+    ("only reconcile calls a port", "src/control/hear/hear.c",
+     TAG + '#include "control/hear/hear.h"\nvoid f(struct p *p)\n{\n    p->ops->rent(p->self);\n}\n', "calls a port"),
+    ("reconcile calls a port", "src/control/reconcile/x.c",
+     TAG + "void f(struct p *p)\n{\n    p->ops->rent(p->self);\n}\n", None),
+    ("only the state sets an instance's", "src/control/want/x.c",
+     TAG + "void f(struct v *v)\n{\n    view_set_state(v, 0, 1);\n}\n", "state_set_instance"),
+    ("only the state writes steps", "src/control/want/x.c",
+     TAG + "void f(struct v *v)\n{\n    v->steps[task].key = 1;\n}\n", "writes steps"),
+    ("steps are const where they are only read", "src/control/want/x.c",
+     TAG + "void f(struct v *v)\n{\n    struct task_step *step = &v->steps[0];\n}\n", "const"),
+    ("a step may be read", "src/control/want/x.c",
+     TAG + "void f(struct v *v)\n{\n    const struct task_step *step = &v->steps[0];\n}\n", None),
+    ("headers that include each other are a circle", "src/base/room.h",
+     header("base", "room", '#include "base/hall.h"'), "form a circle"),
+    ("sources that call each other are a circle", "src/learn/low.c",
+     TAG + "int low_one(int x)\n{\n    return high_one(x);\n}\n", "form a circle"),
+    ("a name in a string is no call", "src/learn/low.c",
+     TAG + 'int low_one(int x)\n{\n    return say("high_one(x)");\n}\n', None),
+    ("a function of the same name elsewhere is no call", "src/learn/low.c",
+     TAG + "static int high_one(int x)\n{\n    return x;\n}\n\nint low_one(int x)\n{\n    return high_one(x);\n}\n", None),
+    ("a known circle that is gone is taken out", "src/decide/portfolio.c", TAG, "out of KNOWN_CIRCLES"),
+    ("a function that is handed over is no call", "src/learn/low.c",
+     TAG + "int low_one(int x)\n{\n    return later(high_one);\n}\n", None),
     ("a file of 1001 lines is too long", "src/base/long.c", TAG + "\n" * 1000, "longer than"),
     ("a file of 1000 lines is not too long", "src/base/long.c", TAG + "\n" * 999, None),
 ]
