@@ -27,6 +27,16 @@ int64_t short_partition_step(const struct short_partition_rule *rule,
     return -1;
 }
 
+bool short_partition_admits(msec_t cutoff_ms, const struct short_partition_job *job)
+{
+    if (job->limit_ms <= cutoff_ms)
+        return true;
+    if (job->estimate_ms == MSEC_NEVER || job->error_ppm >= SHORT_PARTITION_PPM)
+        return false;
+    return job->estimate_ms <=
+           mul_div(cutoff_ms, SHORT_PARTITION_PPM - job->error_ppm, SHORT_PARTITION_PPM);
+}
+
 uint32_t short_partition_budget(uint32_t servers, uint32_t ratio)
 {
     const uint64_t most = (uint64_t)servers * ratio;

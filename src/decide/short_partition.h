@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_partition.h - how many transient servers stand beside the servers that only short jobs use.
+ * short_partition.h - which jobs are short, and how many transient servers stand beside the servers that only they
+ * use.
  *
  * Short jobs run at once unless long ones hold the servers. So the share of servers with long work, the
  * long-load ratio, says when short jobs need servers of their own (CloudCoaster, section 3.2): above a
@@ -15,6 +16,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/units.h"
 
 enum { SHORT_PARTITION_PPM = 1000000 };
 
@@ -44,5 +47,17 @@ int64_t short_partition_step(const struct short_partition_rule *rule,
 /* How many transient servers the price of 'servers' on demand pays for, at a price 'ratio' times lower:
  * the 'most' of a rule that keeps to the budget of the servers that it replaces (section 3.1). */
 uint32_t short_partition_budget(uint32_t servers, uint32_t ratio);
+
+/* What is known of a job before it runs. */
+struct short_partition_job {
+    msec_t limit_ms;    /* after which it is ended; MSEC_NEVER: none */
+    msec_t estimate_ms; /* by history; MSEC_NEVER: there is none */
+    uint32_t
+        error_ppm; /* that is expected of the estimate, as runtimes.h counts it: half is a factor of two */
+};
+
+/* Whether the job is short: it cannot run for longer than 'cutoff_ms', or is not expected to even if it takes as
+ * much longer than its estimate as estimates like it are wrong by. */
+bool short_partition_admits(msec_t cutoff_ms, const struct short_partition_job *job);
 
 #endif

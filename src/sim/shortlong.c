@@ -51,9 +51,11 @@ static void add_jobs(struct shortlong *s)
     for (uint32_t i = 0; i < trace->job_count; i++) {
         const struct hybrid_job *from = &trace->jobs[i];
         const msec_t estimate = from->mean_ms / grain * grain;
+        const struct short_partition_job known = { .limit_ms = MSEC_NEVER,
+                                                   .estimate_ms = estimate };
 
         s->jobs[i] = (struct job){
-            .is_long = estimate > s->config->cutoff_ms,
+            .is_long = !short_partition_admits(s->config->cutoff_ms, &known),
             .estimate_ms = estimate,
             .first = from->first,
             .tasks = from->tasks,

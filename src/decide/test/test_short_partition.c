@@ -110,6 +110,30 @@ TEST(random_clusters_agree_with_counting_up)
     }
 }
 
+TEST(a_job_is_short_by_its_limit_or_by_a_history_that_is_trusted)
+{
+    static const struct {
+        struct short_partition_job job;
+        bool is_short;
+    } cases[] = {
+        { { 90000, MSEC_NEVER, 0 }, true },
+        { { 90001, MSEC_NEVER, 0 }, false },
+        { { MSEC_NEVER, 90000, 0 }, true },
+        { { MSEC_NEVER, 90001, 0 }, false },
+        { { MSEC_NEVER, 45000, 500000 }, true }, /* may take twice as long */
+        { { MSEC_NEVER, 45001, 500000 }, false },
+        { { 90000, 90000, 900000 }, true }, /* the limit holds, whatever history says */
+        { { 100000, 60000, 200000 }, true },
+        { { MSEC_NEVER, 0, 1000000 }, false }, /* nothing is known then */
+        { { MSEC_NEVER, MSEC_NEVER, 0 }, false },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (short_partition_admits(90000, &cases[i].job) != cases[i].is_short)
+            fail_msg("case %zu", i);
+    }
+}
+
 TEST(a_budget_buys_more_of_what_is_cheaper)
 {
     assert_int_equal(short_partition_budget(40, 3), 120);
@@ -121,4 +145,6 @@ CHECK_MAIN(RUN(servers_are_requested_until_the_ratio_falls_to_the_threshold),
            RUN(one_leaves_at_a_time_and_only_one_that_is_active),
            RUN(a_strict_rule_keeps_what_it_would_request_again),
            RUN(a_threshold_of_nothing_asks_for_all_there_may_be),
-           RUN(random_clusters_agree_with_counting_up), RUN(a_budget_buys_more_of_what_is_cheaper))
+           RUN(random_clusters_agree_with_counting_up),
+           RUN(a_job_is_short_by_its_limit_or_by_a_history_that_is_trusted),
+           RUN(a_budget_buys_more_of_what_is_cheaper))
