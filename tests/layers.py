@@ -96,6 +96,7 @@ ABOVE_ADAPTERS = {"serve", "daemon", "cli"}
 # Which files above may use the words, and why.
 MAY_NAME = {
     "cli/repro_eva_world.c": "a file of the paper's published data is called so",
+    "cli/repro_pools_world.c": "files of published data are called so",
     "cli/repro_sec.h": "the paper compares two clouds by their prices of 2012",
     "cli/repro_sec_figures.c": "likewise",
     "cli/repro_sec_plans.c": "likewise",

@@ -66,6 +66,9 @@ holds "Stratus and a rival on short tasks" stratus --policy supercloud --policy 
 holds "commitments on six logs (figure 7)" sec --figure 7
 holds "two clouds on four logs (figure 8)" sec --figure 8
 holds "CloudCoaster, Eagle and ours on two windows of the Yahoo trace" coaster
+holds "rules for pools of transient machines, 302 offers" pools -p greedy -p fleet-cheapest -p k-of-n -p stint
+holds "pools on prices that were not known (figure 15)" pools --figure 15
+holds "batch work on the excess of a pool (figure 17)" pools --figure 17
 shape "repro eva has the promised columns" \
     "policy cost_usd norm_cost jct_hours tasks_per_instance norm_throughput idle_hours
     migrations_per_task instances paper_norm_cost paper_jct_hours seconds" \
@@ -79,5 +82,7 @@ shape "repro coaster has the promised columns" \
     "policy window mean_seconds gain p99_seconds max_seconds transients transients_arrival peak life_hours
     life_max_hours bill_servers long_norm in_long_share seconds paper_mean_seconds paper_gain paper_transients" \
     coaster --jobs 200 --seeds 1
+shape "repro pools has the promised columns" \
+    "policy offers nines norm_cost bound excess reached_nines missed paper_norm_cost seconds" pools -p stint
 echo "1..$count"
 exit $failed

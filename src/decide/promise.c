@@ -2,6 +2,7 @@
 #include "decide/promise.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "decide/avail.h"
 
@@ -28,6 +29,24 @@ bool promise_survives(const struct promise *promise, const uint32_t *machines, u
     return promise_capacity(promise, machines) -
                promise->offers[offer].capacity * machines[offer] >=
            promise->capacity;
+}
+
+double promise_short_least(const struct promise *promise)
+{
+    const struct avail_states *states = promise->states;
+    double independent = promise->only_joint ? 0 : 1;
+    msec_t joint = 0;
+
+    for (uint32_t i = 0; i < promise->count; i++)
+        independent *= promise->offers[i].down;
+    for (uint32_t s = 0; states != NULL && s < states->count; s++) {
+        uint32_t gone = 0;
+
+        while (gone < promise->count && avail_states_is_gone(states, s, gone))
+            gone++;
+        joint += gone == promise->count ? states->span[s] : 0;
+    }
+    return joint > 0 ? fmax(independent, (double)joint / (double)states->total) : independent;
 }
 
 static double short_independent(const struct promise *promise, const uint32_t *machines,

@@ -65,6 +65,10 @@ struct promise_verdict promise_judge(const struct promise *promise, const uint32
 /* Whether the capacity is there with every machine of one offer gone. */
 bool promise_survives(const struct promise *promise, const uint32_t *machines, uint32_t offer);
 
+/* No pool of these offers, however large, is short for less of the time: that is when all of them are
+ * gone at once. */
+double promise_short_least(const struct promise *promise);
+
 money_t promise_price(const struct promise *promise, const uint32_t *machines);
 int64_t promise_capacity(const struct promise *promise, const uint32_t *machines);
 

@@ -9,7 +9,7 @@
 enum {
     PROGRAMS_MOST = 60,
     NODES_MOST = 20000,
-    SCENARIOS_A_ROUND = 48,
+    SCENARIOS_A_ROUND = 12,
     SCENARIOS_MOST = 1200,
 };
 
@@ -299,7 +299,7 @@ static int solve(const struct program *program, const struct milp_solver *solver
                          .cost = cost,
                          .most = most,
                          .rows = rows,
-                         .gap = program->gap,
+                         .gap = program->gap / 2,
                          .node_most = NODES_MOST };
 
     for (uint32_t i = 0; i < program->count; i++) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EXPONENT_MAX = 9999, DIGITS_MAX = 10 };
+enum { EXPONENT_MAX = 9999, DIGITS_MAX = 15 };
 
 /* A number taken apart: its digits (with a point somewhere in them), and what they mean. */
 struct parts {

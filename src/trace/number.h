@@ -37,7 +37,7 @@ struct number_text {
 };
 
 /* value / 10^digits, with no more digits than it takes: (3060000, 6) is "3.06". 'digits' is at
- * most 10. */
+ * most 15. */
 struct number_text number_print(int64_t value, int digits);
 
 #endif

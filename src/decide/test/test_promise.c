@@ -108,6 +108,7 @@ TEST(where_no_pool_can_the_best_one_is_given)
 
     assert_false(pool.verdict.holds);
     assert_true(fabs(pool.verdict.short_independent - 0.01) < 1e-12); /* all three, 100 each */
+    assert_true(fabs(promise_short_least(&promise) - 0.01) < 1e-12);
     arena_done(&arena);
 }
 
@@ -156,6 +157,7 @@ TEST(what_was_lost_together_counts_as_such)
     promise.states = &states;
     assert_false(promise_judge(&promise, machines, &arena).holds);
     assert_true(fabs(promise_judge(&promise, machines, &arena).short_joint - 0.01) < 1e-15);
+    assert_true(fabs(promise_short_least(&promise) - 0.01) < 1e-15);
     promise.states = NULL;
     promise.survives_types = true;
     assert_false(promise_judge(&promise, machines, &arena).holds);
