@@ -65,6 +65,26 @@ check_growth stratus
 check_growth stratus 0.95
 check_budget "$EVA_MILLIONS_MAX" eva 200 0.95
 
+# change_instructions MACHINES: how many the next plan of stint takes after 200 changes.
+change_instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect=next_plan \
+        "$folder/../src/cli/stint" bench change --machines "$1" --tasks "${1}0" --changes 200 --rounds 3 2>&1 |
+        sed -n 's/.*Collected : //p'
+}
+
+# A decision costs what has changed: ten times the machines may take a quarter more instructions, for trees that are
+# higher. (From 10,000 to 100,000 machines with 1,000 changes it is a tenth.)
+check_change() {
+    local small large line
+    small=$(change_instructions 2000)
+    large=$(change_instructions 20000)
+    line=$(awk -v s="${small:-0}" -v l="${large:-0}" 'BEGIN {
+        if (s == 0 || l == 0) { print "0 could not be counted"; exit }
+        printf "%d %.2f times the instructions for ten times the machines; at most 1.25", l / s <= 1.25, l / s }')
+    verdict "${line%% *}" "stint, 200 changes: ${line#* }"
+}
+check_change
+
 # program NAME TEXT: one that knows its limits.
 program() {
     local good=0

@@ -51,6 +51,10 @@ refuses() {
 judge "demo: more jobs than it takes" refuses "up to 9999" demo -j 99999
 judge "demo: a surplus argument" refuses "nothing to be done with 'extra'" demo extra
 
+judge "bench: without saying what" refuses "what to measure: change or plan?" bench
+judge "bench: something else" refuses "change or plan, not 'nothing'" bench nothing
+judge "bench: a policy that there is not" refuses "there is no policy 'nope'" bench plan -p nope
+judge "bench: no number" refuses "'0' is no whole number from 1 to" bench change --machines 0
 judge "repro: a policy that is not in the table" \
     refuses "there is no policy 'nope'; there are: task-per-instance" repro eva -p nope
 judge "repro: a mode that is not in the table" \

@@ -14,12 +14,12 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,    &verb_replay,  &verb_commit, &verb_catalogue, &verb_demo,    &verb_repro,
-    &verb_state,  &verb_status,  &verb_top,    &verb_plan,      &verb_explain, &verb_ledger,
-    &verb_doctor, &verb_approve, &verb_reject, &verb_drain,     &verb_reload,
+    &verb_sim,    &verb_replay, &verb_commit,  &verb_catalogue, &verb_demo,  &verb_repro,
+    &verb_bench,  &verb_state,  &verb_status,  &verb_top,       &verb_plan,  &verb_explain,
+    &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,    &verb_drain, &verb_reload,
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 7 };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 8 };
 
 static void print_help(FILE *out)
 {

@@ -34,6 +34,7 @@ extern const struct verb verb_catalogue;
 extern const struct verb verb_commit;
 extern const struct verb verb_demo;
 extern const struct verb verb_state;
+extern const struct verb verb_bench;
 
 /* Those that ask the daemon. */
 extern const struct verb verb_status;

@@ -255,7 +255,7 @@ void machine_index_init(struct machine_index *index, enum runtime_rule rule, boo
 {
     *index = (struct machine_index){ .rule = rule, .is_full = is_full, .arena = arena };
     for (uint32_t i = 0; i < ORDERS; i++)
-        room_order_init(order_of(index, i), arena);
+        room_order_init(order_of(index, i), i < LINES, arena);
 }
 
 void machine_index_done(struct machine_index *index)

@@ -19,9 +19,9 @@ struct room_block {
     struct room_entry entries[ROOM_BLOCK];
 };
 
-void room_order_init(struct room_order *order, struct arena *arena)
+void room_order_init(struct room_order *order, bool has_room, struct arena *arena)
 {
-    *order = (struct room_order){ .arena = arena };
+    *order = (struct room_order){ .arena = arena, .has_room = has_room };
 }
 
 static void *get(const struct room_order *order, size_t count, size_t size)
@@ -57,8 +57,9 @@ void room_order_done(struct room_order *order)
         drop(order, block);
     }
     drop(order, order->slots);
-    drop(order, order->tree);
-    room_order_init(order, order->arena);
+    drop(order, order->low);
+    drop(order, order->most);
+    room_order_init(order, order->has_room, order->arena);
 }
 
 static struct room_block *take_block(struct room_order *order)
@@ -91,15 +92,16 @@ static uint32_t room_kind(const struct res *free)
     return free->amount[RES_MEM] > free->amount[RES_CPU] * MIB_PER_MILLI_CPU;
 }
 
-static struct room_node nothing(void)
-{
-    struct room_node node = { .sum = INT64_MIN };
+static const struct room_place no_place = { INT64_MAX, UINT64_MAX };
 
-    for (uint32_t i = 0; i < ROOM_KINDS; i++) {
-        for (int kind = 0; kind < RES_KINDS; kind++)
-            node.most[i].amount[kind] = INT64_MIN;
-    }
-    return node;
+static bool is_place(struct room_place at)
+{
+    return at.tie != UINT64_MAX;
+}
+
+static bool is_same_place(struct room_place a, struct room_place b)
+{
+    return a.key == b.key && a.tie == b.tie;
 }
 
 static void raise(struct res *most, const struct res *other)
@@ -110,81 +112,150 @@ static void raise(struct res *most, const struct res *other)
     }
 }
 
-static struct room_node node_of_block(const struct room_block *block)
+/* There is this room, too. */
+static void add_room(struct room_most *most, const struct res *free)
 {
-    struct room_node node = nothing();
+    const int64_t sum = room_sum(free);
 
-    if (block == NULL)
-        return node;
-    node.used = true;
-    node.low = block->entries[0].at;
-    for (uint32_t i = 0; i < block->count; i++) {
-        const struct res *free = &block->entries[i].free;
-        const int64_t sum = room_sum(free);
+    raise(&most->most[room_kind(free)], free);
+    if (sum > most->sum)
+        most->sum = sum;
+}
 
-        raise(&node.most[room_kind(free)], free);
-        if (sum > node.sum)
-            node.sum = sum;
+static struct room_most most_of_block(const struct room_block *block)
+{
+    struct room_most most = { .sum = INT64_MIN };
+
+    for (uint32_t i = 0; i < ROOM_KINDS; i++) {
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            most.most[i].amount[kind] = INT64_MIN;
     }
-    return node;
+    for (uint32_t i = 0; block != NULL && i < block->count; i++)
+        add_room(&most, &block->entries[i].free);
+    return most;
 }
 
-static struct room_node join(const struct room_node *a, const struct room_node *b)
+/* Whether the most is the same without this room. */
+static bool is_most_without(const struct room_most *most, const struct res *free)
 {
-    struct room_node node = a->used ? *a : *b;
+    const struct res *kinds = &most->most[room_kind(free)];
 
-    if (!a->used || !b->used)
-        return node;
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (free->amount[kind] == kinds->amount[kind])
+            return false;
+    }
+    return room_sum(free) < most->sum;
+}
+
+static void join_most(struct room_most *most, uint32_t node)
+{
+    const struct room_most *high = &most[(size_t)node * 2 + 1];
+
+    most[node] = most[(size_t)node * 2];
     for (uint32_t i = 0; i < ROOM_KINDS; i++)
-        raise(&node.most[i], &b->most[i]);
-    if (b->sum > node.sum)
-        node.sum = b->sum;
-    return node;
+        raise(&most[node].most[i], &high->most[i]);
+    if (high->sum > most[node].sum)
+        most[node].sum = high->sum;
 }
 
-static bool is_same_node(const struct room_node *a, const struct room_node *b)
+static void join_low(struct room_place *low, uint32_t node)
 {
-    return a->used == b->used && a->sum == b->sum && a->low.key == b->low.key &&
-           a->low.tie == b->low.tie && memcmp(a->most, b->most, sizeof(a->most)) == 0;
+    const struct room_place first = low[(size_t)node * 2];
+
+    low[node] = is_place(first) ? first : low[(size_t)node * 2 + 1];
+}
+
+/* The first entry of the slot may be another one. */
+static void update_low(struct room_order *order, uint32_t slot)
+{
+    const struct room_block *block = order->slots[slot];
+    struct room_place *low = order->low;
+    uint32_t node = order->leaves + slot;
+    struct room_place old = low[node];
+
+    low[node] = block != NULL ? block->entries[0].at : no_place;
+    while (node > 1 && !is_same_place(old, low[node])) {
+        node /= 2;
+        old = low[node];
+        join_low(low, node);
+    }
+}
+
+/* The room of the slot is this from now on. */
+static void set_most(struct room_order *order, uint32_t slot, const struct room_most *fresh)
+{
+    struct room_most *most = order->most;
+    uint32_t node = order->leaves + slot;
+    struct room_most old = most[node];
+
+    most[node] = *fresh;
+    while (node > 1 && memcmp(&old, &most[node], sizeof(old)) != 0) {
+        node /= 2;
+        old = most[node];
+        join_most(most, node);
+    }
 }
 
 /* The block of the slot has changed. */
 static void update(struct room_order *order, uint32_t slot)
 {
-    uint32_t node = order->leaves + slot;
+    update_low(order, slot);
+    if (order->most == NULL)
+        return;
 
-    order->tree[node] = node_of_block(order->slots[slot]);
-    for (node /= 2; node >= 1; node /= 2) {
-        const struct room_node fresh =
-            join(&order->tree[(size_t)node * 2], &order->tree[(size_t)node * 2 + 1]);
+    const struct room_most most = most_of_block(order->slots[slot]);
 
-        if (is_same_node(&fresh, &order->tree[node]))
-            return;
-        order->tree[node] = fresh;
-    }
+    set_most(order, slot, &most);
+}
+
+/* The block of the slot has one entry more. */
+static void update_added(struct room_order *order, uint32_t slot, const struct res *free)
+{
+    update_low(order, slot);
+    if (order->most == NULL)
+        return;
+
+    struct room_most most = order->most[order->leaves + slot];
+
+    add_room(&most, free);
+    set_most(order, slot, &most);
+}
+
+/* The block of the slot has one entry less. */
+static void update_removed(struct room_order *order, uint32_t slot, const struct res *free)
+{
+    if (order->most == NULL || is_most_without(&order->most[order->leaves + slot], free))
+        update_low(order, slot);
+    else
+        update(order, slot);
 }
 
 static void build_tree(struct room_order *order)
 {
-    for (uint32_t slot = 0; slot < order->leaves; slot++)
-        order->tree[order->leaves + slot] = node_of_block(order->slots[slot]);
-    for (uint32_t node = order->leaves - 1; node >= 1; node--)
-        order->tree[node] =
-            join(&order->tree[(size_t)node * 2], &order->tree[(size_t)node * 2 + 1]);
+    for (uint32_t slot = 0; slot < order->leaves; slot++) {
+        const struct room_block *block = order->slots[slot];
+
+        order->low[order->leaves + slot] = block != NULL ? block->entries[0].at : no_place;
+        if (order->most != NULL)
+            order->most[order->leaves + slot] = most_of_block(block);
+    }
+    for (uint32_t node = order->leaves - 1; node >= 1; node--) {
+        join_low(order->low, node);
+        if (order->most != NULL)
+            join_most(order->most, node);
+    }
 }
 
 /* The last slot with a block that begins at 'at' or before; if there is none the first one with a block. */
 static uint32_t slot_for(const struct room_order *order, struct room_place at)
 {
+    const struct room_place *low = order->low;
     uint32_t node = 1;
 
     assert(order->blocks > 0);
     while (node < order->leaves) {
-        const struct room_node *low = &order->tree[(size_t)node * 2];
-        const struct room_node *high = &order->tree[(size_t)node * 2 + 1];
-
         node *= 2;
-        node += !low->used || (high->used && !room_place_before(at, high->low));
+        node += !room_place_before(at, low[node + 1]) || !is_place(low[node]);
     }
     return node - order->leaves;
 }
@@ -219,9 +290,11 @@ static void spread_blocks(struct room_order *order, struct room_block **blocks, 
         leaves *= 2;
     if (leaves != order->leaves) {
         drop(order, order->slots);
-        drop(order, order->tree);
+        drop(order, order->low);
+        drop(order, order->most);
         order->slots = get(order, leaves, sizeof(struct room_block *));
-        order->tree = get(order, (size_t)leaves * 2, sizeof(*order->tree));
+        order->low = get(order, (size_t)leaves * 2, sizeof(*order->low));
+        order->most = order->has_room ? get(order, (size_t)leaves * 2, sizeof(*order->most)) : NULL;
         order->leaves = leaves;
     }
     memset(order->slots, 0, leaves * sizeof(struct room_block *));
@@ -344,7 +417,7 @@ void room_order_insert(struct room_order *order, const struct room_entry *entry)
     block->entries[at] = *entry;
     block->count++;
     order->count++;
-    update(order, slot);
+    update_added(order, slot, &entry->free);
 }
 
 /* Where the entry at the place is. */
@@ -385,6 +458,7 @@ void room_order_remove(struct room_order *order, struct room_place at)
     uint32_t slot;
     struct room_entry *entry = entry_at(order, at, &slot);
     struct room_block *block = order->slots[slot];
+    const struct res free = entry->free;
 
     block->count--;
     order->count--;
@@ -395,7 +469,7 @@ void room_order_remove(struct room_order *order, struct room_place at)
         order->slots[slot] = NULL;
         order->blocks--;
     }
-    update(order, slot);
+    update_removed(order, slot, &free);
     if (order->blocks > LEAVES_LEAST && order->count < order->blocks * (ROOM_BLOCK / 8))
         repack(order);
 }
@@ -403,9 +477,14 @@ void room_order_remove(struct room_order *order, struct room_place at)
 void room_order_set_free(struct room_order *order, struct room_place at, const struct res *free)
 {
     uint32_t slot;
+    struct room_entry *entry = entry_at(order, at, &slot);
+    const struct res old = entry->free;
 
-    entry_at(order, at, &slot)->free = *free;
-    update(order, slot);
+    entry->free = *free;
+    if (order->most == NULL || is_most_without(&order->most[order->leaves + slot], &old))
+        update_added(order, slot, free);
+    else
+        update(order, slot);
 }
 
 /*
@@ -426,13 +505,13 @@ const struct room_entry *room_order_next(const struct room_order *order, struct 
     /* The first block after this one: up until there is something to the right, then down. */
     uint32_t node = order->leaves + slot;
 
-    while (node > 1 && (node % 2 == 1 || !order->tree[node + 1].used))
+    while (node > 1 && (node % 2 == 1 || !is_place(order->low[node + 1])))
         node /= 2;
     if (node == 1)
         return NULL;
     node++;
     while (node < order->leaves)
-        node = node * 2 + !order->tree[(size_t)node * 2].used;
+        node = node * 2 + !is_place(order->low[(size_t)node * 2]);
     return &order->slots[node - order->leaves]->entries[0];
 }
 
@@ -467,12 +546,11 @@ static const struct room_entry *search_block(const struct room_block *block,
     return found;
 }
 
-static bool may_hold(const struct room_node *node, const struct room_query *query,
+static bool may_hold(const struct room_most *most, const struct room_query *query,
                      int64_t sum_above)
 {
-    return node->used &&
-           (res_fits(&query->least, &node->most[0]) || res_fits(&query->least, &node->most[1])) &&
-           (query->walk != ROOM_MOST || node->sum > sum_above);
+    return (res_fits(&query->least, &most->most[0]) || res_fits(&query->least, &most->most[1])) &&
+           (query->walk != ROOM_MOST || most->sum > sum_above);
 }
 
 const struct room_entry *room_order_search(const struct room_order *order,
@@ -483,18 +561,22 @@ const struct room_entry *room_order_search(const struct room_order *order,
     const struct room_entry *found = NULL;
     int64_t sum_above = query->sum_above;
 
-    if (order->blocks == 0 || !room_place_before(query->from, query->to))
+    assert(order->has_room);
+    if (order->blocks == 0 || !room_place_before(query->from, query->to) ||
+        !room_place_before(order->low[1], query->to) ||
+        !may_hold(&order->most[1], query, sum_above))
         return NULL;
 
     const uint32_t first = slot_for(order, query->from);
-    const uint32_t last = slot_for(order, query->to);
+    const uint32_t last =
+        query->to.key == MSEC_NEVER ? order->leaves - 1 : slot_for(order, query->to);
 
     stack[depth++] = (struct span){ .node = 1, .from = 0, .to = order->leaves };
     while (depth > 0) {
         const struct span span = stack[--depth];
 
         if (span.to <= first || span.from > last ||
-            !may_hold(&order->tree[span.node], query, sum_above))
+            !may_hold(&order->most[span.node], query, sum_above))
             continue;
         if (span.to - span.from == 1) {
             const struct room_entry *here = search_block(order->slots[span.from], query, sum_above);

@@ -4,7 +4,7 @@
  * holds something.
  *
  * Entries are sorted by key, then by tie, and lie in blocks of a few dozen. Over the blocks stands a tree of which
- * each node has the most room below it and the lowest key, so that a search passes over what has no room. Between
+ * each node has the most room below it, and one of the lowest keys, so that a search passes over what has no room. Between
  * blocks there are gaps, into which a block that is full is split.
  *
  * Promises:  what is found depends on the entries alone, not on how they came to be there.
@@ -39,26 +39,29 @@ struct room_entry {
     uint32_t row;
 };
 
-struct room_node {
-    struct res most[ROOM_KINDS]; /* per kind, the most that is free below this node */
-    int64_t sum;                 /* the most of all kinds together */
-    struct room_place low;       /* the first entry; of use if there is one */
-    bool used;                   /* whether there is one */
+/* The most room of some machines. */
+struct room_most {
+    struct res most[ROOM_KINDS]; /* per kind */
+    int64_t sum;                 /* of all kinds together */
 };
 
 struct room_block;
 
 struct room_order {
     struct arena *arena;       /* NULL: memory is its own */
+    bool has_room;             /* else nobody asks for the room of its entries */
     struct room_block **slots; /* in order; NULL: a gap */
-    struct room_node *tree;    /* node 1 is the root, leaf i is node leaves + i */
-    uint32_t leaves;           /* a power of two, or 0: as many slots */
-    uint32_t blocks;           /* in use */
-    uint32_t count;            /* of entries */
-    struct room_block *spare;  /* not in use */
+    struct room_place
+        *low; /* a tree of the first places: node 1 is the root, leaf i is node leaves + i */
+    struct room_most *most;   /* and one of the most room; NULL: nobody asks for it */
+    uint32_t leaves;          /* a power of two, or 0: as many slots */
+    uint32_t blocks;          /* in use */
+    uint32_t count;           /* of entries */
+    struct room_block *spare; /* not in use */
 };
 
-void room_order_init(struct room_order *order, struct arena *arena);
+/* Without room it can be searched by place alone. */
+void room_order_init(struct room_order *order, bool has_room, struct arena *arena);
 void room_order_done(struct room_order *order);
 
 /* Take the entries, which are in order, instead of those that are there. */

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint bench change|plan - how long a decision takes on a large cluster that is made up.
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/line.h"
+#include "base/mem.h"
+#include "cli/bench_cluster.h"
+#include "cli/report_table.h"
+#include "cli/verb.h"
+#include "decide/reservation.h"
+#include "policy/policy.h"
+
+enum option_key {
+    KEY_MACHINES = 'm',
+    KEY_OUTPUT = 'o',
+    KEY_POLICY = 'p',
+    KEY_TASKS = 't',
+    KEY_CHANGES = 'c',
+    KEY_ROUNDS = 'r',
+    KEY_SHAPES = 0x100,
+    KEY_TYPES,
+};
+
+static const struct argp_option options[] = {
+    { "machines", KEY_MACHINES, "N", 0, "change: so many machines (default: 100,000)", 0 },
+    { "tasks", KEY_TASKS, "N", 0, "so many tasks (default: 1,000,000)", 0 },
+    { "changes", KEY_CHANGES, "N", 0, "change: so many changes in a round (default: 1,000)", 0 },
+    { "rounds", KEY_ROUNDS, "N", 0,
+      "change: so many rounds, of which the median counts (default: 5)", 0 },
+    { "shapes", KEY_SHAPES, "N", 0, "so many kinds of tasks (default: 30)", 0 },
+    { "types", KEY_TYPES, "N", 0, "so many machine types (default: 24)", 0 },
+    { "policy", KEY_POLICY, "NAME", 0, "of this policy (default: stint)", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static const char text[] =
+    "Measure how long a decision takes on a cluster that is made up. 'change': the next plan after so many "
+    "changes (arrivals, ends, a lost machine, a price) where all tasks run. 'plan': the plan where all tasks "
+    "wait and there is no machine.\v"
+    "Time is that of one processor, without what it takes to make up the cluster. 'fresh' is the same plan by a "
+    "policy that remembers nothing.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  stint bench change --machines 100000 --tasks 1000000 --changes 1000 -o json\n"
+    "  stint bench plan --tasks 1000000 --shapes 1000 --types 800";
+
+enum { ROUNDS_MAX = 1000 };
+
+struct arguments {
+    bool has_act;
+    bool is_plan;
+    struct bench_spec spec;
+    uint32_t changes;
+    uint32_t rounds;
+    const struct policy *policy;
+    enum output_format format;
+};
+
+static void take_word(const struct argp_state *state, const char *word, struct arguments *arguments)
+{
+    if (arguments->has_act)
+        argp_error(state, "one of change and plan, not '%s' too", word);
+    else if (strcmp(word, "change") != 0 && strcmp(word, "plan") != 0)
+        argp_error(state, "change or plan, not '%s'", word);
+    arguments->has_act = true;
+    arguments->is_plan = strcmp(word, "plan") == 0;
+}
+
+static void take_number(const struct argp_state *state, const char *word, uint32_t most,
+                        uint32_t *ret)
+{
+    uint64_t number;
+
+    if (line_number(word, most, &number) < 0 || number == 0)
+        argp_error(state, "'%s' is no whole number from 1 to %u", word, most);
+    else
+        *ret = (uint32_t)number;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct error error = { "" };
+
+    switch (key) {
+    case KEY_MACHINES:
+        take_number(state, arg, 1000000, &arguments->spec.machines);
+        return 0;
+    case KEY_TASKS:
+        take_number(state, arg, 10000000, &arguments->spec.tasks);
+        return 0;
+    case KEY_SHAPES:
+        take_number(state, arg, 100000, &arguments->spec.shapes);
+        return 0;
+    case KEY_TYPES:
+        take_number(state, arg, 20000, &arguments->spec.types);
+        return 0;
+    case KEY_CHANGES:
+        take_number(state, arg, 1000000, &arguments->changes);
+        return 0;
+    case KEY_ROUNDS:
+        take_number(state, arg, ROUNDS_MAX, &arguments->rounds);
+        return 0;
+    case KEY_POLICY:
+        arguments->policy = policy_find(arg);
+        if (arguments->policy == NULL)
+            argp_error(state, "there is no policy '%s'; stint sim --help names them", arg);
+        return 0;
+    case KEY_OUTPUT:
+        if (output_format_parse(arg, &arguments->format, &error) < 0)
+            argp_error(state, "%s", error.text);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_word(state, arg, arguments);
+        return 0;
+    case ARGP_KEY_END:
+        if (!arguments->has_act)
+            argp_error(state, "what to measure: change or plan?");
+        else if (!arguments->is_plan && arguments->spec.tasks < arguments->spec.machines)
+            argp_error(state, "no fewer tasks than machines");
+        else if (!arguments->is_plan && arguments->changes > arguments->spec.tasks)
+            argp_error(state, "no more changes than tasks");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static double processor_ms(void)
+{
+    struct timespec at;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
+    return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
+}
+
+/* What a decision came to. */
+struct timed {
+    double ms;
+    struct plan plan;
+};
+
+static struct timed decide(const struct arguments *arguments, struct bench_cluster *cluster,
+                           void *memory, struct arena *arena)
+{
+    struct knowledge knowledge = { 0 };
+    int64_t option[POLICY_OPTIONS_MAX];
+    struct timed timed;
+    const struct policy_input input = {
+        .view = &cluster->view,
+        .knowledge = &knowledge,
+        .option = option,
+        .arena = arena,
+        .memory = memory,
+    };
+
+    policy_defaults(arguments->policy, option);
+    colocation_init(&knowledge.colocation, 0.95);
+    plan_init(&timed.plan, arena);
+
+    const double before = processor_ms();
+
+    reservation_update(&cluster->view);
+    policy_decide(arguments->policy, &input, &timed.plan);
+    timed.ms = processor_ms() - before;
+    colocation_done(&knowledge.colocation);
+    return timed;
+}
+
+/* The decision that is measured; apart from the others, so that a profiler can tell it from them by its name. */
+static __attribute__((noinline)) struct timed next_plan(const struct arguments *arguments,
+                                                        struct bench_cluster *cluster, void *memory,
+                                                        struct arena *arena)
+{
+    return decide(arguments, cluster, memory, arena);
+}
+
+static int compare_ms(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+static double median(double *ms, uint32_t count)
+{
+    qsort(ms, count, sizeof(*ms), compare_ms);
+    return ms[count / 2];
+}
+
+static void add_row(struct report_table *table, const struct arguments *arguments,
+                    const struct plan *plan, double ms, double fresh_ms, double most_ms)
+{
+    report_table_add_text(table, arguments->policy->name);
+    report_table_add_integer(table, arguments->spec.machines);
+    report_table_add_integer(table, arguments->spec.tasks);
+    report_table_add_integer(table, arguments->is_plan ? 0 : arguments->changes);
+    report_table_add_integer(table, plan->rent_count);
+    report_table_add_integer(table, plan->place_count);
+    report_table_add_real(table, ms);
+    report_table_add_real(table, most_ms);
+    report_table_add_real(table, fresh_ms);
+}
+
+static void measure_plan(const struct arguments *arguments, struct bench_cluster *cluster,
+                         struct report_table *table)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+
+    const struct timed timed = next_plan(arguments, cluster, NULL, &arena);
+
+    add_row(table, arguments, &timed.plan, timed.ms, timed.ms, timed.ms);
+    arena_done(&arena);
+}
+
+static void measure_change(const struct arguments *arguments, struct bench_cluster *cluster,
+                           struct report_table *table)
+{
+    void *memory = policy_memory_create(arguments->policy);
+    double *ms = mem_alloc(arguments->rounds, sizeof(*ms));
+    struct arena arena;
+    struct timed timed;
+
+    arena_init(&arena);
+    timed =
+        decide(arguments, cluster, memory, &arena); /* from now on there is something to remember */
+    bench_cluster_apply(cluster, &timed.plan);
+    for (uint32_t i = 0; i < arguments->rounds; i++) {
+        bench_cluster_change(cluster, arguments->changes);
+        arena_reset(&arena);
+        timed = next_plan(arguments, cluster, memory, &arena);
+        ms[i] = timed.ms;
+        if (i + 1 < arguments->rounds)
+            bench_cluster_apply(cluster, &timed.plan);
+    }
+
+    const struct timed fresh = decide(arguments, cluster, NULL, &arena);
+    const double middle = median(ms, arguments->rounds);
+
+    add_row(table, arguments, &timed.plan, middle, fresh.ms, ms[arguments->rounds - 1]);
+    policy_memory_destroy(arguments->policy, memory);
+    mem_free(ms);
+    arena_done(&arena);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = { options, parse, "change|plan", text, NULL, NULL, NULL };
+    static const struct report_column columns[] = {
+        { .key = "policy", .heading = "policy", .kind = REPORT_TEXT },
+        { .key = "machines", .heading = "machines", .kind = REPORT_INTEGER },
+        { .key = "tasks", .heading = "tasks", .kind = REPORT_INTEGER },
+        { .key = "changes", .heading = "changes", .kind = REPORT_INTEGER },
+        { .key = "rents", .heading = "rents", .kind = REPORT_INTEGER },
+        { .key = "places", .heading = "places", .kind = REPORT_INTEGER },
+        { .key = "milliseconds", .heading = "plan, ms", .kind = REPORT_DECIMAL, .digits = 3 },
+        { .key = "slowest_ms", .heading = "slowest, ms", .kind = REPORT_DECIMAL, .digits = 3 },
+        { .key = "fresh_ms", .heading = "fresh, ms", .kind = REPORT_DECIMAL, .digits = 3 },
+    };
+    struct arguments arguments = {
+        .spec = { .machines = 100000, .tasks = 1000000, .shapes = 30, .types = 24 },
+        .changes = 1000,
+        .rounds = 5,
+        .policy = &policy_stint,
+    };
+    static char name[] = "stint bench";
+    struct bench_cluster cluster;
+
+    argv[0] = name;
+    argp_err_exit_status = EXIT_USAGE;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+        return EXIT_USAGE;
+    if (arguments.is_plan)
+        arguments.spec.machines = 0;
+
+    struct report_table *table =
+        report_table_create("bench", columns, sizeof(columns) / sizeof(columns[0]));
+
+    bench_cluster_init(&cluster, &arguments.spec);
+    if (arguments.is_plan)
+        measure_plan(&arguments, &cluster, table);
+    else
+        measure_change(&arguments, &cluster, table);
+    bench_cluster_done(&cluster);
+
+    const bool written = report_table_write(table, arguments.format, stdout) == 0;
+
+    report_table_destroy(table);
+    return written ? EXIT_DONE : EXIT_FAILED;
+}
+
+const struct verb verb_bench = {
+    .name = "bench",
+    .summary = "measure how long a decision takes on a large cluster that is made up",
+    .run = run,
+};
