@@ -399,32 +399,15 @@ static int read_estimates(const struct doc_node *root, struct sim_config *run, s
     return rc;
 }
 
-static int read_lose_market(const struct doc_node *map, struct sim_faults *faults,
-                            struct error *reterr)
-{
-    const char *text = NULL;
-    const int rc = doc_get_text(map, "lose_market", &text, reterr);
-
-    if (rc < 0 || text == NULL)
-        return rc;
-    for (int i = 0; i < MARKET_COUNT; i++) {
-        if (strcmp(text, market_name((enum market)i)) == 0) {
-            faults->lose_one_market = true;
-            faults->lose_market = (enum market)i;
-            return 0;
-        }
-    }
-    return error_set(reterr, -EINVAL,
-                     "line %u: 'lose_market' must be on-demand, spot or reserved, not '%s'",
-                     doc_find(map, "lose_market")->line, text_excerpt(text, strlen(text)).text);
-}
-
-static int read_faults(const struct doc_node *root, struct sim_faults *faults, struct error *reterr)
+static int read_faults(const struct doc_node *root, struct arena *arena, struct scenario *scenario,
+                       struct error *reterr)
 {
     static const char *const allowed[] = {
-        "refuse", "slow",        "slow_factor", "lose_mean", "lose_market", "lose_by_band",
-        "notice", "notice_time", "duplicate",   "late",      "late_by",     NULL,
+        "refuse",       "slow",   "slow_factor", "lose_mean",    "lose_market",
+        "lose_by_band", "notice", "notice_time", "duplicate",    "late",
+        "late_by",      "losses", "bid",         "availability", NULL,
     };
+    struct sim_faults *faults = &scenario->run.faults;
     const struct doc_node *map = NULL;
     int64_t factor = faults->slow_factor;
     int rc = doc_get_map(root, "faults", &map, reterr);
@@ -441,7 +424,10 @@ static int read_faults(const struct doc_node *root, struct sim_faults *faults, s
     if (rc == 0)
         rc = doc_get_duration(map, "lose_mean", some_time, &faults->lose_mean_ms, reterr);
     if (rc == 0)
-        rc = read_lose_market(map, faults, reterr);
+        rc = scenario_read_market(map, "lose_market", &faults->lose_one_market,
+                                  &faults->lose_market, reterr);
+    if (rc == 0)
+        rc = scenario_losses_read(map, arena, &scenario->losses, reterr);
     if (rc == 0)
         rc = doc_get_bool(map, "lose_by_band", &faults->lose_by_band, reterr);
     if (rc == 0)
@@ -533,7 +519,7 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
     if (rc == 0)
         rc = read_estimates(root, &scenario->run, reterr);
     if (rc == 0)
-        rc = read_faults(root, &scenario->run.faults, reterr);
+        rc = read_faults(root, arena, scenario, reterr);
     if (rc == 0)
         rc = read_limits(root, &scenario->run.control, reterr);
     if (rc == 0)

@@ -32,6 +32,7 @@
 #include "model/catalogue.h"
 #include "policy/policy.h"
 #include "sim/contention.h"
+#include "sim/scenario_losses.h"
 #include "sim/simulation.h"
 #include "sim/synthetic_doc.h"
 #include "trace/doc.h"
@@ -63,6 +64,7 @@ struct scenario {
     double pair_rate;
     struct scenario_policy *policies; /* at least one */
     uint32_t policy_count;
+    struct scenario_losses losses;
 
     /* Rhythm, estimates, faults and seed; what is missing comes from loaded_scenario_config. */
     struct sim_config run;

@@ -152,6 +152,34 @@ static int load_contention(const char *path, struct loaded_scenario *loaded, str
     return 0;
 }
 
+static int load_series(const char *path, const struct scenario_availability *of,
+                       struct loaded_scenario *loaded, struct error *reterr)
+{
+    struct input_file file = { 0 };
+    int rc = input_file_read(path, &file, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = scenario_availability_read(&of->of, file.text, file.length, &loaded->catalogue,
+                                    &loaded->arena, &loaded->scenario.run.faults.market, reterr);
+    input_file_done(&file);
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
+}
+
+static int load_losses(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    const struct scenario_losses *losses = &loaded->scenario.losses;
+    int rc = scenario_losses_resolve(losses, &loaded->catalogue, &loaded->arena,
+                                     &loaded->scenario.run.faults.market, reterr);
+
+    if (rc < 0)
+        return error_prefix(reterr, rc, path);
+    for (uint32_t i = 0; rc == 0 && i < losses->series_count; i++)
+        rc = load_series(resolve(losses->series[i].file, path, &loaded->arena), &losses->series[i],
+                         loaded, reterr);
+    return rc;
+}
+
 int scenario_load(const char *path, struct loaded_scenario *ret, struct error *reterr)
 {
     struct loaded_scenario loaded = { 0 };
@@ -165,6 +193,8 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
     if (rc == 0)
         rc = load_catalogue(resolve(loaded.scenario.catalogue_file, path, &loaded.arena), &loaded,
                             reterr);
+    if (rc == 0)
+        rc = load_losses(path, &loaded, reterr);
     if (rc == 0)
         rc = load_trace(path, &loaded, reterr);
     if (rc == 0)

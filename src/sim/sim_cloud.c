@@ -31,7 +31,8 @@ static void rent_one(struct world *world, uint64_t id, uint32_t offer, msec_t bo
 {
     const struct sim_faults *faults = &world->config->faults;
 
-    if (rng_chance_ppm(&world->rng_cloud, faults->refuse_ppm)) {
+    if (rng_chance_ppm(&world->rng_cloud, faults->refuse_ppm) ||
+        !sim_losses_is_offered(&faults->market, world->config->catalogue, offer, world->now)) {
         timeline_add(&world->timeline, (struct timeline_event){ .at = world->now + boot,
                                                                 .kind = WORLD_RENT_REFUSED,
                                                                 .id = id });
@@ -84,22 +85,45 @@ static msec_t loss_mean(const struct world *world, uint32_t offer)
     return faults->lose_mean_ms > 0 ? faults->lose_mean_ms : MSEC_NEVER;
 }
 
-static void expect_loss(struct world *world, uint32_t row)
+/* By chance: what is announced is announced before. */
+static void expect_chance(struct world *world, uint32_t row)
 {
     const struct sim_faults *faults = &world->config->faults;
-    const msec_t mean = loss_mean(world, world->machines[row].offer);
+    const uint32_t offer = world->machines[row].offer;
+    const msec_t lost = sim_losses_by_chance(&faults->market, offer, world->now,
+                                             loss_mean(world, offer), &world->rng_cloud);
 
-    if (mean == MSEC_NEVER)
+    if (lost == MSEC_NEVER)
         return;
 
-    const double after = rng_exponential(&world->rng_cloud, (double)mean);
-    const msec_t at = msec_round_up(world->now + (msec_t)after + 1, world->config->tick_ms);
+    const msec_t at = msec_round_up(lost, world->config->tick_ms);
     const bool warned = rng_chance_ppm(&world->rng_cloud, faults->notice_ppm);
 
     world_at(world, at, WORLD_MACHINE_LOST, row, world->machines[row].epoch);
     if (warned && at - faults->notice_ms > world->now)
         world_at(world, at - faults->notice_ms, WORLD_MACHINE_WARNED, row,
                  world->machines[row].epoch);
+}
+
+/* By the market: what is announced is announced then, and lost so much later. */
+static void expect_market(struct world *world, uint32_t row)
+{
+    const struct sim_faults *faults = &world->config->faults;
+    const uint32_t epoch = world->machines[row].epoch;
+    const msec_t taken =
+        sim_losses_by_market(&faults->market, world->config->catalogue, world->machines[row].offer,
+                             world->now, &world->rng_cloud);
+
+    if (taken == MSEC_NEVER)
+        return;
+
+    const msec_t at = msec_round_up(taken + 1, world->config->tick_ms);
+    const bool warned = rng_chance_ppm(&world->rng_cloud, faults->notice_ppm);
+
+    if (warned)
+        world_at(world, at, WORLD_MACHINE_WARNED, row, epoch);
+    world_at(world, warned ? msec_round_up(at + faults->notice_ms, world->config->tick_ms) : at,
+             WORLD_MACHINE_LOST, row, epoch);
 }
 
 static void expect_risk(struct world *world, uint32_t row)
@@ -147,7 +171,8 @@ static void runs(struct world *world, uint32_t row)
     machine->billed_from = world->now;
     if (machine->state == MACHINE_ASKED)
         machine->state = MACHINE_BOOTING;
-    expect_loss(world, row);
+    expect_chance(world, row);
+    expect_market(world, row);
     expect_risk(world, row);
     tell(world, CLOUD_RUNNING, machine->id, world->now, 0);
 }

@@ -24,6 +24,7 @@
 #include "control/controller.h"
 #include "policy/policy.h"
 #include "sim/contention.h"
+#include "sim/sim_losses.h"
 #include "trace/trace.h"
 
 /* What goes wrong, and how often. All zero: nothing does. */
@@ -35,6 +36,7 @@ struct sim_faults {
     msec_t lose_mean_ms;  /* a running machine is lost after this time on average; 0: never */
     bool lose_one_market; /* but only one of 'lose_market' */
     enum market lose_market;
+    struct sim_market market; /* losses of single offers, by chance and by the market */
     bool lose_by_band; /* but one whose offer says how often it is interrupted, as often as that */
     uint32_t notice_ppm; /* of losses that are announced 'notice_ms' before */
     msec_t notice_ms;

@@ -142,6 +142,31 @@ TEST(every_fault_can_be_set)
     assert_int_equal(faults.late_ms, 300000);
 }
 
+TEST(losses_of_single_offers_can_be_set)
+{
+    const struct scenario_losses losses =
+        parse(NEEDED
+              "faults:\n"
+              "  bid: 1.5\n"
+              "  losses: [{ type: a, zone: n, market: spot, mean: 10h, from: 1h, until: 2d },\n"
+              "    { mean: 0 }]\n"
+              "  availability: [{ type: b, file: b.json }]\n")
+            .losses;
+
+    assert_int_equal(losses.bid_ppm, 1500000);
+    assert_int_equal(losses.loss_count, 2);
+    assert_string_equal(losses.losses[0].of.type, "a");
+    assert_string_equal(losses.losses[0].of.zone, "n");
+    assert_true(losses.losses[0].of.has_market);
+    assert_int_equal(losses.losses[0].loss.mean_ms, 10 * MSEC_PER_HOUR);
+    assert_int_equal(losses.losses[0].loss.from, MSEC_PER_HOUR);
+    assert_int_equal(losses.losses[0].loss.until, 48 * MSEC_PER_HOUR);
+    assert_null(losses.losses[1].of.type);
+    assert_int_equal(losses.losses[1].loss.until, MSEC_NEVER);
+    assert_int_equal(losses.series_count, 1);
+    assert_string_equal(losses.series[0].file, "b.json");
+}
+
 TEST(estimates_come_from_the_source_that_was_named)
 {
     assert_int_equal(parse(NEEDED "estimates: user\n").run.estimates, SIM_ESTIMATES_USER);
@@ -198,8 +223,8 @@ TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
           "line 3: 'eva' is in 'policies' twice; give one of them a 'label' of its own" },
         { NEEDED "policies:\n  - label: x\n",
           "line 4: entry 1 of 'policies' lacks the key 'policy'" },
-        { NEEDED "policies:\n  - { policy: owl, options: { mode: full } }\n",
-          "line 4: the policy 'owl' has no options; leave 'options' out" },
+        { NEEDED "policies:\n  - { policy: synergy, options: { mode: full } }\n",
+          "line 4: the policy 'synergy' has no options; leave 'options' out" },
         { NEEDED "policies:\n  - { policy: eva, options: { mod: full } }\n",
           "line 4: unknown key 'mod': did you mean 'mode'? There may be: throughput, gangs, mode" },
         { NEEDED "policies:\n  - { policy: eva, options: { mode: half } }\n",
@@ -221,6 +246,13 @@ TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
         { NEEDED "noise_side: up\n", "line 3: 'noise_side' must be both, under or over, not 'up'" },
         { NEEDED "faults: { lose_market: free }\n",
           "line 3: 'lose_market' must be on-demand, spot or reserved, not 'free'" },
+        { NEEDED "faults: { losses: [{ type: a }] }\n",
+          "line 3: entry 1 of 'losses' lacks the key 'mean'" },
+        { NEEDED "faults: { losses: [{ mean: 1h, from: 2h, until: 1h }] }\n",
+          "line 3: 'until' must be later than 'from'" },
+        { NEEDED "faults: { availability: [{ market: free, file: a }] }\n",
+          "line 3: 'market' must be on-demand, spot or reserved, not 'free'" },
+        { NEEDED "faults: { bid: 0 }\n", "line 3: 'bid' must be a number from 0.000001" },
         { NEEDED "noise: -1\n", "line 3: 'noise' must be a number from 0 to 100, not '-1'" },
         { NEEDED "default_rate: 0\n",
           "line 3: 'default_rate' must be a number from 0.000001 to 1" },
@@ -486,6 +518,7 @@ int main(void)
         RUN(the_matrix_keeps_the_default_for_what_it_does_not_say),
         RUN(decisions_come_by_events_if_the_scenario_says_so),
         RUN(every_fault_can_be_set),
+        RUN(losses_of_single_offers_can_be_set),
         RUN(estimates_come_from_the_source_that_was_named),
         RUN(a_trace_can_be_drawn_from_a_mix),
         RUN(what_is_wrong_is_said_with_its_line_and_what_would_be_right),
