@@ -119,7 +119,7 @@ static int tell(const struct news *news)
         toy.billed_from[id] = toy.now;
         return stint_cloud_running(controller, toy.now, id, toy.now);
     case READY:
-        return stint_engine_node_ready(controller, toy.now, id);
+        return stint_engine_node_ready(controller, toy.now, id, NULL);
     case STARTED:
         return stint_engine_task_started(controller, toy.now, id, news->key);
     case FINISHED:

@@ -55,8 +55,10 @@ STINT_API int stint_engine_job_arrived(struct stint_controller *controller, int6
 STINT_API int stint_engine_job_withdrawn(struct stint_controller *controller, int64_t at,
                                          uint64_t job);
 
+/* It takes work. 'capacity' is what tasks may use of it, whatever its type says, and may be told anew when it
+ * changes; NULL: as before, or as its type has. */
 STINT_API int stint_engine_node_ready(struct stint_controller *controller, int64_t at,
-                                      uint64_t instance);
+                                      uint64_t instance, const struct stint_resources *capacity);
 
 /* It takes no work any more, though nobody asked for that. 'runs_on': what runs there goes on, and it may be
  * ready again. */
@@ -106,9 +108,10 @@ STINT_API int stint_cloud_running(struct stint_controller *controller, int64_t a
 STINT_API int stint_cloud_refused(struct stint_controller *controller, int64_t at,
                                   uint64_t instance, int64_t for_ms);
 
-/* It will be taken away soon; 'may_stay': it is only at risk. */
+/* It will be taken away, not before 'until' (0: nobody knows); 'may_stay': it is only at risk. Tasks that are
+ * expected to end by then go on; the others are stopped at once. */
 STINT_API int stint_cloud_notice(struct stint_controller *controller, int64_t at, uint64_t instance,
-                                 bool may_stay);
+                                 bool may_stay, int64_t until);
 
 /* Given back or taken away; billed from 'billed_from' (below 0: never) to 'billed_to'. */
 STINT_API int stint_cloud_gone(struct stint_controller *controller, int64_t at, uint64_t instance,

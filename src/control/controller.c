@@ -175,6 +175,7 @@ static void prepare(struct controller *controller, msec_t now)
 
     state->wants_decision = false;
     brake_check_proofs(&controller->books);
+    hear_check_deadlines(&controller->hear);
     hear_check_boots(&controller->hear);
     (void)reconcile(&controller->reconciler);
     books_refresh_offers(&controller->books, now);
@@ -249,6 +250,8 @@ msec_t controller_next_wake(const struct controller *controller)
         wake = controller->books.next_proof;
     if (controller->want.next_retry < wake)
         wake = controller->want.next_retry;
+    if (controller->hear.next_deadline < wake)
+        wake = controller->hear.next_deadline;
     if (controller->hear.next_boot_timeout < wake)
         wake = controller->hear.next_boot_timeout;
     return wake;

@@ -137,13 +137,19 @@ int stint_engine_job_withdrawn(struct stint_controller *controller, int64_t at, 
                                    });
 }
 
-int stint_engine_node_ready(struct stint_controller *controller, int64_t at, uint64_t instance)
+int stint_engine_node_ready(struct stint_controller *controller, int64_t at, uint64_t instance,
+                            const struct stint_resources *capacity)
 {
-    return tell_engine(controller, &(struct engine_event){
-                                       .kind = ENGINE_NODE_READY,
-                                       .at = at,
-                                       .instance = instance,
-                                   });
+    struct engine_event event = {
+        .kind = ENGINE_NODE_READY,
+        .at = at,
+        .instance = instance,
+        .has_capacity = capacity != NULL,
+    };
+
+    if (capacity != NULL && !lib_read_resources(capacity, &event.capacity))
+        return -EINVAL;
+    return tell_engine(controller, &event);
 }
 
 int stint_engine_node_lost(struct stint_controller *controller, int64_t at, uint64_t instance,
@@ -284,13 +290,16 @@ int stint_cloud_refused(struct stint_controller *controller, int64_t at, uint64_
 }
 
 int stint_cloud_notice(struct stint_controller *controller, int64_t at, uint64_t instance,
-                       bool may_stay)
+                       bool may_stay, int64_t until)
 {
+    if (!lib_is_time(until))
+        return -EINVAL;
     return tell_cloud(controller, &(struct cloud_event){
                                       .kind = CLOUD_NOTICE,
                                       .at = at,
                                       .instance = instance,
                                       .may_stay = may_stay,
+                                      .until = until,
                                   });
 }
 

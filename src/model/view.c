@@ -494,6 +494,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->empty_since[row] = view->now;
     table->owner[row] = NAME_NONE;
     table->billed_from[row] = -1;
+    table->deadline[row] = MSEC_NEVER;
     table->under_half_since[row] = view->now;
     table->state[row] = INSTANCE_REQUESTED;
     table->capacity[row] = catalogue_type_of(view->catalogue, offer)->capacity;
@@ -568,6 +569,12 @@ void view_set_billed_from(struct view *view, uint32_t instance, msec_t at)
 void view_set_ready_expected(struct view *view, uint32_t instance, msec_t at)
 {
     view->instance.ready_expected[instance] = at;
+    log_change(view, instance);
+}
+
+void view_set_deadline(struct view *view, uint32_t instance, msec_t at)
+{
+    view->instance.deadline[instance] = at;
     log_change(view, instance);
 }
 

@@ -111,6 +111,7 @@ enum instance_state {
     X(msec_t, billed_from)      /* -1: not billed yet */ \
     X(msec_t, empty_since)      /* without tasks since; of use while it is empty */ \
     X(msec_t, under_half_since) /* used by less than half in every kind; MSEC_NEVER: it is not */ \
+    X(msec_t, deadline)         /* the cloud takes it, not before then; MSEC_NEVER: it has not said so */ \
     X(uint8_t, state)           /* enum instance_state */ \
     X(uint8_t, crowded)         /* the engine runs more there than we think it holds */
 /* clang-format on */
@@ -256,6 +257,7 @@ void view_set_capacity(struct view *view, uint32_t instance, const struct res *c
 void view_set_state(struct view *view, uint32_t instance, enum instance_state state);
 void view_set_billed_from(struct view *view, uint32_t instance, msec_t at);
 void view_set_ready_expected(struct view *view, uint32_t instance, msec_t at);
+void view_set_deadline(struct view *view, uint32_t instance, msec_t at);
 
 /* The number that the next change will have in the log. */
 static inline uint64_t view_changes_end(const struct view *view)

@@ -155,13 +155,14 @@ static void tell(struct world *world, enum cloud_event_kind kind, uint64_t id, m
 }
 
 /* It is to be taken away, or may be. */
-static void warn(struct world *world, uint64_t id, bool may_stay)
+static void warn(struct world *world, uint64_t id, bool may_stay, msec_t until)
 {
     sim_news_cloud(world, &(struct cloud_event){ .offer = OFFER_NONE,
                                                  .kind = CLOUD_NOTICE,
                                                  .at = world->now,
                                                  .instance = id,
-                                                 .may_stay = may_stay });
+                                                 .may_stay = may_stay,
+                                                 .until = until });
 }
 
 static void runs(struct world *world, uint32_t row)
@@ -252,7 +253,10 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event)
     if (event->kind == WORLD_MACHINE_RUNS) {
         runs(world, event->who);
     } else if (event->kind == WORLD_MACHINE_AT_RISK || event->kind == WORLD_MACHINE_WARNED) {
-        warn(world, world->machines[event->who].id, event->kind == WORLD_MACHINE_AT_RISK);
+        const bool may_stay = event->kind == WORLD_MACHINE_AT_RISK;
+
+        warn(world, world->machines[event->who].id, may_stay,
+             may_stay ? 0 : world->now + world->config->faults.notice_ms);
     } else if (event->kind == WORLD_MACHINE_LOST) {
         sim_engine_machine_lost(world, event->who);
         ends(world, event->who);

@@ -22,8 +22,9 @@ struct job_lesson {
 
 /* One per offer: machines of it that did not become ready, since the last that did. */
 struct boot_record {
-    msec_t failed_at;  /* what was asked for before that is no news */
-    uint32_t failures; /* those that were asked for before the last failure count once */
+    msec_t failed_at;   /* what was asked for before that is no news */
+    uint32_t failures;  /* those that were asked for before the last failure count once */
+    uint32_t too_small; /* that had not the room for which they were rented, one after the other */
 };
 
 struct books {
@@ -129,6 +130,9 @@ void brake_starts_failed(struct books *books, uint32_t instance);
 /* It became ready, or never will be: what to think of its offer, and of all that is rented. */
 void brake_boot_worked(struct books *books, uint32_t instance);
 void brake_boot_failed(struct books *books, uint32_t instance, msec_t at);
+
+/* What it was rented for does not fit it, or does, now that the engine has said what it has. */
+void brake_room_told(struct books *books, uint32_t instance, bool is_too_small, msec_t at);
 
 /* Which machines have proved good by now, and when to look again. */
 void brake_check_proofs(struct books *books);

@@ -111,7 +111,7 @@ void brake_boot_worked(struct books *books, uint32_t instance)
 {
     const struct view *view = &books->state->view;
 
-    books->boots[view->instance.offer[instance]] = (struct boot_record){ 0 };
+    books->boots[view->instance.offer[instance]].failures = 0;
     books->brake.failed_boots = 0;
     if (view->instance.rented_at[instance] > books->proven_at)
         books->proven_at = view->instance.rented_at[instance];
@@ -154,6 +154,16 @@ void brake_boot_failed(struct books *books, uint32_t instance, msec_t at)
     if (asked_at > books->proven_at)
         engage(books, &books->brake.failed_boots, at);
     books_block(books, offer, at, block_ms(&books->state->config, record->failures));
+}
+
+void brake_room_told(struct books *books, uint32_t instance, bool is_too_small, msec_t at)
+{
+    const uint32_t offer = books->state->view.instance.offer[instance];
+    struct boot_record *record = &books->boots[offer];
+
+    record->too_small = is_too_small ? record->too_small + 1 : 0;
+    if (is_too_small)
+        books_block(books, offer, at, block_ms(&books->state->config, record->too_small));
 }
 
 /* Whether a task has run there for long enough; else 'ret_at' is when it will have. */

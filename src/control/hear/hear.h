@@ -41,6 +41,7 @@ struct hearing {
                                 ended since the engine's list was asked for last */
     struct map ended_before;  /* and those that ended between the last two */
     msec_t next_boot_timeout; /* when the next machine should be ready at last */
+    msec_t next_deadline; /* when what still runs on a machine that is taken should be stopped */
 };
 
 void hear_init(struct hearing *hear, struct state *state, struct books *books);
@@ -83,6 +84,9 @@ void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64
 
 void hear_stopped(struct hearing *hear, uint32_t task, msec_t at);
 
+/* The engine says what tasks may use of the instance. */
+void hear_capacity(struct hearing *hear, uint32_t instance, const struct res *capacity, msec_t at);
+
 /* The task was placed and nothing came of it, or it runs no more. */
 void hear_lost(struct hearing *hear, uint32_t task, msec_t at);
 
@@ -100,6 +104,13 @@ void hear_instance_lost(struct hearing *hear, uint32_t instance, msec_t at);
 
 /* The engine has nothing on it any more. */
 void hear_instance_left(struct hearing *hear, uint32_t instance);
+
+/* The cloud will take it, not before 'until' (0: nobody knows): what is not expected to have ended by then is
+ * stopped while there is time to save it. */
+void hear_notice(struct hearing *hear, uint32_t instance, msec_t until, msec_t at);
+
+/* Stop what did not end in time on machines that are taken soon. */
+void hear_check_deadlines(struct hearing *hear);
 
 /* It was asked for and will never be. */
 void hear_never(struct hearing *hear, uint32_t instance, msec_t at);

@@ -16,6 +16,7 @@ void hear_init(struct hearing *hear, struct state *state, struct books *books)
         .cloud_list = { .waiting_since = -1 },
         .engine_list = { .waiting_since = -1 },
         .next_boot_timeout = MSEC_NEVER,
+        .next_deadline = MSEC_NEVER,
     };
     map_init(&hear->ended_jobs);
     map_init(&hear->ended_before);
@@ -82,6 +83,8 @@ static void on_node_ready(struct hearing *hear, const struct engine_event *event
 
     if (instance != ROW_NONE)
         hear->state->instance_notes[instance].engine_mention = hear->state->audit;
+    if (instance != ROW_NONE && event->has_capacity)
+        hear_capacity(hear, instance, &event->capacity, event->at);
     if (instance != ROW_NONE && state_is_closed(hear->state, instance)) {
         state_set_instance(hear->state, instance, INSTANCE_READY);
         hear->state->wants_decision = true;
@@ -278,8 +281,7 @@ static void on_running(struct hearing *hear, uint32_t instance, msec_t billed_fr
         hear->state->stats.late_events++;
 }
 
-/* A machine that is only at risk may well stay: what runs there goes on. When it is certain that it
- * will be taken, what is left there is stopped, while there is time to save it. */
+/* A machine that is only at risk may well stay: what runs there goes on. */
 static void on_notice(struct hearing *hear, uint32_t instance, const struct cloud_event *event)
 {
     struct view *view = &hear->state->view;
@@ -292,10 +294,7 @@ static void on_notice(struct hearing *hear, uint32_t instance, const struct clou
     }
     if (event->may_stay || (!is_open && view->instance.task_count[instance] == 0))
         return;
-    hear->state->instance_notes[instance].is_noticed = true;
-    state_evacuate(hear->state, instance, event->at);
-    hear->state->stats.noticed++;
-    state_set_instance(hear->state, instance, INSTANCE_DRAINING);
+    hear_notice(hear, instance, event->until, event->at);
 }
 
 static void on_refused(struct hearing *hear, uint32_t instance, const struct cloud_event *event)

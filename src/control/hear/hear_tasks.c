@@ -113,6 +113,23 @@ static void make_room(struct hearing *hear, uint32_t task, uint32_t instance, ms
     }
 }
 
+void hear_capacity(struct hearing *hear, uint32_t instance, const struct res *capacity, msec_t at)
+{
+    struct view *view = &hear->state->view;
+    const struct res *known = view_capacity(view, instance);
+    const uint32_t before = view->instance.task_count[instance];
+    uint32_t idle = newest_idle(view, instance);
+
+    if (res_fits(capacity, known) && res_fits(known, capacity))
+        return; /* nothing new */
+    view_set_capacity(view, instance, capacity);
+    for (; view->instance.crowded[instance] && idle != ROW_NONE; idle = newest_idle(view, instance))
+        state_unbind(hear->state, idle, at);
+    hear->state->wants_decision = true;
+    if (before > 0)
+        brake_room_told(hear->books, instance, view->instance.task_count[instance] == 0, at);
+}
+
 /* Bind it to where it runs, whatever we thought of it and of the room there: the engine is right. */
 static void settle_in(struct hearing *hear, uint32_t task, uint32_t instance, msec_t at)
 {

@@ -100,6 +100,8 @@ struct engine_event hear_sane_engine(const struct state *state, const struct eng
     sane.at = within(since, event->at, latest(state));
     sane.started_at = within(since, event->started_at, sane.at);
     sane.job = sane_job(event->job, sane.at);
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        sane.capacity.amount[kind] = within(0, event->capacity.amount[kind], LIMIT_RESOURCE);
     return sane;
 }
 
@@ -140,5 +142,7 @@ struct cloud_event hear_sane_cloud(const struct state *state, const struct cloud
         sane.billed_from = event->kind == CLOUD_RUNNING ? sane.at : -1; /* what runs is billed */
     }
     sane.for_ms = within(0, event->for_ms, LIMIT_TIME_MS);
+    sane.until =
+        event->until > 0 ? within(sane.at, event->until, later(sane.at, LIMIT_TIME_MS)) : 0;
     return sane;
 }

@@ -54,6 +54,7 @@ struct cloud_event {
     uint32_t offer; /* CLOUD_FOUND, and CLOUD_GONE in a list; OFFER_NONE: not known */
     msec_t for_ms;  /* CLOUD_REFUSED: the offer will be refused for so long; 0: nobody knows */
     bool may_stay;  /* CLOUD_NOTICE: it is only at risk, and perhaps never taken away */
+    msec_t until;   /* CLOUD_NOTICE: it is not taken away before; 0: nobody knows */
 };
 
 /* Of an offer that was refused and is not asked for again before 'until'. */

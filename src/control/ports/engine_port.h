@@ -71,7 +71,7 @@ enum engine_event_kind {
     ENGINE_JOB_ARRIVED,   /* 'job'; in a list also one that is known */
     ENGINE_JOB_WITHDRAWN, /* 'job' (its ids and how many tasks it has) shall not run now (its user
                              holds it, say); it may come again */
-    ENGINE_NODE_READY,    /* 'instance' */
+    ENGINE_NODE_READY,    /* 'instance'; with 'has_capacity' also what tasks may use of it */
     ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that;
                              'runs_on': it is only closed, and may be ready again */
     ENGINE_NODE_LEFT,     /* 'instance' was retired, and the engine has nothing on it any more */
@@ -94,7 +94,9 @@ struct engine_event {
     uint64_t key;
     msec_t started_at; /* ENGINE_TASK_FOUND */
     uint32_t rate_ppm;
-    bool runs_on; /* ENGINE_NODE_LOST: what runs there goes on */
+    bool runs_on;        /* ENGINE_NODE_LOST: what runs there goes on */
+    bool has_capacity;   /* ENGINE_NODE_READY: 'capacity' holds, whatever the type says */
+    struct res capacity; /* may differ from what was said before */
     struct job_spec
         job; /* 'estimate_ms' below 0: the engine has none; above LIMIT_TIME_MS: the work has
                             no end */

@@ -183,7 +183,7 @@ static void decide(struct desk *desk)
 static void boot(struct desk *desk)
 {
     assert_int_equal(stint_cloud_running(desk->controller, desk->now, desk->rented, desk->now), 0);
-    assert_int_equal(stint_engine_node_ready(desk->controller, desk->now, desk->rented), 0);
+    assert_int_equal(stint_engine_node_ready(desk->controller, desk->now, desk->rented, NULL), 0);
 }
 
 /* Task 100 runs on a machine that was rented for it. */
@@ -262,7 +262,7 @@ TEST(a_decision_in_the_past_is_refused_and_late_news_is_not)
     assert_int_equal(stint_controller_decide(desk.controller, 4999), -EINVAL);
     assert_int_equal(stint_controller_drain(desk.controller, 4999), -EINVAL);
     assert_int_equal(stint_controller_decide(desk.controller, STINT_TIME_MAX + 1), -EINVAL);
-    assert_int_equal(stint_engine_node_ready(desk.controller, 4999, 77), 0);
+    assert_int_equal(stint_engine_node_ready(desk.controller, 4999, 77, NULL), 0);
     assert_int_equal(totals_of(&desk).late_events, 1);
     desk_close(&desk);
 }
@@ -296,7 +296,7 @@ TEST(another_process_takes_over_what_runs)
     assert_int_equal(stint_cloud_found(next.controller, next.now, first.rented, first.offer, 0), 0);
     assert_int_equal(stint_cloud_listed(next.controller, next.now, next.cloud_list), 0);
     arrive(&next, 1, 1);
-    assert_int_equal(stint_engine_node_ready(next.controller, next.now, first.rented), 0);
+    assert_int_equal(stint_engine_node_ready(next.controller, next.now, first.rented, NULL), 0);
     assert_int_equal(
         stint_engine_task_found(next.controller, next.now, 100, first.placed, first.rented, 0), 0);
     assert_int_equal(stint_engine_listed(next.controller, next.now, next.engine_list), 0);
@@ -484,7 +484,7 @@ TEST(numbers_out_of_range_are_refused_by_every_event)
     const int64_t far = STINT_TIME_MAX + 1;
 
     assert_int_equal(stint_engine_job_withdrawn(mind, past, 1), -EINVAL);
-    assert_int_equal(stint_engine_node_ready(mind, past, 1), -EINVAL);
+    assert_int_equal(stint_engine_node_ready(mind, past, 1, NULL), -EINVAL);
     assert_int_equal(stint_engine_node_lost(mind, far, 1, false), -EINVAL);
     assert_int_equal(stint_engine_node_left(mind, far, 1), -EINVAL);
     assert_int_equal(stint_engine_task_started(mind, past, 1, 1), -EINVAL);
@@ -498,13 +498,16 @@ TEST(numbers_out_of_range_are_refused_by_every_event)
     assert_int_equal(stint_cloud_running(mind, 2000, 1, 2001), -EINVAL);
     assert_int_equal(stint_cloud_running(mind, 2000, 1, past), -EINVAL);
     assert_int_equal(stint_cloud_refused(mind, 2000, 1, past), -EINVAL);
-    assert_int_equal(stint_cloud_notice(mind, far, 1, false), -EINVAL);
+    assert_int_equal(stint_cloud_notice(mind, far, 1, false, 0), -EINVAL);
+    assert_int_equal(stint_cloud_notice(mind, 0, 1, false, -1), -EINVAL);
+    assert_int_equal(
+        stint_engine_node_ready(mind, 0, 1, &(struct stint_resources){ .cpu_milli = -1 }), -EINVAL);
     assert_int_equal(stint_cloud_gone(mind, 2000, 1, 1000, 999), -EINVAL);
     assert_int_equal(stint_cloud_found(mind, 2000, 1, 0, 2001), -EINVAL);
     assert_int_equal(stint_cloud_found(mind, 2000, UINT64_MAX, 0, 0), -EINVAL);
     assert_int_equal(stint_cloud_listed(mind, past, 1), -EINVAL);
-    assert_int_equal(stint_engine_node_ready(NULL, 0, 1), -EINVAL);
-    assert_int_equal(stint_cloud_notice(NULL, 0, 1, true), -EINVAL);
+    assert_int_equal(stint_engine_node_ready(NULL, 0, 1, NULL), -EINVAL);
+    assert_int_equal(stint_cloud_notice(NULL, 0, 1, true, 0), -EINVAL);
     desk_close(&desk);
 }
 

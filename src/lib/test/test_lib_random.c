@@ -247,7 +247,7 @@ static void answer(struct mess *mess)
     mess->acts[index] = mess->acts[--mess->act_count];
     switch (act.kind) {
     case ACT_ADMIT:
-        (void)stint_engine_node_ready(mess->controller, at, act.id);
+        (void)stint_engine_node_ready(mess->controller, at, act.id, NULL);
         break;
     case ACT_RETIRE:
         (void)stint_engine_node_left(mess->controller, at, act.id);
@@ -280,7 +280,7 @@ static void nonsense_of_engine(struct mess *mess)
         (void)stint_engine_job_withdrawn(controller, at, 1 + below(mess, mess->next_job + 1));
         break;
     case 1:
-        (void)stint_engine_node_ready(controller, at, some_id(mess));
+        (void)stint_engine_node_ready(controller, at, some_id(mess), NULL);
         break;
     case 2:
         (void)stint_engine_node_lost(controller, at, some_id(mess), chance(mess, 50));
@@ -324,7 +324,8 @@ static void nonsense_of_cloud(struct mess *mess)
         (void)stint_cloud_refused(controller, at, some_id(mess), (int64_t)below(mess, 100000));
         break;
     case 2:
-        (void)stint_cloud_notice(controller, at, some_id(mess), chance(mess, 50));
+        (void)stint_cloud_notice(controller, at, some_id(mess), chance(mess, 50),
+                                 chance(mess, 50) ? at + 60000 : 0);
         break;
     case 3:
         (void)stint_cloud_gone(controller, at, some_id(mess), some_time(mess), some_time(mess));

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ports can say besides: the room of a node, the deadline of a notice. */
+#include "control/controller.h"
+
+#include "base/test/check.h"
+#include "control/test/doubles.h"
+
+/*
+ * The room of a node.
+ */
+
+static void stage_ready_with(struct stage *stage, uint64_t instance, int64_t cpus)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_NODE_READY,
+                                               .instance = instance,
+                                               .has_capacity = true,
+                                               .capacity = { { cpus * 1000, 1024, 0 } } });
+}
+
+/* Two tasks on a new machine of the offer, which is billed and not ready: its id. */
+static uint64_t stage_two_on(struct stage *stage, uint32_t offer)
+{
+    stage_decide(stage, (struct script){ .rents = { offer },
+                                         .rent_count = 1,
+                                         .places = { { .task = 1 }, { .task = 2 } },
+                                         .place_count = 2 });
+    stage_running(stage, stage_instance(stage, 0));
+    stage->seen = stage->act_count;
+    return stage_instance(stage, 0);
+}
+
+static void what_the_engine_says_of_a_nodes_room_holds(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_two_on(&stage, 0);
+
+    stage_ready_with(&stage, machine, 3);
+    stage_acts(&stage, "place 1 on %" PRIu64 "; place 2 on %" PRIu64 "; ", machine, machine);
+    assert_int_equal(view_capacity(stage_view(&stage), 0)->amount[RES_CPU], 3000);
+    stage_done(&stage);
+}
+
+static void a_task_that_does_not_fit_a_smaller_node_waits_again(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_two_on(&stage, 0);
+
+    stage_ready_with(&stage, machine, 1);
+    assert_int_equal(stage_where(&stage, 1) + stage_where(&stage, 2), machine); /* one of them */
+    assert_true(controller_wants_decision(stage.controller));
+    assert_int_equal(stage_view(&stage)->offer_blocked_until[0], 0);
+    stage_done(&stage);
+}
+
+static void an_offer_whose_machines_hold_nothing_they_are_rented_for_is_left_alone(void **state)
+{
+    struct stage stage;
+    msec_t blocked = 0;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t machine = stage_two_on(&stage, 0);
+
+        stage_ready_with(&stage, machine, 0);
+        assert_int_equal(stage_state(&stage, 1), TASK_WAITING);
+        assert_int_equal(stage_view(&stage)->offer_blocked_until[0] - stage.now,
+                         (msec_t)STAGE_BLOCK_MS << i); /* longer each time */
+        blocked = stage_view(&stage)->offer_blocked_until[0];
+        stage.now = blocked;
+    }
+    stage_no_acts(&stage);
+    stage_done(&stage);
+}
+
+static void what_runs_on_a_node_that_shrinks_goes_on(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_ready_with(&stage, machine, 0);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    stage_ready_with(&stage, machine, -5); /* nonsense counts as nothing */
+    assert_int_equal(view_capacity(stage_view(&stage), 0)->amount[RES_CPU], 0);
+    stage_done(&stage);
+}
+
+/*
+ * The deadline of a notice.
+ */
+
+static void stage_notice(struct stage *stage, uint64_t instance, msec_t after)
+{
+    stage_cloud(stage, (struct cloud_event){ .kind = CLOUD_NOTICE,
+                                             .instance = instance,
+                                             .until = stage->now + 1000 + after });
+}
+
+static void what_ends_before_the_machine_is_taken_goes_on(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_notice(&stage, machine, STAGE_ESTIMATE_MS + 10000);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    stage_finished(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_done(&stage);
+}
+
+static void what_does_not_end_in_time_is_stopped_at_once(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_notice(&stage, machine, STAGE_ESTIMATE_MS);
+    stage_acts(&stage, "stop 1; ");
+    stage_done(&stage);
+}
+
+static void what_should_have_ended_is_stopped_before_the_machine_is_taken(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_notice(&stage, machine, STAGE_ESTIMATE_MS + 10000);
+
+    const msec_t wake = controller_next_wake(stage.controller);
+
+    assert_int_equal(wake, stage.now + STAGE_ESTIMATE_MS + 5000);
+    stage.now = wake - 2000;
+    stage_decide(&stage, (struct script){ 0 });
+    stage_no_acts(&stage);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "stop 1; ");
+    assert_int_equal(controller_stats(stage.controller)->noticed, 1);
+    stage_done(&stage);
+}
+
+static void a_deadline_in_the_past_is_now(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_cloud(&stage,
+                (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine, .until = 1 });
+    stage_acts(&stage, "stop 1; ");
+    assert_int_equal(stage_view(&stage)->instance.deadline[0], stage.now);
+    stage_done(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_engine_says_of_a_nodes_room_holds),
+        cmocka_unit_test(a_task_that_does_not_fit_a_smaller_node_waits_again),
+        cmocka_unit_test(an_offer_whose_machines_hold_nothing_they_are_rented_for_is_left_alone),
+        cmocka_unit_test(what_runs_on_a_node_that_shrinks_goes_on),
+        cmocka_unit_test(what_ends_before_the_machine_is_taken_goes_on),
+        cmocka_unit_test(what_does_not_end_in_time_is_stopped_at_once),
+        cmocka_unit_test(what_should_have_ended_is_stopped_before_the_machine_is_taken),
+        cmocka_unit_test(a_deadline_in_the_past_is_now),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
