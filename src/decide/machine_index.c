@@ -110,19 +110,20 @@ static msec_t meeting(const struct lines *lines, enum machine_line longest,
     return by_two ? (apart + 1) / 2 : apart;
 }
 
-/* When the lease, which is paid in steps, is the longest line again, at the earliest. It is not now. */
+/* When the lease, which is paid in steps, may be the longest line with its next step, at the earliest. */
 static msec_t next_lease(const struct view *view, uint32_t instance, const struct lines *lines,
                          enum machine_line longest)
 {
     const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
     const msec_t step = offer->billing.step_ms;
-    const msec_t next = view->now + lease_left(view, instance);
+    const msec_t from = view->instance.billed_from[instance];
+    const msec_t paid = view->now - from + lease_left(view, instance);
+    const msec_t next = from + paid / step * step; /* the least that is paid may end later */
     const msec_t then = lines->key[longest] + line_shift(longest, next);
 
     if (then <= step)
         return next;
-    /* The least that is paid may end between two steps: so one step earlier. */
-    return longest == LINE_END ? next + (then - step) / step * step : MSEC_NEVER;
+    return longest == LINE_END ? next + (then - step + step - 1) / step * step : MSEC_NEVER;
 }
 
 static bool is_paid_in_steps(const struct machine_index *index, uint32_t instance)
