@@ -5,7 +5,7 @@
  *
  *   repro_coaster_world.c    the windows, a policy's settings, runs over several seeds
  *   repro_coaster_table.c    all policies on both windows (section 4 and table 1 of the paper)
- *   repro_coaster_figures.c  figures 1 and 3, and what other boot times, losses and cluster sizes do
+ *   repro_coaster_figures.c  figures 1 and 3; other boot times, losses, cluster sizes, and Google's trace
  */
 #ifndef STINT_CLI_REPRO_COASTER_H
 #define STINT_CLI_REPRO_COASTER_H
@@ -30,6 +30,10 @@ struct coaster_world {
 int coaster_world_load(struct coaster_world *world, uint32_t jobs, struct error *reterr);
 void coaster_world_done(struct coaster_world *world);
 
+/* Read one trace, as it is published, or compressed. */
+int coaster_read_trace(const char *file, const char *compressed, struct hybrid_trace *ret,
+                       struct error *reterr);
+
 /* How a policy differs from Eagle; all zero but the first two: not at all. */
 struct coaster_setting {
     const char *label;
@@ -40,6 +44,7 @@ struct coaster_setting {
     bool boundary_pull;
     msec_t boot_ms;      /* 0: 120 s */
     msec_t mean_life_ms; /* until a server is lost; 0: none is */
+    uint32_t replaced;   /* whose price transient ones may cost; 0: COASTER_REPLACED */
     uint32_t cluster;    /* servers, the partitions in proportion; 0: COASTER_SERVERS */
 };
 
@@ -58,6 +63,9 @@ struct coaster_score {
     double lost;           /* transient servers */
     double seconds;        /* processor time of all seeds together */
 };
+
+/* How many transient servers there may be. */
+uint32_t coaster_most(const struct coaster_setting *setting);
 
 /* What the short partition costs, in servers on demand. */
 double coaster_bill(const struct coaster_setting *setting, const struct coaster_score *score);

@@ -2,8 +2,8 @@
 /*
  * Figures of the CloudCoaster paper on the two windows: 1, how many tasks there would be at once if each began
  * when its job arrives (the paper has Google's trace there); 3, the distribution of short tasks' delays. Figures
- * 4 and 5 are not in the paper: delays with other boot times, when transient servers are lost, and in clusters of
- * other sizes.
+ * 4 to 6 are not in the paper: delays with other boot times, when transient servers are lost, in clusters of other
+ * sizes, and on a window of Google's trace.
  */
 #include <stdio.h>
 #include <string.h>
@@ -205,6 +205,86 @@ static void measure_sizes(const struct coaster_world *world, const struct repro_
 }
 
 /*
+ * Figure 6: another trace. A sixth of its servers are for short tasks, so that
+ * the threshold of the Yahoo trace is never reached.
+ */
+
+enum { GOOGLE_SHORT_PERCENT = 17, GOOGLE_THRESHOLD_PPM = 790000, GOOGLE_CUTOFF_MS = 1129532 };
+
+static struct shortlong_config google_config(const struct hybrid_trace *trace,
+                                             const struct coaster_setting *setting,
+                                             uint32_t servers)
+{
+    struct shortlong_config config = shortlong_eagle(trace);
+    const uint32_t short_servers = servers * GOOGLE_SHORT_PERCENT / 100;
+
+    config.cutoff_ms = GOOGLE_CUTOFF_MS;
+    config.long_servers = servers - short_servers;
+    config.short_servers = setting->ratio > 0 ? short_servers / 2 : short_servers;
+    config.rule = (struct short_partition_rule){
+        .most = short_partition_budget(short_servers / 2, setting->ratio),
+        .threshold_ppm = GOOGLE_THRESHOLD_PPM,
+        .strict = true,
+    };
+    config.idle_pull = setting->idle_pull;
+    config.boundary_pull = setting->boundary_pull;
+    return config;
+}
+
+/* The mean delay of short tasks and the mean time of long jobs, both in seconds. */
+struct google_score {
+    double delay;
+    double long_time;
+};
+
+static struct google_score measure_config(struct shortlong_config config, uint32_t seeds)
+{
+    struct google_score score = { 0 };
+
+    for (uint32_t k = 0; k < seeds; k++, config.seed++) {
+        struct shortlong_result result;
+        double sum = 0;
+
+        shortlong_run(&config, &result);
+        for (uint32_t i = 0; i < result.short_tasks; i++)
+            sum += (double)result.delays[i] / (double)MSEC_PER_SEC;
+        score.delay += sum / (result.short_tasks > 0 ? result.short_tasks : 1) / seeds;
+        score.long_time += (double)result.long_sum_ms / (double)MSEC_PER_SEC /
+                           (result.long_jobs > 0 ? result.long_jobs : 1) / seeds;
+        shortlong_result_done(&result);
+    }
+    return score;
+}
+
+static void measure_google(const struct hybrid_trace *trace, const struct repro_options *options,
+                           struct drawing *drawing)
+{
+    static const char *const labels[] = { "eagle", "coaster-3", "stint" };
+    static const uint32_t sizes[] = { 12000, 13000, 14000, 15000 };
+
+    drawing->line_count = sizeof(labels) / sizeof(labels[0]);
+    for (uint32_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        double eagle_time = 0;
+
+        for (uint32_t i = 0; i < drawing->line_count; i++) {
+            struct shortlong_config config =
+                google_config(trace, repro_coaster_setting(labels[i]), sizes[k]);
+
+            config.seed = options->seed;
+
+            const struct google_score score = measure_config(config, options->seeds);
+
+            if (i == 0)
+                eagle_time = score.long_time;
+            drawing->lines[0][i].name = labels[i];
+            drawing->lines[1][i].name = labels[i];
+            add_dot(&drawing->lines[0][i], sizes[k], score.delay);
+            add_dot(&drawing->lines[1][i], sizes[k], score.long_time / eagle_time);
+        }
+    }
+}
+
+/*
  * The answer.
  */
 
@@ -259,7 +339,8 @@ static int draw(const struct drawing *drawing, const char *path)
                                           .y_label = drawing->y_label,
                                           .series = series[p],
                                           .series_count = drawing->line_count,
-                                          .y_from_zero = drawing->y_digits < 3 };
+                                          .y_from_zero = drawing->y_digits < 3 ||
+                                                         (drawing->y_label == NULL && p == 0) };
     }
 
     const struct chart chart = {
@@ -294,34 +375,63 @@ static const struct drawing blanks[] = {
             .x_label = { "servers, 2 % of them short", "servers, 2 % of them short" },
             .y_label = "delay of short tasks, seconds",
             .y_digits = 2 },
+    [6] = { .name = "coaster-figure-6",
+            .title = "A window of Google's trace (not in the paper)",
+            .panel = { "mean delay of short tasks, seconds", "time of long jobs against Eagle" },
+            .x_label = { "servers, 17 % of them short", "servers, 17 % of them short" },
+            .y_digits = 3 },
 };
+
+static int measure_yahoo(const struct repro_options *options, struct drawing *drawing,
+                         struct error *reterr)
+{
+    struct coaster_world world;
+    const int rc = coaster_world_load(&world, options->jobs, reterr);
+
+    if (rc != 0)
+        return rc;
+    if (options->figure == 1)
+        measure_tasks(&world, drawing);
+    else if (options->figure == 3)
+        measure_shares(&world, options->seed, drawing);
+    else if (options->figure == 4)
+        measure_world(&world, options, drawing);
+    else
+        measure_sizes(&world, options, drawing);
+    coaster_world_done(&world);
+    return 0;
+}
+
+static int measure_other(const struct repro_options *options, struct drawing *drawing,
+                         struct error *reterr)
+{
+    struct hybrid_trace trace = { 0 };
+    const int rc = coaster_read_trace("hybrid/GOOG_subtrace.tr", "hybrid/GOOG_subtrace.tr.zst",
+                                      &trace, reterr);
+
+    if (rc != 0)
+        return rc;
+    hybrid_trace_keep_first(&trace, options->jobs);
+    measure_google(&trace, options, drawing);
+    hybrid_trace_done(&trace);
+    return 0;
+}
 
 int repro_coaster_figure(const struct repro_options *options)
 {
-    struct coaster_world world;
     struct error error;
 
-    if (options->figure != 1 && (options->figure < 3 || options->figure > 5)) {
-        fprintf(stderr, "stint repro: --figure of coaster takes 1, 3, 4 or 5\n");
+    if (options->figure != 1 && (options->figure < 3 || options->figure > 6)) {
+        fprintf(stderr, "stint repro: --figure of coaster takes 1, 3, 4, 5 or 6\n");
         return EXIT_USAGE;
     }
 
-    const int rc = coaster_world_load(&world, options->jobs, &error);
+    struct drawing drawing = blanks[options->figure];
+    const int rc = options->figure == 6 ? measure_other(options, &drawing, &error)
+                                        : measure_yahoo(options, &drawing, &error);
 
     if (rc != 0)
         return repro_fail(rc, &error);
-
-    struct drawing drawing = blanks[options->figure];
-
-    if (options->figure == 1)
-        measure_tasks(&world, &drawing);
-    else if (options->figure == 3)
-        measure_shares(&world, options->seed, &drawing);
-    else if (options->figure == 4)
-        measure_world(&world, options, &drawing);
-    else
-        measure_sizes(&world, options, &drawing);
-    coaster_world_done(&world);
     if (write_table(&drawing, options->format) != 0 ||
         (options->svg != NULL && draw(&drawing, options->svg) != 0))
         return EXIT_FAILED;

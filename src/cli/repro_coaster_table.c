@@ -64,6 +64,8 @@ static const struct row rows[] = {
       .mean = { { 15.6, 16.8 }, { 11.5, 14.5 } } },
     { .setting = { "coaster-3-loose", COASTER_REPLACED, 3, .loose = true },
       .mean = { { 9.7, 10.4 }, { 7.9, 9.6 } } },
+    { .setting = { "coaster-3-75", 20, 3, .replaced = 60 },
+      .mean = { [COASTER_POOLED] = { 7.2, 8.1 } } },
     { .setting = { "idle-pull", COASTER_REPLACED, 3, .idle_pull = true },
       .mean = { [COASTER_POOLED] = { 6.5, 7.3 } } },
     { .setting = { "both-pulls-80", COASTER_STATIC, .idle_pull = true, .boundary_pull = true },
@@ -75,6 +77,12 @@ static const struct row rows[] = {
       .max = { 0, 240 },
       .long_most = 1.015,
       .transients_most = 1.03 },
+    { .setting = { "stint-75", 20, 3, .idle_pull = true, .boundary_pull = true, .replaced = 60 },
+      .mean = { [COASTER_POOLED] = { 0, 3.1 } },
+      .p99 = { 0, 97 },
+      .max = { 0, 215 },
+      .long_most = 1.015,
+      .bill_most = 0.82 },
     { .setting = { "stint-half", 10, 3, .idle_pull = true, .boundary_pull = true },
       .mean = { [COASTER_POOLED] = { 0, 5.0 } },
       .p99 = { 0, 130 },
@@ -202,7 +210,7 @@ static bool holds_transients(const struct row *row, const struct coaster_score *
 {
     const char *name = coaster_window_words[window];
     const struct coaster_score *coaster = &base->coaster[window];
-    const double most = short_partition_budget(COASTER_REPLACED, row->setting.ratio);
+    const double most = coaster_most(&row->setting);
     const double expected = row->transients_arrival[window];
     bool good = true;
 

@@ -10,8 +10,7 @@
 
 const char *const coaster_window_words[COASTER_SCORES] = { "YH1", "YH2", "both" };
 
-/* As it is published, or compressed. */
-static int read_window(const char *file, const char *compressed, struct hybrid_trace *ret,
+int coaster_read_trace(const char *file, const char *compressed, struct hybrid_trace *ret,
                        struct error *reterr)
 {
     struct input_file text = { 0 };
@@ -30,9 +29,11 @@ int coaster_world_load(struct coaster_world *world, uint32_t jobs, struct error 
     int rc;
 
     *world = (struct coaster_world){ 0 };
-    rc = read_window("hybrid/YH1_sub.tr", "hybrid/YH1_sub.tr.zst", &world->windows[0], reterr);
+    rc = coaster_read_trace("hybrid/YH1_sub.tr", "hybrid/YH1_sub.tr.zst", &world->windows[0],
+                            reterr);
     if (rc == 0)
-        rc = read_window("hybrid/YH2_sub.tr", "hybrid/YH2_sub.tr.zst", &world->windows[1], reterr);
+        rc = coaster_read_trace("hybrid/YH2_sub.tr", "hybrid/YH2_sub.tr.zst", &world->windows[1],
+                                reterr);
     if (rc != 0) {
         coaster_world_done(world);
         return rc;
@@ -61,6 +62,13 @@ static uint32_t scale(const struct coaster_setting *setting, uint32_t servers)
     return scaled > 0 ? scaled : 1;
 }
 
+uint32_t coaster_most(const struct coaster_setting *setting)
+{
+    const uint32_t replaced = setting->replaced > 0 ? setting->replaced : COASTER_REPLACED;
+
+    return short_partition_budget(scale(setting, replaced), setting->ratio);
+}
+
 static struct shortlong_config config_of(const struct coaster_setting *setting,
                                          const struct hybrid_trace *trace, uint64_t seed)
 {
@@ -68,7 +76,7 @@ static struct shortlong_config config_of(const struct coaster_setting *setting,
 
     config.short_servers = scale(setting, setting->servers);
     config.long_servers = scale(setting, COASTER_SERVERS - COASTER_STATIC);
-    config.rule.most = short_partition_budget(scale(setting, COASTER_REPLACED), setting->ratio);
+    config.rule.most = coaster_most(setting);
     config.rule.threshold_ppm = 950000;
     config.rule.strict = !setting->loose;
     if (setting->boot_ms > 0)

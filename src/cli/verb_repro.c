@@ -20,7 +20,7 @@ static const char doc[] =
     "SYSTEM is one of\n"
     "  coaster  Ogden and Guo, \"CloudCoaster: Transient-aware Bursty Datacenter Workload Scheduling\": "
     "short jobs beside long ones on two windows of the Yahoo trace (section 4, table 1, figures 1 and 3; "
-    "--figure 4 has boot times and losses, 5 clusters of other sizes)\n"
+    "--figure 4 has boot times and losses, 5 clusters of other sizes, 6 a window of Google's trace)\n"
     "  eva      Chang and Venkataraman, \"Eva: Cost-Efficient Cloud-Based Cluster Scheduling\", "
     "EuroSys'25: five policies on a trace of 6,274 jobs (table 14, figures 4 to 8)\n"
     "  pools    Ambati and Irwin, \"Optimizing the Cost of Executing Mixed Interactive and Batch Workloads "
@@ -51,7 +51,7 @@ enum key { KEY_FIGURE = 256, KEY_INTERFERENCE, KEY_JOBS, KEY_SEED, KEY_SEEDS, KE
 
 static const struct argp_option argp_options[] = {
     { "figure", KEY_FIGURE, "N", 0,
-      "Measure this figure instead of the table: 1, 3, 4 or 5 of coaster; 6, 7, 14, 15 or 17 of pools; from 4 to 8 of "
+      "Measure this figure instead of the table: 1, 3, 4, 5 or 6 of coaster; 6, 7, 14, 15 or 17 of pools; from 4 to 8 of "
       "the others",
       0 },
     { "interference", KEY_INTERFERENCE, "HOW", 0,

@@ -46,8 +46,13 @@ struct shortlong_config {
     msec_t boot_ms;
     msec_t mean_life_ms; /* until a transient server is lost; 0: none is ever */
 
-    bool idle_pull;     /* a server with nothing to do starts a waiting short task */
-    bool boundary_pull; /* a long-partition server does before the next long task in its queue */
+    /* A server with nothing to do starts a waiting short task. */
+    bool idle_pull;
+
+    /* A long-partition server that ends a task starts one before the next long task in its queue, which that
+     * keeps waiting for no longer than it is estimated to run. */
+    bool boundary_pull;
+
     uint64_t seed;
 };
 

@@ -41,7 +41,7 @@ struct job {
 
 struct probe {
     uint32_t job;
-    msec_t passed_ms; /* by how much others that came later have delayed it */
+    msec_t passed_ms; /* by how much short tasks that came later have delayed it */
 };
 
 enum server_state { SERVER_ACTIVE, SERVER_BOOTING, SERVER_DRAINING, SERVER_GONE };

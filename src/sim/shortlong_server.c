@@ -144,6 +144,20 @@ static bool pull(struct shortlong *s, uint32_t number)
     return true;
 }
 
+/* The same before a long task of the queue, unless that would be kept from starting for longer than it runs. */
+static bool pull_before(struct shortlong *s, uint32_t number, uint32_t place)
+{
+    struct probe *probe = &s->servers[number].queue[place];
+    const uint32_t job = tournament_best(&s->waiting);
+
+    if (job == TOURNAMENT_NONE ||
+        s->jobs[job].estimate_ms > s->jobs[probe->job].estimate_ms - probe->passed_ms)
+        return false;
+    probe->passed_ms += s->jobs[job].estimate_ms;
+    start(s, number, job);
+    return true;
+}
+
 void server_next(struct shortlong *s, uint32_t number, bool at_boundary)
 {
     struct server *server = &s->servers[number];
@@ -154,7 +168,7 @@ void server_next(struct shortlong *s, uint32_t number, bool at_boundary)
     const uint32_t place = choose(s, server);
     const bool next_is_long = place != NOBODY && s->jobs[server->queue[place].job].is_long;
 
-    if (s->config->boundary_pull && at_boundary && next_is_long && pull(s, number))
+    if (s->config->boundary_pull && at_boundary && next_is_long && pull_before(s, number, place))
         return;
     if (place != NOBODY)
         start_queued(s, number, place);

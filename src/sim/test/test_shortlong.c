@@ -105,6 +105,24 @@ TEST(a_waiting_short_task_starts_between_two_long_ones)
     hybrid_trace_done(&trace);
 }
 
+TEST(a_long_task_is_delayed_by_no_more_than_its_own_length)
+{
+    struct hybrid_trace trace;
+    /* Two of the five jobs of 10 s start before the long task of 25 s; a third would make it 30 s. */
+    struct shortlong_config config =
+        tiny(&trace, "0 1 30 30\n1 1 25 25\n28 1 20 20\n29 1 10 10\n"
+                     "29 1 10 10\n29 1 10 10\n29 1 10 10\n29 1 10 10\n");
+
+    config.boundary_pull = true;
+
+    struct shortlong_result result = run(&config);
+
+    assert_int_equal(result.short_in_long, 2);
+    assert_int_equal(result.long_sum_ms, 30002 + 74005); /* it begins at 50.005 */
+    shortlong_result_done(&result);
+    hybrid_trace_done(&trace);
+}
+
 TEST(an_idle_server_takes_what_waits_elsewhere)
 {
     struct hybrid_trace trace;
@@ -253,6 +271,7 @@ CHECK_MAIN(RUN(short_tasks_wait_for_each_other_and_not_for_long_ones),
            RUN(the_job_with_the_least_work_left_goes_first),
            RUN(nobody_is_passed_by_more_than_five_times_its_estimate),
            RUN(a_waiting_short_task_starts_between_two_long_ones),
+           RUN(a_long_task_is_delayed_by_no_more_than_its_own_length),
            RUN(an_idle_server_takes_what_waits_elsewhere),
            RUN(a_transient_server_comes_with_the_long_task_and_leaves_with_it),
            RUN(random_clusters_run_every_task_and_keep_to_their_rules))
