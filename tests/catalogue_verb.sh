@@ -217,5 +217,20 @@ done
 refresh --region us-east-1 --history 7 --no-spot
 judge "a history goes with the spot market" fails_with 2 "which --no-spot leaves out"
 
+cat >words.yaml <<'END'
+types:
+  - { name: a1.large, cpu: 2, mem_gib: 4, price: 1, features: [nvme, fast], gpu_model: t4 }
+  - name: a1.xlarge
+    cpu: 4
+    mem_gib: 8
+    features: [fast]
+    offers: [{ zone: z1, price: 2 }, { zone: z1, market: spot, price: 1 }]
+END
+catalogue features words.yaml
+judge "the features are those of types, families, markets, zones and the catalogue, once each" \
+    has "cloud,a1,a1.large,on-demand,fast,nvme,a1.xlarge,z1,spot"
+catalogue features
+judge "features are of one file" fails_with 2 "show and features take one"
+
 echo "1..$number"
 exit "$failed"

@@ -30,6 +30,7 @@ struct stint_job {
     bool gang;           /* its tasks run together or not at all */
     bool fixed;          /* its running tasks are never moved */
     bool spread;         /* no two of its tasks on one machine */
+    uint32_t priority;   /* who has more comes first where not all can be served */
 };
 
 static inline void stint_job_init(struct stint_job *job)

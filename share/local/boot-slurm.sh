@@ -3,13 +3,14 @@
 #
 # boot-slurm.sh - what a machine of stint-cloud-local runs to be a node of a Slurm cluster.
 #
-# stint-cloud-local gives NAME, TYPE, FAMILY, MARKET, ZONE, CPUS, MEM_MIB, ACCELS, ADDRESS and FOLDER.
+# stint-cloud-local gives NAME, TYPE, FAMILY, MARKET, ZONE, TYPE_FEATURES, GPU_MODEL, CPUS, MEM_MIB, ACCELS,
+# ADDRESS and FOLDER.
 # Of the cluster it is told with --boot-env:
 #
 #   SLURM_ETC    folder with slurm.conf (/etc/slurm)
 #   MUNGE_RUN    folder with munged's socket (/run/munge)
 #   HOSTS        file for /etc/hosts; it must name the controller (/etc/hosts)
-#   FEATURES     features of every node besides type, family and market (cloud)
+#   FEATURES     features of every node besides type, family, market, zone and those of the catalogue (cloud)
 #   GRES_NAME    what an accelerator is called (gpu)
 #   REAL_MEMORY  share of MEM_MIB that jobs may ask for, in percent (100)
 #
@@ -39,12 +40,12 @@ echo "$ADDRESS $NAME" >>"$FOLDER/hosts"
 : >"$FOLDER/slurm/gres.conf"
 gres=
 if [ "$ACCELS" -gt 0 ]; then
-    echo "Name=$GRES_NAME File=/dev/tty[10-$((9 + ACCELS))]" >"$FOLDER/slurm/gres.conf"
-    gres="Gres=$GRES_NAME:$ACCELS"
+    echo "Name=$GRES_NAME ${GPU_MODEL:+Type=$GPU_MODEL }File=/dev/tty[10-$((9 + ACCELS))]" >"$FOLDER/slurm/gres.conf"
+    gres="Gres=$GRES_NAME:${GPU_MODEL:+$GPU_MODEL:}$ACCELS"
 fi
 
 features=$FEATURES
-for word in "$TYPE" "$FAMILY" "$MARKET" "$ZONE"; do
+for word in "$TYPE" "$FAMILY" "$MARKET" "$ZONE" "${TYPE_FEATURES:-}"; do
     [ -z "$word" ] || features="$features,$word"
 done
 

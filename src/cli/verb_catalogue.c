@@ -77,8 +77,8 @@ static const struct argp_option options[] = {
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) - 1 };
 
 static const char intro[] =
-    "Ask a cloud what it offers and write it down as a catalogue with its date, show a catalogue, or "
-    "tell how two differ.\v"
+    "Ask a cloud what it offers and write it down as a catalogue with its date, show a catalogue, list "
+    "the features by which jobs may ask for machines, or tell how two differ.\v"
     "A price that is not known is not guessed: the type has no such offer and is named in a comment at "
     "the end. refresh can ask these clouds:\n";
 
@@ -90,9 +90,10 @@ static const char outro[] =
     "  stint catalogue refresh --region us-east-1 --types 'c7i.*' -f c7i.yaml\n"
     "  stint catalogue refresh --region us-east-1 --history 30 -f spring.yaml\n"
     "  stint catalogue show c7i.yaml\n"
+    "  stint catalogue features c7i.yaml\n"
     "  stint catalogue diff old.yaml c7i.yaml -o csv";
 
-enum act { ACT_NONE, ACT_REFRESH, ACT_SHOW, ACT_DIFF };
+enum act { ACT_NONE, ACT_REFRESH, ACT_SHOW, ACT_DIFF, ACT_FEATURES, ACTS };
 
 struct arguments {
     enum act act;
@@ -116,7 +117,7 @@ struct arguments {
     bool given[OPTIONS];
 };
 
-static const char *const act_words[] = { "", "refresh", "show", "diff" };
+static const char *const act_words[ACTS] = { "", "refresh", "show", "diff", "features" };
 
 /* ---- the command line ---- */
 
@@ -139,22 +140,22 @@ static void take_word(const struct argp_state *state, const char *word, struct a
             arguments->paths[arguments->path_count++] = word;
         return;
     }
-    for (int i = 1; i < 4; i++) {
+    for (int i = 1; i < ACTS; i++) {
         if (strcmp(word, act_words[i]) == 0)
             arguments->act = (enum act)i;
     }
     if (arguments->act == ACT_NONE)
-        argp_error(state, "refresh, show or diff, not '%s'", word);
+        argp_error(state, "refresh, show, features or diff, not '%s'", word);
 }
 
 static void check_words(const struct argp_state *state, const struct arguments *arguments)
 {
-    static const uint32_t wanted[] = { 0, 0, 1, 2 };
+    static const uint32_t wanted[ACTS] = { 0, 0, 1, 2, 1 };
 
     if (arguments->act == ACT_NONE)
-        argp_error(state, "what to do: refresh, show or diff?");
+        argp_error(state, "what to do: refresh, show, features or diff?");
     else if (arguments->path_count != wanted[arguments->act])
-        argp_error(state, "refresh takes no file, show takes one, diff takes two");
+        argp_error(state, "refresh takes no file, show and features take one, diff takes two");
     else if (arguments->history > 0 && arguments->without_spot)
         argp_error(state, "--history is of the spot market, which --no-spot leaves out");
     for (int i = 0; i < OPTIONS; i++) {
@@ -560,6 +561,52 @@ static int diff(const struct arguments *arguments, struct error *reterr)
 }
 
 /* Each cloud says itself what is needed to ask it. */
+/* ---- features ---- */
+
+static void note_word(struct names *all, const char *word)
+{
+    (void)names_add(all, word, strlen(word));
+}
+
+/* What an expression may ask for (model/offer_set.h), but for models of GPUs. */
+static void note_offer(struct names *all, const struct catalogue *catalogue, uint32_t index)
+{
+    const struct offer *offer = &catalogue->offers[index];
+    const struct machine_type *type = &catalogue->types[offer->type];
+
+    note_word(all, names_text(&catalogue->families, type->family));
+    note_word(all, names_text(&catalogue->names, type->name));
+    note_word(all, market_name(offer->market));
+    if (offer->zone != NAME_NONE)
+        note_word(all, names_text(&catalogue->names, offer->zone));
+    for (uint32_t at = type->word_first; at != 0; at = catalogue->words[at - 1].next) {
+        const char *word = names_text(&catalogue->names, catalogue->words[at - 1].word);
+
+        if (strchr(word, '=') == NULL)
+            note_word(all, word);
+    }
+}
+
+static int features(const struct arguments *arguments, struct error *reterr)
+{
+    struct loaded loaded = { 0 };
+    struct names all;
+    const int rc = load(arguments->paths[0], &loaded, reterr);
+
+    if (rc < 0)
+        return rc;
+    names_init(&all);
+    note_word(&all, "cloud");
+    for (uint32_t i = 0; i < loaded.catalogue.offer_count; i++)
+        note_offer(&all, &loaded.catalogue, i);
+    for (uint32_t i = 0; i < all.count; i++)
+        (void)printf("%s%s", i > 0 ? "," : "", names_text(&all, i));
+    (void)printf("\n");
+    names_done(&all);
+    catalogue_done(&loaded.catalogue);
+    return 0;
+}
+
 static void write_doc(char *ret, size_t size)
 {
     size_t used = (size_t)snprintf(ret, size, "%s", intro);
@@ -582,7 +629,7 @@ static int run(int argc, char **argv)
     const struct argp argp = {
         .options = options,
         .parser = parse,
-        .args_doc = "refresh\nshow FILE\ndiff OLD NEW",
+        .args_doc = "refresh\nshow FILE\nfeatures FILE\ndiff OLD NEW",
         .doc = doc,
     };
     int rc = 0;
@@ -602,7 +649,11 @@ static int run(int argc, char **argv)
     case ACT_DIFF:
         rc = diff(&arguments, &error);
         break;
+    case ACT_FEATURES:
+        rc = features(&arguments, &error);
+        break;
     case ACT_NONE:
+    case ACTS:
         break;
     }
     return rc < 0 ? verb_fail("catalogue", &error) : EXIT_DONE;

@@ -35,11 +35,12 @@ static struct elastic_job job_of(const struct view *view, uint32_t task, uint32_
     return job;
 }
 
-/* While the queue is built: jobs in the order of the waiting list. */
+/* While the queue is built: jobs in the order of the waiting list. Whether they must be sorted is told. */
 static uint32_t list_jobs(const struct view *view, struct arena *arena, struct elastic_queue *queue,
                           bool *ret_mixed)
 {
     bool *seen = ARENA_ARRAY(arena, bool, view->job.count); /* gangs */
+    uint32_t before = 0;                                    /* priority of the last one */
     uint32_t count = 0;
 
     *ret_mixed = false;
@@ -52,7 +53,9 @@ static uint32_t list_jobs(const struct view *view, struct arena *arena, struct e
         if (offer == OFFER_NONE || seen[job])
             continue;
         seen[job] = view->job.gang[job];
-        *ret_mixed |= count > 0 && queue->jobs[count - 1].offer != offer;
+        *ret_mixed |= count > 0 &&
+                      (queue->jobs[count - 1].offer != offer || view->job.priority[job] != before);
+        before = view->job.priority[job];
         queue->jobs[count] = job_of(view, task, &size);
         queue->jobs[count].offer = offer;
         queue->backfill[count++] = (struct backfill_job){
@@ -66,6 +69,7 @@ static uint32_t list_jobs(const struct view *view, struct arena *arena, struct e
 struct both {
     struct elastic_job job;
     struct backfill_job backfill;
+    uint32_t priority;
     uint32_t order;
 };
 
@@ -76,15 +80,19 @@ static int compare_both(const void *left, const void *right)
 
     if (a->job.offer != b->job.offer)
         return a->job.offer < b->job.offer ? -1 : 1;
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
 }
 
-static void sort_by_offer(struct elastic_queue *queue, struct arena *arena)
+/* By offer, priority and arrival. */
+static void sort_queue(struct elastic_queue *queue, const struct view *view, struct arena *arena)
 {
     struct both *all = ARENA_ARRAY(arena, struct both, queue->count);
 
     for (uint32_t i = 0; i < queue->count; i++)
-        all[i] = (struct both){ queue->jobs[i], queue->backfill[i], i };
+        all[i] = (struct both){ queue->jobs[i], queue->backfill[i],
+                                view->job.priority[queue->jobs[i].job], i };
     qsort(all, queue->count, sizeof(*all), compare_both);
     for (uint32_t i = 0; i < queue->count; i++) {
         queue->jobs[i] = all[i].job;
@@ -100,7 +108,7 @@ void elastic_queue_build(struct elastic_queue *queue, const struct view *view, s
     queue->backfill = ARENA_ARRAY(arena, struct backfill_job, view->task.waiting_count);
     queue->count = list_jobs(view, arena, queue, &mixed);
     if (mixed)
-        sort_by_offer(queue, arena);
+        sort_queue(queue, view, arena);
 }
 
 static int compare_ends(const void *left, const void *right)

@@ -27,6 +27,7 @@ struct queue {
 };
 
 struct rank {
+    uint32_t priority;
     msec_t arrived_at;
     uint64_t job;
     uint64_t order;
@@ -45,6 +46,8 @@ static int compare_ranks(const void *left, const void *right)
     const struct rank *a = left;
     const struct rank *b = right;
 
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
     if (a->arrived_at != b->arrived_at)
         return a->arrived_at < b->arrived_at ? -1 : 1;
     if (a->job != b->job)
@@ -139,7 +142,7 @@ static bool *held_gangs(const struct queue *queue)
     return is_held;
 }
 
-/* In the order of arrival; those that came together keep together by their job. */
+/* By priority, then in the order of arrival; those that came together keep together by their job. */
 static void build_queue(struct queue *queue)
 {
     const struct view *view = queue->view;
@@ -155,8 +158,8 @@ static void build_queue(struct queue *queue)
         if (is_held_gang[job] ||
             (config->is_held != NULL && config->is_held(config->context, task)))
             continue;
-        ranks[count++] = (struct rank){ view->job.arrived_at[job], view->job.id[job],
-                                        view->task.order[task], task };
+        ranks[count++] = (struct rank){ view->job.priority[job], view->job.arrived_at[job],
+                                        view->job.id[job], view->task.order[task], task };
     }
     qsort(ranks, count, sizeof(*ranks), compare_ranks);
     queue->tasks = ARENA_ARRAY(queue->arena, uint32_t, count);
@@ -379,6 +382,53 @@ static void mark(const struct queue *queue, uint32_t begin, uint32_t end, enum t
     }
 }
 
+/* Whether all that 'alone' has a place for have one in 'both' too, within the allowance. */
+static bool serves(const struct queue *queue, const struct plan *alone, const struct plan *both,
+                   const uint8_t *of_task)
+{
+    const struct view *view = queue->view;
+    bool *is_placed = ARENA_ARRAY(queue->arena, bool, view->task.count);
+    struct plan of_now = *both; /* without the places of those behind */
+
+    of_now.places = ARENA_ARRAY(queue->arena, struct plan_place, both->place_count);
+    of_now.place_count = 0;
+    for (uint32_t i = 0; i < both->place_count; i++) {
+        const uint32_t task = both->places[i].task;
+
+        is_placed[task] = true;
+        if (view->task.instance[task] != ROW_NONE || of_task[task] == TURN_NOW)
+            of_now.places[of_now.place_count++] = both->places[i];
+    }
+    for (uint32_t i = 0; i < alone->place_count; i++) {
+        if (!is_placed[alone->places[i].task])
+            return false;
+    }
+
+    const struct wish wish = wish_of(queue, &of_now);
+
+    return is_allowed(queue->allowance, &wish);
+}
+
+/* A plan for the first 'good' units, and with them for those in [behind, end), if that takes nothing from the
+ * first: a policy packs without regard to whose turn it is. If it does, the others are looked at again when the
+ * first have their places, at once. */
+static void plan_turns(struct queue *queue, uint32_t good, uint32_t behind, uint32_t end,
+                       const uint8_t *of_task, struct plan *ret)
+{
+    struct plan alone;
+
+    queue->shown_count = 0;
+    show_units(queue, 0, good);
+    if (good > 0 && behind < end)
+        ask(queue, &alone);
+    show_units(queue, behind, end);
+    ask(queue, ret);
+    if (good == 0 || behind >= end || serves(queue, &alone, ret, of_task))
+        return;
+    *ret = alone;
+    ret->wake_at = queue->view->now;
+}
+
 void turns_decide(const struct turns_config *config, struct plan *ret, struct turns *ret_turns)
 {
     struct view *view = config->view;
@@ -414,10 +464,7 @@ void turns_decide(const struct turns_config *config, struct plan *ret, struct tu
     mark(&queue, 0, good, TURN_NOW, of_task);
     mark(&queue, behind, end, TURN_BEHIND, of_task);
     ret_turns->of_task = of_task;
-    queue.shown_count = 0;
-    show_units(&queue, 0, good);
-    show_units(&queue, behind, end);
-    ask(&queue, ret);
+    plan_turns(&queue, good, behind, end, of_task, ret);
     view_show_waiting(view, queue.shown, 0);
     view_show_waiting(view, queue.waiting, queue.waiting_count);
 }

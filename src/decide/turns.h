@@ -6,19 +6,19 @@
  * allowed, somebody has to wait, and which work that is must not be an accident of packing. So, for every
  * policy alike:
  *
- *  1. work has its turn in the order of arrival, a gang as a whole. The policy is asked for the longest
+ *  1. work has its turn by its priority, that of equal priority in the order of arrival, a gang as a whole. The policy is asked for the longest
  *     beginning of that queue for which its plan is within the allowance;
  *  2. the first that does not fit has a reservation: the machines that are expected to end first, as many as
  *     it lacks, and those on which the policy would put a part of it. It should start when the last of them
  *     has ended;
- *  3. whoever is behind it may be served as well, after all of those before it, but takes room on machines that
+ *  3. whoever is behind it may be served as well, if that takes nothing from those before it, but takes room on machines that
  *     are reserved, or a new machine, only if it is expected to have ended by then (EASY backfilling);
  *  4. what cannot be had even when all machines have ended holds up nobody.
  *
  * Where the plan is within the allowance, it is the policy's, and nothing else happens.
  *
  * Costs:   nothing then. Else a sort of what waits and about 2 log2(n) plans of the policy, n being how many of
- *          the queue can be served, and one for all that is shown in the end: at most TURNS_BEHIND behind the first
+ *          the queue can be served, and two for all that is shown in the end: at most TURNS_BEHIND behind the first
  *          that has to wait.
  * Memory:  the arena's.
  */

@@ -120,6 +120,7 @@ int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
         .gang = given.gang,
         .fixed = given.fixed,
         .spread = given.spread,
+        .priority = given.priority,
         .arrived_at = given.arrived_at,
         .estimate_ms = given.estimate_ms < 0 ? -1 : given.estimate_ms,
     };

@@ -342,6 +342,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->arrived_at[job] = spec->arrived_at;
     table->name[job] = spec->name;
     table->user[job] = spec->user;
+    table->priority[job] = spec->priority;
     table->first_task[job] = ROW_NONE;
     table->task_count[job] = spec->task_count;
     table->tasks_left[job] = spec->task_count;

@@ -84,6 +84,7 @@ enum instance_state {
     X(msec_t, arrived_at) \
     X(uint32_t, name)           /* numbers given by the engine; equal ones are equal names */ \
     X(uint32_t, user) \
+    X(uint32_t, priority)       /* who has more comes first where not all can be served */ \
     X(uint32_t, first_task)     /* in the list by 'sibling' */ \
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
@@ -192,6 +193,7 @@ struct job_spec {
     uint32_t user;
     uint32_t shape;
     uint32_t task_count;
+    uint32_t priority; /* above others where not all can be served; 0: like all */
     bool gang;
     bool fixed;
     bool spread;

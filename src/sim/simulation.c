@@ -168,6 +168,7 @@ struct engine_event world_arrival(struct world *world, uint32_t row)
                  .gang = job->gang && job->task_count > 1,
                  .fixed = job->fixed,
                  .spread = job->spread && job->task_count > 1,
+                 .priority = job->priority,
                  .arrived_at = job->arrival_ms,
                  .estimate_ms = estimate_for(world, job) },
     };

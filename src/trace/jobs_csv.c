@@ -26,6 +26,7 @@ enum column {
     COLUMN_GANG,
     COLUMN_FIXED,
     COLUMN_SPREAD,
+    COLUMN_PRIORITY,
     COLUMN_NEEDS,
     COLUMN_WHOLE,
     COLUMN_ONE_ZONE,
@@ -53,6 +54,7 @@ static const char *const column_names[COLUMN_COUNT] = {
     [COLUMN_GANG] = "gang",
     [COLUMN_FIXED] = "fixed",
     [COLUMN_SPREAD] = "spread",
+    [COLUMN_PRIORITY] = "priority",
     [COLUMN_NEEDS] = "needs",
     [COLUMN_WHOLE] = "whole_machine",
     [COLUMN_ONE_ZONE] = "one_zone",
@@ -245,7 +247,11 @@ static int take_whole(const struct reader *r, enum column which, int64_t max, ui
     const int rc = number_exact(field.text, field.length, 0, &value);
 
     if (rc < 0 || value < 0 || value > max)
-        return must_be(r, column, max == 1 ? "0 or 1" : "a whole number from 1 to 1048576", reterr);
+        return must_be(r, column,
+                       max == 1            ? "0 or 1"
+                       : max == UINT32_MAX ? "a whole number from 0 to 4294967295"
+                                           : "a whole number from 1 to 1048576",
+                       reterr);
     *ret = (uint32_t)value;
     return 0;
 }
@@ -487,7 +493,7 @@ static int take_times(struct reader *r, struct trace_job *job, struct error *ret
     return rc;
 }
 
-/* Which of its tasks must be together, apart, or left where they are. */
+/* Which of its tasks must be together, apart, or left where they are, and before whom it comes. */
 static int take_bonds(const struct reader *r, struct trace_job *job, struct error *reterr)
 {
     uint32_t gang = job->task_count > 1;
@@ -499,6 +505,8 @@ static int take_bonds(const struct reader *r, struct trace_job *job, struct erro
         rc = take_whole(r, COLUMN_FIXED, 1, &fixed, reterr);
     if (rc == 0)
         rc = take_whole(r, COLUMN_SPREAD, 1, &spread, reterr);
+    if (rc == 0)
+        rc = take_whole(r, COLUMN_PRIORITY, UINT32_MAX, &job->priority, reterr);
     job->gang = gang == 1;
     job->fixed = fixed == 1;
     job->spread = spread == 1;

@@ -6,7 +6,7 @@
  *
  * Promises:  jobs are in the order of arrival, those of equal arrival in the order of the file; ids
  *            differ; every amount is within base/limits.h.
- * Memory:    owned by the trace; 56 bytes a job.
+ * Memory:    owned by the trace; 64 bytes a job.
  */
 #ifndef STINT_TRACE_TRACE_H
 #define STINT_TRACE_TRACE_H
@@ -24,6 +24,7 @@ struct trace_job {
     uint32_t user; /* in trace.users; the empty name is nobody in particular */
     uint32_t shape;
     uint32_t task_count;
+    uint32_t priority;  /* who has more comes first under a limit */
     bool gang;          /* its tasks run together or not at all */
     bool fixed;         /* its running tasks are never moved */
     bool spread;        /* no two of its tasks on one machine */

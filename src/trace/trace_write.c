@@ -27,6 +27,7 @@ struct writer {
     bool *used; /* by family: whether some shape has a demand of its own for it */
     uint32_t family_count;
     bool bonds; /* some job is fixed or spread */
+    bool priorities;
     bool needs; /* some shape has a set of offers, wants a machine for itself or must be alike */
 };
 
@@ -57,6 +58,8 @@ static void put_header(const struct writer *w)
                 w->out);
     if (w->bonds)
         (void)fputs(",fixed,spread", w->out);
+    if (w->priorities)
+        (void)fputs(",priority", w->out);
     if (w->needs)
         (void)fputs(",needs,whole_machine,one_zone,one_market", w->out);
     for (uint32_t family = 0; family < w->family_count; family++) {
@@ -127,6 +130,8 @@ static void put_job(const struct writer *w, const struct trace_job *job)
     put_demand(w->out, own_demand(shapes, shape, FAMILY_NONE));
     if (w->bonds)
         (void)fprintf(w->out, ",%d,%d", job->fixed, job->spread);
+    if (w->priorities)
+        (void)fprintf(w->out, ",%" PRIu32, job->priority);
     if (w->needs) {
         (void)fputc(',', w->out);
         put_text(w->out, offer_sets_text(&shapes->sets, shape->offers));
@@ -160,8 +165,10 @@ int trace_write_csv(FILE *out, const struct trace *trace, const struct names *fa
         assert(family < family_count);
         w.used[family] = true;
     }
-    for (uint32_t i = 0; i < trace->job_count; i++)
+    for (uint32_t i = 0; i < trace->job_count; i++) {
         w.bonds |= trace->jobs[i].fixed || trace->jobs[i].spread;
+        w.priorities |= trace->jobs[i].priority != 0;
+    }
     for (uint32_t i = 0; i < trace->shapes.count; i++) {
         const struct shape *shape = &trace->shapes.rows[i];
 

@@ -211,6 +211,8 @@ static void fill_env(const struct local_host_config *config, const struct local_
     env_add(env, "FAMILY=%s", order->family);
     env_add(env, "MARKET=%s", order->market);
     env_add(env, "ZONE=%s", order->zone);
+    env_add(env, "TYPE_FEATURES=%s", order->features);
+    env_add(env, "GPU_MODEL=%s", order->gpu_model);
     env_add(env, "CPUS=%" PRId64, order->cpu_milli / 1000);
     env_add(env, "MEM_MIB=%" PRId64, order->mem_mib);
     env_add(env, "ACCELS=%" PRId64, order->accel_milli / 1000);

@@ -48,6 +48,8 @@ struct local_order {
     const char *family;
     const char *market;
     const char *zone;
+    const char *features;  /* of its type, with commas */
+    const char *gpu_model; /* "": none is said */
     int64_t cpu_milli;
     int64_t mem_mib;
     int64_t accel_milli;

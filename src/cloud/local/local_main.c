@@ -147,11 +147,32 @@ static void on_log(void *context, const char *line)
     append(cloud->log, line, strlen(line));
 }
 
+enum { WORDS_SIZE = 512 };
+
 static void on_tell(void *context, const char *cluster, const char *lines, uint32_t size)
 {
     const struct cloud *cloud = context;
 
     local_server_tell(cloud->server, cluster, lines, size);
+}
+
+/* What the catalogue says of the type: its features, with commas, and the model of its accelerators. */
+static void print_words(const struct catalogue *catalogue, const struct machine_type *type,
+                        char features[WORDS_SIZE], char model[WORDS_SIZE])
+{
+    static const char gpu[] = "gpu=";
+    size_t used = 0;
+
+    features[0] = model[0] = '\0';
+    for (uint32_t at = type->word_first; at != 0; at = catalogue->words[at - 1].next) {
+        const char *word = names_text(&catalogue->names, catalogue->words[at - 1].word);
+
+        if (strncmp(word, gpu, sizeof(gpu) - 1) == 0)
+            (void)snprintf(model, WORDS_SIZE, "%s", word + sizeof(gpu) - 1);
+        else if (used + strlen(word) + 1 < WORDS_SIZE)
+            used += (size_t)snprintf(features + used, WORDS_SIZE - used, "%s%s",
+                                     used > 0 ? "," : "", word);
+    }
 }
 
 static bool on_boot(void *context, uint32_t row)
@@ -160,6 +181,10 @@ static bool on_boot(void *context, uint32_t row)
     const struct local_machine *machine = local_world_machine(cloud->world, row);
     const struct offer *offer = &cloud->catalogue.offers[machine->offer];
     const struct machine_type *type = catalogue_type_of(&cloud->catalogue, machine->offer);
+    char features[WORDS_SIZE];
+    char model[WORDS_SIZE];
+
+    print_words(&cloud->catalogue, type, features, model);
     const struct local_order order = {
         .row = row,
         .number = machine->number,
@@ -168,6 +193,8 @@ static bool on_boot(void *context, uint32_t row)
         .family = names_text(&cloud->catalogue.families, type->family),
         .market = market_name(offer->market),
         .zone = offer->zone == NAME_NONE ? "" : names_text(&cloud->catalogue.names, offer->zone),
+        .features = features,
+        .gpu_model = model,
         .cpu_milli = type->capacity.amount[RES_CPU],
         .mem_mib = type->capacity.amount[RES_MEM],
         .accel_milli = type->capacity.amount[RES_ACCEL],

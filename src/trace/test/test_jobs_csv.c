@@ -190,6 +190,8 @@ TEST(bad_traces_are_refused_with_line_and_column)
           "zone=a&(c7i|m7i)&!spot, not 'a&(b'" },
         { "workload,arrival_s,duration_s,cpu,one_zone\na,0,1,1,2\n",
           "line 2: one_zone must be 0 or 1, not '2'" },
+        { "workload,arrival_s,duration_s,cpu,priority\na,0,1,1,4294967296\n",
+          "line 2: priority must be a whole number from 0 to 4294967295, not '4294967296'" },
         { HEAD "a,0,1,1\n", "line 2: has 4 fields, but the header names 7" },
         { "workload,arrival_s,duration_s,cpu@p3\n",
           "line 1: the column 'cpu@p3' asks for a machine family, but no catalogue is given: give "

@@ -92,8 +92,8 @@ class StintLab(slurm_lab.Lab):
         super().start()
 
     def start_cloud(self, *options, spot=True, types=books.TYPES, minimum_ms=books.MINIMUM_MS,
-                    boot=f"{ROOT}/share/local/boot-slurm.sh"):
-        self.write("catalogue.yaml", books.catalogue(spot, types, minimum_ms))
+                    boot=f"{ROOT}/share/local/boot-slurm.sh", catalogue=None):
+        self.write("catalogue.yaml", catalogue or books.catalogue(spot, types, minimum_ms))
         self.cloud = self.spawn(
             self.program("stint-cloud-local"), "--socket", f"{self.folder}/cloud.sock",
             "--catalogue", f"{self.folder}/catalogue.yaml", "--boot", boot, "--state", f"{self.folder}/cloud",

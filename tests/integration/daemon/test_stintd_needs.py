@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test_stintd_needs - what jobs ask of machines besides their size, on a real Slurm: 'test_stintd_needs.py BUILD'.
+
+BUILD is a build folder with -Dslurm=enabled. There are two zones, a spot market, two models of GPUs and a type with a feature; in each case
+the cheapest machine that is large enough is one that the job must not have.
+"""
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import lab_tap
+import load
+import stint_lab
+from stint_lab import run, until
+
+CATALOGUE = """\
+billing: { step: 1s, minimum: 60s }
+boot: { acquire: 800ms, setup: 700ms, release: 0 }
+types:
+  - name: m1.large
+    cpu: 4
+    mem_gib: 8
+    offers:
+      - { zone: east, price: 0.20 }
+      - { zone: west, price: 0.22 }
+      - { zone: west, market: spot, price: 0.06 }
+  - name: m1.2xlarge
+    cpu: 8
+    mem_gib: 16
+    features: [infiniband]
+    offers:
+      - { zone: east, price: 0.40 }
+      - { zone: west, price: 0.44 }
+  - name: g1.xlarge
+    cpu: 4
+    mem_gib: 16
+    accel: 1
+    gpu_model: t4
+    offers: [{ zone: east, price: 0.50 }]
+  - name: p1.xlarge
+    cpu: 4
+    mem_gib: 16
+    accel: 1
+    gpu_model: h100
+    offers: [{ zone: east, price: 3.00 }]
+"""
+
+
+# slurmctld refuses a feature that no node has, so a node that never comes has them all: docs/SLURM.md.
+WORDS = "NodeName=stint-words State=FUTURE Feature=cloud,m1.large,m1.2xlarge,g1.xlarge,p1.xlarge,m1,g1,p1,east,west," \
+        "spot,on-demand,infiniband Gres=gpu:t4:1,gpu:h100:1\n"
+
+
+class Lab(stint_lab.StintLab):
+    def conf(self):
+        return super().conf() + WORDS
+
+
+class World:
+    def __init__(self, build, folder):
+        self.lab = Lab(folder, build)
+        self.work = []
+
+    def start(self):
+        self.lab.start()
+        self.lab.start_cloud(catalogue=CATALOGUE)
+        self.lab.start_stintd()
+        until(lambda: self.lab.healthy(), 20, "stintd")
+
+    def submit_all(self, options, seconds, count):
+        """So many of the same, when all have ended."""
+        work = [load.Submission(0, "alice", ["--mem=1000", *options], seconds) for _ in range(count)]
+        for one in work:
+            self.submit(one)
+        until(lambda: not self.lab.missing(work), 90, f"{options} to run")
+        self.work += work
+        return work
+
+    def run(self, options, seconds=1):
+        """The machines of a job when it has ended: name, type, zone and market."""
+        one, = self.submit_all(options, seconds, 1)
+        return self.machines_of(one)
+
+    def submit(self, one):
+        why = self.lab.submit(one)
+        assert why is None, (one.options, why)
+
+    def machines_of(self, one):
+        with open(f"{self.lab.out}/began.{one.id}_", encoding="utf-8") as file:
+            nodes = run("scontrol", "show", "hostnames", file.read().split()[2]).split()
+        by_name = {row["name"]: row for row in self.lab.machines().values()}
+        return [dict(zip(("type", "zone", "market"), by_name[node]["offer"].split("/")), name=node) for node in nodes]
+
+    def expect(self, options, **wanted):
+        for row in self.run(options):
+            assert {key: row[key] for key in wanted} == wanted, (options, row)
+
+    # -- the points --
+
+    def market(self):
+        self.expect(["-c1", "-C", "spot"], market="spot", zone="west")
+        self.expect(["-c1", "-C", "on-demand"], market="on-demand", zone="east")
+
+    def zone(self):
+        self.expect(["-c1", "-C", "west&on-demand"], market="on-demand", zone="west", type="m1.large")
+        self.expect(["-c1", "-C", "east"], zone="east", type="m1.large")
+
+    def feature(self):
+        self.expect(["-c1", "-C", "infiniband"], type="m1.2xlarge", zone="east")
+
+    def model(self):
+        self.expect(["-c1", "--gres=gpu:1"], type="g1.xlarge")
+        self.expect(["-c1", "--gres=gpu:h100:1"], type="p1.xlarge")
+        self.expect(["-c1", "--gres=gpu:t4:1"], type="g1.xlarge")
+
+    def exclusive(self):
+        """Two jobs of one CPU each would fit one machine of four, at the same time."""
+        assert self.share(["-c1", "-C", "m1.large&east"])
+        assert not self.share(["-c1", "--exclusive", "-C", "m1.large&east"])
+
+    def share(self, options):
+        """Whether two of the same run on one machine at one time."""
+        work = self.submit_all(options, 8, 2)
+        spans = [(self.lab.moment(f"began.{one.id}_"), self.lab.moment(f"done.{one.id}_")) for one in work]
+        names = [self.machines_of(one)[0]["name"] for one in work]
+        return names[0] == names[1] and max(span[0] for span in spans) < min(span[1] for span in spans)
+
+    def one_zone(self):
+        """An idle machine in the west, paid for the minute, tempts one of two nodes; the east is cheaper for both."""
+        until(lambda: not self.lab.living(), 120, "the machines to go back")
+        self.expect(["-c4", "-C", "west&on-demand"], zone="west")
+        assert len(self.lab.living()) == 1
+        rows = self.run(["-N2", "-c4", "-C", "on-demand"], seconds=2)
+        assert len(rows) == 2
+        assert {row["zone"] for row in rows} == {"east"}, rows
+
+    def impossible(self):
+        """What no machine meets is held with a word, and nothing is rented for it."""
+        before = len(self.lab.machines())
+        one = load.Submission(0, "alice", ["--mem=1000", "-c1", "-C", "spot&east"], 1)
+        self.submit(one)
+        until(lambda: "unholdable" in {found["kind"] for found in self.lab.ask("/v1/doctor")["findings"]}, 60,
+              "the finding")
+        time.sleep(3)
+        assert len(self.lab.machines()) == before
+        run("scancel", one.id)
+
+    def end(self):
+        until(lambda: not self.lab.living(), 150, "the return of all machines")
+        bill = self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
+        self.lab.ask_oracle(self.work, limits={"instances": 0, "microdollars_per_hour": 0},
+                            billing={"step_ms": 1000, "minimum_ms": 60000},
+                            ledger={"bill_microdollars": bill},
+                            skip={7: "what the needs cost is told by the points", 8: "nothing goes wrong"})
+
+
+POINTS = [
+    ("Slurm, the local cloud and stintd start", World.start),
+    ("a job gets a machine of its market", World.market),
+    ("a job gets a machine of its zone", World.zone),
+    ("a job gets a machine with the feature that it asks for", World.feature),
+    ("a job gets the model of GPU that it asks for", World.model),
+    ("a job that wants a machine for itself shares it with nobody", World.exclusive),
+    ("the nodes of one job are in one zone", World.one_zone),
+    ("a constraint that no machine meets rents nothing and is told", World.impossible),
+    ("all machines go back, and the oracle finds nothing", World.end),
+]
+
+if __name__ == "__main__":
+    sys.exit(lab_tap.main(POINTS, World))
