@@ -165,7 +165,7 @@ TEST(a_transient_server_comes_with_the_long_task_and_leaves_with_it)
 
 /* ---- random clusters ---- */
 
-enum { JOBS = 60, WORLDS = 300 };
+enum { JOBS = 60, WORLDS = 1000 };
 
 static void draw_trace(struct hybrid_trace *trace, struct rng *rng)
 {
