@@ -25,7 +25,7 @@ ALLOWED = set(
     """
     malloc calloc realloc free abort __assert_fail
     memcpy memmove memset memcmp bcmp memchr memrchr
-    strlen strnlen strcmp strncmp strchr strrchr strstr
+    strlen strnlen strcmp strncmp strchr strrchr strstr strspn strcspn
     snprintf vsnprintf qsort qsort_r bsearch
     log log2 log10 log1p exp exp2 expm1 pow sqrt cbrt hypot erf erfc
     fabs floor ceil trunc round lround llround fmin fmax fmod ldexp frexp
