@@ -87,6 +87,11 @@ STINT_API int stint_engine_task_rate(struct stint_controller *controller, int64_
 STINT_API int stint_engine_task_stopped(struct stint_controller *controller, int64_t at,
                                         uint64_t task, uint64_t key);
 
+/* 'key' of the stop: the task may not be stopped now and goes on; it is asked again not before 'until' (0: nobody
+ * knows). */
+STINT_API int stint_engine_task_kept(struct stint_controller *controller, int64_t at, uint64_t task,
+                                     uint64_t key, int64_t until);
+
 /* 'key' of the placement: refused, crashed, its machine lost. It waits again. */
 STINT_API int stint_engine_task_lost(struct stint_controller *controller, int64_t at, uint64_t task,
                                      uint64_t key);

@@ -51,7 +51,7 @@ struct stint_engine {
     void (*cancel)(void *self, uint64_t key, uint64_t task);
 
     /* End the run, saving what it has done: stint_engine_task_stopped, or _task_finished if that was
-     * faster. */
+     * faster, or _task_kept if it may not be stopped now. */
     void (*stop)(void *self, uint64_t key, uint64_t task);
 
     /* Tell all there is: stint_engine_job_arrived for every job that has not ended, _node_ready for every

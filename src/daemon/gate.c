@@ -808,7 +808,10 @@ static bool reject_one(struct gate *gate, const struct gate_act *act, msec_t now
     case GATE_QUEUE:
         gate->config.on_engine(gate->config.context, &event);
         return true;
-    case GATE_STOP: /* the next audit finds that it still runs */
+    case GATE_STOP: /* it goes on, and nobody is asked again for a while */
+        event.kind = ENGINE_TASK_KEPT;
+        event.until = now + MSEC_PER_HOUR;
+        gate->config.on_engine(gate->config.context, &event);
         return true;
     case GATE_RETIRE: /* nothing is left there, and it is paid for until someone agrees */
         return false;
@@ -864,6 +867,9 @@ void gate_heard_engine(struct gate *gate, const struct engine_event *event)
         break;
     case ENGINE_TASK_STOPPED:
         close_key(gate, event->key, event->at, STORE_DONE);
+        break;
+    case ENGINE_TASK_KEPT:
+        close_key(gate, event->key, event->at, STORE_REFUSED);
         break;
     case ENGINE_TASK_LOST:
         close_key(gate, event->key, event->at, STORE_LOST);

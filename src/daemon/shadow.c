@@ -411,6 +411,7 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event)
     case ENGINE_NODE_LOST:
     case ENGINE_NODE_LEFT:
     case ENGINE_TASK_RATE:
+    case ENGINE_TASK_KEPT:
         break; /* real machines are none of the virtual world's */
     }
 }

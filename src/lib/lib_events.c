@@ -225,6 +225,20 @@ int stint_engine_task_stopped(struct stint_controller *controller, int64_t at, u
                                    });
 }
 
+int stint_engine_task_kept(struct stint_controller *controller, int64_t at, uint64_t task,
+                           uint64_t key, int64_t until)
+{
+    if (!lib_is_time(until))
+        return -EINVAL;
+    return tell_engine(controller, &(struct engine_event){
+                                       .kind = ENGINE_TASK_KEPT,
+                                       .at = at,
+                                       .task = task,
+                                       .key = key,
+                                       .until = until,
+                                   });
+}
+
 int stint_engine_task_lost(struct stint_controller *controller, int64_t at, uint64_t task,
                            uint64_t key)
 {

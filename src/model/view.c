@@ -360,11 +360,16 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
 
 void view_mark_running(struct view *view, uint32_t task, msec_t at)
 {
+    view->task.launches[task]++;
+    view_mark_resumed(view, task, at);
+}
+
+void view_mark_resumed(struct view *view, uint32_t task, msec_t at)
+{
     assert(view->task.state[task] == TASK_BOUND);
 
     view->task.state[task] = TASK_RUNNING;
     view->task.launched_at[task] = at;
-    view->task.launches[task]++;
     view->job.tasks_running[view->task.job[task]]++;
     log_change(view, view->task.instance[task]);
 }

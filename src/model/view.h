@@ -236,6 +236,9 @@ void view_show_waiting(struct view *view, const uint32_t *tasks, uint32_t count)
 /* The task was launched on the instance that it is bound to, at 'at'. */
 void view_mark_running(struct view *view, uint32_t task, msec_t at);
 
+/* The same for one that was to be stopped and was not: the launch is the one that it had. */
+void view_mark_resumed(struct view *view, uint32_t task, msec_t at);
+
 /* The task runs no more, at 'at'; it stays bound. What it executed is kept. */
 void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
 

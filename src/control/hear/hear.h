@@ -84,6 +84,9 @@ void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64
 
 void hear_stopped(struct hearing *hear, uint32_t task, msec_t at);
 
+/* The stop of the task is refused until then: it goes on where it is. */
+void hear_kept(struct hearing *hear, uint32_t task, msec_t until);
+
 /* The engine says what tasks may use of the instance. */
 void hear_capacity(struct hearing *hear, uint32_t instance, const struct res *capacity, msec_t at);
 

@@ -308,7 +308,7 @@ static void judge_job(struct hearing *hear, uint32_t job, msec_t at)
     const struct view *view = &hear->state->view;
     const uint64_t id = view->job.id[job];
 
-    if (!was_named(hear->state->job_mentions[job], &hear->engine_list)) {
+    if (!was_named(hear->state->job_notes[job].mention, &hear->engine_list)) {
         hear->state->stats.jobs_vanished++;
         hear_drop_job(hear, job, at);
         map_put(&hear->ended_jobs, id, 0);

@@ -45,7 +45,7 @@ static void on_job(struct hearing *hear, const struct engine_event *event)
     const uint32_t known = view_find_job(&hear->state->view, spec.id);
 
     if (known != ROW_NONE && hear->engine_list.key != 0) {
-        hear->state->job_mentions[known] = hear->state->audit;
+        hear->state->job_notes[known].mention = hear->state->audit;
         return;
     }
     if (known != ROW_NONE || is_over(hear, spec.id)) {
@@ -159,7 +159,7 @@ static void on_found(struct hearing *hear, const struct engine_event *event)
     const uint32_t instance = view_find_instance(view, event->instance);
 
     if (task != ROW_NONE)
-        hear->state->job_mentions[view->task.job[task]] = hear->state->audit;
+        hear->state->job_notes[view->task.job[task]].mention = hear->state->audit;
     if (task == ROW_NONE || instance == ROW_NONE || event->key == 0 ||
         view->instance.state[instance] == INSTANCE_RETURNED ||
         event->at < hear->state->task_notes[task].since) {
@@ -180,6 +180,7 @@ static bool is_current(const struct hearing *hear, uint32_t task, const struct e
     case ENGINE_TASK_LOST:
         return event->key != 0 && event->key == hear->state->view.task.run_key[task];
     case ENGINE_TASK_STOPPED:
+    case ENGINE_TASK_KEPT:
         return event->key != 0 && event->key == hear->state->steps[task].key;
     case ENGINE_TASK_FINISHED:
         return true;
@@ -215,6 +216,9 @@ static void on_task(struct hearing *hear, const struct engine_event *event)
         break;
     case ENGINE_TASK_STOPPED:
         hear_stopped(hear, task, event->at);
+        break;
+    case ENGINE_TASK_KEPT:
+        hear_kept(hear, task, event->until);
         break;
     case ENGINE_TASK_LOST:
         hear_lost(hear, task, event->at);
@@ -260,6 +264,7 @@ static void on_engine(struct hearing *hear, const struct engine_event *event)
     case ENGINE_TASK_STARTED:
     case ENGINE_TASK_RATE:
     case ENGINE_TASK_STOPPED:
+    case ENGINE_TASK_KEPT:
     case ENGINE_TASK_LOST:
     case ENGINE_TASK_FINISHED:
         on_task(hear, event);

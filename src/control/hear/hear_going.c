@@ -47,6 +47,17 @@ static bool ends_in_time(const struct view *view, uint32_t task, uint32_t instan
            view->now + left <= last_stop(view, task, instance);
 }
 
+/* When to look again at a task that may go on; 0: it may not. */
+static msec_t look_again(const struct state *state, uint32_t task, uint32_t instance)
+{
+    const struct view *view = &state->view;
+    msec_t until;
+
+    if (view->task.state[task] == TASK_RUNNING && state_is_kept(state, task, &until))
+        return until;
+    return ends_in_time(view, task, instance) ? last_stop(view, task, instance) : 0;
+}
+
 static void clear_in_time(struct hearing *hear, uint32_t instance, msec_t at)
 {
     const struct view *view = &hear->state->view;
@@ -54,10 +65,13 @@ static void clear_in_time(struct hearing *hear, uint32_t instance, msec_t at)
 
     for (uint32_t task = view->instance.first_task[instance]; task != ROW_NONE; task = next) {
         next = view->task.next[task];
-        if (!ends_in_time(view, task, instance))
+
+        const msec_t again = look_again(hear->state, task, instance);
+
+        if (again == 0)
             state_unbind(hear->state, task, at);
-        else if (last_stop(view, task, instance) < hear->next_deadline)
-            hear->next_deadline = last_stop(view, task, instance);
+        else if (again < hear->next_deadline)
+            hear->next_deadline = again;
     }
     hear->state->wants_decision = true;
 }

@@ -135,7 +135,6 @@ static void settle_in(struct hearing *hear, uint32_t task, uint32_t instance, ms
 {
     struct view *view = &hear->state->view;
 
-    hear->state->stats.found++;
     hear->state->wants_decision = true;
     state_unbind(hear->state, task, at);
     make_room(hear, task, instance, at);
@@ -159,8 +158,10 @@ void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64
     }
     if (step->state == STEP_STOPPING)
         return;
-    if (view->task.instance[task] != instance)
+    if (view->task.instance[task] != instance) {
+        hear->state->stats.found++;
         settle_in(hear, task, instance, view->now);
+    }
     if (view->task.state[task] == TASK_BOUND)
         started(hear, task, started_at);
 }
@@ -179,6 +180,28 @@ void hear_stopped(struct hearing *hear, uint32_t task, msec_t at)
     }
     count_eviction(hear, task, EVICTED_BY_MOVE);
     hear_left(hear, task, at);
+}
+
+void hear_kept(struct hearing *hear, uint32_t task, msec_t until)
+{
+    static const msec_t least_ms = 10 * MSEC_PER_SEC; /* nobody is asked without end */
+    struct view *view = &hear->state->view;
+    const uint32_t instance = hear->state->steps[task].at;
+
+    if (hear->state->steps[task].state != STEP_STOPPING) {
+        hear->state->stats.late_events++;
+        return;
+    }
+    until = until > view->now + least_ms ? until : view->now + least_ms;
+    hear->state->stats.stops_refused++;
+    state_step_kept(hear->state, task, until);
+    if (view->task.instance[task] != instance)
+        settle_in(hear, task, instance, view->now);
+    if (view->task.state[task] == TASK_BOUND)
+        view_mark_resumed(view, task, view->now);
+    if (hear->state->instance_notes[instance].is_noticed && until < hear->next_deadline)
+        hear->next_deadline = until;
+    hear->state->wants_decision = true;
 }
 
 /* One more in a row, unless a start since the last one has lasted; returns how many came before. */

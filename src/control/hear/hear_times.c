@@ -86,6 +86,7 @@ struct engine_event hear_sane_engine(const struct state *state, const struct eng
     case ENGINE_TASK_FOUND:
     case ENGINE_TASK_RATE:
     case ENGINE_TASK_STOPPED:
+    case ENGINE_TASK_KEPT:
     case ENGINE_TASK_LOST:
     case ENGINE_TASK_FINISHED:
         since = earliest(state, job_of(view, event->task), ROW_NONE);
@@ -99,6 +100,7 @@ struct engine_event hear_sane_engine(const struct state *state, const struct eng
     }
     sane.at = within(since, event->at, latest(state));
     sane.started_at = within(since, event->started_at, sane.at);
+    sane.until = within(sane.at, event->until, later(sane.at, LIMIT_TIME_MS));
     sane.job = sane_job(event->job, sane.at);
     for (int kind = 0; kind < RES_KINDS; kind++)
         sane.capacity.amount[kind] = within(0, event->capacity.amount[kind], LIMIT_RESOURCE);

@@ -53,7 +53,7 @@ struct engine_ops {
     void (*cancel)(void *self, uint64_t key, uint64_t task);
 
     /* End the run of the task, saving what it has done: ENGINE_TASK_STOPPED, or _FINISHED if it was
-     * faster. */
+     * faster, or _KEPT if it may not be stopped now (what a disruption budget allows is used up, say). */
     void (*stop)(void *self, uint64_t key, uint64_t task);
 
     /* Tell everything there is: ENGINE_JOB_ARRIVED for every job that has not ended,
@@ -83,6 +83,7 @@ enum engine_event_kind {
     ENGINE_TASK_LOST,     /* 'task', 'key' of the placement: refused, crashed, its machine lost */
     ENGINE_TASK_FINISHED, /* 'task' */
     ENGINE_LISTED,        /* 'key' of the list that ends here */
+    ENGINE_TASK_KEPT, /* 'task', 'key' of the stop: it goes on, and is not to be stopped before 'until' */
 };
 
 struct engine_event {
@@ -93,6 +94,7 @@ struct engine_event {
     uint64_t instance;
     uint64_t key;
     msec_t started_at; /* ENGINE_TASK_FOUND */
+    msec_t until;      /* ENGINE_TASK_KEPT; 0: nobody knows */
     uint32_t rate_ppm;
     bool runs_on;        /* ENGINE_NODE_LOST: what runs there goes on */
     bool has_capacity;   /* ENGINE_NODE_READY: 'capacity' holds, whatever the type says */

@@ -142,6 +142,7 @@ struct controller_stats {
     uint64_t jobs_vanished; /* jobs that a list did not name any more */
     uint64_t jobs_withdrawn;
     uint64_t found;         /* tasks that ran elsewhere than was known */
+    uint64_t stops_refused; /* by the engine, until later */
     uint64_t tasks_missed;  /* tasks that were thought to run and do not */
     uint64_t asked_anew;    /* placements and stops that came to nothing and were repeated */
     uint64_t misfits;       /* tasks that run where there is no room for them by what is known */

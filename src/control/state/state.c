@@ -31,7 +31,7 @@ void state_done(struct state *state)
     mem_free(state->task_notes);
     mem_free(state->present);
     mem_free(state->instance_notes);
-    mem_free(state->job_mentions);
+    mem_free(state->job_notes);
     mem_free(state->marks);
 }
 
@@ -107,7 +107,7 @@ static void make_room(struct state *state)
     for (uint32_t i = instances; i < state->present_room; i++)
         state->present[i] = ROW_NONE;
     MEM_ROOM(state->instance_notes, state->instance_notes_room, view->instance.count);
-    MEM_ROOM(state->job_mentions, state->job_mentions_room, view->job.count);
+    MEM_ROOM(state->job_notes, state->job_notes_room, view->job.count);
 }
 
 uint32_t state_add_job(struct state *state, const struct job_spec *spec)
@@ -116,7 +116,7 @@ uint32_t state_add_job(struct state *state, const struct job_spec *spec)
     const uint32_t job = view_add_job(&state->view, spec);
 
     make_room(state);
-    state->job_mentions[job] = state->audit;
+    state->job_notes[job] = (struct job_note){ .mention = state->audit };
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task])
         state->task_notes[task] = (struct task_note){ .since = -1, .started_at = -1 };
@@ -355,6 +355,34 @@ void state_step_recalled(struct state *state, uint32_t task, enum step_state nex
         state->view.task.stops[task]++;
 }
 
+void state_step_kept(struct state *state, uint32_t task, msec_t until)
+{
+    struct view *view = &state->view;
+    struct job_note *job = &state->job_notes[view->task.job[task]];
+    struct task_step *step = &state->steps[task];
+
+    step->state = STEP_PLACED;
+    step->key = view->task.run_key[task];
+    view->task.stops[task]--;
+    state->task_notes[task].stays_until = until;
+    if (until > job->stays_until)
+        job->stays_until = until;
+    state_note_step(state, task, view->now);
+    state_mark_task(state, task);
+}
+
+bool state_is_kept(const struct state *state, uint32_t task, msec_t *ret_until)
+{
+    const struct view *view = &state->view;
+    const uint32_t job = view->task.job[task];
+
+    if (view->job.gang[job] && view->job.tasks_running[job] > 0)
+        *ret_until = state->job_notes[job].stays_until;
+    else
+        *ret_until = state->steps[task].has_started ? state->task_notes[task].stays_until : 0;
+    return *ret_until > view->now;
+}
+
 void state_step_left(struct state *state, uint32_t task, msec_t at)
 {
     if (state->steps[task].state == STEP_NONE)
@@ -362,6 +390,7 @@ void state_step_left(struct state *state, uint32_t task, msec_t at)
     present_remove(state, task);
     state->steps[task] = (struct task_step){ .at = ROW_NONE };
     state->view.task.run_key[task] = 0;
+    state->task_notes[task].stays_until = 0;
     state_want_queued(state, task, false);
     state_note_step(state, task, at);
     state_mark_task(state, task);

@@ -47,6 +47,7 @@ struct task_step {
 struct task_note {
     msec_t since;        /* of the last step: asked for, left */
     msec_t not_before;   /* it is not placed again before */
+    msec_t stays_until;  /* the engine stops it not before */
     msec_t started_at;   /* of the last start since the last loss; -1: none */
     uint32_t mention;    /* the audit in which it was heard of last */
     uint32_t queue_next; /* among those that are wanted to be queued at the engine */
@@ -89,6 +90,12 @@ struct instance_note {
     bool is_marked;
 };
 
+/* One per row of the view's jobs. */
+struct job_note {
+    msec_t stays_until; /* the latest of its tasks' */
+    uint32_t mention;   /* the audit in which the engine spoke of it last */
+};
+
 enum mark_kind {
     MARK_TASK,
     MARK_INSTANCE,
@@ -123,12 +130,12 @@ struct state {
     uint32_t *present; /* per row of the view's instances: the first task that was placed there and
                           has not left; ROW_NONE: nobody */
     struct instance_note *instance_notes;
-    uint32_t *job_mentions; /* the audit in which the engine spoke of it last */
+    struct job_note *job_notes;
     uint32_t steps_room;
     uint32_t task_notes_room;
     uint32_t present_room;
     uint32_t instance_notes_room;
-    uint32_t job_mentions_room;
+    uint32_t job_notes_room;
 
     struct mark *marks;
     uint32_t mark_count;
@@ -220,6 +227,12 @@ void state_step_queued(struct state *state, uint32_t task, uint64_t key);
 
 /* A cancel or a stop was asked for. */
 void state_step_recalled(struct state *state, uint32_t task, enum step_state next, uint64_t key);
+
+/* The stop was refused: it runs where it was, and is asked again not before 'until'. */
+void state_step_kept(struct state *state, uint32_t task, msec_t until);
+
+/* Whether a move of the task would end a run that the engine does not let end now; until when. */
+bool state_is_kept(const struct state *state, uint32_t task, msec_t *ret_until);
 
 /* It is nowhere any more, as of 'at'. */
 void state_step_left(struct state *state, uint32_t task, msec_t at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ports can say besides: the room of a node, the deadline of a notice. */
+/* What the ports can say besides: the room of a node, the deadline of a notice, that a stop is refused. */
 #include "control/controller.h"
 
 #include "base/test/check.h"
@@ -187,6 +187,137 @@ static void a_deadline_in_the_past_is_now(void **state)
     stage_done(&stage);
 }
 
+/*
+ * A stop that is refused.
+ */
+
+static void stage_kept(struct stage *stage, uint64_t task, msec_t after)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_TASK_KEPT,
+                                               .task = task,
+                                               .key = stage_key(stage, ACT_STOP, task),
+                                               .until = stage->now + 1000 + after });
+}
+
+static void a_task_whose_stop_is_refused_goes_on_where_it_is(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    const uint64_t other = stage_move(&stage, 1, 1);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 1; stop 1; ", other);
+    stage_kept(&stage, 1, 60000);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), machine);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stage_view(&stage)->task.launches[0], 1);
+    assert_int_equal(stage_view(&stage)->task.stops[0], 0);
+    assert_int_equal(controller_stats(stage.controller)->stops_refused, 1);
+    assert_true(controller_wants_decision(stage.controller));
+    stage_finished(&stage, 1); /* and its events are heard */
+    assert_true(controller_view(stage.controller)->task.living == 0);
+    stage_done(&stage);
+}
+
+static void it_is_not_moved_again_before_the_engine_lets_it(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    (void)stage_launch(&stage, 1, 0);
+
+    const uint64_t other = stage_move(&stage, 1, 1);
+
+    stage_kept(&stage, 1, 60000);
+
+    const msec_t until = stage.now + 60000;
+
+    stage.seen = stage.act_count;
+    stage_put(&stage, 1, other);
+    stage_no_acts(&stage);
+    assert_int_equal(controller_next_wake(stage.controller), until);
+    stage.now = until - 1000;
+    stage_put(&stage, 1, other);
+    stage_acts(&stage, "stop 1; ");
+    stage_done(&stage);
+}
+
+static void on_a_machine_that_is_taken_the_stop_is_asked_for_again(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
+    stage_acts(&stage, "stop 1; ");
+    stage_kept(&stage, 1, 30000);
+    stage_no_acts(&stage);
+    assert_int_equal(controller_next_wake(stage.controller), stage.now + 30000);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_no_acts(&stage);
+    stage.now += 29000;
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "stop 1; ");
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_done(&stage);
+}
+
+static void a_gang_of_which_one_stop_is_refused_is_not_moved(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, true);
+
+    const uint64_t machine = stage_two_on(&stage, 0);
+
+    stage_ready(&stage, machine);
+    stage_started(&stage, 1);
+    stage_started(&stage, 2);
+    (void)stage_move(&stage, 1, 1); /* both are stopped */
+    stage_kept(&stage, 1, 60000);
+    stage_kept(&stage, 2, 60000);
+    stage.seen = stage.act_count;
+    stage_put(&stage, 1, stage_instance(&stage, 0));
+    stage_no_acts(&stage);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stage_state(&stage, 2), TASK_RUNNING);
+    stage_done(&stage);
+}
+
+static void old_news_of_a_refusal_changes_nothing(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    (void)stage_launch(&stage, 1, 0);
+    (void)stage_move(&stage, 1, 1);
+    stage_kept(&stage, 1, 0);
+    stage_kept(&stage, 1, 1000000); /* told twice */
+    assert_int_equal(controller_stats(stage.controller)->stops_refused, 1);
+    assert_int_equal(controller_stats(stage.controller)->late_events, 1);
+    stage.now += 10000; /* one that says no time is asked again after a while */
+    (void)stage_move(&stage, 1, 1);
+    stage_stopped(&stage, 1);
+    assert_int_equal(stage_state(&stage, 1), TASK_BOUND);
+    stage_done(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +329,11 @@ int main(void)
         cmocka_unit_test(what_does_not_end_in_time_is_stopped_at_once),
         cmocka_unit_test(what_should_have_ended_is_stopped_before_the_machine_is_taken),
         cmocka_unit_test(a_deadline_in_the_past_is_now),
+        cmocka_unit_test(a_task_whose_stop_is_refused_goes_on_where_it_is),
+        cmocka_unit_test(it_is_not_moved_again_before_the_engine_lets_it),
+        cmocka_unit_test(on_a_machine_that_is_taken_the_stop_is_asked_for_again),
+        cmocka_unit_test(a_gang_of_which_one_stop_is_refused_is_not_moved),
+        cmocka_unit_test(old_news_of_a_refusal_changes_nothing),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -359,6 +359,11 @@ static void step_task(struct story *story, uint32_t id)
             send_task(story, ENGINE_TASK_RATE, id, task->place_key);
         break;
     case TASK_STOPS:
+        if (fault && one_in(story, 2)) {
+            task->state = TASK_STARTED;
+            send_task(story, ENGINE_TASK_KEPT, id, task->stop_key);
+            break;
+        }
         end_task(story, id, fault ? ENGINE_TASK_LOST : ENGINE_TASK_STOPPED);
         break;
     }

@@ -99,6 +99,13 @@ static void take_back_overlooked(struct wanting *want, const struct plan_place *
         want->next_retry = due;
 }
 
+static void hold_back(struct wanting *want, msec_t until)
+{
+    if (until < want->next_retry)
+        want->next_retry = until;
+    want->state->stats.held_back++;
+}
+
 /* Tasks that wait after a loss, those that must stay, and those that the engine will start by itself. */
 static void drop_held_back(struct trim *trim)
 {
@@ -106,12 +113,13 @@ static void drop_held_back(struct trim *trim)
 
     for (uint32_t i = 0; i < trim->plan->place_count; i++) {
         const struct plan_place *place = &trim->plan->places[i];
-        const msec_t until = want->state->task_notes[place->task].not_before;
+        msec_t until = want->state->task_notes[place->task].not_before;
 
         if (until > want->state->view.now) {
-            if (until < want->next_retry)
-                want->next_retry = until;
-            want->state->stats.held_back++;
+            hold_back(want, until);
+            trim->places[i] = DROP;
+        } else if (state_is_kept(want->state, place->task, &until)) {
+            hold_back(want, until);
             trim->places[i] = DROP;
         } else if (is_forbidden(want, place->task)) {
             want->state->stats.forbidden++;

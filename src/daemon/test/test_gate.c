@@ -607,6 +607,21 @@ TEST(a_list_names_machines_that_wait_for_leave)
     end(stage);
 }
 
+TEST(a_stop_that_is_rejected_is_one_that_is_refused_until_later)
+{
+    struct stage *stage = begin(true);
+    const struct engine_port port = gate_engine_port(stage->gate);
+
+    port.ops->stop(port.self, 3, 40);
+    turn(stage);
+    assert_int_equal(gate_reject(stage->gate, 0, 5000), 1);
+    turn(stage);
+
+    assert_string_equal(stage->said, "");
+    assert_string_equal(stage->heard, "engine 12 task 40 key 3;"); /* ENGINE_TASK_KEPT */
+    end(stage);
+}
+
 TEST(rejected_advice_comes_back_as_a_refusal)
 {
     struct stage *stage = begin(true);
@@ -787,6 +802,7 @@ CHECK_MAIN(
     RUN(the_return_of_a_machine_whose_offer_is_no_more_goes_out_again),
     RUN(a_machine_of_an_earlier_life_that_lists_do_not_show_is_sought_for_a_while),
     RUN(what_this_life_asks_for_is_not_closed_by_a_list), RUN(advice_waits_until_it_is_approved),
+    RUN(a_stop_that_is_rejected_is_one_that_is_refused_until_later),
     RUN(a_second_wish_for_a_task_takes_the_first_ones_place),
     RUN(a_list_names_machines_that_wait_for_leave), RUN(rejected_advice_comes_back_as_a_refusal),
     RUN(a_return_is_proposed_with_its_retirement_and_cannot_be_rejected),

@@ -493,6 +493,8 @@ TEST(numbers_out_of_range_are_refused_by_every_event)
     assert_int_equal(stint_engine_task_rate(mind, 2000, 100, 1, 0), -EINVAL);
     assert_int_equal(stint_engine_task_stopped(mind, past, 1, 1), -EINVAL);
     assert_int_equal(stint_engine_task_lost(mind, past, 1, 1), -EINVAL);
+    assert_int_equal(stint_engine_task_kept(mind, past, 1, 1, 0), -EINVAL);
+    assert_int_equal(stint_engine_task_kept(mind, 0, 1, 1, -1), -EINVAL);
     assert_int_equal(stint_engine_task_finished(mind, past, 1), -EINVAL);
     assert_int_equal(stint_engine_listed(mind, past, 1), -EINVAL);
     assert_int_equal(stint_cloud_running(mind, 2000, 1, 2001), -EINVAL);

@@ -275,7 +275,7 @@ static void nonsense_of_engine(struct mess *mess)
     struct stint_controller *controller = mess->controller;
     const int64_t at = some_time(mess);
 
-    switch (below(mess, 10)) {
+    switch (below(mess, 11)) {
     case 0:
         (void)stint_engine_job_withdrawn(controller, at, 1 + below(mess, mess->next_job + 1));
         break;
@@ -304,6 +304,10 @@ static void nonsense_of_engine(struct mess *mess)
         break;
     case 8:
         (void)stint_engine_task_finished(controller, at, some_task(mess));
+        break;
+    case 9:
+        (void)stint_engine_task_kept(controller, at, some_task(mess), some_id(mess),
+                                     some_time(mess));
         break;
     default:
         (void)stint_engine_listed(controller, at, mess->engine_list);
