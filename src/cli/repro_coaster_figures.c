@@ -100,7 +100,9 @@ static void draw_shares(const msec_t *delays, uint32_t count, double step, doubl
 {
     uint32_t within = 0;
 
-    for (double at = 0; at <= last; at += step) {
+    for (uint32_t i = 0; (double)i * step <= last; i++) {
+        const double at = (double)i * step;
+
         while (within < count && (double)delays[within] <= (at + 0.5) * (double)MSEC_PER_SEC)
             within++;
         add_dot(line, at, count > 0 ? (double)within / count : 0);
