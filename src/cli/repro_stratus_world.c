@@ -135,7 +135,7 @@ static const struct {
 
 enum { TYPES = sizeof(m4) / sizeof(m4[0]), ZONES = 6, MICRO_PER_CPU_HOUR = 50000 };
 
-static const int64_t window_s = 24 * 3600;
+static const int64_t window_s = 24 * (int64_t)3600;
 static const struct billing_rule to_the_millisecond = { .step_ms = 1 };
 
 static void add_types(struct catalogue *catalogue, int64_t billed_boot_s)
@@ -172,7 +172,7 @@ struct changes {
 /* The zone by its last letter, a to f; ZONES: another. */
 static uint32_t zone_of(struct csv_field field)
 {
-    const char last = field.length > 0 ? field.text[field.length - 1] : 0;
+    const int last = field.length > 0 ? field.text[field.length - 1] : 0;
 
     return last >= 'a' && last < 'a' + ZONES ? (uint32_t)(last - 'a') : (uint32_t)ZONES;
 }
