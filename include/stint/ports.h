@@ -15,7 +15,8 @@
  *  4. The key under which a machine is rented is the id of the instance ever after.
  *  5. Only 'stop' and 'forget' may end a run. An instance with anything on it is not reported as left.
  *
- * A function that is NULL is not called and nothing comes of it; a NULL 'queue' means that the engine cannot.
+ * A function that is NULL is not called and nothing comes of it; a NULL 'queue' or 'place_gang' means that the
+ * engine cannot.
  * Without any ports a controller is a mind that is told things and asked for plans: see plan.h.
  */
 #ifndef STINT_PORTS_H
@@ -41,6 +42,11 @@ struct stint_engine {
 
     /* Start the task there as soon as there is room: stint_engine_task_started, or _task_lost. */
     void (*place)(void *self, uint64_t key, uint64_t task, uint64_t instance);
+
+    /* Start the tasks of a gang together, each on its instance, or none of them: _task_started or _task_lost for
+     * each, all with the one key. The arrays live for the call. NULL: they are placed one by one. */
+    void (*place_gang)(void *self, uint64_t key, const uint64_t *tasks, const uint64_t *instances,
+                       uint32_t count);
 
     /* Start it on any instance that was admitted, whenever there is room: stint_engine_task_found, or
      * _task_lost if it will not. */

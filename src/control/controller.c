@@ -26,13 +26,7 @@ struct controller *controller_create(const struct controller_config *config)
     books_init(&controller->books, &controller->state);
     hear_init(&controller->hear, &controller->state, &controller->books);
     want_init(&controller->want, &controller->state, &controller->books);
-    controller->reconciler = (struct reconciler){
-        .state = &controller->state,
-        .books = &controller->books,
-        .hear = &controller->hear,
-        .engine = config->engine,
-        .cloud = config->cloud,
-    };
+    reconcile_init(&controller->reconciler, &controller->hear, &config->engine, &config->cloud);
     return controller;
 }
 
@@ -40,6 +34,7 @@ void controller_destroy(struct controller *controller)
 {
     if (controller == NULL)
         return;
+    reconcile_done(&controller->reconciler);
     want_done(&controller->want);
     hear_done(&controller->hear);
     books_done(&controller->books);

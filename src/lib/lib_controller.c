@@ -65,6 +65,14 @@ static void place(void *self, uint64_t key, uint64_t task, uint64_t instance)
         engine->place(engine->self, key, task, instance);
 }
 
+static void place_gang(void *self, uint64_t key, const uint64_t *tasks, const uint64_t *instances,
+                       uint32_t count)
+{
+    const struct stint_engine *engine = &((struct stint_controller *)self)->engine;
+
+    engine->place_gang(engine->self, key, tasks, instances, count);
+}
+
 static void queue(void *self, uint64_t key, uint64_t task)
 {
     const struct stint_engine *engine = &((struct stint_controller *)self)->engine;
@@ -118,26 +126,21 @@ static void list_cloud(void *self, uint64_t key)
     cloud->list(cloud->self, key);
 }
 
-static const struct engine_ops engine_ops = {
-    .admit = admit,
-    .retire = retire,
-    .forget = forget,
-    .place = place,
-    .queue = queue,
-    .cancel = cancel,
-    .stop = stop,
-    .list = list_engine,
-};
-
-static const struct engine_ops engine_ops_without_queue = {
-    .admit = admit,
-    .retire = retire,
-    .forget = forget,
-    .place = place,
-    .cancel = cancel,
-    .stop = stop,
-    .list = list_engine,
-};
+/* What the caller's engine cannot do is NULL here too. */
+static struct engine_ops engine_ops(const struct stint_engine *engine)
+{
+    return (struct engine_ops){
+        .admit = admit,
+        .retire = retire,
+        .forget = forget,
+        .place = place,
+        .place_gang = engine->place_gang != NULL ? place_gang : NULL,
+        .queue = engine->queue != NULL ? queue : NULL,
+        .cancel = cancel,
+        .stop = stop,
+        .list = list_engine,
+    };
+}
 
 static const struct cloud_ops cloud_ops = {
     .rent = rent,
@@ -221,10 +224,8 @@ static void start(struct stint_controller *controller, const struct stint_catalo
     names_init(&controller->user_names);
     config.catalogue = &controller->catalogue;
     config.shapes = &controller->shapes;
-    config.engine = (struct engine_port){
-        .ops = controller->engine.queue != NULL ? &engine_ops : &engine_ops_without_queue,
-        .self = controller,
-    };
+    controller->engine_ops = engine_ops(&controller->engine);
+    config.engine = (struct engine_port){ .ops = &controller->engine_ops, .self = controller };
     config.cloud = (struct cloud_port){ .ops = &cloud_ops, .self = controller };
     config.on_plan = lib_keep_plan;
     config.on_settled = settled;

@@ -44,6 +44,7 @@ struct stint_controller {
     struct names job_names;
     struct names user_names;
     struct stint_engine engine;
+    struct engine_ops engine_ops; /* those that call it */
     struct stint_cloud cloud;
     struct stint_books books;
     struct stint_plan plan;

@@ -45,6 +45,17 @@ void hear_forget_present(struct hearing *hear, uint32_t instance, msec_t at)
     }
 }
 
+/* The others of the gang may have waited for this one, which was not where it should be, to start together. */
+static void wake_gang(struct state *state, uint32_t task)
+{
+    const struct view *view = &state->view;
+    const uint32_t job = view->task.job[task];
+
+    for (uint32_t other = view->job.gang[job] ? view->job.first_task[job] : ROW_NONE;
+         other != ROW_NONE; other = view->task.sibling[other])
+        state_mark_task(state, other);
+}
+
 /*
  * It runs.
  */
@@ -150,6 +161,8 @@ void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64
     const struct view *view = &hear->state->view;
     const struct task_step *step = &hear->state->steps[task];
 
+    if (step->state != STEP_PLACED || step->at != instance || view->task.instance[task] != instance)
+        wake_gang(hear->state, task);
     if (step->at != instance) {
         hear_left(hear, task, view->now);
         state_step_placed(hear->state, task, instance, key);
@@ -194,6 +207,7 @@ void hear_kept(struct hearing *hear, uint32_t task, msec_t until)
     }
     until = until > view->now + least_ms ? until : view->now + least_ms;
     hear->state->stats.stops_refused++;
+    wake_gang(hear->state, task);
     state_step_kept(hear->state, task, until);
     if (view->task.instance[task] != instance)
         settle_in(hear, task, instance, view->now);
@@ -297,6 +311,8 @@ void hear_finished(struct hearing *hear, uint32_t task, msec_t at)
 {
     const uint64_t job = hear->state->view.job.id[hear->state->view.task.job[task]];
 
+    if (hear->state->view.task.state[task] != TASK_RUNNING)
+        wake_gang(hear->state, task);
     books_learn_runtime(hear->books, task, at);
     if (hear->state->view.task.state[task] == TASK_RUNNING) {
         hear->state->instance_notes[hear->state->steps[task].at].losses = 0;

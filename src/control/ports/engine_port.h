@@ -44,6 +44,12 @@ struct engine_ops {
     /* Start the task on the machine, as soon as there is room: ENGINE_TASK_STARTED, or _LOST. */
     void (*place)(void *self, uint64_t key, uint64_t task, uint64_t instance);
 
+    /* Start the tasks of a gang together, each on its machine, or none of them: _STARTED or _LOST for each, all
+     * under the one key. They are placed when all their machines are ready. May be NULL: then the tasks of a
+     * gang are placed one by one, each when its machine is ready. */
+    void (*place_gang)(void *self, uint64_t key, const uint64_t *tasks, const uint64_t *instances,
+                       uint32_t count);
+
     /* Start the task on any machine that was admitted, whenever there is room, and do not wait to
      * be told where: ENGINE_TASK_FOUND, or _LOST if it will not. May be NULL: this engine cannot. */
     void (*queue)(void *self, uint64_t key, uint64_t task);

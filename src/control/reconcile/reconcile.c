@@ -3,6 +3,26 @@
 
 #include <assert.h>
 
+#include "base/mem.h"
+
+void reconcile_init(struct reconciler *rec, struct hearing *hear, const struct engine_port *engine,
+                    const struct cloud_port *cloud)
+{
+    *rec = (struct reconciler){
+        .state = hear->state,
+        .books = hear->books,
+        .hear = hear,
+        .engine = *engine,
+        .cloud = *cloud,
+    };
+}
+
+void reconcile_done(struct reconciler *rec)
+{
+    mem_free(rec->gang.tasks);
+    mem_free(rec->gang.instances);
+}
+
 /*
  * Tasks.
  */
@@ -62,6 +82,65 @@ static bool has_place(const struct view *view, uint32_t task)
     return instance != ROW_NONE && view->instance.state[instance] == INSTANCE_READY;
 }
 
+static void add_to_gang(struct gang *gang, const struct view *view, uint32_t task)
+{
+    MEM_ROOM(gang->tasks, gang->tasks_room, gang->count + 1);
+    MEM_ROOM(gang->instances, gang->instances_room, gang->count + 1);
+    gang->tasks[gang->count] = view->task.id[task];
+    gang->instances[gang->count++] = view->instance.id[view->task.instance[task]];
+}
+
+/* Those of the gang that are nowhere. False: another one of it cannot start yet, or has to leave where it is
+ * first. What becomes of that one brings it here again. */
+static bool gather_gang(struct reconciler *rec, uint32_t job)
+{
+    const struct state *state = rec->state;
+    const struct view *view = &state->view;
+
+    rec->gang.count = 0;
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const uint8_t step = state->steps[task].state;
+
+        if (step == STEP_NONE && has_place(view, task))
+            add_to_gang(&rec->gang, view, task);
+        else if (step != STEP_PLACED || !is_in_place(state, task))
+            return false;
+    }
+    return true;
+}
+
+static void place_gang(struct reconciler *rec, uint32_t job)
+{
+    struct state *state = rec->state;
+    const struct gang *gang = &rec->gang;
+
+    if (!gather_gang(rec, job))
+        return;
+
+    const uint64_t key = state_key(state);
+
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const uint32_t task = view_find_task(&state->view, gang->tasks[i]);
+
+        state_step_placed(state, task, state->view.task.instance[task], key);
+    }
+    rec->acts++;
+    rec->engine.ops->place_gang(rec->engine.self, key, gang->tasks, gang->instances, gang->count);
+}
+
+/* Start it: by itself, or with its gang. */
+static void start(struct reconciler *rec, uint32_t task)
+{
+    const struct view *view = &rec->state->view;
+    const uint32_t job = view->task.job[task];
+
+    if (rec->engine.ops->place_gang != NULL && view->job.gang[job] && view->job.task_count[job] > 1)
+        place_gang(rec, job);
+    else
+        place(rec, task);
+}
+
 static void look_at_task(struct reconciler *rec, uint32_t task)
 {
     const struct state *state = rec->state;
@@ -76,7 +155,7 @@ static void look_at_task(struct reconciler *rec, uint32_t task)
     switch ((enum step_state)step->state) {
     case STEP_NONE:
         if (has_place(&state->view, task))
-            place(rec, task);
+            start(rec, task);
         else if (note->is_to_queue)
             queue(rec, task);
         break;

@@ -3,7 +3,7 @@
  * reconcile.h - what is wanted, held against what is, row by row: the only caller of the ports.
  *
  *     a task
- *         bound, nowhere, its machine ready       -> place
+ *         bound, nowhere, its machine ready       -> place; a gang in one act, if the engine can
  *         wanted in the engine's queue, nowhere   -> queue
  *         elsewhere than bound, not started       -> cancel
  *         elsewhere than bound, or to run anew    -> stop
@@ -27,6 +27,15 @@
 #include "control/ports/cloud_port.h"
 #include "control/ports/engine_port.h"
 
+/* Tasks that are placed together. */
+struct gang {
+    uint64_t *tasks; /* ids */
+    uint64_t *instances;
+    uint32_t count;
+    uint32_t tasks_room;
+    uint32_t instances_room;
+};
+
 struct reconciler {
     struct state *state;
     struct books *books;
@@ -34,7 +43,12 @@ struct reconciler {
     struct engine_port engine;
     struct cloud_port cloud;
     uint32_t acts; /* in the present look */
+    struct gang gang;
 };
+
+void reconcile_init(struct reconciler *rec, struct hearing *hear, const struct engine_port *engine,
+                    const struct cloud_port *cloud);
+void reconcile_done(struct reconciler *rec);
 
 /* Look at all that is marked; returns how often a port was asked for something. */
 uint32_t reconcile(struct reconciler *rec);

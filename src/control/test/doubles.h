@@ -164,6 +164,17 @@ static inline void record_place(void *self, uint64_t key, uint64_t task, uint64_
     record(self, (struct act){ .kind = ACT_PLACE, .key = key, .task = task, .instance = instance });
 }
 
+static inline void record_place_gang(void *self, uint64_t key, const uint64_t *tasks,
+                                     const uint64_t *instances, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        record(self, (struct act){ .kind = ACT_PLACE,
+                                   .key = key,
+                                   .task = tasks[i],
+                                   .instance = instances[i],
+                                   .together = count });
+}
+
 static inline void record_queue(void *self, uint64_t key, uint64_t task)
 {
     record(self, (struct act){ .kind = ACT_QUEUE, .key = key, .task = task });
@@ -255,6 +266,17 @@ static const struct engine_ops recording_engine = {
     .stop = record_stop,
     .list = record_list_work,
 };
+static const struct engine_ops recording_gang_engine = {
+    .admit = record_admit,
+    .retire = record_retire,
+    .forget = record_forget,
+    .place = record_place,
+    .place_gang = record_place_gang,
+    .queue = record_queue,
+    .cancel = record_cancel,
+    .stop = record_stop,
+    .list = record_list_work,
+};
 static const struct cloud_ops recording_cloud = {
     .rent = record_rent,
     .give_back = record_give_back,
@@ -314,6 +336,15 @@ static inline void stage_init(struct stage *stage)
         .resume_due = record_resume_due,
         .context = stage,
     };
+    stage->controller = controller_create(&stage->config);
+}
+
+/* The same with an engine that places gangs in one act. */
+static inline void stage_init_gangs(struct stage *stage)
+{
+    stage_init(stage);
+    stage->config.engine.ops = &recording_gang_engine;
+    controller_destroy(stage->controller);
     stage->controller = controller_create(&stage->config);
 }
 
@@ -555,6 +586,9 @@ static inline int act_text(const struct act *act, char *text, size_t size)
     case ACT_FORGET:
         return snprintf(text, size, "forget %" PRIu64 "; ", act->instance);
     case ACT_PLACE:
+        if (act->together > 0)
+            return snprintf(text, size, "place %" PRIu64 " on %" PRIu64 ", one of %u; ", act->task,
+                            act->instance, act->together);
         return snprintf(text, size, "place %" PRIu64 " on %" PRIu64 "; ", act->task, act->instance);
     case ACT_QUEUE:
         return snprintf(text, size, "queue %" PRIu64 "; ", act->task);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ports can say besides: the room of a node, the deadline of a notice, that a stop is refused. */
+/* What the ports can say besides: the room of a node, the deadline of a notice, that a stop is refused, and a gang
+ * that is placed as one. */
 #include "control/controller.h"
 
 #include "base/test/check.h"
@@ -318,6 +319,128 @@ static void old_news_of_a_refusal_changes_nothing(void **state)
     stage_done(&stage);
 }
 
+/*
+ * A gang as one act.
+ */
+
+/* Two tasks of a gang, each on a machine of its own, which are billed; the second machine's id. */
+static uint64_t stage_gang(struct stage *stage)
+{
+    stage_init_gangs(stage);
+    stage_job(stage, 1, 2, true);
+    stage_decide(stage, (struct script){ .rents = { 0, 0 },
+                                         .rent_count = 2,
+                                         .places = { { .task = 1 }, { .task = 2, .rent = 1 } },
+                                         .place_count = 2 });
+    stage_running(stage, stage_instance(stage, 1));
+    stage_running(stage, stage_instance(stage, 0));
+    stage->seen = stage->act_count;
+    return stage_instance(stage, 0);
+}
+
+static void a_gang_is_placed_in_one_act_when_all_of_it_can_start(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t second = stage_gang(&stage);
+
+    stage_ready(&stage, second);
+    stage_no_acts(&stage);
+    stage_ready(&stage, second - 1);
+    stage_acts(&stage,
+               "place 2 on %" PRIu64 ", one of 2; "
+               "place 1 on %" PRIu64 ", one of 2; ",
+               second, second - 1);
+    assert_int_equal(stage_key(&stage, ACT_PLACE, 1), stage_key(&stage, ACT_PLACE, 2));
+    stage_started(&stage, 1);
+    stage_started(&stage, 2);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stage_state(&stage, 2), TASK_RUNNING);
+    assert_int_equal(controller_stats(stage.controller)->late_events, 0);
+    stage_done(&stage);
+}
+
+static void a_gang_waits_for_the_machine_that_was_refused(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t second = stage_gang(&stage);
+
+    stage_gone(&stage, second, -1, 0);
+    stage_ready(&stage, second - 1);
+    stage_acts(&stage, "forget %" PRIu64 "; ", second); /* and nothing starts */
+    stage_put(&stage, 2, second - 1);
+    stage_acts(&stage,
+               "place 2 on %" PRIu64 ", one of 2; "
+               "place 1 on %" PRIu64 ", one of 2; ",
+               second - 1, second - 1);
+    stage_done(&stage);
+}
+
+static void a_gang_that_moves_starts_as_one_when_all_of_it_has_stopped(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t second = stage_gang(&stage);
+
+    stage_ready(&stage, second);
+    stage_ready(&stage, second - 1);
+    stage_started(&stage, 1);
+    stage_started(&stage, 2);
+    stage.seen = stage.act_count;
+    stage_put(&stage, 1, second);
+    stage_acts(&stage, "stop 1; stop 2; ");
+    stage_stopped(&stage, 1);
+    stage_no_acts(&stage);
+    stage_stopped(&stage, 2);
+    stage_acts(&stage,
+               "place 2 on %" PRIu64 ", one of 2; "
+               "place 1 on %" PRIu64 ", one of 2; ",
+               second, second);
+    stage_done(&stage);
+}
+
+static void a_gang_of_which_one_ends_instead_of_stopping_starts_without_it(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t second = stage_gang(&stage);
+
+    stage_ready(&stage, second);
+    stage_ready(&stage, second - 1);
+    stage_started(&stage, 1);
+    stage_started(&stage, 2);
+    stage_put(&stage, 1, second);
+    stage_stopped(&stage, 1);
+    stage.seen = stage.act_count;
+    stage_finished(&stage, 2);
+    stage_acts(&stage, "place 1 on %" PRIu64 ", one of 1; ", second);
+    stage_done(&stage);
+}
+
+static void tasks_that_are_no_gang_are_placed_one_by_one(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init_gangs(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_two_on(&stage, 0);
+
+    stage_ready(&stage, machine);
+    stage_acts(&stage, "place 1 on %" PRIu64 "; place 2 on %" PRIu64 "; ", machine, machine);
+    stage_done(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +457,11 @@ int main(void)
         cmocka_unit_test(on_a_machine_that_is_taken_the_stop_is_asked_for_again),
         cmocka_unit_test(a_gang_of_which_one_stop_is_refused_is_not_moved),
         cmocka_unit_test(old_news_of_a_refusal_changes_nothing),
+        cmocka_unit_test(a_gang_is_placed_in_one_act_when_all_of_it_can_start),
+        cmocka_unit_test(a_gang_waits_for_the_machine_that_was_refused),
+        cmocka_unit_test(a_gang_that_moves_starts_as_one_when_all_of_it_has_stopped),
+        cmocka_unit_test(a_gang_of_which_one_ends_instead_of_stopping_starts_without_it),
+        cmocka_unit_test(tasks_that_are_no_gang_are_placed_one_by_one),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

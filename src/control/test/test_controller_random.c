@@ -251,6 +251,16 @@ static void world_place(void *self, uint64_t key, uint64_t id, uint64_t instance
     }
 }
 
+/* All of the gang that is away, and nothing of it is on its way elsewhere. */
+static void world_place_gang(void *self, uint64_t key, const uint64_t *tasks,
+                             const uint64_t *instances, uint32_t count)
+{
+    if (count == 0)
+        fail_story(self, "nobody was placed together");
+    for (uint32_t i = 0; i < count; i++)
+        world_place(self, key, tasks[i], instances[i]);
+}
+
 static void world_stop(void *self, uint64_t key, uint64_t id)
 {
     struct story *story = self;
@@ -316,6 +326,15 @@ static const struct engine_ops world_engine = {
     .retire = world_retire,
     .forget = world_forget,
     .place = world_place,
+    .cancel = world_cancel,
+    .stop = world_stop,
+};
+static const struct engine_ops world_gang_engine = {
+    .admit = world_admit,
+    .retire = world_retire,
+    .forget = world_forget,
+    .place = world_place,
+    .place_gang = world_place_gang,
     .cancel = world_cancel,
     .stop = world_stop,
 };
@@ -559,7 +578,7 @@ static void story_init(struct story *story, uint64_t seed, bool odd)
         .policy = &random_policy,
         .catalogue = &story->catalogue,
         .shapes = &story->shapes,
-        .engine = { .ops = &world_engine, .self = story },
+        .engine = { .ops = seed % 2 == 0 ? &world_gang_engine : &world_engine, .self = story },
         .cloud = { .ops = &world_cloud, .self = story },
         .default_estimate_ms = 1000,
         .refused_block_ms = BLOCK_MS,

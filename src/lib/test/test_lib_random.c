@@ -59,6 +59,13 @@ static void mess_place(void *self, uint64_t key, uint64_t task, uint64_t instanc
     note(self, ACT_PLACE, key, task);
 }
 
+static void mess_place_gang(void *self, uint64_t key, const uint64_t *tasks,
+                            const uint64_t *instances, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        mess_place(self, key, tasks[i], instances[i]);
+}
+
 static void mess_queue(void *self, uint64_t key, uint64_t task)
 {
     note(self, ACT_QUEUE, key, task);
@@ -183,6 +190,7 @@ static void make(struct mess *mess)
     engine.admit = mess_admit;
     engine.retire = mess_retire;
     engine.place = mess_place;
+    engine.place_gang = chance(mess, 50) ? mess_place_gang : NULL;
     engine.queue = chance(mess, 50) ? mess_queue : NULL;
     engine.cancel = mess_stop;
     engine.stop = mess_stop;
