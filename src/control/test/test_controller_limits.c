@@ -708,6 +708,25 @@ TEST(a_machine_that_a_queued_task_may_use_is_not_released)
     stage_done(&stage);
 }
 
+/* Nothing is bound to it, so that a policy may take it for one that nobody needs. */
+TEST(a_machine_that_was_rented_for_a_queued_task_is_not_released_while_it_boots)
+{
+    struct stage stage;
+
+    (void)queue_scene(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_decide(&stage, (struct script){ 0 });
+
+    const uint64_t fresh = stage_move(&stage, 1, 1);
+
+    stage_release(&stage, fresh);
+    assert_int_equal(machine_state(&stage, fresh), INSTANCE_REQUESTED);
+    stage_running(&stage, fresh);
+    stage_release(&stage, fresh);
+    assert_int_equal(machine_state(&stage, fresh), INSTANCE_BOOTING);
+    stage_done(&stage);
+}
+
 CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(rents_above_the_price_of_all_are_dropped),
            RUN(nothing_is_rented_when_nothing_shall_be),
@@ -735,4 +754,5 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_machine_that_was_not_asked_for_yet_is_not_late),
            RUN(a_rent_that_is_withdrawn_is_planned_anew_at_once),
            RUN(a_machine_that_runs_is_not_withdrawn),
-           RUN(a_machine_that_a_queued_task_may_use_is_not_released))
+           RUN(a_machine_that_a_queued_task_may_use_is_not_released),
+           RUN(a_machine_that_was_rented_for_a_queued_task_is_not_released_while_it_boots))

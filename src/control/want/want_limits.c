@@ -490,11 +490,10 @@ static void drop_releases(struct trim *trim)
     for (uint32_t i = 0; i < plan->release_count; i++) {
         const uint32_t instance = plan->releases[i].instance;
         const bool stays = view->instance.task_count[instance] > leaving[instance];
-        const bool is_ready = view->instance.state[instance] == INSTANCE_READY;
         const bool is_probe =
             brake_is_probing(trim->want->books) && brake_is_coming(view, instance);
 
-        if (!stays && !is_probe && !(is_ready && awaited[view->instance.offer[instance]]))
+        if (!stays && !is_probe && !awaited[view->instance.offer[instance]])
             plan->releases[kept++] = plan->releases[i];
     }
     plan->release_count = kept;

@@ -13,8 +13,8 @@
 
 enum { LOOKS_PER_TASK = 4 };
 
-/* The offers of the machines that are ready, each once; returns how many. */
-static uint32_t ready_offers(struct state *state, uint32_t *offers)
+/* The offers of the machines that are ready, or will be if 'coming', each once; returns how many. */
+static uint32_t list_offers(struct state *state, bool coming, uint32_t *offers)
 {
     const struct view *view = &state->view;
     bool *seen = ARENA_ARRAY(&state->arena, bool, view->catalogue->offer_count);
@@ -24,7 +24,8 @@ static uint32_t ready_offers(struct state *state, uint32_t *offers)
     {
         const uint32_t offer = view->instance.offer[instance];
 
-        if (view->instance.state[instance] != INSTANCE_READY || seen[offer])
+        if (seen[offer] || !view_is_open(view, instance) ||
+            (!coming && view->instance.state[instance] != INSTANCE_READY))
             continue;
         seen[offer] = true;
         offers[count++] = offer;
@@ -42,7 +43,7 @@ bool *want_awaited_offers(struct state *state)
 
     bool *seen = ARENA_ARRAY(&state->arena, bool, view->shapes->count);
     uint32_t *offers = ARENA_ARRAY(&state->arena, uint32_t, view->catalogue->offer_count);
-    const uint32_t count = ready_offers(state, offers);
+    const uint32_t count = list_offers(state, true, offers);
 
     for (uint32_t task = state->queue_first; task != ROW_NONE;
          task = state->task_notes[task].queue_next) {
@@ -104,7 +105,7 @@ void want_queue_ahead(struct wanting *want, uint32_t first)
         .by_shape = ARENA_ARRAY(&want->state->arena, uint8_t, view->shapes->count),
     };
 
-    room.offer_count = ready_offers(want->state, room.offers);
+    room.offer_count = list_offers(want->state, false, room.offers);
     if (first != ROW_NONE && want->state->steps[first].state != STEP_QUEUED &&
         !may_queue(want, &room, first))
         return;
