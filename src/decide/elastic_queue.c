@@ -242,16 +242,33 @@ uint64_t elastic_queue_wanted(const struct elastic_queue *queue, uint32_t from, 
     return wanted;
 }
 
-uint32_t elastic_queue_booting(const struct view *view, uint32_t offer)
+bool elastic_queue_may_use(const struct view *view, const struct elastic_loan *loan,
+                           uint32_t instance)
+{
+    const uint32_t offer = view->instance.offer[instance];
+
+    if (!view_is_open(view, instance) || loan->given[instance] ||
+        (offer != loan->offer && loan->wanted[offer]))
+        return false;
+
+    const struct res *demand = view_demand(view, loan->task, instance);
+
+    return demand != NULL && res_fits(demand, view_capacity(view, instance));
+}
+
+uint32_t elastic_queue_ready(const struct view *view, const struct elastic_loan *loan,
+                             uint32_t most, uint32_t *ret)
 {
     uint32_t count = 0;
 
-    EMPTY_EACH(instance, view)
-    {
-        const enum instance_state state = view->instance.state[instance];
-
-        count += view->instance.offer[instance] == offer &&
-                 (state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING);
+    for (int own = 1; own >= 0; own--) {
+        EMPTY_EACH(instance, view)
+        {
+            if (count < most && (view->instance.offer[instance] == loan->offer) == own &&
+                view->instance.state[instance] == INSTANCE_READY &&
+                elastic_queue_may_use(view, loan, instance))
+                ret[count++] = instance;
+        }
     }
     return count;
 }

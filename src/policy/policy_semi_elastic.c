@@ -4,8 +4,9 @@
  *
  * Niu et al., "Building semi-elastic virtual clusters for cost-effective HPC cloud resource
  * provisioning", TPDS'16. Machines are added when the first job in the queue would wait longer than
- * a limit, and given back when nothing waits and their paid time ends. Every task has its machine to
- * itself.
+ * a limit, and given back when nothing waits for them and their paid time ends. Every task has its machine
+ * to itself. The paper has one type of machine; here is a queue for each offer, and a job may use machines of
+ * offers that nobody queues for.
  */
 #include "decide/elastic_queue.h"
 #include "decide/lease.h"
@@ -45,13 +46,21 @@ static const struct policy_option options[OPT_COUNT] = {
                     .normal = 0 },
 };
 
+/* The jobs [from, to) that queue for one offer. */
+struct queue {
+    uint32_t from;
+    uint32_t to;
+    struct backfill_result result;
+};
+
 struct run {
     const struct policy_input *in;
     const struct view *view;
     struct elastic_queue queue;
-    bool *given; /* per instance: this plan gives it work */
+    bool *given;  /* per instance: this plan gives it work */
+    bool *kept;   /* per instance: work that waits may use it, or it is given */
+    bool *wanted; /* per offer: somebody queues for it */
     struct plan *plan;
-    bool waits; /* some job does not start now */
 };
 
 /* Start the jobs [from, to) that backfill chose, on the idle instances in their order. */
@@ -77,37 +86,17 @@ static void start_jobs(struct run *run, uint32_t from, uint32_t to, uint32_t top
     }
 }
 
-/* Add machines for the jobs [from, to) of one offer if the first of them would wait too long. */
-static void add_machines(struct run *run, uint32_t from, uint32_t to,
-                         const struct backfill_result *result)
-{
-    const int64_t *option = run->in->option;
-    const uint32_t offer = run->queue.jobs[from].offer;
-
-    if (option[OPT_OWNED] > 0 || (result->reserved_at != MSEC_NEVER &&
-                                  result->reserved_at - run->view->now <= option[OPT_WAIT]))
-        return;
-
-    const uint64_t wanted = elastic_queue_wanted(
-        &run->queue, from, to, (enum elastic_size)option[OPT_SIZE], option[OPT_SHORT]);
-    const uint64_t have = (uint64_t)result->free_after + elastic_queue_booting(run->view, offer);
-
-    for (uint64_t i = have; i < wanted; i++)
-        (void)plan_rent(run->plan, offer,
-                        plan_because(REASON_WAIT_TOO_LONG, run->view->offer_price[offer]));
-}
-
-/* The queue [from, to) of one offer. */
-static void serve(struct run *run, uint32_t from, uint32_t to)
+/* The queue of one offer: what starts on its own machines. */
+static void serve(struct run *run, struct queue *queue)
 {
     struct arena *arena = run->in->arena;
-    const uint32_t offer = run->queue.jobs[from].offer;
+    const uint32_t offer = run->queue.jobs[queue->from].offer;
     struct backfill_end *ends = NULL;
     uint32_t *idle;
     uint32_t end_count = 0;
     uint64_t all = 0;
 
-    for (uint32_t i = from; i < to; i++)
+    for (uint32_t i = queue->from; i < queue->to; i++)
         all += run->queue.backfill[i].size;
 
     const uint32_t free =
@@ -120,22 +109,104 @@ static void serve(struct run *run, uint32_t from, uint32_t to)
 
     if (all > free) /* else everything starts, whatever ends when */
         end_count = elastic_queue_ends(run->view, offer, arena, &ends);
-
-    const struct backfill_result result = backfill_easy(&(struct backfill_input){
+    queue->result = backfill_easy(&(struct backfill_input){
         .now = run->view->now,
         .free = free,
         .ends = ends,
         .end_count = end_count,
-        .jobs = run->queue.backfill + from,
-        .job_count = to - from,
+        .jobs = run->queue.backfill + queue->from,
+        .job_count = queue->to - queue->from,
     });
+    if (queue->result.any_starts)
+        start_jobs(run, queue->from, queue->to, queue->from + queue->result.top, idle);
+    run->wanted[offer] = queue->result.top < queue->to - queue->from;
+}
 
-    if (result.any_starts)
-        start_jobs(run, from, to, from + result.top, idle);
-    if (result.top < to - from) {
-        run->waits = true;
-        add_machines(run, from, to, &result);
+static struct elastic_loan loan_for(const struct run *run, uint32_t job)
+{
+    return (struct elastic_loan){ .offer = run->queue.jobs[job].offer,
+                                  .task = run->queue.jobs[job].first_task,
+                                  .wanted = run->wanted,
+                                  .given = run->given };
+}
+
+/* Start the job on whatever machines there are for it; false: there are not enough. */
+static bool start_anywhere(struct run *run, uint32_t job)
+{
+    const struct view *view = run->view;
+    const uint32_t size = run->queue.backfill[job].size;
+    const struct elastic_loan loan = loan_for(run, job);
+    uint32_t *machines = ARENA_ARRAY(run->in->arena, uint32_t, size);
+    uint32_t task = run->queue.jobs[job].first_task;
+
+    if (elastic_queue_ready(view, &loan, size, machines) < size)
+        return false;
+    for (uint32_t i = 0; i < size; i++) {
+        run->given[machines[i]] = true;
+        plan_place_kept(run->plan, task, machines[i],
+                        plan_because(REASON_FIRST_IN_QUEUE,
+                                     view->offer_price[view->instance.offer[machines[i]]]));
+        task = elastic_queue_next_task(view, task);
     }
+    run->queue.backfill[job].starts = true;
+    return true;
+}
+
+/* Add machines for the jobs of the queue from 'first' on, which does not start, if it would wait too long. */
+static void add_machines(struct run *run, const struct queue *queue, uint32_t first)
+{
+    const int64_t *option = run->in->option;
+    const struct backfill_result *result = &queue->result;
+    const struct elastic_loan loan = loan_for(run, first);
+    uint64_t have = 0;
+
+    EMPTY_EACH(instance, run->view)
+    {
+        const bool is_usable = elastic_queue_may_use(run->view, &loan, instance);
+
+        have += is_usable;
+        run->kept[instance] |= is_usable;
+    }
+    if (option[OPT_OWNED] > 0 || (result->reserved_at != MSEC_NEVER &&
+                                  result->reserved_at - run->view->now <= option[OPT_WAIT]))
+        return;
+
+    const uint64_t wanted = elastic_queue_wanted(
+        &run->queue, first, queue->to, (enum elastic_size)option[OPT_SIZE], option[OPT_SHORT]);
+
+    for (uint64_t i = have; i < wanted; i++)
+        (void)plan_rent(run->plan, loan.offer,
+                        plan_because(REASON_WAIT_TOO_LONG, run->view->offer_price[loan.offer]));
+}
+
+/* Those of the queue who wait: what starts elsewhere, and what is to be added. */
+static void serve_rest(struct run *run, const struct queue *queue)
+{
+    const uint32_t top = queue->from + queue->result.top;
+    uint32_t first = top;
+
+    while (first < queue->to && (run->queue.backfill[first].starts || start_anywhere(run, first)))
+        first++;
+    if (first < queue->to)
+        add_machines(run, queue, first);
+}
+
+/* All queues, those of one offer after another. */
+static void serve_all(struct run *run)
+{
+    struct queue *queues = ARENA_ARRAY(run->in->arena, struct queue, run->queue.count);
+    uint32_t count = 0;
+
+    for (uint32_t from = 0; from < run->queue.count; from = queues[count++].to) {
+        uint32_t to = from + 1;
+
+        while (to < run->queue.count && run->queue.jobs[to].offer == run->queue.jobs[from].offer)
+            to++;
+        queues[count] = (struct queue){ .from = from, .to = to };
+        serve(run, &queues[count]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        serve_rest(run, &queues[i]);
 }
 
 /* An owned cluster has its machines from the beginning. */
@@ -153,19 +224,19 @@ static void decide(const struct policy_input *in, struct plan *ret)
     struct run run = { .in = in, .view = in->view, .plan = ret };
 
     run.given = ARENA_ARRAY(in->arena, bool, in->view->instance.count);
+    run.kept = ARENA_ARRAY(in->arena, bool, in->view->instance.count);
+    run.wanted = ARENA_ARRAY(in->arena, bool, in->view->catalogue->offer_count);
     elastic_queue_build(&run.queue, in->view, in->arena);
-    for (uint32_t from = 0; from < run.queue.count;) {
-        uint32_t to = from + 1;
-
-        while (to < run.queue.count && run.queue.jobs[to].offer == run.queue.jobs[from].offer)
-            to++;
-        serve(&run, from, to);
-        from = to;
-    }
-    if (in->option[OPT_OWNED] > 0)
+    serve_all(&run);
+    if (in->option[OPT_OWNED] > 0) {
         own_machines(&run);
-    else if (!run.waits)
-        lease_release(in->view, in->option[OPT_CHECK], run.given, ret);
+        return;
+    }
+    EMPTY_EACH(instance, in->view)
+    {
+        run.kept[instance] |= run.given[instance];
+    }
+    lease_release(in->view, in->option[OPT_CHECK], run.kept, ret);
 }
 
 const struct policy policy_semi_elastic = {
