@@ -8,6 +8,7 @@
 #include "decide/lease.h"
 #include "decide/risk.h"
 #include "decide/row_map.h"
+#include "decide/stay.h"
 
 /* The kinds that machines of the catalogue have, by the most of each. */
 static struct res kinds_there_are(const struct catalogue *catalogue)
@@ -67,6 +68,23 @@ static bool is_settled(const struct view *view, uint32_t instance)
     return true;
 }
 
+/* When its tasks may be moved. Where nobody asks whether a move pays, those that were moved stay for a while. */
+static msec_t rested_at(const struct view *view, uint32_t instance,
+                        const struct clearing_options *options)
+{
+    msec_t at = 0;
+
+    if (options->rule != CLEARING_ALWAYS)
+        return at;
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        const msec_t until = stay_until(view, task, 1);
+
+        at = until > at ? until : at;
+    }
+    return at;
+}
+
 static bool is_candidate(const struct view *view, uint32_t instance,
                          const struct clearing_options *options, const struct res *kinds,
                          struct plan *plan)
@@ -74,7 +92,9 @@ static bool is_candidate(const struct view *view, uint32_t instance,
     if (!is_under_used(view, instance, options, kinds))
         return false;
 
-    const msec_t due = view->instance.under_half_since[instance] + options->after;
+    const msec_t rested = rested_at(view, instance, options);
+    const msec_t under = view->instance.under_half_since[instance] + options->after;
+    const msec_t due = rested > under ? rested : under;
 
     if (due <= view->now && is_settled(view, instance))
         return true;

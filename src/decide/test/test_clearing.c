@@ -187,6 +187,28 @@ TEST(always_does_not_ask_for_a_kind_that_no_machine_of_the_catalogue_has)
     yard_done(&yard);
 }
 
+TEST(always_leaves_a_task_alone_that_was_moved_often_and_a_short_time_ago)
+{
+    struct yard yard;
+    uint32_t found[4];
+    struct clearing_options options = checked;
+
+    yard_init(&yard);
+    (void)yard_type(&yard, "a", 2, 8, 0, 0.1);
+    const uint32_t large = yard_type(&yard, "a", 16, 64, 0, 0.8);
+    const uint32_t task = yard_task(&yard, yard_shape(&yard, 1, 4, 0));
+    yard_run(&yard, task, yard_machine(&yard, large));
+    yard.view.task.stops[task] = 5; /* a minute, doubled four times */
+    wait_a_while(&yard);
+    options.rule = CLEARING_ALWAYS;
+
+    assert_int_equal(candidates_of(&yard, &options, found), 0);
+    assert_int_equal(yard.plan.wake_at, 16 * YARD_MINUTE);
+    wait_a_while(&yard);
+    assert_int_equal(candidates_of(&yard, &options, found), 1);
+    yard_done(&yard);
+}
+
 /*
  * Clearing.
  */
@@ -544,6 +566,7 @@ CHECK_MAIN(RUN(a_machine_used_by_less_than_half_for_a_while_is_a_candidate),
            RUN(a_machine_with_a_job_that_is_on_its_way_is_not_cleared),
            RUN(never_means_never_and_always_wants_machines_of_every_kind),
            RUN(always_does_not_ask_for_a_kind_that_no_machine_of_the_catalogue_has),
+           RUN(always_leaves_a_task_alone_that_was_moved_often_and_a_short_time_ago),
            RUN(tasks_move_to_room_that_there_is_and_the_machine_goes),
            RUN(tasks_move_to_a_smaller_machine_if_there_is_no_room),
            RUN(nothing_moves_if_it_is_not_cheaper_afterwards),
