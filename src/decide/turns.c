@@ -411,8 +411,8 @@ static bool serves(const struct queue *queue, const struct plan *alone, const st
 
 /* A plan for the first 'good' units, and with them for those in [behind, end), if that takes nothing from the
  * first: a policy packs without regard to whose turn it is. If it does, the others are looked at again when the
- * first have their places, at once. */
-static void plan_turns(struct queue *queue, uint32_t good, uint32_t behind, uint32_t end,
+ * first have their places: true. */
+static bool plan_turns(struct queue *queue, uint32_t good, uint32_t behind, uint32_t end,
                        const uint8_t *of_task, struct plan *ret)
 {
     struct plan alone;
@@ -424,9 +424,9 @@ static void plan_turns(struct queue *queue, uint32_t good, uint32_t behind, uint
     show_units(queue, behind, end);
     ask(queue, ret);
     if (good == 0 || behind >= end || serves(queue, &alone, ret, of_task))
-        return;
+        return false;
     *ret = alone;
-    ret->wake_at = queue->view->now;
+    return true;
 }
 
 void turns_decide(const struct turns_config *config, struct plan *ret, struct turns *ret_turns)
@@ -464,7 +464,7 @@ void turns_decide(const struct turns_config *config, struct plan *ret, struct tu
     mark(&queue, 0, good, TURN_NOW, of_task);
     mark(&queue, behind, end, TURN_BEHIND, of_task);
     ret_turns->of_task = of_task;
-    plan_turns(&queue, good, behind, end, of_task, ret);
+    ret_turns->look_again = plan_turns(&queue, good, behind, end, of_task, ret);
     view_show_waiting(view, queue.shown, 0);
     view_show_waiting(view, queue.waiting, queue.waiting_count);
 }

@@ -56,6 +56,7 @@ enum turn {
 
 struct turns {
     bool is_limited;
+    bool look_again; /* when those whose turn it is have their places, others may have some too */
     enum shortage shortage; /* if it is */
     uint32_t lacking;       /* machines that the first that waits needs above the allowance */
     uint32_t first;         /* a task of that, if something is reserved for it; else ROW_NONE */

@@ -745,4 +745,7 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
         make_room(&trim);
     if (trim.any || want->state->queued > 0 || brake_is_probing(want->books))
         drop_releases(&trim);
+    if (turns->look_again &&
+        plan->place_count > 0) /* else it would be the same plan, again and again */
+        plan->wake_at = want->state->view.now;
 }
