@@ -178,8 +178,20 @@ static void runs(struct world *world, uint32_t row)
     tell(world, CLOUD_RUNNING, machine->id, world->now, 0);
 }
 
+static void book(struct world *world, const struct offer *offer, msec_t from, bool is_lost)
+{
+    static const struct billing_rule by_time = { .step_ms = 1 };
+    const money_t charge = billing_charge(&offer->billing, &offer->price, from, world->now);
+
+    world->billed += charge;
+    if (is_lost)
+        return;
+    world->kept_cost += charge;
+    world->time_cost += billing_charge(&by_time, &offer->price, from, world->now);
+}
+
 /* The machine is no more: given back or lost. */
-static void ends(struct world *world, uint32_t row)
+static void ends(struct world *world, uint32_t row, bool is_lost)
 {
     struct world_machine *machine = &world->machines[row];
     const struct offer *offer = &world->config->catalogue->offers[machine->offer];
@@ -187,7 +199,7 @@ static void ends(struct world *world, uint32_t row)
     const msec_t billed_from = machine->billed_from;
 
     if (billed_from >= 0)
-        world->billed += billing_charge(&offer->billing, &offer->price, billed_from, world->now);
+        book(world, offer, billed_from, is_lost);
     if (billed_from >= 0 && world->config->on_billed != NULL)
         world->config->on_billed(world->config->context, machine->offer, billed_from, world->now);
     if (world->config->control.audit_ms > 0) {
@@ -259,11 +271,11 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event)
              may_stay ? 0 : world->now + world->config->faults.notice_ms);
     } else if (event->kind == WORLD_MACHINE_LOST) {
         sim_engine_machine_lost(world, event->who);
-        ends(world, event->who);
+        ends(world, event->who, true);
     } else {
         assert(event->kind == WORLD_MACHINE_ENDS);
         sim_engine_machine_lost(world, event->who); /* what a new controller does not know of */
-        ends(world, event->who);
+        ends(world, event->who, false);
     }
 }
 

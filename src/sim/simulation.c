@@ -481,6 +481,8 @@ static void measure(const struct world *world, struct sim_result *ret)
         .launches = world->launches,
         .restarts = world->restarts,
         .billed = world->billed,
+        .kept_cost = world->kept_cost,
+        .time_cost = world->time_cost,
         .left_running = world->machines_living,
         .ledger_agrees = sums->bill == world->billed && totals->open == 0 &&
                          sums->work == world->settled + owed_in_the_end(world),

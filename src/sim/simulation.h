@@ -130,6 +130,8 @@ struct sim_result {
     uint64_t launches;
     uint64_t restarts;     /* of the controller; 'stats' are those of the last one */
     money_t billed;        /* by the cloud's own count */
+    money_t kept_cost;     /* of it: of machines that were not lost */
+    money_t time_cost;     /* the same if each millisecond were billed */
     uint64_t left_running; /* machines at the end */
     bool ledger_agrees;    /* it adds up, to the micro-dollar */
 };

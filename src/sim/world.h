@@ -186,6 +186,8 @@ struct world {
     uint64_t completions;
     uint64_t launches;
     money_t billed;
+    money_t kept_cost;
+    money_t time_cost;
     double jct_sum_ms;
     msec_t jct_max_ms;
     double idle_sum_ms;

@@ -2,8 +2,16 @@
 #include "random_world.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { NAME_SIZE = 32, WORKLOADS_MAX = 5, CHANGES_MAX = 8, FAMILIES_MAX = 3 };
+enum {
+    NAME_SIZE = 32,
+    WORKLOADS_MAX = 5,
+    CHANGES_MAX = 8,
+    FAMILIES_MAX = 3,
+    ZONES_MAX = 3,
+    NEEDS_SIZE = 64,
+};
 
 static const msec_t minute = 60 * MSEC_PER_SEC;
 
@@ -104,6 +112,37 @@ static void add_type(struct catalogue *catalogue, uint32_t index, uint32_t famil
         add_offer(catalogue, row, MARKET_RESERVED, rng);
 }
 
+/* A copy of the offer in another zone, at another price. */
+static void copy_offer(struct catalogue *catalogue, uint32_t row, const char *zone, struct rng *rng)
+{
+    struct offer offer = catalogue->offers[row];
+    struct price_change changes[CHANGES_MAX];
+    const int64_t percent = random_between(rng, 80, 120);
+
+    for (uint32_t i = 0; i < offer.price.count; i++) {
+        changes[i] = offer.price.changes[i];
+        changes[i].per_hour = changes[i].per_hour * percent / 100;
+    }
+    offer.price.changes = changes;
+    (void)catalogue_add_offer(catalogue, zone, &offer);
+}
+
+void random_zones(struct catalogue *catalogue, struct rng *rng)
+{
+    static const char *const zones[ZONES_MAX] = { "z0", "z1", "z2" };
+    const uint32_t count = catalogue->offer_count;
+
+    for (uint32_t row = 0; row < count; row++) {
+        const uint64_t at = rng_below(rng, ZONES_MAX);
+
+        catalogue->offers[row].zone = names_add(&catalogue->names, zones[at], strlen(zones[at]));
+        if (catalogue->offers[row].market == MARKET_RESERVED)
+            catalogue->owned_prices[row][0].per_hour = random_between(rng, 1000, 100000);
+        if (one_in(rng, 3))
+            copy_offer(catalogue, row, zones[(at + 1) % ZONES_MAX], rng);
+    }
+}
+
 void random_catalogue(struct catalogue *catalogue, struct rng *rng)
 {
     const uint32_t families = (uint32_t)random_between(rng, 2, FAMILIES_MAX);
@@ -161,16 +200,98 @@ static msec_t draw_delay(struct rng *rng)
     return one_in(rng, 3) ? 0 : random_between(rng, 1, 20 * MSEC_PER_SEC);
 }
 
+static void draw_needs_text(const struct catalogue *catalogue, struct rng *rng, char *ret)
+{
+    const unsigned zone = (unsigned)rng_below(rng, ZONES_MAX);
+    const unsigned type = (unsigned)rng_below(rng, catalogue->type_count);
+
+    switch (rng_below(rng, 7)) {
+    case 0:
+        (void)snprintf(ret, NEEDS_SIZE, "zone=z%u", zone);
+        break;
+    case 1:
+        (void)snprintf(ret, NEEDS_SIZE, "market=on-demand");
+        break;
+    case 2:
+        (void)snprintf(ret, NEEDS_SIZE, "!spot&!z%u", zone);
+        break;
+    case 3:
+        (void)snprintf(ret, NEEDS_SIZE, "type%u", type);
+        break;
+    case 4:
+        (void)snprintf(ret, NEEDS_SIZE, "family=family%u", type % 2);
+        break;
+    case 5:
+        (void)snprintf(ret, NEEDS_SIZE, "z%u|(spot&!type%u)", zone, type);
+        break;
+    default:
+        (void)snprintf(ret, NEEDS_SIZE, "!type=type%u", type);
+        break;
+    }
+}
+
+static const struct res *demand_in(const struct shape_spec *spec, uint32_t family)
+{
+    const struct res *any = NULL;
+
+    for (uint32_t i = 0; i < spec->demand_count; i++) {
+        if (spec->demands[i].family == family)
+            return &spec->demands[i].res;
+        if (spec->demands[i].family == FAMILY_NONE)
+            any = &spec->demands[i].res;
+    }
+    return any;
+}
+
+/* Whether some offer meets the needs and holds the demand. */
+static bool is_possible(const struct catalogue *catalogue, const struct shape_spec *spec)
+{
+    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
+        const struct machine_type *type = catalogue_type_of(catalogue, offer);
+        const struct res *demand = demand_in(spec, type->family);
+
+        if (demand != NULL && res_fits(demand, &type->capacity) &&
+            offer_text_has(spec->offers, catalogue, offer))
+            return true;
+    }
+    return false;
+}
+
+/* Half of the shapes may run on some offers only, some want machines for themselves, and of some all tasks of
+ * a job must be in one zone or market. 'text' is room for the expression. */
+static void draw_needs(const struct catalogue *catalogue, struct shape_spec *spec, char *text,
+                       struct rng *rng)
+{
+    if (one_in(rng, 2)) {
+        draw_needs_text(catalogue, rng, text);
+        spec->offers = text;
+        if (!is_possible(catalogue, spec))
+            spec->offers = NULL;
+    }
+    spec->whole = one_in(rng, 6);
+    if (one_in(rng, 3))
+        spec->alike = (uint8_t)random_between(rng, ALIKE_ZONE, ALIKE_ZONE | ALIKE_MARKET);
+}
+
 void random_shapes(struct shapes *shapes, const struct catalogue *catalogue, struct rng *rng)
 {
+    uint32_t rows[SHAPES_MAX];
+
+    (void)random_shapes_needing(shapes, catalogue, rng, NULL, rows);
+}
+
+uint32_t random_shapes_needing(struct shapes *shapes, const struct catalogue *catalogue,
+                               struct rng *rng, struct rng *needs, uint32_t *ret)
+{
     const uint32_t workloads = (uint32_t)random_between(rng, 1, WORKLOADS_MAX);
-    const uint32_t count = (uint32_t)random_between(rng, 2, 10);
+    const uint32_t count = (uint32_t)random_between(rng, 2, SHAPES_MAX);
     const bool instant = one_in(rng, 5);
 
     for (uint32_t i = 0; i < count; i++) {
         struct shape_demand demands[FAMILIES_MAX + 1];
         char name[NAME_SIZE];
         char workload[NAME_SIZE];
+        char text[NEEDS_SIZE];
         struct shape_spec spec = { .name = name, .workload = workload, .demands = demands };
 
         (void)snprintf(name, sizeof(name), "shape%u", i);
@@ -184,8 +305,12 @@ void random_shapes(struct shapes *shapes, const struct catalogue *catalogue, str
                 .kill_ms = draw_delay(rng),
                 .upload_ms = draw_delay(rng),
             };
-        (void)shapes_add(shapes, &spec);
+        if (needs != NULL)
+            draw_needs(catalogue, &spec, text, needs);
+        ret[i] = shapes_add(shapes, &spec);
     }
+    shapes_bind(shapes, catalogue);
+    return count;
 }
 
 bool random_has_bonds(uint64_t seed)
@@ -212,25 +337,31 @@ static void draw_bonds(struct trace *trace, uint64_t seed)
     }
 }
 
-/* 'powers': how long they are, see skewed. */
-static void draw_jobs(struct trace *trace, int powers, struct rng *rng)
+/* How many jobs, of which shapes, and how long they are, see skewed. */
+struct work {
+    uint32_t jobs;
+    const uint32_t *shapes;
+    uint32_t shape_count;
+    int powers;
+};
+
+static void draw_jobs(struct trace *trace, const struct work *work, struct rng *rng)
 {
-    const uint32_t count = (uint32_t)random_between(rng, 20, 60);
     const msec_t gap = skewed(rng, 5 * MSEC_PER_SEC, 7);
     msec_t at = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < work->jobs; i++) {
         const char *name = &"abcdef"[rng_below(rng, 6)];
         const char *user = &"xyz"[rng_below(rng, 3)];
         struct trace_job job = {
             .id = i,
             .name = names_add(&trace->names, name, 1),
             .user = names_add(&trace->users, user, 1),
-            .shape = (uint32_t)rng_below(rng, trace->shapes.count),
+            .shape = work->shapes[rng_below(rng, work->shape_count)],
             .task_count = one_in(rng, 3) ? (uint32_t)random_between(rng, 2, 4) : 1,
             .gang = one_in(rng, 2),
             .arrival_ms = at,
-            .work_ms = skewed(rng, MSEC_PER_SEC, powers),
+            .work_ms = skewed(rng, MSEC_PER_SEC, work->powers),
             .estimate_ms = -1,
         };
 
@@ -298,16 +429,17 @@ static struct sim_faults draw_faults(struct rng *rng)
     return faults;
 }
 
-static void draw_contention(struct random_world *world, struct rng *rng)
+/* 'least': how fast, in thousands, two tasks are beside each other that disturb each other most. */
+static void draw_contention(struct random_world *world, int64_t least, struct rng *rng)
 {
     const uint32_t count = world->trace.shapes.workloads.count;
 
     contention_init_uniform(&world->contention, count,
-                            (double)random_between(rng, 800, 1000) / 1000);
+                            (double)random_between(rng, least + (1000 - least) / 3, 1000) / 1000);
     if (one_in(rng, 3))
         return;
     for (uint32_t i = 0; i < count * count; i++)
-        world->contention.pair[i] = (double)random_between(rng, 700, 1000) / 1000;
+        world->contention.pair[i] = (double)random_between(rng, least, 1000) / 1000;
 }
 
 static void draw_rhythm(struct sim_config *config, struct rng *rng)
@@ -337,41 +469,89 @@ static const struct policy *draw_policy(uint64_t seed, struct rng *rng)
     return seed % 7 == 1 || seed % 7 == 4 ? &policy_stint : drawn;
 }
 
-void random_world_draw(struct random_world *world, uint64_t seed)
+static void draw_config(struct random_world *world, uint64_t seed, struct rng *rng)
 {
-    struct rng rng;
-
-    rng_init(&rng, seed, 100);
-    *world = (struct random_world){ .has_faults = !one_in(&rng, 3) };
-    if (world->has_faults)
-        world->config.faults = draw_faults(&rng);
-
-    /* Where machines are lost, work must be short enough to get through between two losses. */
     const struct sim_faults faults = world->config.faults;
-
-    catalogue_init(&world->catalogue);
-    trace_init(&world->trace);
-    random_catalogue(&world->catalogue, &rng);
-    random_shapes(&world->trace.shapes, &world->catalogue, &rng);
-    draw_jobs(&world->trace, faults.lose_mean_ms > 0 ? 8 : 12, &rng);
-    draw_bonds(&world->trace, seed);
-    draw_contention(world, &rng);
-
     struct sim_config *config = &world->config;
 
     *config = (struct sim_config){
         .trace = &world->trace,
         .catalogue = &world->catalogue,
-        .contention = one_in(&rng, 4) ? NULL : &world->contention,
-        .policy = draw_policy(seed, &rng),
-        .estimates = (enum sim_estimates)rng_below(&rng, 3),
-        .noise_ppm = one_in(&rng, 2) ? 0 : (uint32_t)rng_below(&rng, 500000),
-        .default_rate = (double)random_between(&rng, 800, 1000) / 1000,
+        .contention = one_in(rng, 4) ? NULL : &world->contention,
+        .policy = draw_policy(seed, rng),
+        .estimates = (enum sim_estimates)rng_below(rng, 3),
+        .noise_ppm = one_in(rng, 2) ? 0 : (uint32_t)rng_below(rng, 500000),
+        .default_rate = (double)random_between(rng, 800, 1000) / 1000,
         .faults = faults,
         .seed = seed,
     };
-    random_options(config->policy, config->option, &rng);
-    draw_rhythm(config, &rng);
+    random_options(config->policy, config->option, rng);
+    draw_rhythm(config, rng);
+}
+
+static void draw_beginning(struct random_world *world, struct rng *rng)
+{
+    *world = (struct random_world){ .has_faults = !one_in(rng, 3) };
+    if (world->has_faults)
+        world->config.faults = draw_faults(rng);
+    catalogue_init(&world->catalogue);
+    trace_init(&world->trace);
+    random_catalogue(&world->catalogue, rng);
+}
+
+/* Where machines are lost, work must be short enough to get through between two losses. */
+static int powers_of(const struct random_world *world)
+{
+    return world->config.faults.lose_mean_ms > 0 ? 8 : 12;
+}
+
+void random_world_draw(struct random_world *world, uint64_t seed)
+{
+    struct work work;
+    struct rng rng;
+    uint32_t shapes[SHAPES_MAX];
+
+    rng_init(&rng, seed, 100);
+    draw_beginning(world, &rng);
+    work.shapes = shapes;
+    work.shape_count =
+        random_shapes_needing(&world->trace.shapes, &world->catalogue, &rng, NULL, shapes);
+    work.jobs = (uint32_t)random_between(&rng, 20, 60);
+    work.powers = powers_of(world);
+    draw_jobs(&world->trace, &work, &rng);
+    draw_bonds(&world->trace, seed);
+    draw_contention(world, 700, &rng);
+    draw_config(world, seed, &rng);
+}
+
+/* Dozens of tasks may share a machine, and each slows down all others, and not every policy heeds it: work must
+ * not become so slow that it does not get through between two losses, or that one task lasts for weeks. */
+static int64_t least_pace(const struct random_world *world)
+{
+    return world->config.faults.lose_mean_ms > 0 || world->trace.job_count > 30 ? 970 : 900;
+}
+
+void random_world_draw_wide(struct random_world *world, uint64_t seed)
+{
+    struct work work;
+    struct rng rng;
+    struct rng needs;
+    uint32_t shapes[SHAPES_MAX];
+
+    rng_init(&rng, seed, 102);
+    rng_init(&needs, seed, 103);
+    draw_beginning(world, &rng);
+    random_zones(&world->catalogue, &rng);
+    work.shapes = shapes;
+    work.shape_count =
+        random_shapes_needing(&world->trace.shapes, &world->catalogue, &rng, &needs, shapes);
+    work.jobs =
+        (uint32_t)(one_in(&rng, 20) ? random_between(&rng, 60, 150) : random_between(&rng, 5, 30));
+    work.powers = powers_of(world);
+    draw_jobs(&world->trace, &work, &rng);
+    draw_bonds(&world->trace, seed);
+    draw_contention(world, least_pace(world), &rng);
+    draw_config(world, seed, &rng);
 }
 
 static money_t highest_price(const struct catalogue *catalogue)
@@ -385,6 +565,20 @@ static money_t highest_price(const struct catalogue *catalogue)
             most = price->changes[k].per_hour > most ? price->changes[k].per_hour : most;
     }
     return most;
+}
+
+/* The longest boot of all types, and the wait for the next decision. */
+static msec_t longest_start(const struct random_world *world)
+{
+    msec_t most = 0;
+
+    for (uint32_t i = 0; i < world->catalogue.type_count; i++) {
+        const struct machine_type *type = &world->catalogue.types[i];
+        const msec_t start = machine_type_acquire_ms(type, 4) + type->setup_ms;
+
+        most = start > most ? start : most;
+    }
+    return most + world->config.round_ms;
 }
 
 void random_world_trouble(struct random_world *world, uint64_t seed)
@@ -413,9 +607,9 @@ void random_world_trouble(struct random_world *world, uint64_t seed)
     if (one_in(&rng, 3))
         control->place_retry_ms = skewed(&rng, MSEC_PER_SEC, 4);
     if (control->boot_timeout_ms > 0 && one_in(&rng, 2))
-        world->config.faults.dud_until_ms = skewed(&rng, minute, 10);
-    if (one_in(&rng, 3))
-        world->config.faults.risk_mean_ms = skewed(&rng, minute, 6);
+        world->config.faults.dud_until_ms = skewed(&rng, minute, 6);
+    if (one_in(&rng, 3)) /* a gang needs several machines at once that are not at risk */
+        world->config.faults.risk_mean_ms = 4 * longest_start(world) + skewed(&rng, minute, 6);
 }
 
 void random_world_done(struct random_world *world)

@@ -28,6 +28,10 @@ struct random_world {
 
 void random_world_draw(struct random_world *world, uint64_t seed);
 
+/* One with more to heed: several zones, work that may run on some offers only, wants a machine for itself or
+ * has to stay in one zone or market. Most are smaller, some larger. */
+void random_world_draw_wide(struct random_world *world, uint64_t seed);
+
 /* Whether the seed has jobs that are fixed and jobs that are spread; most have none, so that they mean
  * what they always did. */
 bool random_has_bonds(uint64_t seed);
@@ -44,7 +48,15 @@ void random_world_done(struct random_world *world);
 
 /* The parts, for tests that need no whole world. Shapes fit the catalogue that is given. */
 void random_catalogue(struct catalogue *catalogue, struct rng *rng);
+void random_zones(struct catalogue *catalogue, struct rng *rng);
 void random_shapes(struct shapes *shapes, const struct catalogue *catalogue, struct rng *rng);
+
+/* What they need besides is drawn from 'needs', which may be NULL. The shapes' rows into 'ret', of which there are
+ * SHAPES_MAX at most; how many is returned. */
+enum { SHAPES_MAX = 10 };
+
+uint32_t random_shapes_needing(struct shapes *shapes, const struct catalogue *catalogue,
+                               struct rng *rng, struct rng *needs, uint32_t *ret);
 void random_options(const struct policy *policy, int64_t *option, struct rng *rng);
 
 /* Evenly from 'low' to 'high', both included. */
