@@ -14,12 +14,13 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,    &verb_replay, &verb_commit,  &verb_catalogue, &verb_demo,  &verb_repro,
-    &verb_bench,  &verb_state,  &verb_status,  &verb_top,       &verb_plan,  &verb_explain,
-    &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,    &verb_drain, &verb_reload,
+    &verb_sim,     &verb_replay, &verb_commit,  &verb_pool,   &verb_catalogue,
+    &verb_demo,    &verb_repro,  &verb_bench,   &verb_state,  &verb_status,
+    &verb_top,     &verb_plan,   &verb_explain, &verb_ledger, &verb_doctor,
+    &verb_approve, &verb_reject, &verb_drain,   &verb_reload,
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 8 };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 9 };
 
 static void print_help(FILE *out)
 {
@@ -39,7 +40,7 @@ static void print_help(FILE *out)
         "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"
         "else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 public data not\n"
         "found (see STINT_DATA) or errors found (doctor), 4 measured something else than expected\n"
-        "(--check).\n"
+        "(--check) or cannot promise it (pool).\n"
         "\n"
         "First steps: stint sim examples/small.yaml, or as root stint demo. Where packages are\n"
         "installed, examples/ and docs/ are in /usr/share/doc/stint/, guides in\n"

@@ -32,6 +32,7 @@ extern const struct verb verb_replay;
 extern const struct verb verb_repro;
 extern const struct verb verb_catalogue;
 extern const struct verb verb_commit;
+extern const struct verb verb_pool;
 extern const struct verb verb_demo;
 extern const struct verb verb_state;
 extern const struct verb verb_bench;

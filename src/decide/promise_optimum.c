@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    PROGRAMS_MOST = 60,
-    NODES_MOST = 20000,
+    PROGRAMS_MOST = 20,
+    NODES_MOST = 5000,
     SCENARIOS_A_ROUND = 12,
     SCENARIOS_MOST = 1200,
 };
@@ -353,6 +353,7 @@ int promise_optimum(const struct promise *promise, const struct milp_solver *sol
     struct promise_pool pool = promise_k_of_n(promise, arena);
     struct promise_pool candidate = { .machines = ARENA_ARRAY(arena, uint32_t, promise->count) };
     double x[PROMISE_OPTIMUM_OFFERS] = { 0 };
+    const bool is_mixed = promise->states != NULL && !promise->only_joint;
     money_t bound = 0;
     uint32_t programs = 0;
     bool is_proven = false;
@@ -362,7 +363,8 @@ int promise_optimum(const struct promise *promise, const struct milp_solver *sol
     choose_offers(&program, pool.machines);
     list_scenarios(&program);
     (void)add_short(&program, x, program.count + 1);
-    while (!is_proven && programs < PROGRAMS_MOST && program.in_count < SCENARIOS_MOST) {
+    while (!is_mixed && !is_proven && programs < PROGRAMS_MOST &&
+           program.in_count < SCENARIOS_MOST) {
         struct milp_answer answer;
         const int rc = solve(&program, solver, x, &answer);
 

@@ -13,6 +13,8 @@
  *
  * Offers:    a program has room for PROMISE_OPTIMUM_OFFERS. Of more, those are taken that good pools
  *            are made of; the bound is then one on pools of these offers.
+ * Models:    independence, or the joint states of a history. Where both must hold at once no program is
+ *            solved: the answer is that of promise_k_of_n with promise_improve, without a bound.
  * Promises:  never dearer than promise_k_of_n with promise_improve. Nothing here depends on a clock.
  * Costs:     as the solver pleases, bounded by a number of nodes and of programs.
  */
