@@ -24,19 +24,19 @@ enum {
 
 static const int64_t sizes[SIZES] = { 1, 2, 4, 8, 16, 24, 32, 48 };
 
-static void add_type(struct catalogue *catalogue, uint32_t number)
+/* From 2 to 8 GiB a core, so that no family is needless. */
+static void add_type(struct catalogue *catalogue, uint32_t number, uint32_t families)
 {
-    static const int64_t gib_per_core[] = { 2, 4, 8 };
     const uint32_t family = number / SIZES;
     const int64_t cores = 2 * sizes[number % SIZES];
-    const int64_t gib = cores * gib_per_core[family % 3];
+    const int64_t mib = cores * (2048 + 6144 * (int64_t)family / (families > 1 ? families - 1 : 1));
     const struct machine_type type = {
-        .capacity = { { cores * 1000, gib * 1024, family % 5 == 4 ? cores * 1000 / 8 : 0 } },
+        .capacity = { { cores * 1000, mib, family % 5 == 4 ? cores * 1000 / 8 : 0 } },
         .acquire_ms = 30 * MSEC_PER_SEC,
         .setup_ms = 90 * MSEC_PER_SEC,
         .release_ms = 5 * MSEC_PER_SEC,
     };
-    const money_t price = (cores * 40000 + gib * 4000 + type.capacity.amount[RES_ACCEL] * 800) *
+    const money_t price = (cores * 40000 + mib * 4 + type.capacity.amount[RES_ACCEL] * 800) *
                           (1000 + 10 * (money_t)(number % SIZES) + family % 17) / 1000;
     const struct price_change now = { .at = 0, .per_hour = price };
     char name[NAME_SIZE];
@@ -207,7 +207,7 @@ void bench_cluster_init(struct bench_cluster *cluster, const struct bench_spec *
     catalogue_init(&cluster->catalogue);
     shapes_init(&cluster->shapes);
     for (uint32_t i = 0; i < spec->types; i++)
-        add_type(&cluster->catalogue, i);
+        add_type(&cluster->catalogue, i, (spec->types + SIZES - 1) / SIZES);
     for (uint32_t i = 0; i < spec->shapes; i++)
         add_shape(&cluster->shapes, i);
     view_init(&cluster->view, &cluster->catalogue, &cluster->shapes);

@@ -146,6 +146,7 @@ static double processor_ms(void)
 /* What a decision came to. */
 struct timed {
     double ms;
+    money_t price; /* of what is rented, for an hour */
     struct plan plan;
 };
 
@@ -172,6 +173,9 @@ static struct timed decide(const struct arguments *arguments, struct bench_clust
     reservation_update(&cluster->view);
     policy_decide(arguments->policy, &input, &timed.plan);
     timed.ms = processor_ms() - before;
+    timed.price = 0;
+    for (uint32_t i = 0; i < timed.plan.rent_count; i++)
+        timed.price += cluster->view.offer_price[timed.plan.rents[i].offer];
     colocation_done(&knowledge.colocation);
     return timed;
 }
@@ -199,14 +203,17 @@ static double median(double *ms, uint32_t count)
 }
 
 static void add_row(struct report_table *table, const struct arguments *arguments,
-                    const struct plan *plan, double ms, double fresh_ms, double most_ms)
+                    const struct timed *timed, double ms, double fresh_ms, double most_ms)
 {
+    const struct plan *plan = &timed->plan;
+
     report_table_add_text(table, arguments->policy->name);
     report_table_add_integer(table, arguments->spec.machines);
     report_table_add_integer(table, arguments->spec.tasks);
     report_table_add_integer(table, arguments->is_plan ? 0 : arguments->changes);
     report_table_add_integer(table, plan->rent_count);
     report_table_add_integer(table, plan->place_count);
+    report_table_add_money(table, timed->price);
     report_table_add_real(table, ms);
     report_table_add_real(table, most_ms);
     report_table_add_real(table, fresh_ms);
@@ -221,7 +228,7 @@ static void measure_plan(const struct arguments *arguments, struct bench_cluster
 
     const struct timed timed = next_plan(arguments, cluster, NULL, &arena);
 
-    add_row(table, arguments, &timed.plan, timed.ms, timed.ms, timed.ms);
+    add_row(table, arguments, &timed, timed.ms, timed.ms, timed.ms);
     arena_done(&arena);
 }
 
@@ -249,7 +256,7 @@ static void measure_change(const struct arguments *arguments, struct bench_clust
     const struct timed fresh = decide(arguments, cluster, NULL, &arena);
     const double middle = median(ms, arguments->rounds);
 
-    add_row(table, arguments, &timed.plan, middle, fresh.ms, ms[arguments->rounds - 1]);
+    add_row(table, arguments, &timed, middle, fresh.ms, ms[arguments->rounds - 1]);
     policy_memory_destroy(arguments->policy, memory);
     mem_free(ms);
     arena_done(&arena);
@@ -265,6 +272,7 @@ static int run(int argc, char **argv)
         { .key = "changes", .heading = "changes", .kind = REPORT_INTEGER },
         { .key = "rents", .heading = "rents", .kind = REPORT_INTEGER },
         { .key = "places", .heading = "places", .kind = REPORT_INTEGER },
+        { .key = "price", .heading = "$/h", .kind = REPORT_MONEY, .digits = 2 },
         { .key = "milliseconds", .heading = "plan, ms", .kind = REPORT_DECIMAL, .digits = 3 },
         { .key = "slowest_ms", .heading = "slowest, ms", .kind = REPORT_DECIMAL, .digits = 3 },
         { .key = "fresh_ms", .heading = "fresh, ms", .kind = REPORT_DECIMAL, .digits = 3 },

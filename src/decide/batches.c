@@ -4,19 +4,32 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "decide/runtime_bins.h"
 #include "decide/stuck_gangs.h"
 
 enum { RUNTIME_BITS = 5 }; /* of a runtime that are compared: 16 steps between powers of two */
 
+/* A batch in the making. */
 struct draft {
-    msec_t runtime;
-    msec_t about; /* the same, the bits that matter */
-    uint64_t order;
+    msec_t about; /* the bits of the runtime that matter */
     uint32_t shape;
     uint32_t apart;
-    uint32_t task;
     bool together;
+    bool is_mixed;  /* its tasks are not in the order of arrival yet */
+    msec_t runtime; /* the longest */
+    uint64_t order; /* of the last one */
+    uint32_t count;
+    uint32_t begin; /* of its tasks */
+};
+
+struct drafts {
+    struct arena *arena;
+    struct draft *rows;
+    uint32_t count;
+    uint32_t room;
+    uint32_t *slots; /* by their keys: the number of a draft, + 1; 0: the slot is free */
+    uint32_t size;   /* of them: a power of two */
 };
 
 static msec_t about(msec_t runtime)
@@ -28,33 +41,79 @@ static msec_t about(msec_t runtime)
     return (msec_t)(value >> dropped << dropped);
 }
 
-/* Whether both are of one batch; 'ret' has the order of the two batches. */
-static bool same_batch(const struct draft *a, const struct draft *b, int *ret)
+/* Which of two batches comes first; 0: they are one. */
+static int order_of(const struct draft *a, const struct draft *b)
 {
-    *ret = 0;
     if (a->about != b->about)
-        *ret = a->about > b->about ? -1 : 1;
-    else if (a->shape != b->shape)
-        *ret = a->shape < b->shape ? -1 : 1;
-    else if (a->apart != b->apart)
-        *ret = a->apart < b->apart ? -1 : 1;
-    else if (a->together != b->together)
-        *ret = a->together ? -1 : 1;
-    return *ret == 0;
+        return a->about > b->about ? -1 : 1;
+    if (a->shape != b->shape)
+        return a->shape < b->shape ? -1 : 1;
+    if (a->apart != b->apart)
+        return a->apart < b->apart ? -1 : 1;
+    return (int)b->together - (int)a->together;
 }
 
 static int compare_drafts(const void *left, const void *right)
 {
-    const struct draft *a = left;
-    const struct draft *b = right;
-    int order;
-
-    if (!same_batch(a, b, &order))
-        return order;
-    return (a->order > b->order) - (a->order < b->order);
+    return order_of(*(struct draft *const *)left, *(struct draft *const *)right);
 }
 
-static uint32_t list_drafts(const struct view *view, struct draft *drafts)
+/* The slot of the batch, or the free one where it would be. */
+static uint32_t *slot_of(const struct drafts *drafts, const struct draft *key)
+{
+    const uint64_t hash = map_mix(
+        (uint64_t)key->about ^
+        map_mix((uint64_t)key->shape << 33 ^ (uint64_t)key->apart << 1 ^ (uint64_t)key->together));
+    const uint32_t mask = drafts->size - 1;
+    uint32_t at = (uint32_t)hash & mask;
+
+    while (drafts->slots[at] != 0 && order_of(&drafts->rows[drafts->slots[at] - 1], key) != 0)
+        at = (at + 1) & mask;
+    return &drafts->slots[at];
+}
+
+static void grow(struct drafts *drafts)
+{
+    enum { FIRST_ROOM = 64 };
+
+    const struct drafts old = *drafts;
+
+    drafts->room = old.room > 0 ? old.room * 2 : FIRST_ROOM;
+    drafts->size = drafts->room * 2;
+    drafts->rows = ARENA_ARRAY(old.arena, struct draft, drafts->room);
+    drafts->slots = ARENA_ARRAY(old.arena, uint32_t, drafts->size);
+    for (uint32_t i = 0; i < old.count; i++) {
+        drafts->rows[i] = old.rows[i];
+        *slot_of(drafts, &drafts->rows[i]) = i + 1;
+    }
+}
+
+/* Add a task of a batch with that key. Returns the number of the batch. */
+static uint32_t add_task(struct drafts *drafts, const struct draft *key)
+{
+    if (drafts->count == drafts->room)
+        grow(drafts);
+
+    uint32_t *slot = slot_of(drafts, key);
+
+    if (*slot == 0) {
+        drafts->rows[drafts->count++] = *key;
+        *slot = drafts->count;
+    }
+
+    struct draft *draft = &drafts->rows[*slot - 1];
+
+    draft->is_mixed = draft->is_mixed || key->order < draft->order;
+    draft->order = key->order;
+    draft->count++;
+    if (key->runtime > draft->runtime)
+        draft->runtime = key->runtime;
+    return *slot - 1;
+}
+
+/* All tasks and the batch of each. Returns how many there are. */
+static uint32_t list_tasks(const struct view *view, struct drafts *drafts, uint32_t *tasks,
+                           uint32_t *of_task)
 {
     uint32_t count = 0;
 
@@ -62,51 +121,92 @@ static uint32_t list_drafts(const struct view *view, struct draft *drafts)
     {
         const uint32_t job = view->task.job[task];
         const msec_t runtime = runtime_of_task(view, task, RUNTIME_REMAINING);
-
-        if (stuck_gangs_has(view, task))
-            continue;
-        drafts[count++] = (struct draft){
-            .runtime = runtime,
+        const struct draft key = {
             .about = about(runtime),
-            .order = view->task.order[task],
             .shape = view->task.shape[task],
             .apart = view->job.spread[job] ? job : ROW_NONE,
-            .task = task,
             .together = view->job.gang[job] && view->job.task_count[job] > 1,
+            .runtime = runtime,
+            .order = view->task.order[task],
         };
+
+        assert(runtime >= 0);
+        if (stuck_gangs_has(view, task))
+            continue;
+        tasks[count] = task;
+        of_task[count++] = add_task(drafts, &key);
     }
-    if (count > 0)
-        qsort(drafts, count, sizeof(*drafts), compare_drafts);
     return count;
+}
+
+struct arrival {
+    uint64_t order;
+    uint32_t task;
+};
+
+static int compare_arrivals(const void *left, const void *right)
+{
+    const struct arrival *a = left;
+    const struct arrival *b = right;
+
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Bring the tasks into the order of arrival. */
+static void sort_tasks(const struct view *view, struct batch *batch, struct arena *arena)
+{
+    struct arrival *arrivals = ARENA_ARRAY(arena, struct arrival, batch->left);
+
+    for (uint32_t i = 0; i < batch->left; i++)
+        arrivals[i] = (struct arrival){ view->task.order[batch->tasks[i]], batch->tasks[i] };
+    qsort(arrivals, batch->left, sizeof(*arrivals), compare_arrivals);
+    for (uint32_t i = 0; i < batch->left; i++)
+        batch->tasks[i] = arrivals[i].task;
+}
+
+/* The batches in their order, with room for their tasks. */
+static struct draft **sort_drafts(struct drafts *drafts)
+{
+    struct draft **sorted = ARENA_ARRAY(drafts->arena, struct draft *, drafts->count);
+    uint32_t begin = 0;
+
+    for (uint32_t i = 0; i < drafts->count; i++)
+        sorted[i] = &drafts->rows[i];
+    if (drafts->count > 0)
+        qsort(sorted, drafts->count, sizeof(struct draft *), compare_drafts);
+    for (uint32_t i = 0; i < drafts->count; i++) {
+        sorted[i]->begin = begin;
+        begin += sorted[i]->count;
+    }
+    return sorted;
 }
 
 void batches_build(struct batches *batches, const struct view *view, struct arena *arena)
 {
-    struct draft *drafts = ARENA_ARRAY(arena, struct draft, view->task.waiting_count);
-    const uint32_t count = list_drafts(view, drafts);
+    struct drafts drafts = { .arena = arena };
+    uint32_t *listed = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count);
+    uint32_t *of_task = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count);
+    const uint32_t count = list_tasks(view, &drafts, listed, of_task);
+    struct draft **sorted = sort_drafts(&drafts);
     uint32_t *tasks = ARENA_ARRAY(arena, uint32_t, count);
 
-    *batches = (struct batches){ .view = view };
-    batches->rows = ARENA_ARRAY(arena, struct batch, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct draft *draft = &drafts[i];
-        int order;
+    for (uint32_t i = 0; i < count; i++)
+        tasks[drafts.rows[of_task[i]].begin++] = listed[i];
+    *batches = (struct batches){ .view = view, .count = drafts.count };
+    batches->rows = ARENA_ARRAY(arena, struct batch, drafts.count);
+    for (uint32_t i = 0; i < drafts.count; i++) {
+        const struct draft *draft = sorted[i];
 
-        tasks[i] = draft->task;
-        if (i == 0 || !same_batch(&drafts[i - 1], draft, &order))
-            batches->rows[batches->count++] = (struct batch){
-                .shape = draft->shape,
-                .apart = draft->apart,
-                .together = draft->together,
-                .tasks = &tasks[i],
-            };
-
-        struct batch *batch = &batches->rows[batches->count - 1];
-
-        assert(draft->runtime >= 0);
-        batch->left++;
-        if (draft->runtime > batch->runtime)
-            batch->runtime = draft->runtime;
+        batches->rows[i] = (struct batch){
+            .shape = draft->shape,
+            .apart = draft->apart,
+            .together = draft->together,
+            .runtime = draft->runtime,
+            .tasks = &tasks[draft->begin - draft->count],
+            .left = draft->count,
+        };
+        if (draft->is_mixed)
+            sort_tasks(view, &batches->rows[i], arena);
     }
 }
 

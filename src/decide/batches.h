@@ -8,7 +8,8 @@
  *
  * Promises:  within a batch tasks are in the order of arrival; batches of equal length in the order of
  *            their shapes.
- * Costs:     O(n log n) to build for n tasks that wait.
+ * Costs:     O(n + b log b) to build for n tasks that wait in b batches, and a sort of those batches whose tasks
+ *            are not in the order of arrival.
  * Memory:    the arena's.
  */
 #ifndef STINT_DECIDE_BATCHES_H

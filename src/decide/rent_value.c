@@ -3,13 +3,23 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "decide/lease.h"
 #include "decide/offer_classes.h"
 #include "decide/reservation.h"
 #include "decide/risk.h"
 
-enum { WINDOW = 64, MOMENTS = 64 };
+enum {
+    WINDOW = 64,
+    MOMENTS = 64,
+    MANY_BATCHES = 256, /* from so many on there are, */
+    WAYS_MAX = 48,      /* at the most so many ways to get a machine; */
+    MANY_WAYS = 16,     /* and of so many not all are tried each time, */
+    ALL_AGAIN = 4,      /* but every fourth time */
+};
+
+#define NEARLY 0.8 /* of the best value: who had that is tried each time */
 
 /* Some tasks of a batch leave the machine at 'at', from now. */
 struct leaving {
@@ -51,6 +61,13 @@ struct trial {
     double value;
 };
 
+/* A batch that is looked at. */
+struct row {
+    struct batch *batch;
+    const struct res *demand; /* of each task, if it takes the same everywhere; else NULL */
+    struct res least; /* what each task of this batch and of those that follow takes at the least */
+};
+
 struct renter {
     struct batches *batches;
     const struct view *view;
@@ -60,16 +77,20 @@ struct renter {
     struct offer_classes classes; /* of the tasks in the batches */
     struct way *ways;
     uint32_t way_count;
-    uint32_t *idle;        /* per offer: the empty machine with most time paid, + 1; 0: none */
-    uint32_t first;        /* batch that may have tasks left */
-    uint32_t rows[WINDOW]; /* batches that are looked at */
+    bool has_idle;
+    uint32_t *idle;          /* per offer: the empty machine with most time paid, + 1; 0: none */
+    uint32_t first;          /* batch that may have tasks left */
+    struct row rows[WINDOW]; /* batches that are looked at */
     uint32_t row_count;
-    uint64_t left; /* tasks in them */
+    uint64_t left;      /* tasks in them */
+    double *values;     /* per way */
+    bool *is_contender; /* per way: it was nearly the best; NULL: all are tried each time */
+    uint32_t tried;     /* how often a machine was chosen */
 };
 
 static const struct batch *batch_of(const struct renter *renter, uint32_t row)
 {
-    return &renter->batches->rows[renter->rows[row]];
+    return renter->rows[row].batch;
 }
 
 /* Whether some shape asks for other amounts in some family. */
@@ -138,28 +159,36 @@ static bool is_dearer_way(const struct way *a, const struct way *b)
     return true;
 }
 
-/* Whether what can be done on a machine of 'a' can be done on one of 'b', as soon and for no more. Of
- * two that are alike the one with the first offer is kept. */
-static bool is_beaten(const struct offer_classes *classes, const struct way *a, const struct way *b,
-                      bool choosy)
+/* Whether what can be done on a machine of 'a' can be done on one of 'b', as soon and billed alike. */
+static bool is_as_good(const struct offer_classes *classes, const struct way *a,
+                       const struct way *b, bool choosy)
 {
-    const struct view *view = classes->view;
-
-    if (!is_dearer_way(a, b))
-        return false;
-
-    const struct offer *offer_a = &view->catalogue->offers[a->rivals->offer];
-    const struct offer *offer_b = &view->catalogue->offers[b->rivals->offer];
-    const struct machine_type *of_a = &view->catalogue->types[offer_a->type];
-    const struct machine_type *of_b = &view->catalogue->types[offer_b->type];
+    const struct catalogue *catalogue = classes->view->catalogue;
+    const struct offer *offer_a = &catalogue->offers[a->rivals->offer];
+    const struct offer *offer_b = &catalogue->offers[b->rivals->offer];
+    const struct machine_type *of_a = &catalogue->types[offer_a->type];
+    const struct machine_type *of_b = &catalogue->types[offer_b->type];
 
     return res_fits(&of_a->capacity, &of_b->capacity) && of_b->acquire_ms == of_a->acquire_ms &&
            of_b->setup_ms <= of_a->setup_ms &&
            offer_b->billing.step_ms == offer_a->billing.step_ms &&
            offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
            (!choosy || of_a->family == of_b->family) &&
-           offer_classes_imply(classes, a->rivals->offer, b->rivals->offer) &&
-           (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
+           offer_classes_imply(classes, a->rivals->offer, b->rivals->offer);
+}
+
+/* Whether it can be done there for no more. Of two that are alike the one with the first offer is kept. */
+static bool is_beaten(const struct offer_classes *classes, const struct way *a, const struct way *b,
+                      bool choosy)
+{
+    if (!is_dearer_way(a, b) || !is_as_good(classes, a, b, choosy))
+        return false;
+
+    const struct catalogue *catalogue = classes->view->catalogue;
+    const struct machine_type *of_a = catalogue_type_of(catalogue, a->rivals->offer);
+    const struct machine_type *of_b = catalogue_type_of(catalogue, b->rivals->offer);
+
+    return (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
             !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
 }
 
@@ -234,12 +263,56 @@ static void list_ways(struct renter *renter)
     drop_beaten(renter);
 }
 
+static int compare_prices(const void *left, const void *right)
+{
+    const struct way *a = left;
+    const struct way *b = right;
+
+    if (a->least > b->least)
+        return -1;
+    if (a->least < b->least)
+        return 1;
+    return (a->rivals->offer > b->rivals->offer) - (a->rivals->offer < b->rivals->offer);
+}
+
+/* Keep no more than WAYS_MAX ways: from the dearest on, those that no larger one replaces at a price that is hardly
+ * higher. What is hardly grows until there are few enough. */
+static void merge_alike(struct renter *renter)
+{
+    struct way *all = renter->ways;
+    const uint32_t count = renter->way_count;
+    const bool choosy = is_choosy(renter->view->shapes);
+    double more = 0.005;
+
+    if (count <= WAYS_MAX)
+        return;
+    qsort(all, count, sizeof(*all), compare_prices);
+    for (; renter->way_count > WAYS_MAX && more < 0.5; more *= 1.25) {
+        struct way *kept = ARENA_ARRAY(renter->plan->arena, struct way, count);
+
+        renter->way_count = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t k = 0;
+
+            while (k < renter->way_count &&
+                   (kept[k].least > all[i].least * (1 + more) ||
+                    kept[k].most > all[i].most * (1 + more) ||
+                    !is_as_good(&renter->classes, &all[i], &kept[k], choosy)))
+                k++;
+            if (k == renter->way_count)
+                kept[renter->way_count++] = all[i];
+        }
+        renter->ways = kept;
+    }
+}
+
 static void list_idle(struct renter *renter)
 {
     const struct view *view = renter->view;
 
     for (uint32_t offer = 0; offer < view->catalogue->offer_count; offer++)
         renter->idle[offer] = 0;
+    renter->has_idle = view->instance.empty_first != ROW_NONE;
     EMPTY_EACH(instance, view)
     {
         uint32_t *best = &renter->idle[view->instance.offer[instance]];
@@ -247,6 +320,36 @@ static void list_idle(struct renter *renter)
         if (view_is_open(view, instance) && runtime_bins_is_untouched(renter->bins, instance) &&
             (*best == 0 || lease_left(view, instance) > lease_left(view, *best - 1)))
             *best = instance + 1;
+    }
+}
+
+/* What a task of the shape takes, if that is the same everywhere, else NULL. */
+static const struct res *demand_everywhere(const struct shapes *shapes, uint32_t shape)
+{
+    const struct shape *row = &shapes->rows[shape];
+    const struct shape_demand *demand = &shapes->demands[row->demand_first];
+
+    return row->offers == OFFERS_ALL && !row->whole && row->demand_count == 1 &&
+                   demand->family == FAMILY_NONE
+               ? &demand->res
+               : NULL;
+}
+
+/* From the last row on: what is taken at the least by those that follow. */
+static void note_least(struct renter *renter)
+{
+    struct res least = { { 0 } };
+
+    for (uint32_t i = renter->row_count; i-- > 0;) {
+        const struct res *demand = renter->rows[i].demand;
+
+        for (int kind = 0; kind < RES_KINDS; kind++) {
+            const int64_t amount = demand != NULL ? demand->amount[kind] : 0;
+
+            if (i + 1 == renter->row_count || amount < least.amount[kind])
+                least.amount[kind] = amount;
+        }
+        renter->rows[i].least = least;
     }
 }
 
@@ -262,17 +365,24 @@ static void look(struct renter *renter)
     for (uint32_t i = renter->first; i < batches->count && renter->row_count < WINDOW; i++) {
         if (batches->rows[i].left == 0)
             continue;
-        renter->rows[renter->row_count++] = i;
+        renter->rows[renter->row_count++] = (struct row){
+            .batch = &batches->rows[i],
+            .demand = demand_everywhere(renter->view->shapes, batches->rows[i].shape),
+        };
         renter->left += batches->rows[i].left;
     }
+    note_least(renter);
 }
 
 /* What a task of the batch takes of the machine, or NULL. */
 static const struct res *demand_of(const struct renter *renter, const struct trial *trial,
-                                   const struct batch *batch)
+                                   uint32_t row)
 {
     const struct view *view = renter->view;
+    const struct batch *batch = batch_of(renter, row);
 
+    if (renter->rows[row].demand != NULL)
+        return renter->rows[row].demand;
     if (trial->instance != ROW_NONE)
         return view_shape_demand(view, batch->shape, trial->instance);
     return shape_demand_at(view->shapes, batch->shape, view->catalogue, trial->offer);
@@ -283,7 +393,7 @@ static void put(const struct renter *renter, struct trial *trial, uint32_t row, 
                 msec_t at)
 {
     const struct batch *batch = batch_of(renter, row);
-    const struct res *demand = demand_of(renter, trial, batch);
+    const struct res *demand = demand_of(renter, trial, row);
     const msec_t end = at + batch->runtime;
 
     assert(count > 0);
@@ -312,26 +422,41 @@ static bool has_sibling(const struct renter *renter, const struct trial *trial, 
     return false;
 }
 
+/* How many tasks of the batch are put beside each other on what is free: as many as fit, or its share of them. */
+static uint32_t fit_at_once(const struct renter *renter, const struct trial *trial, uint32_t row,
+                            bool is_share)
+{
+    const struct res *demand = demand_of(renter, trial, row);
+    struct batch batch = *batch_of(renter, row);
+
+    batch.left -= trial->at_once[row];
+    if (batch.left == 0 || demand == NULL || !res_fits(demand, &trial->free) ||
+        (batch.apart != ROW_NONE && trial->at_once[row] > 0) || has_sibling(renter, trial, row))
+        return 0;
+    if (!is_share)
+        return batch_fit(&batch, demand, &trial->free);
+    if ((uint64_t)batch.left * batch.left <= renter->left)
+        return 1; /* a share of no more than all of them */
+
+    const uint64_t fit = batch_fit(&batch, demand, &trial->free);
+
+    return (uint32_t)((fit * batch.left + renter->left - 1) / renter->left);
+}
+
 /* Tasks side by side. At first each batch gets a share of the machine as large as its share of all that
  * wait, so that different tasks complement each other; then what is left is filled from the longest on. */
 static void fill_at_once(const struct renter *renter, struct trial *trial)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t row = 0; row < renter->row_count; row++) {
-            struct batch batch = *batch_of(renter, row);
+            if (!res_fits(&renter->rows[row].least, &trial->free))
+                break; /* nor do those that follow */
 
-            batch.left -= trial->at_once[row];
-            if (batch.left == 0 || (batch.apart != ROW_NONE && trial->at_once[row] > 0) ||
-                has_sibling(renter, trial, row))
-                continue;
+            const uint32_t fit = fit_at_once(renter, trial, row, pass == 0);
 
-            uint64_t fit = batch_fit(&batch, demand_of(renter, trial, &batch), &trial->free);
-
-            if (pass == 0)
-                fit = (fit * batch.left + renter->left - 1) / renter->left;
-            trial->at_once[row] += (uint32_t)fit;
+            trial->at_once[row] += fit;
             if (fit > 0)
-                put(renter, trial, row, (uint32_t)fit, trial->ready);
+                put(renter, trial, row, fit, trial->ready);
         }
     }
 }
@@ -347,7 +472,7 @@ static msec_t next_leaving(const struct renter *renter, struct trial *trial)
     }
 
     const struct leaving leaving = trial->leaving[next];
-    const struct res *demand = demand_of(renter, trial, batch_of(renter, leaving.batch));
+    const struct res *demand = demand_of(renter, trial, leaving.batch);
 
     trial->leaving[next] = trial->leaving[--trial->leaving_count];
     for (int kind = 0; kind < RES_KINDS; kind++)
@@ -374,7 +499,7 @@ static void fill_later(const struct renter *renter, struct trial *trial)
                 at + batch_waited(renter->view, &batch) > renter->limits->paid_wait)
                 continue;
 
-            const uint32_t fit = batch_fit(&batch, demand_of(renter, trial, &batch), &trial->free);
+            const uint32_t fit = batch_fit(&batch, demand_of(renter, trial, row), &trial->free);
 
             trial->later[row] += fit;
             if (fit > 0)
@@ -417,7 +542,7 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
     const struct batch *first = batch_of(renter, 0);
     double work = 0;
 
-    if (batch_fit(first, demand_of(renter, trial, first), &trial->free) == 0)
+    if (batch_fit(first, demand_of(renter, trial, 0), &trial->free) == 0)
         return false;
     fill_at_once(renter, trial);
     fill_later(renter, trial);
@@ -425,6 +550,8 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
     for (uint32_t row = 0; row < renter->row_count; row++) {
         const struct batch *batch = batch_of(renter, row);
 
+        if (trial->at_once[row] + trial->later[row] == 0)
+            continue;
         work += (double)(trial->at_once[row] + trial->later[row]) * (double)batch->runtime *
                 (double)view->shape_price[batch->shape] / (double)MSEC_PER_HOUR;
     }
@@ -482,10 +609,11 @@ struct choice {
     bool found;
 };
 
-static void consider(const struct renter *renter, struct trial *trial, struct choice *choice)
+/* Whether the machine holds the first batch. */
+static bool consider(const struct renter *renter, struct trial *trial, struct choice *choice)
 {
     if (!try_machine(renter, trial))
-        return;
+        return false;
     if (!choice->found || is_better(renter->view, trial, &choice->best)) {
         if (choice->found && choice->best.offer != trial->offer) {
             choice->runner_up = choice->best.offer;
@@ -497,23 +625,53 @@ static void consider(const struct renter *renter, struct trial *trial, struct ch
         choice->runner_up = trial->offer;
         choice->runner_up_value = trial->value;
     }
+    return true;
 }
 
-static void choose(const struct renter *renter, struct choice *ret)
+static void consider_idle(const struct renter *renter, struct choice *ret)
 {
     *ret = (struct choice){ .runner_up = OFFER_NONE, .runner_up_value = -1 };
-    for (uint32_t offer = 0; offer < renter->view->catalogue->offer_count; offer++) {
+    for (uint32_t offer = 0; offer < renter->view->catalogue->offer_count && renter->has_idle;
+         offer++) {
         if (renter->idle[offer] != 0) {
             struct trial trial = idle_trial(renter->view, renter->idle[offer] - 1);
 
-            consider(renter, &trial, ret);
+            (void)consider(renter, &trial, ret);
         }
     }
+}
+
+/* Among those that were nearly the best. False: it is time to try all, or one of them does not hold the first batch,
+ * where others may be better. */
+static bool choose_contender(struct renter *renter, struct choice *ret)
+{
+    if (renter->is_contender == NULL || renter->tried++ % ALL_AGAIN == 0)
+        return false;
+    consider_idle(renter, ret);
+    for (uint32_t i = 0; i < renter->way_count; i++) {
+        if (!renter->is_contender[i])
+            continue;
+
+        struct trial trial = fresh_trial(renter->view, renter->ways[i].rivals);
+
+        if (!consider(renter, &trial, ret))
+            return false;
+    }
+    return ret->found;
+}
+
+static void choose(struct renter *renter, struct choice *ret)
+{
+    if (choose_contender(renter, ret))
+        return;
+    consider_idle(renter, ret);
     for (uint32_t i = 0; i < renter->way_count; i++) {
         struct trial trial = fresh_trial(renter->view, renter->ways[i].rivals);
 
-        consider(renter, &trial, ret);
+        renter->values[i] = consider(renter, &trial, ret) ? trial.value : 0;
     }
+    for (uint32_t i = 0; i < renter->way_count && renter->is_contender != NULL; i++)
+        renter->is_contender[i] = renter->values[i] >= ret->best.value * NEARLY;
 }
 
 /* How often the same machine can be filled in the same way. */
@@ -560,7 +718,7 @@ static void carry_out(struct renter *renter, const struct choice *choice)
     if (fresh)
         target = plan_rent(renter->plan, trial->offer, why);
     for (uint32_t row = 0; row < renter->row_count; row++) {
-        struct batch *batch = &renter->batches->rows[renter->rows[row]];
+        struct batch *batch = renter->rows[row].batch;
 
         for (uint32_t i = 0; i < trial->at_once[row]; i++) {
             const uint32_t task = batch_take_first(batch);
@@ -600,6 +758,11 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     if (renter.row_count == 0)
         return;
     list_ways(&renter);
+    if (batches->count >= MANY_BATCHES)
+        merge_alike(&renter);
+    renter.values = ARENA_ARRAY(plan->arena, double, renter.way_count);
+    if (batches->count >= MANY_BATCHES && renter.way_count >= MANY_WAYS)
+        renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.way_count);
     list_idle(&renter);
     for (;;) {
         struct choice choice;
@@ -609,7 +772,8 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
             return;
         choose(&renter, &choice);
         if (!choice.found) {
-            renter.first = renter.rows[0] + 1; /* nothing holds it: it waits */
+            renter.first = (uint32_t)(renter.rows[0].batch - batches->rows) +
+                           1; /* nothing holds it: it waits */
             continue;
         }
         for (uint32_t i = repeats(&renter, &choice.best); i > 0; i--)

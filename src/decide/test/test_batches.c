@@ -57,6 +57,54 @@ TEST(tasks_are_taken_from_both_ends)
     yard_done(&yard);
 }
 
+TEST(within_a_batch_tasks_are_in_the_order_of_arrival_however_they_wait)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    const uint32_t first = yard_job(&yard, ONE_CPU, 3, false);
+    const uint32_t mixed[] = { first + 2, first, first + 1 };
+
+    view_show_waiting(&yard.view, NULL, 0);
+    view_show_waiting(&yard.view, mixed, 3);
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batches.count, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(batches.rows[0].tasks[i], first + i);
+    yard_done(&yard);
+}
+
+/* More than the first table holds. */
+TEST(many_batches_are_told_apart)
+{
+    enum { MANY = 500 };
+
+    struct yard yard;
+    struct batches batches;
+    uint32_t tasks = 0;
+
+    minute_yard_init(&yard);
+    for (uint32_t i = 0; i < MANY; i++) {
+        const msec_t runtime = (msec_t)16 << (i % 250 / 16);
+
+        minute_yard_tasks(&yard, i < MANY / 2 ? ONE_CPU : EIGHT_CPUS, 2,
+                          runtime + runtime / 16 * (i % 250 % 16));
+    }
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    assert_int_equal(batches.count, MANY);
+    for (uint32_t i = 0; i < batches.count; i++) {
+        assert_int_equal(batches.rows[i].left, 2);
+        assert_true(i == 0 || batches.rows[i - 1].runtime > batches.rows[i].runtime ||
+                    batches.rows[i - 1].shape < batches.rows[i].shape);
+        tasks += batches.rows[i].left;
+    }
+    assert_int_equal(tasks, yard.view.task.waiting_count);
+    yard_done(&yard);
+}
+
 static const struct res *demand_of(const struct yard *yard, const struct batch *batch)
 {
     return shape_demand_at(&yard->shapes, batch->shape, &yard->catalogue, 0);
@@ -118,6 +166,8 @@ TEST(alone_a_short_task_pays_the_minimum_and_a_long_one_its_setup)
 CHECK_MAIN(RUN(equal_tasks_are_one_batch_and_the_longest_come_first),
            RUN(tasks_that_differ_by_less_than_a_sixteenth_are_one_batch_as_long_as_the_longest),
            RUN(tasks_are_taken_from_both_ends),
+           RUN(within_a_batch_tasks_are_in_the_order_of_arrival_however_they_wait),
+           RUN(many_batches_are_told_apart),
            RUN(jobs_that_are_spread_are_batches_of_their_own_and_fit_once),
            RUN(a_gang_that_nothing_can_be_rented_for_is_left_out),
            RUN(alone_a_short_task_pays_the_minimum_and_a_long_one_its_setup))

@@ -309,6 +309,63 @@ TEST(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger)
     yard_done(&yard);
 }
 
+/* A hundred types with ever more memory, none of which is beaten by another. */
+static void init_many_types(struct yard *yard)
+{
+    yard_init(yard);
+    for (uint32_t i = 0; i < 100; i++) {
+        const int64_t cpus = 2 << i % 4;
+        const int64_t gib = cpus * (2 + i / 4);
+
+        (void)yard_type(yard, "many", cpus, gib, 0, 0.04 * (double)cpus + 0.004 * (double)gib);
+    }
+    for (int64_t i = 0; i < 20; i++)
+        (void)yard_shape(yard, 1 + i % 4, 1 + i, 0);
+    yard_open(yard);
+}
+
+/* No machine that is rented gets more than it has. Returns what they cost for an hour. */
+static money_t check_rents(struct yard *yard)
+{
+    const struct view *view = &yard->view;
+    struct res *used = ARENA_ARRAY(&yard->arena, struct res, yard->plan.rent_count);
+
+    for (uint32_t i = 0; i < yard->plan.place_count; i++) {
+        const struct plan_place *place = &yard->plan.places[i];
+
+        assert_true(place->fresh);
+        res_add(&used[place->target],
+                shape_demand_on(view->shapes, view->task.shape[place->task], 0));
+        assert_true(res_fits(
+            &used[place->target],
+            &catalogue_type_of(view->catalogue, yard->plan.rents[place->target].offer)->capacity));
+    }
+    return yard_rent_price(yard);
+}
+
+/* So many that not all types are tried for each machine: it is 0.866 of what they cost alone, and would be 0.857 if all
+ * were. */
+TEST(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried)
+{
+    enum { SHAPES = 20, LENGTHS = 30, EACH = 3 };
+
+    struct yard yard;
+    money_t alone = 0;
+
+    init_many_types(&yard);
+    for (uint32_t i = 0; i < SHAPES * LENGTHS; i++)
+        minute_yard_tasks(&yard, i % SHAPES, EACH, (1 + i / SHAPES) * 10 * (msec_t)YARD_MINUTE);
+    TASK_EACH(task, &yard.view, yard.view.task.waiting_first)
+    {
+        alone += reservation_price(&yard.view, task);
+    }
+    rent(&yard, 0);
+
+    assert_int_equal(yard.plan.place_count, SHAPES * LENGTHS * EACH);
+    assert_true(check_rents(&yard) * 1000 < alone * 875);
+    yard_done(&yard);
+}
+
 CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
            RUN(who_may_not_wait_gets_a_machine_at_once),
@@ -324,4 +381,5 @@ CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(of_many_markets_those_count_that_are_cheapest_for_some_runtime),
            RUN(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price),
            RUN(of_equal_types_the_one_that_is_interrupted_less_often_is_rented),
-           RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger))
+           RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger),
+           RUN(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried))
