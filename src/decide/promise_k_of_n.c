@@ -17,6 +17,8 @@ enum {
     LOSSES_MOST = 5,
     WEIGHTS = 24, /* 0, then powers of two from the cheapest unit price on */
     ROUNDS_MOST = 200,
+    REACH_OFFERS = 64, /* of so many the best is sought when none holds */
+    REACH_SLOTS = 9,
 };
 
 struct ranked {
@@ -158,6 +160,57 @@ static void look_through(struct search *search)
     }
 }
 
+/* ---- when none holds ---- */
+
+/* The offer that, as number 'k' of the order, leaves the pool short for the least time. */
+static uint32_t best_next(struct search *search, uint32_t k, int64_t share)
+{
+    const struct promise *promise = search->promise;
+    uint32_t best = promise->count;
+    double least = HUGE_VAL;
+
+    for (uint32_t i = 0; i < promise->count; i++) {
+        bool is_taken = false;
+
+        memset(search->machines, 0, promise->count * sizeof(*search->machines));
+        search->order[k - 1].offer = i;
+        for (uint32_t at = 0; at < k; at++) {
+            const uint32_t offer = search->order[at].offer;
+
+            is_taken |= at + 1 < k && offer == i;
+            search->machines[offer] = machines_for(&promise->offers[offer], share);
+        }
+        if (is_taken)
+            continue;
+
+        const struct promise_verdict verdict =
+            promise_judge(promise, search->machines, search->arena);
+
+        if (shortfall(promise, &verdict) < least) {
+            least = shortfall(promise, &verdict);
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Offer by offer, whatever goes best with those that are there: orders by price and share alone do not
+ * see what is gone together. */
+static void reach_out(struct search *search)
+{
+    const struct promise *promise = search->promise;
+
+    for (uint32_t f = 0; f <= LOSSES_MOST; f++) {
+        for (uint32_t k = 1; k <= REACH_SLOTS && k <= promise->count; k++) {
+            const uint32_t parts = k > f ? k - f : 1;
+            const int64_t share = (promise->capacity + parts - 1) / parts;
+
+            search->order[k - 1].offer = best_next(search, k, share);
+            look_at(search, k, share, 0);
+        }
+    }
+}
+
 static double cheapest_unit(const struct promise *promise)
 {
     double least = HUGE_VAL;
@@ -188,6 +241,8 @@ struct promise_pool promise_k_of_n(const struct promise *promise, struct arena *
         rank(&search, weight, UINT32_MAX);
         look_through(&search);
     }
+    if (!(search.has_best && search.best.verdict.holds) && promise->count <= REACH_OFFERS)
+        reach_out(&search);
     if (!search.has_best) /* every pool of the kind is too large: machines are larger than needed */
         return promise_fleet_cheapest(promise, arena);
     return search.best;

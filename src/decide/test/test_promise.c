@@ -112,6 +112,38 @@ TEST(where_no_pool_can_the_best_one_is_given)
     arena_done(&arena);
 }
 
+/* The two that are there the longest are always gone together; the third is gone at other times. */
+TEST(the_best_that_can_be_done_knows_what_is_gone_together)
+{
+    struct promise_offer offers[3] = {
+        { .capacity = 1, .price = 10, .down = 0.1, .type = 0 },
+        { .capacity = 1, .price = 10, .down = 0.1, .type = 1 },
+        { .capacity = 1, .price = 20, .down = 0.3, .type = 2 },
+    };
+    struct avail_states states;
+    struct promise promise = { .offers = offers,
+                               .count = 3,
+                               .capacity = 100,
+                               .short_most = 1e-5,
+                               .states = &states,
+                               .only_joint = true };
+    struct arena arena;
+
+    arena_init(&arena);
+    avail_states_init(&states, 3, &arena);
+    avail_states_add(&states, (const bool[]){ true, true, false }, 99);
+    avail_states_add(&states, (const bool[]){ true, true, true }, 1);
+    avail_states_add(&states, (const bool[]){ false, false, true }, 300);
+    avail_states_add(&states, (const bool[]){ false, false, false }, 600);
+
+    const struct promise_pool pool = promise_k_of_n(&promise, &arena);
+
+    assert_false(pool.verdict.holds);
+    assert_true(fabs(pool.verdict.short_joint - 0.001) < 1e-15);
+    assert_int_equal(pool.machines[2], 100);
+    arena_done(&arena);
+}
+
 TEST(the_fleet_takes_the_cheapest_unit)
 {
     struct promise_offer offers[3] = {
@@ -214,5 +246,7 @@ TEST(tiers_equal_brute_force)
 
 CHECK_MAIN(RUN(greedy_holds_what_it_says),
            RUN(k_of_n_is_within_the_limit_and_improving_never_breaks_a_promise),
-           RUN(where_no_pool_can_the_best_one_is_given), RUN(the_fleet_takes_the_cheapest_unit),
-           RUN(what_was_lost_together_counts_as_such), RUN(tiers_equal_brute_force))
+           RUN(where_no_pool_can_the_best_one_is_given),
+           RUN(the_best_that_can_be_done_knows_what_is_gone_together),
+           RUN(the_fleet_takes_the_cheapest_unit), RUN(what_was_lost_together_counts_as_such),
+           RUN(tiers_equal_brute_force))
