@@ -13,12 +13,14 @@
 #include "policy/policy.h"
 #include "random_world.h"
 
+enum { STEPS_MAX = 1000000 };
+
 static struct {
     uint64_t first, last;
     uint64_t seed;
     uint64_t decisions;
     uint64_t kept; /* with a memory that was not new */
-} swarm = { .first = 1, .last = 120 };
+} swarm = { .first = 1, .last = 400 };
 
 static bool is_same_reason(const struct plan_reason *a, const struct plan_reason *b)
 {
@@ -84,6 +86,7 @@ static void run_seed(uint64_t seed, bool trouble)
     if (world.config.policy != &policy_stint)
         policy_defaults(&policy_stint, world.config.option);
     world.config.policy = &twice;
+    world.config.max_steps = STEPS_MAX; /* decisions that never end are an error, too */
     if (simulation_run(&world.config, &result, &error) != 0)
         fail_msg("seed %u: %s", (unsigned)seed, error.text);
     random_world_done(&world);

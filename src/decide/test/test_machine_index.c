@@ -147,7 +147,8 @@ static void change_order(struct room_order *order, struct order_twin *twin, stru
     if (twin->count > 0 && rng_below(rng, 4) == 0) {
         twin->entries[any].free = entry.free;
         room_order_set_free(order, twin->entries[any].at, &entry.free);
-    } else if (!is_there && twin->count < ENTRIES_MAX && rng_below(rng, 2 * aim) >= twin->count) {
+    } else if (!is_there && twin->count < ENTRIES_MAX &&
+               rng_below(rng, (uint64_t)2 * aim) >= twin->count) {
         memmove(&twin->entries[i + 1], &twin->entries[i], (twin->count - i) * sizeof(entry));
         twin->entries[i] = entry;
         twin->count++;

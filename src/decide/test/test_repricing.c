@@ -233,6 +233,39 @@ TEST(where_no_price_has_changed_since_the_work_began_nothing_is_left)
     yard_done(&yard);
 }
 
+/* So many machines: when they are left, if it is decided whenever a plan says so. 'ret_looks' is how often that is. */
+static msec_t left_at(uint32_t machines, uint32_t *ret_looks)
+{
+    struct yard yard;
+    msec_t now = HOUR;
+
+    price_yard_init(&yard, risen, 2);
+    for (uint32_t i = 0; i < machines; i++)
+        (void)long_task(&yard, WHOLE, SPOT);
+    for (*ret_looks = 1; decide_at(&yard, now) == 0; (*ret_looks)++) {
+        assert_true(yard.plan.wake_at > now);
+        assert_true(yard.plan.wake_at < 2 * HOUR);
+        assert_true(*ret_looks < 10);
+        now = yard.plan.wake_at;
+    }
+    assert_int_equal(yard.plan.release_count, machines);
+    yard_done(&yard);
+    return now;
+}
+
+/* From 64 on they are not looked at before one can have overpaid enough. */
+TEST(many_machines_are_left_when_one_would_be)
+{
+    uint32_t looks;
+    const msec_t one = left_at(1, &looks);
+
+    assert_int_equal(left_at(63, &looks), one);
+    assert_int_equal(looks, 2);
+    assert_int_equal(left_at(64, &looks), one);
+    assert_int_equal(looks, 2);
+    assert_int_equal(left_at(200, &looks), one);
+}
+
 TEST(an_offer_that_is_blocked_is_no_place_to_go)
 {
     struct yard yard;
@@ -373,6 +406,7 @@ CHECK_MAIN(RUN(a_machine_is_left_when_as_much_was_overpaid_as_the_move_costs),
            RUN(what_was_overpaid_is_summed_over_changes_of_the_price),
            RUN(after_each_stop_twice_as_much_must_have_been_overpaid),
            RUN(where_no_price_has_changed_since_the_work_began_nothing_is_left),
+           RUN(many_machines_are_left_when_one_would_be),
            RUN(an_offer_that_is_blocked_is_no_place_to_go),
            RUN(a_machine_is_left_too_when_another_has_become_cheaper),
            RUN(a_market_that_interrupts_must_be_cheaper_by_what_would_be_lost),

@@ -154,7 +154,51 @@ TEST(a_task_that_nothing_can_be_rented_for_waits_for_any_room)
     yard_done(&yard);
 }
 
-CHECK_MAIN(RUN(room_that_comes_before_a_machine_would_boot_is_waited_for),
+/* Room is given in the order of time, whatever tells when it comes: an end that is known, a task that has outlived its
+ * estimate and is taken to be half way, one that has not started. */
+TEST(the_room_that_comes_first_is_given_first)
+{
+    enum { KNOWN, OLD, BOUND, MACHINES };
+
+    static const msec_t waits[MACHINES][MACHINES] = { { 1000, 1500, 1800 },
+                                                      { 1500, 1000, 1800 },
+                                                      { 1500, 1800, 1000 } };
+
+    for (uint32_t first = 0; first < MACHINES; first++) {
+        const msec_t *wait = waits[first];
+        struct yard yard;
+        struct batches batches;
+        struct runtime_bins bins;
+        struct row_map uses;
+
+        init_later(&yard);
+        for (uint32_t i = 0; i < MACHINES; i++) {
+            const uint32_t machine = yard_machine(&yard, TWO);
+            const uint32_t tasks[] = { yard_task_for(&yard, ONE_CPU, wait[i]),
+                                       yard_task_for(&yard, ONE_CPU, YARD_HOUR) };
+
+            view_bind(&yard.view, tasks[0], machine);
+            if (i == KNOWN)
+                view_mark_running(&yard.view, tasks[0], yard.view.now);
+            if (i == OLD)
+                view_mark_running(&yard.view, tasks[0], yard.view.now - wait[i]);
+            yard_run(&yard, tasks[1], machine);
+        }
+        waiting_for(&yard, 0, YARD_HOUR);
+        row_map_init(&uses, &yard.arena);
+        minute_yard_bins(&yard, &bins);
+        batches_build(&batches, &yard.view, &yard.arena);
+        room_soon(&batches, &bins, &limits, &yard.plan, &uses);
+
+        assert_int_equal(batches.rows[0].left, 0);
+        for (uint32_t i = 0; i < MACHINES; i++)
+            assert_int_equal(row_map_get(&uses, i), i == first ? USE_EXPECTED : USE_NONE);
+        yard_done(&yard);
+    }
+}
+
+CHECK_MAIN(RUN(the_room_that_comes_first_is_given_first),
+           RUN(room_that_comes_before_a_machine_would_boot_is_waited_for),
            RUN(room_that_comes_later_is_not_waited_for_beyond_paid_time),
            RUN(tasks_queue_behind_each_other_in_paid_time),
            RUN(who_has_waited_longer_is_promised_less_and_the_plan_wakes_before_it_is_too_long),
