@@ -103,6 +103,13 @@ void controller_prices_changed(struct controller *controller)
     controller->state.wants_decision = true;
 }
 
+void controller_catalogue_changed(struct controller *controller)
+{
+    view_catalogue_grew(&controller->state.view);
+    books_catalogue_changed(&controller->books);
+    controller_prices_changed(controller);
+}
+
 void controller_set_budget(struct controller *controller, bool has_budget, money_t left)
 {
     struct controller_config *mine = &controller->state.config;

@@ -99,6 +99,13 @@ void controller_tune(struct controller *controller, const struct controller_conf
 void controller_prices_changed(struct controller *controller);
 
 /*
+ * The catalogue was changed: offers were added, became former or are no longer, prices changed from the current time
+ * on. The shapes are bound to it already (shapes_bind). What was rented of an offer that is former now stays until
+ * it is of no use; decide.
+ */
+void controller_catalogue_changed(struct controller *controller);
+
+/*
  * For whoever stands between it and the cloud and lets a rent wait: the machine was not asked for yet, so
  * its boot is not late; or it never will be, and its tasks are planned anew. What the cloud was asked for
  * is not touched.

@@ -3,12 +3,13 @@
  * catalogue.h - all that could be rented.
  *
  * A machine type has a family and a capacity; an offer is a type in a zone in a market at a price
- * under a billing rule. Filled once by a reader of trace/, then only read.
+ * under a billing rule. Filled by a reader of trace/; offers may come later, or become former, and whoever decides by
+ * it is told (controller_catalogue_changed).
  *
  * Words:   family: types whose machines run a task alike (c7i, p3); a task may ask for different
  *          amounts in different families. A word: what else is said of a type, that work may ask for
  *          ("infiniband", "gpu=h100"; see offer_set.h).
- * Memory:  owned by the catalogue; indexes are stable.
+ * Memory:  owned by the catalogue; indexes are stable, addresses of types and offers are not.
  */
 #ifndef STINT_MODEL_CATALOGUE_H
 #define STINT_MODEL_CATALOGUE_H

@@ -22,11 +22,22 @@ void view_init(struct view *view, const struct catalogue *catalogue, const struc
     map_init(&view->task_by_id);
     map_init(&view->job_by_id);
     map_init(&view->instance_by_id);
-    view->offer_price = mem_alloc(catalogue->offer_count, sizeof(*view->offer_price));
+    view_catalogue_grew(view);
+}
+
+void view_catalogue_grew(struct view *view)
+{
+    const uint32_t count = view->catalogue->offer_count;
+
+    assert(count >= view->offer_count);
+    view->offer_price = mem_resize(view->offer_price, count, sizeof(*view->offer_price));
     view->offer_blocked_until =
-        mem_alloc(catalogue->offer_count, sizeof(*view->offer_blocked_until));
-    for (uint32_t i = 0; i < catalogue->offer_count; i++)
-        view->offer_price[i] = price_at(&catalogue->offers[i].price, 0);
+        mem_resize(view->offer_blocked_until, count, sizeof(*view->offer_blocked_until));
+    for (uint32_t i = view->offer_count; i < count; i++) {
+        view->offer_price[i] = price_at(&view->catalogue->offers[i].price, view->now);
+        view->offer_blocked_until[i] = 0;
+    }
+    view->offer_count = count;
 }
 
 #define FREE_COLUMN(type, name) mem_free(table->name);

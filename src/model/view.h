@@ -176,6 +176,7 @@ struct view {
     /* What each offer costs per hour now, and until when it is not to be asked for again. */
     money_t *offer_price;
     msec_t *offer_blocked_until;
+    uint32_t offer_count; /* of which that is known */
 
     /* Of each shape: the cheapest offer that holds one task, and its price; see
      * decide/reservation.h, which keeps them. OFFER_NONE: no offer does. */
@@ -203,6 +204,9 @@ struct job_spec {
 
 void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes);
 void view_done(struct view *view);
+
+/* The catalogue has got more offers: they can be asked for, at their price of now. */
+void view_catalogue_grew(struct view *view);
 
 /* The row of a thing by its id, or ROW_NONE. */
 uint32_t view_find_task(const struct view *view, uint64_t id);

@@ -711,6 +711,7 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
     case WORLD_WORK_LISTED:
     case WORLD_AUDIT:
     case WORLD_RESTART:
+    case WORLD_CATALOGUE_CHANGES:
         assert(false && "not about a task");
     }
 }

@@ -90,6 +90,8 @@ void sim_restart_init(struct world *world)
 
     map_init(&world->booked);
     map_init(&world->kept_by_id);
+    world->change_at =
+        world->config->change_catalogue != NULL ? world->config->change_ms : MSEC_NEVER;
     world->owed = mem_alloc(world->task_count, sizeof(*world->owed));
     rng_init(&world->rng_restarts, world->config->seed, 4);
     control->on_plan = on_plan;
@@ -146,10 +148,21 @@ static void arm_audit(struct world *world)
     world_at(world, world->now + world->config->control.audit_ms, WORLD_AUDIT, 0, 0);
 }
 
+static void arm_change(struct world *world)
+{
+    if (world->change_at == MSEC_NEVER || world->change_is_due)
+        return;
+    world->change_is_due = true;
+    world->chores++;
+    world_at(world, world->change_at > world->now ? world->change_at : world->now,
+             WORLD_CATALOGUE_CHANGES, 0, 0);
+}
+
 void sim_restart_arm(struct world *world)
 {
     arm_restart(world);
     arm_audit(world);
+    arm_change(world);
 }
 
 void sim_restart_disarm(struct world *world)
@@ -157,6 +170,7 @@ void sim_restart_disarm(struct world *world)
     world->chores = 0;
     world->audit_is_due = false;
     world->restart_is_due = false;
+    world->change_is_due = false;
 }
 
 void sim_restart_event(struct world *world, const struct timeline_event *event)
@@ -166,6 +180,11 @@ void sim_restart_event(struct world *world, const struct timeline_event *event)
         world->restart_is_due = false;
         take_over(world);
         arm_restart(world);
+    } else if (event->kind == WORLD_CATALOGUE_CHANGES) {
+        world->change_is_due = false;
+        world->change_at = world->config->change_catalogue(world->config->context, world->now);
+        controller_catalogue_changed(world->controller);
+        arm_change(world);
     } else {
         world->audit_is_due = false;
         controller_audit(world->controller, world->now);

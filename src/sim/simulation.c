@@ -220,6 +220,7 @@ static void happen(struct world *world, const struct timeline_event *event)
         break;
     case WORLD_AUDIT:
     case WORLD_RESTART:
+    case WORLD_CATALOGUE_CHANGES:
         sim_restart_event(world, event);
         break;
     }
@@ -254,6 +255,7 @@ static bool is_void(const void *context, const struct timeline_event *event)
     case WORLD_WORK_LISTED:
     case WORLD_AUDIT:
     case WORLD_RESTART:
+    case WORLD_CATALOGUE_CHANGES:
         return false;
     }
     return false;

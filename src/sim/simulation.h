@@ -94,6 +94,11 @@ struct sim_config {
     uint64_t max_steps; /* fail after so many events, arrivals and decisions; 0: go on for ever */
     msec_t give_up_ms;  /* fail when the last job has been there for so long; 0: the same */
 
+    /* Called at 'change_ms' and then at the time that it returned last, MSEC_NEVER for no more: changes the catalogue,
+     * and binds the shapes to it again; see controller_catalogue_changed. May be NULL. */
+    msec_t (*change_catalogue)(void *context, msec_t now);
+    msec_t change_ms;
+
     /* Called now and then with the jobs that are done; may be NULL. */
     void (*on_progress)(void *context, uint32_t done, uint32_t total);
     void (*on_plan)(void *context, const struct view *view, const struct plan *plan);

@@ -44,6 +44,7 @@ enum world_event {
     WORLD_WORK_LISTED,     /* id: key */
     WORLD_AUDIT,
     WORLD_RESTART,
+    WORLD_CATALOGUE_CHANGES,
 };
 
 enum task_phase {
@@ -132,7 +133,9 @@ struct world {
     struct controller_config control;
     uint64_t first_key; /* of this controller: acts with lower keys are of an earlier one */
     uint64_t restarts;
-    uint32_t chores; /* audit and restart, on the timeline */
+    uint32_t chores;  /* audit, restart and change of the catalogue, on the timeline */
+    msec_t change_at; /* of the catalogue, or MSEC_NEVER */
+    bool change_is_due;
     bool audit_is_due;
     bool restart_is_due;
     struct world_bill *bills; /* of machines that are gone, for lists */

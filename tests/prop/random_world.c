@@ -552,6 +552,47 @@ void random_world_draw_wide(struct random_world *world, uint64_t seed)
     draw_bonds(&world->trace, seed);
     draw_contention(world, least_pace(world), &rng);
     draw_config(world, seed, &rng);
+    rng_init(&world->changes, seed, 104);
+    if (one_in(&world->changes, 2)) {
+        world->changes_left = (uint32_t)random_between(&world->changes, 1, 12);
+        world->config.change_ms = skewed(&world->changes, minute, 4);
+    }
+}
+
+/* Whether every task has another offer, and none may have to stay in the zone or market of this one. */
+static bool can_do_without(const struct random_world *world, uint32_t gone)
+{
+    const struct shapes *shapes = &world->trace.shapes;
+
+    for (uint32_t shape = 0; shape < shapes->count; shape++) {
+        bool has_another = !shape_fits_offer(shapes, shape, &world->catalogue, gone);
+
+        if (!has_another &&
+            (shapes->rows[shape].alike != 0 || shapes->rows[shape].variant_of != SHAPE_NONE))
+            return false;
+        for (uint32_t i = 0; i < world->catalogue.offer_count && !has_another; i++)
+            has_another = i != gone && !world->catalogue.offers[i].is_former &&
+                          shape_fits_offer(shapes, shape, &world->catalogue, i);
+        if (!has_another)
+            return false;
+    }
+    return true;
+}
+
+msec_t random_world_change(struct random_world *world, msec_t now)
+{
+    static const char *const zones[] = { "z0", "z1", "z2", "z3" };
+    struct catalogue *catalogue = &world->catalogue;
+    const uint32_t row = (uint32_t)rng_below(&world->changes, catalogue->offer_count);
+
+    if (one_in(&world->changes, 2))
+        copy_offer(catalogue, row, zones[rng_below(&world->changes, 4)], &world->changes);
+    else if (catalogue->offers[row].is_former)
+        catalogue->offers[row].is_former = false;
+    else
+        catalogue->offers[row].is_former = can_do_without(world, row);
+    shapes_bind(&world->trace.shapes, catalogue);
+    return --world->changes_left > 0 ? now + skewed(&world->changes, minute, 5) : MSEC_NEVER;
 }
 
 static money_t highest_price(const struct catalogue *catalogue)

@@ -24,6 +24,8 @@ struct random_world {
     struct contention contention;
     struct sim_config config;
     bool has_faults;
+    struct rng changes; /* of the catalogue */
+    uint32_t changes_left;
 };
 
 void random_world_draw(struct random_world *world, uint64_t seed);
@@ -43,6 +45,10 @@ bool random_is_spread(uint64_t seed, uint64_t job);
 /* The same world with more trouble: controllers that take over from each other, audits, lost news,
  * limits. */
 void random_world_trouble(struct random_world *world, uint64_t seed);
+
+/* Change the catalogue: an offer comes, in a new zone even, goes, or comes back. When the next change is due, or
+ * MSEC_NEVER. In every other wide world there are some. */
+msec_t random_world_change(struct random_world *world, msec_t now);
 
 void random_world_done(struct random_world *world);
 

@@ -7,7 +7,7 @@
  * nothing is left running, and the bills that all of them booked are those of the cloud.
  *
  * Two thirds of the worlds are wide: there are zones, work that may run on some offers only, wants a machine for
- * itself, or has to stay in one zone or market.
+ * itself, or has to stay in one zone or market, and offers come and go.
  *
  * Where there are no faults the decisions must also be good, whatever the policy and its options: a run
  * is held against the cheaper of the same world with a machine for every task and, where the policy has
@@ -45,14 +45,18 @@ enum {
 
 /* What went on in one run, besides the simulator's own result. */
 struct watch {
+    struct random_world *world;
     uint64_t digest;        /* of all plans */
     uint64_t stops;         /* of tasks that ran, by plans */
     uint64_t gang_restarts; /* because a part of them is placed anew */
     uint64_t cleared;       /* machines */
     uint32_t most_stops;    /* of one task */
     uint64_t repriced;      /* machines that were left for their price */
-    bool stocks;            /* the policy may rent for nobody in particular */
-    bool probes;            /* a single machine may be, to see whether machines become ready */
+    uint64_t changes;       /* of the catalogue */
+    uint64_t newcomers;     /* machines that were rented of an offer that was not there at first */
+    uint32_t first_offers;
+    bool stocks; /* the policy may rent for nobody in particular */
+    bool probes; /* a single machine may be, to see whether machines become ready */
     char fault[FAULT_TEXT_SIZE];
 };
 
@@ -136,6 +140,8 @@ static void watch_plan(void *context, const struct view *view, const struct plan
         if (view->task.state[task] != TASK_FREE && view->task.stops[task] > watch->most_stops)
             watch->most_stops = view->task.stops[task];
     }
+    for (uint32_t i = 0; i < plan->rent_count; i++)
+        watch->newcomers += plan->rents[i].offer >= watch->first_offers;
     digest_plan(watch, view, plan);
     count_stops(watch, view, plan);
     for (uint32_t i = 0; i < plan->release_count; i++) {
@@ -152,6 +158,14 @@ static void draw(struct random_world *world, uint64_t seed)
         random_world_draw_wide(world, seed);
     if (seed > NARROW_SEEDS ? seed / 2 % 2 == 0 : seed > PLAIN_SEEDS)
         random_world_trouble(world, seed);
+}
+
+static msec_t change_catalogue(void *context, msec_t now)
+{
+    struct watch *watch = context;
+
+    watch->changes++;
+    return random_world_change(watch->world, now);
 }
 
 static void describe(uint64_t seed)
@@ -197,23 +211,38 @@ static bool keep_still(struct sim_config *config)
     return true;
 }
 
-/* The other ways to run the world, of which none of this is watched. */
-static void run_references(struct random_world *world, struct outcome *ret)
+/* Run the world, which is fresh: it changes. */
+static int run_world(struct random_world *world, struct outcome *of, struct sim_result *ret,
+                     struct error *reterr)
 {
-    struct sim_config config = world->config;
+    struct watch other = { .world = world };
+
+    world->config.context = of != NULL ? &of->watch : &other;
+    world->config.change_catalogue = world->changes_left > 0 ? change_catalogue : NULL;
+    return simulation_run(&world->config, ret, reterr);
+}
+
+/* The other ways to run the world, of which none of this is watched. */
+static void run_references(uint64_t seed, struct outcome *ret)
+{
+    struct random_world world;
     struct sim_result result;
     struct error error;
 
-    config.on_plan = NULL;
     ret->reference = INT64_MAX;
-    if (!world->has_faults && keep_still(&config) && simulation_run(&config, &result, &error) == 0)
+    draw(&world, seed);
+    if (!world.has_faults && keep_still(&world.config) &&
+        run_world(&world, NULL, &result, &error) == 0)
         ret->reference = result.cost;
-    config.policy = &policy_task_per_instance;
-    if (simulation_run(&config, &result, &error) != 0)
-        return;
-    ret->reference = result.cost < ret->reference ? result.cost : ret->reference;
-    ret->alone = result;
-    ret->reference_wait = result.wait_seconds;
+    random_world_done(&world);
+    draw(&world, seed);
+    world.config.policy = &policy_task_per_instance;
+    if (run_world(&world, NULL, &result, &error) == 0) {
+        ret->reference = result.cost < ret->reference ? result.cost : ret->reference;
+        ret->alone = result;
+        ret->reference_wait = result.wait_seconds;
+    }
+    random_world_done(&world);
 }
 
 static void run_seed(uint64_t seed, struct outcome *ret)
@@ -224,16 +253,18 @@ static void run_seed(uint64_t seed, struct outcome *ret)
     draw(&world, seed);
     ret->is_wide = seed > NARROW_SEEDS;
     ret->has_faults = world.has_faults;
+    ret->watch.world = &world;
+    ret->watch.first_offers = world.catalogue.offer_count;
     ret->watch.stocks = world.config.policy == &policy_semi_elastic;
     ret->watch.probes = world.config.control.boot_timeout_ms > 0;
     world.config.on_plan = watch_plan;
-    world.config.context = &ret->watch;
     world.config.max_steps = STEPS_MAX;
     ret->policy = world.config.policy;
-    ret->rc = simulation_run(&world.config, &ret->result, &ret->error);
-    if (!world.has_faults || ret->is_wide)
-        run_references(&world, ret);
+    ret->rc = run_world(&world, ret, &ret->result, &ret->error);
+    ret->watch.world = NULL;
     random_world_done(&world);
+    if (!ret->has_faults || ret->is_wide)
+        run_references(seed, ret);
 }
 
 /*
@@ -654,6 +685,8 @@ TEST(every_rare_path_was_taken)
     uint64_t refused = 0, lost = 0, noticed = 0, late = 0, restarts = 0, cleared = 0, fulls = 0;
     uint64_t repriced = 0;
     uint64_t at_risk = 0;
+    uint64_t changes = 0;
+    uint64_t newcomers = 0;
 
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         const struct outcome *of = &outcomes[seed];
@@ -667,12 +700,15 @@ TEST(every_rare_path_was_taken)
         restarts += of->watch.gang_restarts;
         cleared += of->watch.cleared;
         repriced += of->watch.repriced;
+        changes += of->watch.changes;
+        newcomers += of->watch.newcomers;
     }
-    (void)fprintf(stderr,
-                  "refused %" PRIu64 ", lost %" PRIu64 ", noticed %" PRIu64 ", late %" PRIu64
-                  ", gang restarts %" PRIu64 ", cleared %" PRIu64 ", repriced %" PRIu64
-                  ", fulls %" PRIu64 "\n",
-                  refused, lost, noticed, late, restarts, cleared, repriced, fulls);
+    (void)fprintf(
+        stderr,
+        "refused %" PRIu64 ", lost %" PRIu64 ", noticed %" PRIu64 ", late %" PRIu64
+        ", gang restarts %" PRIu64 ", cleared %" PRIu64 ", repriced %" PRIu64 ", fulls %" PRIu64
+        ", changes of the catalogue %" PRIu64 ", rents of new offers %" PRIu64 "\n",
+        refused, lost, noticed, late, restarts, cleared, repriced, fulls, changes, newcomers);
 
     assert_true(refused > 0);
     assert_true(lost > 0);
@@ -683,6 +719,8 @@ TEST(every_rare_path_was_taken)
     assert_true(cleared > 0);
     assert_true(repriced > 0);
     assert_true(fulls > 0);
+    assert_true(changes > 1000);
+    assert_true(newcomers > 1000);
 }
 
 TEST(every_kind_of_trouble_was_met)

@@ -7,18 +7,16 @@
 void books_init(struct books *books, struct state *state)
 {
     const struct controller_config *config = &state->config;
-    const struct catalogue *catalogue = config->catalogue;
 
     *books = (struct books){
         .state = state,
         .ledger = ledger_create(),
         .knowledge = { .profile = config->profile },
-        .boots = mem_alloc(catalogue->offer_count, sizeof(*books->boots)),
         .brake = config->brake,
         .next_proof = MSEC_NEVER,
         .proven_at = -1,
         .next_unblock = MSEC_NEVER,
-        .next_price = books_next_price(catalogue, 0),
+        .next_price = books_next_price(config->catalogue, 0),
     };
     colocation_init(&books->knowledge.colocation, config->default_rate);
     runtimes_init(&books->knowledge.runtimes, config->default_estimate_ms,
@@ -26,9 +24,29 @@ void books_init(struct books *books, struct state *state)
                                                          : RUNTIMES_GROUPS_MIN);
     map_init(&books->gone);
     map_init(&books->gone_before);
+    books_catalogue_changed(books);
+}
+
+void books_catalogue_changed(struct books *books)
+{
+    struct view *view = &books->state->view;
+    const struct catalogue *catalogue = view->catalogue;
+    const uint32_t known = books->boot_count;
+
+    books->boots = mem_resize(books->boots, catalogue->offer_count, sizeof(*books->boots));
+    for (uint32_t i = known; i < catalogue->offer_count; i++)
+        books->boots[i] = (struct boot_record){ 0 };
+    books->boot_count = catalogue->offer_count;
+    INSTANCE_EACH(instance, view)
+    {
+        ledger_offer_moved(books->ledger, instance,
+                           &catalogue->offers[view->instance.offer[instance]]);
+    }
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
         if (catalogue->offers[i].is_former)
-            state->view.offer_blocked_until[i] = MSEC_NEVER;
+            view->offer_blocked_until[i] = MSEC_NEVER;
+        else if (view->offer_blocked_until[i] == MSEC_NEVER)
+            view->offer_blocked_until[i] = 0;
     }
 }
 

@@ -34,6 +34,7 @@ struct books {
     struct job_lesson *lessons;
     uint32_t lessons_room;
     struct boot_record *boots; /* per offer of the catalogue */
+    uint32_t boot_count;
     struct controller_brake brake;
     msec_t next_proof;   /* when a machine may have proved good, or the next probe is due */
     msec_t proven_at;    /* when the latest machine that became ready was asked for */
@@ -108,6 +109,9 @@ void books_block(struct books *books, uint32_t offer, msec_t at, msec_t length);
 
 /* When the next price changes after 'now'; MSEC_NEVER: none does. */
 msec_t books_next_price(const struct catalogue *catalogue, msec_t now);
+
+/* The catalogue has more offers, which the view knows already, or other ones are former. */
+void books_catalogue_changed(struct books *books);
 
 /* Prices that changed and offers that may be asked again: all reservation prices are new. */
 void books_refresh_offers(struct books *books, msec_t now);

@@ -377,6 +377,14 @@ bool ledger_open(struct ledger *ledger, uint32_t instance, const struct offer *o
     return true;
 }
 
+void ledger_offer_moved(struct ledger *ledger, uint32_t instance, const struct offer *offer)
+{
+    struct account *account = open_account(ledger, instance);
+
+    if (account != NULL)
+        account->offer = offer;
+}
+
 /* 139 years of the dearest machine that there may be. */
 static bool is_sum(money_t money)
 {

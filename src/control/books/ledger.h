@@ -101,6 +101,9 @@ bool ledger_open(struct ledger *ledger, uint32_t instance, const struct offer *o
 bool ledger_resume(struct ledger *ledger, uint32_t instance, const struct offer *offer,
                    const struct ledger_account *account);
 
+/* The catalogue has grown: the instance's offer, if it has an open account, is here now. */
+void ledger_offer_moved(struct ledger *ledger, uint32_t instance, const struct offer *offer);
+
 /* What the task owed to another process is added to what it owes. */
 void ledger_resume_due(struct ledger *ledger, uint32_t task, struct ledger_due due);
 

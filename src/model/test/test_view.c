@@ -531,6 +531,26 @@ TEST(each_offer_starts_at_its_price_of_time_zero)
     world_done(&world);
 }
 
+TEST(offers_that_come_later_are_known_at_their_price_of_then)
+{
+    const struct price_change changes[] = { { 0, 7 }, { 50, 9 } };
+    struct world world;
+
+    world_init(&world);
+    world.view.now = 60;
+    world.view.offer_blocked_until[OFFER_SMALL] = 80;
+    const uint32_t late = catalogue_add_offer(
+        &world.catalogue, NULL,
+        &(struct offer){ .billing = { .step_ms = 1 }, .price = { changes, 2 } });
+    view_catalogue_grew(&world.view);
+
+    assert_int_equal(world.view.offer_price[late], 9);
+    assert_int_equal(world.view.offer_blocked_until[late], 0);
+    assert_int_equal(world.view.offer_price[OFFER_SMALL], 100);
+    assert_int_equal(world.view.offer_blocked_until[OFFER_SMALL], 80);
+    world_done(&world);
+}
+
 TEST(columns_survive_growth)
 {
     enum { MANY = 3000 };
@@ -642,6 +662,7 @@ CHECK_MAIN(RUN(the_tasks_of_a_new_job_wait_in_their_order), RUN(a_new_task_has_n
            RUN(an_instance_is_under_half_until_one_kind_is_used_more),
            RUN(an_instance_of_which_exactly_half_is_used_is_not_under_half),
            RUN(an_instance_is_under_half_again_from_when_it_fell_below),
-           RUN(each_offer_starts_at_its_price_of_time_zero), RUN(columns_survive_growth),
-           RUN(whatever_changes_an_instance_is_in_the_log),
+           RUN(each_offer_starts_at_its_price_of_time_zero),
+           RUN(offers_that_come_later_are_known_at_their_price_of_then),
+           RUN(columns_survive_growth), RUN(whatever_changes_an_instance_is_in_the_log),
            RUN(a_log_that_nobody_reads_is_cut_and_its_numbers_go_on))
