@@ -52,6 +52,16 @@ STINT_BEGIN
 STINT_API int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
                                        const struct stint_job *job, struct stint_error *reterr);
 
+/* The job, whole as it arrived, but for its priority, its estimate (below 0: as before) and how many tasks it has
+ * had in all: what is above is new, with the ids that follow. Also -ENOENT: no such job; -EEXIST and -E2BIG, as
+ * above. In a list after the job, if it did since it arrived. */
+STINT_API int stint_engine_job_changed(struct stint_controller *controller, int64_t at,
+                                       const struct stint_job *job, struct stint_error *reterr);
+
+/* The task has left its job and shall not run; if it does, the engine ends that. */
+STINT_API int stint_engine_task_withdrawn(struct stint_controller *controller, int64_t at,
+                                          uint64_t task);
+
 /* It shall not run now; it may come again. */
 STINT_API int stint_engine_job_withdrawn(struct stint_controller *controller, int64_t at,
                                          uint64_t job);

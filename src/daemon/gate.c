@@ -877,6 +877,9 @@ void gate_heard_engine(struct gate *gate, const struct engine_event *event)
     case ENGINE_TASK_FINISHED:
         task_is_over(gate, event->task, event->at, STORE_DONE);
         break;
+    case ENGINE_TASK_WITHDRAWN:
+        task_is_over(gate, event->task, event->at, STORE_OBSOLETE);
+        break;
     case ENGINE_JOB_WITHDRAWN:
         for (uint32_t i = 0; i < event->job.task_count; i++)
             task_is_over(gate, event->job.first_task_id + i, event->at, STORE_OBSOLETE);
@@ -885,6 +888,7 @@ void gate_heard_engine(struct gate *gate, const struct engine_event *event)
         close_old(gate, false, event->at);
         break;
     case ENGINE_JOB_ARRIVED:
+    case ENGINE_JOB_CHANGED:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
     case ENGINE_NODE_LEFT:

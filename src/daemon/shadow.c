@@ -407,6 +407,9 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event)
     case ENGINE_LISTED:
         listed(shadow, event);
         break;
+    case ENGINE_JOB_CHANGED:
+    case ENGINE_TASK_WITHDRAWN:
+        break; /* no engine that can be shadowed says these */
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
     case ENGINE_NODE_LEFT:

@@ -92,8 +92,32 @@ static int check_job(const struct stint_controller *controller, const struct sti
     return 0;
 }
 
-int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
-                             const struct stint_job *job, struct stint_error *reterr)
+/* The same for a change: all tasks that are known have to be its own. */
+static int check_change(const struct stint_controller *controller, const struct stint_job *job,
+                        struct stint_error *reterr)
+{
+    const struct view *view = controller_view(controller->control);
+    const char *fault = job_fault(controller, job);
+    const uint32_t row = view_find_job(view, job->id);
+
+    if (fault != NULL)
+        return lib_fail(reterr, -EINVAL, fault);
+    if (row == ROW_NONE)
+        return lib_fail(reterr, -ENOENT, "there is no such job");
+    if (job->task_count > LIMIT_TASKS_PER_JOB || view->task.living > LIMIT_TASKS - job->task_count)
+        return lib_fail(reterr, -E2BIG, "more than 1,048,576 tasks in a job or 16,777,216 in all");
+    for (uint32_t i = 0; i < job->task_count; i++) {
+        const uint32_t task = view_find_task(view, job->first_task + i);
+
+        if (task != ROW_NONE && view->task.job[task] != row)
+            return lib_fail(reterr, -EEXIST, "another job has a task of the same id");
+    }
+    return 0;
+}
+
+/* The job as the controller knows it; 0, or why it cannot be. */
+static int read_job(struct stint_controller *controller, int64_t at, const struct stint_job *job,
+                    bool is_known, struct job_spec *ret, struct stint_error *reterr)
 {
     struct stint_job given;
 
@@ -105,12 +129,13 @@ int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
     if (controller->is_busy)
         return lib_fail(reterr, -EBUSY, "called from inside a port");
 
-    const int rc = check_job(controller, &given, reterr);
+    const int rc =
+        is_known ? check_change(controller, &given, reterr) : check_job(controller, &given, reterr);
 
     if (rc < 0)
         return rc;
 
-    const struct job_spec spec = {
+    *ret = (struct job_spec){
         .id = given.id,
         .first_task_id = given.first_task,
         .name = number_of(&controller->job_names, given.name),
@@ -125,8 +150,34 @@ int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
         .estimate_ms = given.estimate_ms < 0 ? -1 : given.estimate_ms,
     };
 
-    return tell_engine(controller,
-                       &(struct engine_event){ .kind = ENGINE_JOB_ARRIVED, .at = at, .job = spec });
+    return 0;
+}
+
+int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
+                             const struct stint_job *job, struct stint_error *reterr)
+{
+    struct engine_event event = { .kind = ENGINE_JOB_ARRIVED, .at = at };
+    const int rc = read_job(controller, at, job, false, &event.job, reterr);
+
+    return rc < 0 ? rc : tell_engine(controller, &event);
+}
+
+int stint_engine_job_changed(struct stint_controller *controller, int64_t at,
+                             const struct stint_job *job, struct stint_error *reterr)
+{
+    struct engine_event event = { .kind = ENGINE_JOB_CHANGED, .at = at };
+    const int rc = read_job(controller, at, job, true, &event.job, reterr);
+
+    return rc < 0 ? rc : tell_engine(controller, &event);
+}
+
+int stint_engine_task_withdrawn(struct stint_controller *controller, int64_t at, uint64_t task)
+{
+    return tell_engine(controller, &(struct engine_event){
+                                       .kind = ENGINE_TASK_WITHDRAWN,
+                                       .at = at,
+                                       .task = task,
+                                   });
 }
 
 int stint_engine_job_withdrawn(struct stint_controller *controller, int64_t at, uint64_t job)

@@ -369,6 +369,32 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     return job;
 }
 
+void view_grow_job(struct view *view, uint32_t job, uint64_t first_task_id, uint32_t count)
+{
+    const uint32_t like = view->job.first_task[job];
+    const struct job_spec spec = {
+        .first_task_id = first_task_id,
+        .estimate_ms = view->task.estimate_ms[like],
+    };
+
+    for (uint32_t i = 0; i < count; i++)
+        add_task(view, &spec, view->task.shape[like], job, i);
+    view->job.task_count[job] += count;
+    view->job.tasks_left[job] += count;
+}
+
+void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms)
+{
+    assert(estimate_ms >= 0);
+
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        view->task.estimate_ms[task] = estimate_ms;
+        if (view->task.instance[task] != ROW_NONE)
+            log_change(view, view->task.instance[task]);
+    }
+}
+
 void view_mark_running(struct view *view, uint32_t task, msec_t at)
 {
     view->task.launches[task]++;

@@ -216,6 +216,12 @@ uint32_t view_find_instance(const struct view *view, uint64_t id);
 /* A new job; its tasks join the waiting list. Returns its row. */
 uint32_t view_add_job(struct view *view, const struct job_spec *spec);
 
+/* 'count' tasks more for a job that lives, with the ids from 'first_task_id' on, like those that it has. */
+void view_grow_job(struct view *view, uint32_t job, uint64_t first_task_id, uint32_t count);
+
+/* What is expected of all its tasks. O(its tasks). */
+void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms);
+
 /* A new instance in state INSTANCE_REQUESTED. Returns its row. */
 uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer);
 

@@ -89,6 +89,10 @@ void books_forget_gone(struct books *books, msec_t at);
  * says, the default. */
 struct job_lesson books_lesson(const struct books *books, const struct job_spec *spec,
                                msec_t *ret_estimate);
+
+/* The engine says another estimate of the job; returns the policy's, as above. */
+msec_t books_new_estimate(struct books *books, uint32_t job, msec_t given);
+
 void books_add_lesson(struct books *books, uint32_t job, const struct job_lesson *lesson);
 
 /* How long the task will run, by what is known now. */

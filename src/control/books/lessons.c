@@ -9,19 +9,24 @@
 #include "base/mem.h"
 #include "control/books/books.h"
 
+/* What the engine says, as a trait. */
+static uint32_t limit_of(msec_t estimate_ms)
+{
+    const msec_t limit = estimate_ms / MSEC_PER_SEC;
+
+    return estimate_ms >= 0 && limit < RUNTIME_UNKNOWN ? (uint32_t)limit : RUNTIME_UNKNOWN;
+}
+
 /* What is known of the job before it runs. */
 static struct runtime_traits traits_of(const struct job_spec *spec)
 {
-    const msec_t limit = spec->estimate_ms / MSEC_PER_SEC;
-
     return (struct runtime_traits){
         .name = spec->name,
         .user = spec->user,
         .shape = spec->shape,
         .tasks = spec->task_count,
         .hour = (uint32_t)(spec->arrived_at / MSEC_PER_HOUR % 24),
-        .limit =
-            spec->estimate_ms >= 0 && limit < RUNTIME_UNKNOWN ? (uint32_t)limit : RUNTIME_UNKNOWN,
+        .limit = limit_of(spec->estimate_ms),
     };
 }
 
@@ -49,6 +54,14 @@ struct job_lesson books_lesson(const struct books *books, const struct job_spec 
 
     *ret_estimate = estimate_of(books, spec, &lesson);
     return lesson;
+}
+
+msec_t books_new_estimate(struct books *books, uint32_t job, msec_t given)
+{
+    struct job_lesson *lesson = &books->lessons[job];
+
+    lesson->traits.limit = limit_of(given);
+    return estimate_of(books, &(struct job_spec){ .estimate_ms = given }, lesson);
 }
 
 void books_add_lesson(struct books *books, uint32_t job, const struct job_lesson *lesson)

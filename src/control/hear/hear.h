@@ -95,6 +95,9 @@ void hear_lost(struct hearing *hear, uint32_t task, msec_t at);
 
 void hear_finished(struct hearing *hear, uint32_t task, msec_t at);
 
+/* The task has left its job, and is no lesson. */
+void hear_withdrawn(struct hearing *hear, uint32_t task, msec_t at);
+
 /* The job leaves without a lesson. */
 void hear_drop_job(struct hearing *hear, uint32_t job, msec_t at);
 

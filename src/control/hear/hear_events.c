@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 
+#include "base/limits.h"
 #include "control/hear/hear.h"
 
 void hear_init(struct hearing *hear, struct state *state, struct books *books)
@@ -62,6 +63,46 @@ static void on_job(struct hearing *hear, const struct engine_event *event)
         books_welcome(hear->books, task);
     tempo_event(&hear->books->knowledge.tempo, event->at);
     hear->state->wants_decision = true;
+}
+
+/* How many tasks more than it has had; false: that cannot be. */
+static bool count_more(const struct state *state, uint32_t job, const struct job_spec *spec,
+                       uint32_t *ret)
+{
+    const struct job_note *note = &state->job_notes[job];
+    const uint64_t had = note->end_id - note->first_id;
+
+    *ret = spec->task_count > had ? (uint32_t)(spec->task_count - had) : 0;
+    if (spec->first_task_id != note->first_id || spec->task_count > LIMIT_TASKS_PER_JOB ||
+        state->view.task.living > LIMIT_TASKS - *ret)
+        return false;
+    for (uint32_t i = 0; i < *ret; i++) {
+        if (view_find_task(&state->view, note->end_id + i) != ROW_NONE)
+            return false; /* another job's */
+    }
+    return true;
+}
+
+static void on_changed(struct hearing *hear, const struct engine_event *event)
+{
+    struct state *state = hear->state;
+    struct view *view = &state->view;
+    const uint32_t job = view_find_job(view, event->job.id);
+    uint32_t more;
+
+    if (job == ROW_NONE || !count_more(state, job, &event->job, &more)) {
+        state->stats.late_events++;
+        return;
+    }
+    state->job_notes[job].mention = state->audit;
+    view->job.priority[job] = event->job.priority;
+    if (event->job.estimate_ms >= 0)
+        view_set_estimate(view, job, books_new_estimate(hear->books, job, event->job.estimate_ms));
+    state_grow_job(state, job, more);
+    for (uint32_t i = 0; i < more; i++)
+        books_welcome(hear->books, view_find_task(view, state->job_notes[job].end_id - more + i));
+    state->stats.jobs_changed++;
+    state->wants_decision = true;
 }
 
 static void on_withdrawn(struct hearing *hear, const struct engine_event *event)
@@ -183,8 +224,10 @@ static bool is_current(const struct hearing *hear, uint32_t task, const struct e
     case ENGINE_TASK_KEPT:
         return event->key != 0 && event->key == hear->state->steps[task].key;
     case ENGINE_TASK_FINISHED:
+    case ENGINE_TASK_WITHDRAWN:
         return true;
     case ENGINE_JOB_ARRIVED:
+    case ENGINE_JOB_CHANGED:
     case ENGINE_JOB_WITHDRAWN:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
@@ -226,7 +269,11 @@ static void on_task(struct hearing *hear, const struct engine_event *event)
     case ENGINE_TASK_FINISHED:
         hear_finished(hear, task, event->at);
         break;
+    case ENGINE_TASK_WITHDRAWN:
+        hear_withdrawn(hear, task, event->at);
+        break;
     case ENGINE_JOB_ARRIVED:
+    case ENGINE_JOB_CHANGED:
     case ENGINE_JOB_WITHDRAWN:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
@@ -242,6 +289,9 @@ static void on_engine(struct hearing *hear, const struct engine_event *event)
     switch (event->kind) {
     case ENGINE_JOB_ARRIVED:
         on_job(hear, event);
+        break;
+    case ENGINE_JOB_CHANGED:
+        on_changed(hear, event);
         break;
     case ENGINE_NODE_READY:
         on_node_ready(hear, event);
@@ -267,6 +317,7 @@ static void on_engine(struct hearing *hear, const struct engine_event *event)
     case ENGINE_TASK_KEPT:
     case ENGINE_TASK_LOST:
     case ENGINE_TASK_FINISHED:
+    case ENGINE_TASK_WITHDRAWN:
         on_task(hear, event);
         break;
     }

@@ -324,6 +324,20 @@ void hear_finished(struct hearing *hear, uint32_t task, msec_t at)
     }
 }
 
+void hear_withdrawn(struct hearing *hear, uint32_t task, msec_t at)
+{
+    struct view *view = &hear->state->view;
+    const uint32_t row = view->task.job[task];
+    const uint64_t job = view->job.id[row];
+
+    hear->state->stats.tasks_withdrawn++;
+    wake_gang(hear->state, task);
+    if (forget_task(hear, task, at))
+        map_put(&hear->ended_jobs, job, 0);
+    else
+        view->job.task_count[row]--;
+}
+
 void hear_drop_job(struct hearing *hear, uint32_t job, msec_t at)
 {
     while (!forget_task(hear, hear->state->view.job.first_task[job], at))

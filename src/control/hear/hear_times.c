@@ -89,9 +89,11 @@ struct engine_event hear_sane_engine(const struct state *state, const struct eng
     case ENGINE_TASK_KEPT:
     case ENGINE_TASK_LOST:
     case ENGINE_TASK_FINISHED:
+    case ENGINE_TASK_WITHDRAWN:
         since = earliest(state, job_of(view, event->task), ROW_NONE);
         break;
     case ENGINE_JOB_ARRIVED:
+    case ENGINE_JOB_CHANGED:
     case ENGINE_JOB_WITHDRAWN:
         since = earliest(state, view_find_job(view, event->job.id), ROW_NONE);
         break;

@@ -141,14 +141,16 @@ struct controller_stats {
     uint64_t outlived;      /* named machines whose bill had ended; they were given back */
     uint64_t jobs_vanished; /* jobs that a list did not name any more */
     uint64_t jobs_withdrawn;
-    uint64_t found;         /* tasks that ran elsewhere than was known */
-    uint64_t stops_refused; /* by the engine, until later */
-    uint64_t tasks_missed;  /* tasks that were thought to run and do not */
-    uint64_t asked_anew;    /* placements and stops that came to nothing and were repeated */
-    uint64_t misfits;       /* tasks that run where there is no room for them by what is known */
-    uint64_t nodes_lost;    /* machines that the engine lost */
-    uint64_t boot_timeouts; /* machines that did not become ready in time */
-    uint64_t places_lost;   /* placements that came to nothing */
+    uint64_t jobs_changed;
+    uint64_t tasks_withdrawn; /* of jobs that shrank */
+    uint64_t found;           /* tasks that ran elsewhere than was known */
+    uint64_t stops_refused;   /* by the engine, until later */
+    uint64_t tasks_missed;    /* tasks that were thought to run and do not */
+    uint64_t asked_anew;      /* placements and stops that came to nothing and were repeated */
+    uint64_t misfits;         /* tasks that run where there is no room for them by what is known */
+    uint64_t nodes_lost;      /* machines that the engine lost */
+    uint64_t boot_timeouts;   /* machines that did not become ready in time */
+    uint64_t places_lost;     /* placements that came to nothing */
     uint64_t bad_machines; /* given back because placements there came to nothing again and again */
     uint64_t limited;      /* rents that a limit dropped */
     uint64_t unproven;     /* rents that were dropped because machines do not become ready */

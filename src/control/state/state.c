@@ -116,11 +116,28 @@ uint32_t state_add_job(struct state *state, const struct job_spec *spec)
     const uint32_t job = view_add_job(&state->view, spec);
 
     make_room(state);
-    state->job_notes[job] = (struct job_note){ .mention = state->audit };
+    state->job_notes[job] = (struct job_note){
+        .first_id = spec->first_task_id,
+        .end_id = spec->first_task_id + spec->task_count,
+        .mention = state->audit,
+    };
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task])
         state->task_notes[task] = (struct task_note){ .since = -1, .started_at = -1 };
     return job;
+}
+
+void state_grow_job(struct state *state, uint32_t job, uint32_t count)
+{
+    struct view *view = &state->view;
+    const uint64_t first = state->job_notes[job].end_id;
+
+    view_grow_job(view, job, first, count);
+    make_room(state);
+    state->job_notes[job].end_id += count;
+    for (uint64_t id = first; id < first + count; id++)
+        state->task_notes[view_find_task(view, id)] =
+            (struct task_note){ .since = -1, .started_at = -1 };
 }
 
 uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer)

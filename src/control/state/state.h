@@ -92,6 +92,8 @@ struct instance_note {
 
 /* One per row of the view's jobs. */
 struct job_note {
+    uint64_t first_id;  /* of its tasks */
+    uint64_t end_id;    /* above those of all the tasks that it has had */
     msec_t stays_until; /* the latest of its tasks' */
     uint32_t mention;   /* the audit in which the engine spoke of it last */
 };
@@ -173,6 +175,9 @@ void state_mark(struct state *state, enum mark_kind kind, uint64_t what);
 
 /* A job and its tasks; the notes of the tasks are fresh. */
 uint32_t state_add_job(struct state *state, const struct job_spec *spec);
+
+/* More tasks for the job, with the ids that follow those it has had. */
+void state_grow_job(struct state *state, uint32_t job, uint32_t count);
 
 /* An instance, with a fresh note. */
 uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ports can say besides: the room of a node, the deadline of a notice, that a stop is refused, and a gang
- * that is placed as one. */
+/* What the ports can say besides: the room of a node, the deadline of a notice, that a stop is refused, a gang that
+ * is placed as one, a job that changes. */
 #include "control/controller.h"
 
 #include "base/test/check.h"
@@ -441,6 +441,135 @@ static void tasks_that_are_no_gang_are_placed_one_by_one(void **state)
     stage_done(&stage);
 }
 
+/*
+ * A job that changes.
+ */
+
+/* The job of stage_job with that first task has had so many tasks by now. */
+static void stage_change(struct stage *stage, uint64_t first, uint32_t tasks, msec_t estimate_ms,
+                         uint32_t priority)
+{
+    stage_engine(stage, (struct engine_event){
+                            .kind = ENGINE_JOB_CHANGED,
+                            .job = { .id = 1000 + first,
+                                     .first_task_id = first,
+                                     .task_count = tasks,
+                                     .estimate_ms = estimate_ms,
+                                     .priority = priority },
+                        });
+}
+
+static void a_job_that_grows_has_more_tasks_that_wait(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_decide(&stage, (struct script){ 0 });
+    stage_change(&stage, 1, 3, -1, 7);
+    assert_true(controller_wants_decision(stage.controller));
+    assert_int_equal(stage_view(&stage)->task.living, 3);
+    assert_int_equal(stage_view(&stage)->job.priority[0], 7);
+    assert_int_equal(stage_view(&stage)->job.tasks_left[0], 3);
+    assert_int_equal(stage_state(&stage, 2), TASK_WAITING);
+    assert_int_equal(stage_view(&stage)->task.estimate_ms[1], STAGE_ESTIMATE_MS);
+    stage_put(&stage, 3, machine);
+    stage_acts(&stage, "place 3 on %" PRIu64 "; ", machine);
+    stage_done(&stage);
+}
+
+static void a_task_that_has_ended_does_not_come_back_with_late_news(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_change(&stage, 1, 2, -1, 0);
+    stage_finished(&stage, 2);
+    stage_change(&stage, 1, 2, -1, 0); /* told twice */
+    assert_int_equal(stage_view(&stage)->task.living, 1);
+    stage_change(&stage, 1, 3, -1, 0);
+    assert_int_equal(view_find_task(stage_view(&stage), 2), ROW_NONE);
+    assert_int_equal(stage_state(&stage, 3), TASK_WAITING);
+    stage_done(&stage);
+}
+
+static void a_job_of_which_tasks_leave_shrinks(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_task(&stage, ENGINE_TASK_WITHDRAWN, 1, 0);
+    stage_no_acts(&stage); /* the engine ends the run by itself */
+    assert_int_equal(stage_view(&stage)->job.task_count[0], 1);
+    assert_true(stage.settled > 0); /* it paid for its time */
+    stage_release(&stage, machine);
+    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
+    stage_task(&stage, ENGINE_TASK_WITHDRAWN, 2, 0);
+    assert_int_equal(stage_view(&stage)->job.living, 0);
+    stage_job(&stage, 1, 2, false); /* late news of a job that is over */
+    assert_int_equal(stage_view(&stage)->job.living, 0);
+    stage_done(&stage);
+}
+
+static void a_job_that_changes_its_estimate_is_expected_to_end_by_it(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+    stage_change(&stage, 1, 2, 5000, 0);
+    assert_int_equal(stage_view(&stage)->task.estimate_ms[0], 5000);
+    assert_int_equal(stage_view(&stage)->task.estimate_ms[1], 5000);
+    stage_change(&stage, 1, 2, INT64_MAX, 0);
+    assert_int_equal(stage_view(&stage)->task.estimate_ms[1], MSEC_NEVER);
+    stage_done(&stage);
+}
+
+static void a_change_that_cannot_be_is_ignored(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_job(&stage, 2, 1, false);
+    stage_change(&stage, 1, 2, 5000, 3); /* its second task would be the other job's */
+    stage_change(&stage, 9, 2, 5000, 3); /* nobody knows it */
+    stage_change(&stage, 2, UINT32_MAX, 5000, 3);
+    assert_int_equal(stage_view(&stage)->task.living, 2);
+    assert_int_equal(stage_view(&stage)->job.priority[0], 0);
+    assert_int_equal(controller_stats(stage.controller)->late_events, 3);
+    assert_int_equal(controller_stats(stage.controller)->jobs_changed, 0);
+    stage_done(&stage);
+}
+
+static void a_gang_does_not_wait_for_a_task_that_has_left_it(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t second = stage_gang(&stage);
+
+    stage_ready(&stage, second - 1);
+    stage_no_acts(&stage);
+    stage_task(&stage, ENGINE_TASK_WITHDRAWN, 2, 0);
+    stage_acts(&stage, "place 1 on %" PRIu64 "; ", second - 1);
+    stage_done(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,6 +591,12 @@ int main(void)
         cmocka_unit_test(a_gang_that_moves_starts_as_one_when_all_of_it_has_stopped),
         cmocka_unit_test(a_gang_of_which_one_ends_instead_of_stopping_starts_without_it),
         cmocka_unit_test(tasks_that_are_no_gang_are_placed_one_by_one),
+        cmocka_unit_test(a_job_that_grows_has_more_tasks_that_wait),
+        cmocka_unit_test(a_task_that_has_ended_does_not_come_back_with_late_news),
+        cmocka_unit_test(a_job_of_which_tasks_leave_shrinks),
+        cmocka_unit_test(a_job_that_changes_its_estimate_is_expected_to_end_by_it),
+        cmocka_unit_test(a_change_that_cannot_be_is_ignored),
+        cmocka_unit_test(a_gang_does_not_wait_for_a_task_that_has_left_it),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -253,6 +253,29 @@ TEST(a_port_that_calls_back_is_refused_and_nothing_else_is)
     desk_close(&desk);
 }
 
+TEST(a_job_may_grow_and_shrink)
+{
+    struct desk desk = { .now = 5000 };
+
+    desk_open(&desk);
+    arrive(&desk, 1, 2);
+    arrive(&desk, 2, 1);
+
+    struct stint_job job = job_of(&desk, 1, 4);
+    const struct view *view = controller_view(desk.controller->control);
+
+    assert_int_equal(stint_engine_job_changed(desk.controller, desk.now, &job, NULL), 0);
+    assert_int_equal(view->task.living, 5);
+    assert_int_equal(stint_engine_task_withdrawn(desk.controller, desk.now, 103), 0);
+    assert_int_equal(view->task.living, 4);
+    job.task_count = 101; /* the last would be the other job's */
+    assert_int_equal(stint_engine_job_changed(desk.controller, desk.now, &job, NULL), -EEXIST);
+    job.id = 3;
+    assert_int_equal(stint_engine_job_changed(desk.controller, desk.now, &job, NULL), -ENOENT);
+    assert_int_equal(view->task.living, 4);
+    desk_close(&desk);
+}
+
 TEST(a_decision_in_the_past_is_refused_and_late_news_is_not)
 {
     struct desk desk = { .now = 5000 };
@@ -495,6 +518,8 @@ TEST(numbers_out_of_range_are_refused_by_every_event)
     assert_int_equal(stint_engine_task_lost(mind, past, 1, 1), -EINVAL);
     assert_int_equal(stint_engine_task_kept(mind, past, 1, 1, 0), -EINVAL);
     assert_int_equal(stint_engine_task_kept(mind, 0, 1, 1, -1), -EINVAL);
+    assert_int_equal(stint_engine_task_withdrawn(mind, past, 1), -EINVAL);
+    assert_int_equal(stint_engine_job_changed(mind, 0, NULL, NULL), -EINVAL);
     assert_int_equal(stint_engine_task_finished(mind, past, 1), -EINVAL);
     assert_int_equal(stint_engine_listed(mind, past, 1), -EINVAL);
     assert_int_equal(stint_cloud_running(mind, 2000, 1, 2001), -EINVAL);
@@ -757,6 +782,7 @@ TEST(the_version_is_that_of_the_build)
 
 CHECK_MAIN(RUN(a_job_gets_a_machine_which_goes_back_and_is_billed_to_the_micro_dollar),
            RUN(a_port_that_calls_back_is_refused_and_nothing_else_is),
+           RUN(a_job_may_grow_and_shrink),
            RUN(a_decision_in_the_past_is_refused_and_late_news_is_not),
            RUN(draining_lets_the_work_end_and_gives_the_machine_back),
            RUN(another_process_takes_over_what_runs), RUN(an_audit_needs_lists_of_both_ports),

@@ -283,7 +283,7 @@ static void nonsense_of_engine(struct mess *mess)
     struct stint_controller *controller = mess->controller;
     const int64_t at = some_time(mess);
 
-    switch (below(mess, 11)) {
+    switch (below(mess, 12)) {
     case 0:
         (void)stint_engine_job_withdrawn(controller, at, 1 + below(mess, mess->next_job + 1));
         break;
@@ -312,6 +312,9 @@ static void nonsense_of_engine(struct mess *mess)
         break;
     case 8:
         (void)stint_engine_task_finished(controller, at, some_task(mess));
+        break;
+    case 10:
+        (void)stint_engine_task_withdrawn(controller, at, some_task(mess));
         break;
     case 9:
         (void)stint_engine_task_kept(controller, at, some_task(mess), some_id(mess),
