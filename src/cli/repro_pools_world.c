@@ -220,11 +220,11 @@ static int take_ticks(struct pools_market *market, const struct doc_node *root,
 
     if (rc == 0)
         rc = doc_get_list(root, "data", &data, reterr);
-    if (rc == 0 && (metadata == NULL || data == NULL || data->count == 0))
+    if (rc < 0)
+        return rc;
+    if (metadata == NULL || data == NULL || data->count == 0)
         return error_set(reterr, -EINVAL, "there is no 'metadata' or 'data' in it");
-    if (rc == 0)
-        rc = doc_get_duration(metadata, "gap_seconds", (struct doc_range){ 1, DAY_MS }, &gap,
-                              reterr);
+    rc = doc_get_duration(metadata, "gap_seconds", (struct doc_range){ 1, DAY_MS }, &gap, reterr);
     if (rc < 0)
         return rc;
 

@@ -75,7 +75,7 @@ static const struct figure figures[] = {
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
 
 static const int64_t first_start = 1706745600; /* 1 February 2024, Unix time */
-static const int64_t day_s = 24 * 3600;
+static const int64_t day_s = 24 * (int64_t)3600;
 
 static struct stratus_setting setting_for(const struct figure *figure, double value,
                                           const struct repro_options *options)

@@ -25,7 +25,6 @@ static void set_up(struct scene *scene, uint32_t machines)
     reservation_forget(&yard->view);
     reservation_update(&yard->view);
 
-
     runtime_bins_build(&scene->bins, &yard->view, RUNTIME_REMAINING, &yard->arena);
 }
 
