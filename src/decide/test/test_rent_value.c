@@ -354,7 +354,8 @@ TEST(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried)
 
     init_many_types(&yard);
     for (uint32_t i = 0; i < SHAPES * LENGTHS; i++)
-        minute_yard_tasks(&yard, i % SHAPES, EACH, (1 + i / SHAPES) * 10 * (msec_t)YARD_MINUTE);
+        minute_yard_tasks(&yard, i % SHAPES, EACH,
+                          (msec_t)(1 + i / SHAPES) * 10 * (msec_t)YARD_MINUTE);
     TASK_EACH(task, &yard.view, yard.view.task.waiting_first)
     {
         alone += reservation_price(&yard.view, task);
