@@ -141,6 +141,8 @@ static msec_t blur(struct world *world, msec_t truth)
 
 static msec_t estimate_for(struct world *world, const struct trace_job *job)
 {
+    if (job->estimate_ms == MSEC_NEVER) /* its user ends it, and nobody knows when */
+        return MSEC_NEVER;
     switch (world->config->estimates) {
     case SIM_ESTIMATES_ORACLE:
         return blur(world, job->work_ms);

@@ -139,6 +139,54 @@ static const char *judge_gangs(const struct judge *judge)
     return NULL;
 }
 
+static bool are_alike(const struct judge *judge, uint8_t alike, uint32_t machine, uint32_t other)
+{
+    const struct offer *offers = judge->view->catalogue->offers;
+    const struct offer *a = &offers[offer_of(judge, machine)];
+    const struct offer *b = &offers[offer_of(judge, other)];
+
+    return ((alike & ALIKE_ZONE) == 0 || a->zone == b->zone) &&
+           ((alike & ALIKE_MARKET) == 0 || a->market == b->market);
+}
+
+/* Whether the task, which the plan places, comes to where it is alike with its siblings. Of those that it leaves
+ * where they are only the first counts: an engine may have put them apart. */
+static bool is_with_siblings(const struct judge *judge, uint32_t task, uint8_t alike)
+{
+    const struct view *view = judge->view;
+    bool is_kept_seen = false;
+
+    for (uint32_t other = view->job.first_task[view->task.job[task]]; other != ROW_NONE;
+         other = view->task.sibling[other]) {
+        const uint32_t machine = machine_after(judge, other);
+        const bool is_kept = judge->place_of[other] == 0;
+
+        if (machine == ROW_NONE || (is_kept && is_kept_seen))
+            continue;
+        is_kept_seen |= is_kept;
+        if (!are_alike(judge, alike, machine_after(judge, task), machine))
+            return false;
+    }
+    return true;
+}
+
+/* Of some jobs all tasks are in one zone or market. */
+static const char *judge_bonds(const struct judge *judge)
+{
+    const struct view *view = judge->view;
+
+    for (uint32_t i = 0; i < judge->plan->place_count; i++) {
+        const uint32_t task = judge->plan->places[i].task;
+        const struct shape *shape = &view->shapes->rows[view->task.shape[task]];
+
+        if (shape->variant_of != SHAPE_NONE)
+            shape = &view->shapes->rows[shape->variant_of];
+        if (shape->alike != 0 && !is_with_siblings(judge, task, shape->alike))
+            return "it takes a job apart that is to stay in one zone or market";
+    }
+    return NULL;
+}
+
 static const char *judge_rents(const struct judge *judge, bool stocks)
 {
     const struct view *view = judge->view;
@@ -186,6 +234,8 @@ const char *plan_judge(const struct view *view, const struct plan *plan, bool st
         wrong = judge_future(&judge);
     if (wrong == NULL)
         wrong = judge_gangs(&judge);
+    if (wrong == NULL)
+        wrong = judge_bonds(&judge);
     if (wrong == NULL)
         wrong = judge_rents(&judge, stocks);
     if (wrong == NULL)

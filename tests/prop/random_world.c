@@ -524,6 +524,17 @@ void random_world_draw(struct random_world *world, uint64_t seed)
     draw_config(world, seed, &rng);
 }
 
+/* In every third world some work is endless, as far as anybody can tell: its user ends it. */
+static void draw_endless(struct trace *trace, struct rng *rng)
+{
+    const bool has_some = one_in(rng, 3);
+
+    for (uint32_t i = 0; i < trace->job_count; i++) {
+        if (has_some && one_in(rng, 5))
+            trace->jobs[i].estimate_ms = MSEC_NEVER;
+    }
+}
+
 /* Dozens of tasks may share a machine, and each slows down all others, and not every policy heeds it: work must
  * not become so slow that it does not get through between two losses, or that one task lasts for weeks. */
 static int64_t least_pace(const struct random_world *world)
@@ -552,6 +563,7 @@ void random_world_draw_wide(struct random_world *world, uint64_t seed)
     draw_bonds(&world->trace, seed);
     draw_contention(world, least_pace(world), &rng);
     draw_config(world, seed, &rng);
+    draw_endless(&world->trace, &needs);
     rng_init(&world->changes, seed, 104);
     if (one_in(&world->changes, 2)) {
         world->changes_left = (uint32_t)random_between(&world->changes, 1, 12);

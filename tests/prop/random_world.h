@@ -30,7 +30,7 @@ struct random_world {
 
 void random_world_draw(struct random_world *world, uint64_t seed);
 
-/* One with more to heed: several zones, work that may run on some offers only, wants a machine for itself or
+/* One with more to heed: several zones, endless work, work that may run on some offers only, wants a machine for itself or
  * has to stay in one zone or market. Most are smaller, some larger. */
 void random_world_draw_wide(struct random_world *world, uint64_t seed);
 
