@@ -122,9 +122,12 @@ static void log_change(struct view *view, uint32_t instance)
     struct change_log *log = &view->changes;
     const uint32_t most = view->instance.count > LOG_LEAST ? view->instance.count : LOG_LEAST;
 
-    if (log->count >= most) {
-        log->begin += log->count;
-        log->count = 0;
+    if (log->count >= most) { /* who reads it now and then misses nothing */
+        const uint32_t cut = log->count - most / 2;
+
+        memmove(log->rows, &log->rows[cut], (log->count - cut) * sizeof(*log->rows));
+        log->begin += cut;
+        log->count -= cut;
     }
     MEM_ROOM(log->rows, log->room, log->count + 1);
     log->rows[log->count++] = instance;
