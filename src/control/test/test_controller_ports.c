@@ -570,6 +570,58 @@ static void a_gang_does_not_wait_for_a_task_that_has_left_it(void **state)
     stage_done(&stage);
 }
 
+/*
+ * A policy that remembers.
+ */
+
+static int memories; /* that live */
+
+static void *remembering_create(void)
+{
+    memories++;
+    return &memories;
+}
+
+static void remembering_destroy(void *memory)
+{
+    assert_ptr_equal(memory, &memories);
+    memories--;
+}
+
+static void remembering_decide(const struct policy_input *in, struct plan *ret)
+{
+    assert_ptr_equal(in->memory, &memories);
+    scripted_decide(in, ret);
+}
+
+static void a_policys_memory_is_never_handed_to_another(void **state)
+{
+    static const struct policy remembering = {
+        .name = "remembering",
+        .summary = "answers like the scripted one",
+        .decide = remembering_decide,
+        .memory_create = remembering_create,
+        .memory_destroy = remembering_destroy,
+    };
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage.config.policy = &remembering;
+    controller_tune(stage.controller, &stage.config);
+    assert_int_equal(memories, 1);
+    stage_decide(&stage, (struct script){ 0 });
+    controller_tune(stage.controller, &stage.config); /* the same keeps it */
+    assert_int_equal(memories, 1);
+    stage.config.policy = &scripted_policy;
+    controller_tune(stage.controller, &stage.config);
+    assert_int_equal(memories, 0);
+    stage.config.policy = &remembering;
+    controller_tune(stage.controller, &stage.config);
+    stage_done(&stage);
+    assert_int_equal(memories, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,6 +649,7 @@ int main(void)
         cmocka_unit_test(a_job_that_changes_its_estimate_is_expected_to_end_by_it),
         cmocka_unit_test(a_change_that_cannot_be_is_ignored),
         cmocka_unit_test(a_gang_does_not_wait_for_a_task_that_has_left_it),
+        cmocka_unit_test(a_policys_memory_is_never_handed_to_another),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
