@@ -181,6 +181,7 @@ static void prepare(struct controller *controller, msec_t now)
     hear_check_boots(&controller->hear);
     (void)reconcile(&controller->reconciler);
     books_refresh_offers(&controller->books, now);
+    books_refresh_risks(&controller->books, now);
     reservation_update(&state->view);
     bonds_update(&state->view);
     if (state->config.policy->learns_colocation)

@@ -9,6 +9,7 @@
 #define STINT_LEARN_KNOWLEDGE_H
 
 #include "learn/colocation.h"
+#include "learn/interruptions.h"
 #include "learn/runtimes.h"
 #include "learn/tempo.h"
 
@@ -22,6 +23,7 @@ struct knowledge {
     struct colocation colocation;
     struct tempo tempo;
     struct runtimes runtimes;
+    struct interruptions interruptions;
     struct pair_profile profile;
 };
 

@@ -33,9 +33,11 @@ void view_catalogue_grew(struct view *view)
     view->offer_price = mem_resize(view->offer_price, count, sizeof(*view->offer_price));
     view->offer_blocked_until =
         mem_resize(view->offer_blocked_until, count, sizeof(*view->offer_blocked_until));
+    view->offer_lasts = mem_resize(view->offer_lasts, count, sizeof(*view->offer_lasts));
     for (uint32_t i = view->offer_count; i < count; i++) {
         view->offer_price[i] = price_at(&view->catalogue->offers[i].price, view->now);
         view->offer_blocked_until[i] = 0;
+        view->offer_lasts[i] = interruption_mean_ms(view->catalogue->offers[i].interruption);
     }
     view->offer_count = count;
 }
@@ -68,6 +70,7 @@ void view_done(struct view *view)
     mem_free(view->changes.rows);
     mem_free(view->offer_price);
     mem_free(view->offer_blocked_until);
+    mem_free(view->offer_lasts);
     mem_free(view->shape_offer);
     mem_free(view->shape_price);
     *view = (struct view){ 0 };

@@ -178,6 +178,10 @@ struct view {
     msec_t *offer_blocked_until;
     uint32_t offer_count; /* of which that is known */
 
+    /* After how long a machine of each offer is taken away, on average: by what was learned, else by the catalogue;
+     * MSEC_NEVER: nobody knows. */
+    msec_t *offer_lasts;
+
     /* Of each shape: the cheapest offer that holds one task, and its price; see
      * decide/reservation.h, which keeps them. OFFER_NONE: no offer does. */
     uint32_t *shape_offer;

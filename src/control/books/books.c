@@ -19,6 +19,7 @@ void books_init(struct books *books, struct state *state)
         .next_price = books_next_price(config->catalogue, 0),
     };
     colocation_init(&books->knowledge.colocation, config->default_rate);
+    interruptions_init(&books->knowledge.interruptions, config->catalogue);
     runtimes_init(&books->knowledge.runtimes, config->default_estimate_ms,
                   config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
                                                          : RUNTIMES_GROUPS_MIN);
@@ -37,6 +38,7 @@ void books_catalogue_changed(struct books *books)
     for (uint32_t i = known; i < catalogue->offer_count; i++)
         books->boots[i] = (struct boot_record){ 0 };
     books->boot_count = catalogue->offer_count;
+    interruptions_catalogue_grew(&books->knowledge.interruptions);
     INSTANCE_EACH(instance, view)
     {
         ledger_offer_moved(books->ledger, instance,
@@ -54,6 +56,7 @@ void books_done(struct books *books)
 {
     ledger_destroy(books->ledger);
     colocation_done(&books->knowledge.colocation);
+    interruptions_done(&books->knowledge.interruptions);
     runtimes_done(&books->knowledge.runtimes);
     map_done(&books->gone);
     map_done(&books->gone_before);

@@ -40,6 +40,7 @@ struct books {
     msec_t proven_at;    /* when the latest machine that became ready was asked for */
     msec_t next_unblock; /* when the next refused offer may be asked again */
     msec_t next_price;   /* when the next price changes */
+    msec_t next_risks;   /* when what was learned of interruptions has faded a little */
     struct map gone;     /* ids of instances whose bill has ended, to know late news of them: those
                                that were heard of since 'gone_since' */
     struct map gone_before; /* and in the time before; what nobody spoke of in both is forgotten */
@@ -119,6 +120,9 @@ void books_catalogue_changed(struct books *books);
 
 /* Prices that changed and offers that may be asked again: all reservation prices are new. */
 void books_refresh_offers(struct books *books, msec_t now);
+
+/* How long machines of each offer last, by what was learned of interruptions. */
+void books_refresh_risks(struct books *books, msec_t now);
 
 /*
  * The brake: how many machines that have not proved good may be there at a time.

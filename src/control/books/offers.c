@@ -2,6 +2,8 @@
 /*
  * What offers cost now, and until when those that were refused are left alone.
  *
+ * How long their machines last, as far as that is known, is looked at after each loss and every hour.
+ *
  * Costs:  a block what forgetting the reservation prices costs; a refresh O(offers), but nothing until a price
  *         changes or a block ends.
  */
@@ -48,4 +50,18 @@ void books_refresh_offers(struct books *books, msec_t now)
     }
     books->next_price = books_next_price(view->catalogue, now);
     reservation_forget(view);
+}
+
+void books_refresh_risks(struct books *books, msec_t now)
+{
+    static const msec_t patience = MSEC_PER_HOUR;
+    struct interruptions *learned = &books->knowledge.interruptions;
+    struct view *view = &books->state->view;
+
+    if (!learned->has_changed && now < books->next_risks)
+        return;
+    for (uint32_t i = 0; i < view->catalogue->offer_count; i++)
+        view->offer_lasts[i] = interruptions_mean_ms(learned, i, now);
+    learned->has_changed = false;
+    books->next_risks = now + patience;
 }

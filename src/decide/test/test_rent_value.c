@@ -281,8 +281,8 @@ TEST(of_equal_types_the_one_that_is_interrupted_less_often_is_rented)
     minute_yard_init(&yard);
     yard.view.offer_price[TWO] = yard.view.offer_price[EIGHT];
     yard.catalogue.types[TWO].capacity = yard.catalogue.types[EIGHT].capacity;
-    yard.catalogue.offers[TWO].interruption = (struct interruption){ 10, 15 };
-    yard.catalogue.offers[EIGHT].interruption = (struct interruption){ 5, 10 };
+    yard.view.offer_lasts[TWO] = interruption_mean_ms((struct interruption){ 10, 15 });
+    yard.view.offer_lasts[EIGHT] = interruption_mean_ms((struct interruption){ 5, 10 });
     reservation_forget(&yard.view);
     minute_yard_tasks(&yard, ONE_CPU, 8, YARD_HOUR);
     rent(&yard, 0);
@@ -299,7 +299,7 @@ TEST(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger)
 
     minute_yard_init(&yard);
     yard.view.offer_price[TWO] = yard.view.offer_price[EIGHT];
-    yard.catalogue.offers[EIGHT].interruption = (struct interruption){ 20, 100 };
+    yard.view.offer_lasts[EIGHT] = interruption_mean_ms((struct interruption){ 20, 100 });
     reservation_forget(&yard.view);
     minute_yard_tasks(&yard, ONE_CPU, 1, YARD_HOUR);
     rent(&yard, 0);
