@@ -75,7 +75,6 @@ ONLY_IN = [
 KNOWN_CIRCLES = [
     {"cloud/aws/aws_fleet_launch.c", "cloud/aws/aws_fleet_offer.c"},
     {"daemon/core.c", "daemon/daemon_api.c", "daemon/daemon_books.c", "daemon/daemon_machines.c"},
-    {"decide/portfolio.c", "decide/portfolio_cost.c"},
     {"engine/slurm/slurm_record.c", "engine/slurm/slurm_rules.c"},
     {"engine/slurm/slurm_admit.c", "engine/slurm/slurm_engine.c", "engine/slurm/slurm_jobs.c",
      "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_room.c"},
@@ -409,7 +408,8 @@ GOOD = {
     "src/control/control.c": TAG + '#include "control/hear/hear.h"\n',
     "src/learn/low.c": TAG + "int low_one(int x)\n{\n    return x;\n}\n",
     "src/learn/high.c": TAG + "int high_one(int x)\n{\n    return low_one(x);\n}\n",
-    "src/decide/portfolio_cost.c": TAG,
+    "src/store/store_ledger.c": TAG,
+    "src/store/store_seal.c": TAG,
     "tests/fuzz/fuzz_swf.c": TAG + '#include "trace/swf.h"\n',
     "include/stint/x.h": TAG + "#include <stint/y.h>\n",
 }
@@ -493,7 +493,7 @@ CASES = [
      TAG + 'int low_one(int x)\n{\n    return say("high_one(x)");\n}\n', None),
     ("a function of the same name elsewhere is no call", "src/learn/low.c",
      TAG + "static int high_one(int x)\n{\n    return x;\n}\n\nint low_one(int x)\n{\n    return high_one(x);\n}\n", None),
-    ("a known circle that is gone is taken out", "src/decide/portfolio.c", TAG, "out of KNOWN_CIRCLES"),
+    ("a known circle that is gone is taken out", "src/store/store.c", TAG, "out of KNOWN_CIRCLES"),
     ("a function that is handed over is no call", "src/learn/low.c",
      TAG + "int low_one(int x)\n{\n    return later(high_one);\n}\n", None),
     ("a file of 1001 lines is too long", "src/base/long.c", TAG + "\n" * 1000, "longer than"),

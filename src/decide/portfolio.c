@@ -22,11 +22,6 @@
 
 #include "decide/portfolio_private.h"
 
-uint32_t portfolio_interval(const struct portfolio_input *input)
-{
-    return input->interval_hours > 0 ? input->interval_hours : PORTFOLIO_WEEK_HOURS;
-}
-
 /* Bands. */
 
 static int compare_counts(const void *a, const void *b)
@@ -202,23 +197,6 @@ void portfolio_restock(const struct portfolio_input *input, const struct portfol
         ret->of_class[k] = (uint64_t)(lacks < missing ? lacks : missing);
         missing -= (int64_t)ret->of_class[k];
     }
-}
-
-uint32_t portfolio_run_order(const struct portfolio_input *input,
-                             uint32_t ret[static PORTFOLIO_CLASSES_MAX])
-{
-    uint32_t count = 0;
-
-    for (uint32_t k = 1; k < input->class_count; k++) {
-        uint32_t at = count++;
-
-        for (;
-             at > 0 && input->classes[ret[at - 1]].per_used_hour > input->classes[k].per_used_hour;
-             at--)
-            ret[at] = ret[at - 1];
-        ret[at] = k;
-    }
-    return count;
 }
 
 /* Buying, interval by interval. */

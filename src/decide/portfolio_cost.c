@@ -12,6 +12,28 @@
 
 #include "decide/portfolio_private.h"
 
+uint32_t portfolio_interval(const struct portfolio_input *input)
+{
+    return input->interval_hours > 0 ? input->interval_hours : PORTFOLIO_WEEK_HOURS;
+}
+
+uint32_t portfolio_run_order(const struct portfolio_input *input,
+                             uint32_t ret[static PORTFOLIO_CLASSES_MAX])
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 1; k < input->class_count; k++) {
+        uint32_t at = count++;
+
+        for (;
+             at > 0 && input->classes[ret[at - 1]].per_used_hour > input->classes[k].per_used_hour;
+             at--)
+            ret[at] = ret[at - 1];
+        ret[at] = k;
+    }
+    return count;
+}
+
 __extension__ typedef __int128 wide_t;
 
 static const int64_t sum_max = INT64_MAX / 4;
