@@ -31,6 +31,7 @@ struct eva_world {
     struct catalogue catalogue;
     struct trace trace;
     struct contention contention;
+    money_t work_bound; /* no policy can cost less; 0: not known */
 };
 
 /* Returns 0, -ENOENT where the data is not there, or another negative errno. */

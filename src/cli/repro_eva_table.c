@@ -10,6 +10,7 @@
 #include "cli/repro_eva.h"
 #include "cli/sim_rows.h"
 #include "cli/verb.h"
+#include "sim/work_bound.h"
 
 /* What the paper printed, and what the authors' rules give on the data that can be checked
  * (docs/eva-interference.md); 'permuted' where the misread table gives something else. */
@@ -39,6 +40,13 @@ const char *repro_eva_name(uint32_t index)
 {
     return index < EXPECTATIONS ? expectations[index].policy->name : NULL;
 }
+
+/* What no policy can cost less than, against No-Packing, and the steps of search that it may take: it needs a
+ * third of them. */
+static const double floor_norm_cost = 0.4848;
+static const double floor_tolerance = 0.0005;
+
+enum { FLOOR_NODES = 16000000 };
 
 /* Whether the result is what it should be; says on standard error what is not. */
 static bool holds(const struct expectation *expected, const struct sim_result *result,
@@ -80,7 +88,7 @@ static int parse_interference(const char *word, struct eva_variation *variation)
 
 /* Run every wanted policy and fill the table; an exit code. */
 static int run_all(const struct eva_world *world, const struct repro_options *options,
-                   bool permuted, struct report_table *table)
+                   bool permuted, struct report_table *table, money_t *ret_base)
 {
     struct error error;
     money_t base_cost = 0;
@@ -112,7 +120,29 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
                                         .paper_jct_hours = expected->paper_jct_hours },
                      true);
     }
+    if (options->check && !permuted)
+        good &= repro_is_near("floor", "norm_cost", (double)world->work_bound / (double)base_cost,
+                              floor_norm_cost, floor_tolerance);
+    *ret_base = base_cost;
     return good ? EXIT_DONE : EXIT_DIFFERS;
+}
+
+/* The floor stands beside the rows, or below them. */
+static int write_all(const struct eva_world *world, const struct repro_options *options,
+                     struct report_table *table, money_t base_cost)
+{
+    const double norm = base_cost > 0 ? (double)world->work_bound / (double)base_cost : 0;
+
+    report_table_note_text(table, "interference", options->interference);
+    report_table_note_money(table, "floor_usd", world->work_bound);
+    report_table_note_real(table, "floor_norm_cost", norm, 4);
+
+    const int rc = report_table_write(table, options->format, stdout);
+
+    if (rc == 0 && options->format == OUTPUT_TABLE)
+        printf("floor: no policy can pay less than $%.2f, %.4f of a machine for every task\n",
+               (double)world->work_bound / (double)MONEY_PER_USD, norm);
+    return rc;
 }
 
 int repro_eva_table(const struct repro_options *options)
@@ -138,10 +168,13 @@ int repro_eva_table(const struct repro_options *options)
         return repro_fail(rc, &error);
 
     struct report_table *table = sim_rows_create("eva", true, false);
-    int code = run_all(&world, options, variation.permuted, table);
+    money_t base_cost = 0;
 
-    report_table_note_text(table, "interference", options->interference);
-    if (code != EXIT_FAILED && report_table_write(table, options->format, stdout) != 0)
+    world.work_bound = work_bound(&world.trace, &world.catalogue, &world.contention, FLOOR_NODES);
+
+    int code = run_all(&world, options, variation.permuted, table, &base_cost);
+
+    if (code != EXIT_FAILED && write_all(&world, options, table, base_cost) != 0)
         code = EXIT_FAILED;
     report_table_destroy(table);
     eva_world_done(&world);

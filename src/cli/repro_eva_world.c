@@ -314,6 +314,7 @@ int eva_world_run(const struct eva_world *world, const struct eva_runner *runner
         .tick_ms = MSEC_PER_SEC,
         .default_rate = UNMEASURED_RATE,
         .seed = seed,
+        .work_bound = world->work_bound,
         .on_progress = progress_step,
         .context = &progress,
     };

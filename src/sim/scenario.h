@@ -77,6 +77,7 @@ struct loaded_scenario {
     struct catalogue catalogue;
     struct contention contention;
     struct arena arena;
+    money_t work_bound; /* see work_bound.h */
 };
 
 /* Parse the whole text; touches no file. */

@@ -10,11 +10,15 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "sim/scenario.h"
+#include "sim/work_bound.h"
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
 #include "trace/jobs_csv.h"
 #include "trace/matrix_csv.h"
 #include "trace/synthetic.h"
+
+/* Steps that a scenario spends on the bound of its work: at most a second or two, once. */
+enum { BOUND_NODES = 4000000 };
 
 /* 'file' as seen from the folder of 'beside'. */
 static const char *resolve(const char *file, const char *beside, struct arena *arena)
@@ -180,6 +184,17 @@ static int load_losses(const char *path, struct loaded_scenario *loaded, struct 
     return rc;
 }
 
+static const struct contention *contention_of(const struct loaded_scenario *loaded)
+{
+    return loaded->scenario.interference != INTERFERENCE_NONE ? &loaded->contention : NULL;
+}
+
+static void bound_work(struct loaded_scenario *loaded)
+{
+    loaded->work_bound =
+        work_bound(&loaded->trace, &loaded->catalogue, contention_of(loaded), BOUND_NODES);
+}
+
 int scenario_load(const char *path, struct loaded_scenario *ret, struct error *reterr)
 {
     struct loaded_scenario loaded = { 0 };
@@ -205,6 +220,7 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
     }
     *ret = loaded;
     shapes_bind(&ret->trace.shapes, &ret->catalogue);
+    bound_work(ret);
     return 0;
 }
 
@@ -215,7 +231,14 @@ int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct
 
     loaded->scenario.run.seed = seed;
     /* Shapes and workloads are the mix's, whatever is drawn: what was loaded for them stays. */
-    return draw ? draw_trace(loaded, reterr) : 0;
+    if (!draw)
+        return 0;
+
+    const int rc = draw_trace(loaded, reterr);
+
+    if (rc == 0)
+        bound_work(loaded);
+    return rc;
 }
 
 void loaded_scenario_done(struct loaded_scenario *loaded)
@@ -249,8 +272,8 @@ struct sim_config loaded_scenario_config(const struct loaded_scenario *loaded,
     config.trace = &loaded->trace;
     config.give_up_ms = give_up_after(&loaded->trace);
     config.catalogue = &loaded->catalogue;
-    config.contention =
-        loaded->scenario.interference != INTERFERENCE_NONE ? &loaded->contention : NULL;
+    config.contention = contention_of(loaded);
+    config.work_bound = loaded->work_bound;
     config.policy = policy->policy;
     for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
         config.option[i] = policy->option[i];

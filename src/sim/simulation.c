@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "decide/bound.h"
+#include "sim/work_bound.h"
 #include "sim/world.h"
 
 enum { SWEEP_LEAST = 4096 }; /* events on a timeline that is worth sweeping */
@@ -493,37 +493,12 @@ static void measure(const struct world *world, struct sim_result *ret)
     };
 }
 
-/* The least that the trace's work costs, at the lowest price that each offer ever has. */
+/* The better one of what was known beforehand and what is found quickly. */
 static money_t bound_of_work(const struct sim_config *config)
 {
-    const struct catalogue *catalogue = config->catalogue;
-    const struct shapes *shapes = &config->trace->shapes;
-    money_t *price = mem_alloc(catalogue->offer_count, sizeof(*price));
-    struct bound_demand *demands = mem_alloc(shapes->count, sizeof(*demands));
+    const money_t quick = work_bound(config->trace, config->catalogue, config->contention, 0);
 
-    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        const struct price_series *series = &catalogue->offers[i].price;
-
-        price[i] = series->changes[0].per_hour;
-        for (uint32_t k = 1; k < series->count; k++) {
-            if (series->changes[k].per_hour < price[i])
-                price[i] = series->changes[k].per_hour;
-        }
-    }
-    for (uint32_t i = 0; i < shapes->count; i++)
-        demands[i].shape = i;
-    for (uint32_t i = 0; i < config->trace->job_count; i++) {
-        const struct trace_job *job = &config->trace->jobs[i];
-
-        demands[job->shape].amount +=
-            (double)job->task_count * (double)job->work_ms / (double)MSEC_PER_HOUR;
-    }
-
-    const money_t bound = bound_cost(catalogue, shapes, price, demands, shapes->count);
-
-    mem_free(price);
-    mem_free(demands);
-    return bound;
+    return quick > config->work_bound ? quick : config->work_bound;
 }
 
 static int check_fits(const struct sim_config *config, struct error *reterr)

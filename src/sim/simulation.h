@@ -91,6 +91,7 @@ struct sim_config {
     struct sim_faults faults;
     struct sim_control control;
     uint64_t seed;
+    money_t work_bound; /* of work_bound.h, where it is known; the result has no lower one */
     uint64_t max_steps; /* fail after so many events, arrivals and decisions; 0: go on for ever */
     msec_t give_up_ms;  /* fail when the last job has been there for so long; 0: the same */
 
