@@ -33,11 +33,13 @@
 #include "base/test/check.h"
 #include "plan_judge.h"
 #include "random_world.h"
+#include "sim/work_bound.h"
 
 enum {
     PLAIN_SEEDS = 2000,  /* one controller, told everything */
     NARROW_SEEDS = 3500, /* more trouble; the rest are wide, and every other one has trouble too */
     SEEDS = 10000,
+    BOUND_NODES = 3000, /* of a search that often stops before its end: the bound must hold */
     STEPS_MAX = 400000, /* of one run; the longest takes a tenth of it */
     SECONDS_MAX = 600,  /* of the whole program, should a single step never return */
     FAULT_TEXT_SIZE = 128,
@@ -218,11 +220,15 @@ static bool keep_still(struct sim_config *config)
 static int run_world(struct random_world *world, struct outcome *of, struct sim_result *ret,
                      struct error *reterr)
 {
+    struct sim_config *config = &world->config;
     struct watch other = { .world = world };
 
     world->config.context = of != NULL ? &of->watch : &other;
     world->config.change_catalogue = world->changes_left > 0 ? change_catalogue : NULL;
-    return simulation_run(&world->config, ret, reterr);
+    if (config->change_catalogue == NULL) /* else offers may come that it does not know of */
+        config->work_bound =
+            work_bound(config->trace, config->catalogue, config->contention, BOUND_NODES);
+    return simulation_run(config, ret, reterr);
 }
 
 /* The other ways to run the world, of which none of this is watched. */
