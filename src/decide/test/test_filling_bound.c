@@ -428,7 +428,7 @@ TEST(nothing_is_known_of_what_is_free_or_fits_nowhere)
 TEST(nothing_is_known_where_tasks_speed_each_other_up)
 {
     assert_int_equal(bound_of_a_pair(1.1), 0);
-    assert_int_equal(bound_of_a_pair(NAN), 0);
+    assert_int_equal(bound_of_a_pair((double)NAN), 0);
 }
 
 CHECK_MAIN(RUN(the_bound_is_the_cheapest_mix_of_all_fillings),

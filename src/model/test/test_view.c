@@ -263,7 +263,7 @@ TEST(only_requested_booting_and_ready_instances_are_open)
     const uint32_t instance = view_add_instance(&world.view, 1, OFFER_SMALL);
     assert_int_equal(world.view.instance.state[instance], INSTANCE_REQUESTED);
     for (int i = INSTANCE_FREE; i <= INSTANCE_RETURNED; i++) {
-        view_set_state(&world.view, instance, i);
+        view_set_state(&world.view, instance, (enum instance_state)i);
         assert_int_equal(view_is_open(&world.view, instance), open[i]);
     }
     world_done(&world);
