@@ -15,7 +15,7 @@
  *
  * Promises:  a true lower bound whenever it stops, for free moves, free boots and any delay, if rates are
  *            products of pairs, none above 1. Same input, same answer, to the bit.
- * Costs:     'node_most' steps of search, each O(classes x shapes) at worst: about two million a second
+ * Costs:     'node_most' steps of search, each O(classes x shapes) at worst: several million a second
  *            on Eva's trace (95 shapes, 9 workloads, 21 offers). Beyond the limits below there is no
  *            answer.
  */

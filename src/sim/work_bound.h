@@ -7,7 +7,7 @@
  * simulated world (decide/filling_bound.h).
  *
  * Promises:  no simulation of the trace costs less. Where tasks speed each other up, it is 0.
- * Costs:     'node_most' steps of search (about two million a second); 0: the bound by resources alone.
+ * Costs:     'node_most' steps of search (several million a second); 0: the bound by resources alone.
  */
 #ifndef STINT_SIM_WORK_BOUND_H
 #define STINT_SIM_WORK_BOUND_H
