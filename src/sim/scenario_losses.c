@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_losses.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -246,6 +247,7 @@ static int read_values(const char *text, size_t length, struct arena *arena,
         rc = doc_get_list(root, "data", &data, reterr);
     if (rc < 0)
         return rc;
+    assert(data != NULL);
     if (data->count == 0)
         return error_set(reterr, -EINVAL, "line %u: 'data' is empty", data->line);
 
