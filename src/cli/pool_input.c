@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pool_input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -38,6 +39,8 @@ static const char *keep_text(struct pool_input *input, const char *text)
 static void keep_series(struct pool_input *input, const struct price_series *from,
                         struct price_series *to)
 {
+    assert(from != NULL);
+
     struct price_change *changes = ARENA_ARRAY(&input->arena, struct price_change, from->count);
 
     memcpy(changes, from->changes, from->count * sizeof(*changes));
@@ -271,6 +274,7 @@ static int learn(struct drafts *drafts, const struct pool_settings *settings, st
                    : error_set(reterr, -EINVAL,
                                "%s: no type and zone of it is a spot offer of the catalogue",
                                settings->history);
+    assert(drafts->list != NULL);
     if (input->watched.to <= input->watched.from)
         return error_set(reterr, -EINVAL,
                          "the history has no length: all changes are of one moment");

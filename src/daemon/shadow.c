@@ -407,9 +407,8 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event)
     case ENGINE_LISTED:
         listed(shadow, event);
         break;
-    case ENGINE_JOB_CHANGED:
+    case ENGINE_JOB_CHANGED: /* no engine that can be shadowed says this, or the next */
     case ENGINE_TASK_WITHDRAWN:
-        break; /* no engine that can be shadowed says these */
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
     case ENGINE_NODE_LEFT:

@@ -338,6 +338,7 @@ static uint32_t next_class(const struct search *search, uint32_t cls)
 
 /* Fill 'places' of the item's class, at least one, from this item on, then the later classes. 'free_share' is
  * that of the toll. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there are kinds of tasks, FILLING_ROWS_MAX at the most */
 static void fill(struct search *search, uint32_t item, uint32_t places, const struct res *free,
                  double free_share, double worth)
 {
@@ -441,6 +442,7 @@ static void slow_down(struct search *search, uint32_t cls)
 }
 
 /* Try every number of tasks of the class and of the later ones. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there are workloads */
 static void choose_number(struct search *search, uint32_t cls)
 {
     const uint32_t classes = search->classes;

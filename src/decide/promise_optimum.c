@@ -120,6 +120,7 @@ static void take_states(struct program *program)
 {
     const struct avail_states *states = program->promise->states;
 
+    assert(states != NULL);
     for (uint32_t i = 0; i < states->count; i++) {
         uint32_t gone = 0;
 

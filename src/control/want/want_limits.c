@@ -115,10 +115,7 @@ static void drop_held_back(struct trim *trim)
         const struct plan_place *place = &trim->plan->places[i];
         msec_t until = want->state->task_notes[place->task].not_before;
 
-        if (until > want->state->view.now) {
-            hold_back(want, until);
-            trim->places[i] = DROP;
-        } else if (state_is_kept(want->state, place->task, &until)) {
+        if (until > want->state->view.now || state_is_kept(want->state, place->task, &until)) {
             hold_back(want, until);
             trim->places[i] = DROP;
         } else if (is_forbidden(want, place->task)) {
