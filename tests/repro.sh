@@ -11,7 +11,8 @@ cd "$(dirname "$0")/.." || exit 1
 data=${STINT_DATA:-../shared/data}
 
 if [ ! -r "$data/eva/pai_full.csv" ] || [ ! -r "$data/swf/SDSC-DS-2004-2.1-cln.swf.gz" ] ||
-    [ ! -r "$data/alibaba-batch-2017/jobs.csv.zst" ] ||
+    [ ! -r "$data/alibaba-batch-2017/jobs.csv.zst" ] || [ ! -r "$data/tr-kubernetes/record-us-east-1a.csv" ] ||
+    [ ! -r "$data/spot-2015/us-east-1-linux.csv.zst" ] || [ ! -d "$data/spot-availability" ] ||
     { [ ! -r "$data/hybrid/YH1_sub.tr" ] && [ ! -r "$data/hybrid/YH1_sub.tr.zst" ]; }; then
     echo "1..0 # SKIP no public data; see docs/DATA.md"
     exit 0

@@ -228,6 +228,7 @@ static int run_world(struct random_world *world, struct outcome *of, struct sim_
     if (config->change_catalogue == NULL) /* else offers may come that it does not know of */
         config->work_bound =
             work_bound(config->trace, config->catalogue, config->contention, BOUND_NODES);
+    config->max_steps = STEPS_MAX; /* a run that never ends is an error */
     return simulation_run(config, ret, reterr);
 }
 
@@ -267,7 +268,6 @@ static void run_seed(uint64_t seed, struct outcome *ret)
     ret->watch.stocks = world.config.policy == &policy_semi_elastic;
     ret->watch.probes = world.config.control.boot_timeout_ms > 0;
     world.config.on_plan = watch_plan;
-    world.config.max_steps = STEPS_MAX;
     ret->policy = world.config.policy;
     ret->rc = run_world(&world, ret, &ret->result, &ret->error);
     ret->watch.world = NULL;
