@@ -65,6 +65,14 @@ void plan_release(struct plan *plan, uint32_t instance, struct plan_reason why)
         (struct plan_release){ .instance = instance, .why = why };
 }
 
+void plan_suspend(struct plan *plan, uint32_t task, struct plan_reason why)
+{
+    if (plan->suspend_count == plan->suspends_room)
+        plan->suspends = regrow(plan->arena, plan->suspends, plan->suspend_count,
+                                &plan->suspends_room, sizeof(*plan->suspends));
+    plan->suspends[plan->suspend_count++] = (struct plan_suspend){ .task = task, .why = why };
+}
+
 struct plan_reason plan_because(enum plan_reason_code code, money_t chosen)
 {
     return (struct plan_reason){
@@ -95,6 +103,7 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_LEASE_ENDS] = "nothing runs there and its paid time ends",
         [REASON_PAID_TIME] = "ends within time that is paid for already",
         [REASON_PRICE_ROSE] = "moved off a machine that costs more than another one by now",
+        [REASON_YIELDS] = "stops and waits: what its machine costs is worth more elsewhere",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 

@@ -38,6 +38,7 @@ enum plan_reason_code {
     REASON_PAID_TIME,       /* runs within time that is paid for already */
     REASON_BEST_VALUE,      /* most work for what the machine will be charged */
     REASON_PRICE_ROSE,      /* moved off a machine that costs more than another one by now */
+    REASON_YIELDS,          /* stops and waits: what its machine costs is worth more elsewhere */
     REASON_COUNT,
 };
 
@@ -60,6 +61,12 @@ struct plan_place {
     uint32_t task;
     bool fresh; /* 'target' is an index of plan.rents, else a row of the view's instances */
     uint32_t target;
+    struct plan_reason why;
+};
+
+/* A task that runs stops, saves its work, and waits again. Of a gang, all that run. */
+struct plan_suspend {
+    uint32_t task;
     struct plan_reason why;
 };
 
@@ -87,9 +94,11 @@ struct plan {
     struct plan_rent *rents;
     struct plan_place *places;
     struct plan_release *releases;
+    struct plan_suspend *suspends;
     uint32_t rent_count, rents_room;
     uint32_t place_count, places_room;
     uint32_t release_count, releases_room;
+    uint32_t suspend_count, suspends_room;
     enum plan_kind kind;
     struct plan_candidate full, partial; /* where kind is not PLAN_PLAIN */
     msec_t expected_ms;                  /* how long the configuration was expected to last */
@@ -110,6 +119,7 @@ uint32_t plan_rent_with(struct plan *plan, uint32_t offer, uint32_t request,
 void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct plan_reason why);
 void plan_place_kept(struct plan *plan, uint32_t task, uint32_t instance, struct plan_reason why);
 void plan_release(struct plan *plan, uint32_t instance, struct plan_reason why);
+void plan_suspend(struct plan *plan, uint32_t task, struct plan_reason why);
 
 /* A reason with no alternative to name. */
 struct plan_reason plan_because(enum plan_reason_code code, money_t chosen);

@@ -52,6 +52,7 @@ static void check_input(const struct policy_input *in, const struct plan *plan)
     assert(plan->rent_count == 0);
     assert(plan->place_count == 0);
     assert(plan->release_count == 0);
+    assert(plan->suspend_count == 0);
     assert(plan->wake_at == MSEC_NEVER);
 }
 
@@ -75,6 +76,11 @@ static void check_plan(const struct view *view, const struct plan *plan)
     for (uint32_t i = 0; i < plan->release_count; i++) {
         assert(plan->releases[i].instance < view->instance.count);
         assert(view_is_open(view, plan->releases[i].instance));
+    }
+    for (uint32_t i = 0; i < plan->suspend_count; i++) {
+        assert(plan->suspends[i].task < view->task.count);
+        assert(view->task.state[plan->suspends[i].task] == TASK_RUNNING);
+        assert(!view->job.fixed[view->task.job[plan->suspends[i].task]]);
     }
     assert(plan->wake_at > view->now);
 }

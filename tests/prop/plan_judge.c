@@ -15,6 +15,7 @@ struct judge {
     const struct plan *plan;
     struct future *machines;
     uint32_t *place_of; /* by task row: place + 1, 0: it stays where it is */
+    bool *is_suspended; /* by task row */
 };
 
 static uint32_t machine_of(const struct judge *judge, const struct plan_place *place)
@@ -56,6 +57,22 @@ static const char *judge_place(struct judge *judge, uint32_t index)
     return NULL;
 }
 
+static const char *judge_suspend(struct judge *judge, uint32_t task)
+{
+    const struct view *view = judge->view;
+
+    if (task >= view->task.count || view->task.state[task] != TASK_RUNNING)
+        return "it suspends a task that does not run";
+    if (judge->is_suspended[task])
+        return "it suspends a task twice";
+    if (judge->place_of[task] != 0)
+        return "it suspends a task that it moves";
+    if (!view_job_may_move(view, view->task.job[task]))
+        return "it suspends a task of a job that is fixed or on its way";
+    judge->is_suspended[task] = true;
+    return NULL;
+}
+
 static const char *put(struct judge *judge, uint32_t task, uint32_t machine)
 {
     const struct view *view = judge->view;
@@ -82,6 +99,8 @@ static uint32_t machine_after(const struct judge *judge, uint32_t task)
 {
     const uint32_t place = judge->place_of[task];
 
+    if (judge->is_suspended[task])
+        return ROW_NONE;
     return place != 0 ? machine_of(judge, &judge->plan->places[place - 1])
                       : judge->view->task.instance[task];
 }
@@ -125,16 +144,22 @@ static const char *judge_gangs(const struct judge *judge)
     for (uint32_t job = 0; job < view->job.count; job++) {
         uint32_t waiting = 0;
         uint32_t placed = 0;
+        uint32_t bound = 0;
+        uint32_t suspended = 0;
 
         if (!view->job.used[job] || !view->job.gang[job])
             continue;
         for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
              task = view->task.sibling[task]) {
             waiting += view->task.state[task] == TASK_WAITING;
+            bound += view->task.instance[task] != ROW_NONE;
+            suspended += judge->is_suspended[task];
             placed += view->task.state[task] == TASK_WAITING && judge->place_of[task] != 0;
         }
         if (placed > 0 && placed < waiting)
             return "it places a gang in part";
+        if (suspended > 0 && suspended < bound)
+            return "it suspends a gang in part";
     }
     return NULL;
 }
@@ -225,11 +250,14 @@ const char *plan_judge(const struct view *view, const struct plan *plan, bool st
         .machines =
             mem_alloc((size_t)view->instance.count + plan->rent_count, sizeof(struct future)),
         .place_of = mem_alloc(view->task.count, sizeof(uint32_t)),
+        .is_suspended = mem_alloc(view->task.count, sizeof(bool)),
     };
     const char *wrong = NULL;
 
     for (uint32_t i = 0; wrong == NULL && i < plan->place_count; i++)
         wrong = judge_place(&judge, i);
+    for (uint32_t i = 0; wrong == NULL && i < plan->suspend_count; i++)
+        wrong = judge_suspend(&judge, plan->suspends[i].task);
     if (wrong == NULL)
         wrong = judge_future(&judge);
     if (wrong == NULL)
@@ -242,5 +270,6 @@ const char *plan_judge(const struct view *view, const struct plan *plan, bool st
         wrong = judge_releases(&judge);
     mem_free(judge.machines);
     mem_free(judge.place_of);
+    mem_free(judge.is_suspended);
     return wrong;
 }

@@ -269,9 +269,54 @@ TEST(what_is_rented_is_open_and_used_and_what_is_released_empty)
     finds(&scene, "it releases a machine that holds tasks");
 }
 
+TEST(what_is_suspended_runs_may_be_stopped_and_is_whole)
+{
+    struct scene scene;
+
+    scene_init(&scene);
+    plan_suspend(&scene.plan, job(&scene, ONE, 1, (struct job_spec){ .id = 0 }),
+                 plan_because(REASON_YIELDS, 0));
+    finds(&scene, "it suspends a task that does not run");
+
+    scene_init(&scene);
+    uint32_t task = job(&scene, ONE, 1, (struct job_spec){ .fixed = true });
+
+    start(&scene, task, machine(&scene, A_DEMAND));
+    plan_suspend(&scene.plan, task, plan_because(REASON_YIELDS, 0));
+    finds(&scene, "it suspends a task of a job that is fixed or on its way");
+
+    for (uint32_t tasks = 1; tasks <= 2; tasks++) {
+        scene_init(&scene);
+        task = job(&scene, ONE, 2, (struct job_spec){ .gang = true });
+        const uint32_t there = machine(&scene, A_DEMAND);
+
+        start(&scene, task, there);
+        start(&scene, task + 1, there);
+        for (uint32_t i = 0; i < tasks; i++)
+            plan_suspend(&scene.plan, task + i, plan_because(REASON_YIELDS, 0));
+        finds(&scene, tasks == 1 ? "it suspends a gang in part" : NULL);
+    }
+}
+
+TEST(what_is_suspended_leaves_room)
+{
+    struct scene scene;
+
+    scene_init(&scene);
+    const uint32_t task = job(&scene, FOUR, 1, (struct job_spec){ .id = 0 });
+    const uint32_t there = machine(&scene, A_DEMAND);
+
+    start(&scene, task, there);
+    plan_suspend(&scene.plan, task, plan_because(REASON_YIELDS, 0));
+    put(&scene, job(&scene, FOUR, 1, (struct job_spec){ .id = 0 }), there);
+    finds(&scene, NULL);
+}
+
 CHECK_MAIN(RUN(a_good_plan_is_good), RUN(a_task_has_one_place_on_a_machine_that_is_open),
            RUN(a_machine_holds_what_it_can_and_what_may_run_there),
            RUN(what_is_fixed_or_on_its_way_is_not_moved),
            RUN(gangs_are_whole_and_spread_jobs_apart),
            RUN(jobs_that_must_be_in_one_zone_or_market_are),
-           RUN(what_is_rented_is_open_and_used_and_what_is_released_empty))
+           RUN(what_is_rented_is_open_and_used_and_what_is_released_empty),
+           RUN(what_is_suspended_runs_may_be_stopped_and_is_whole),
+           RUN(what_is_suspended_leaves_room))

@@ -193,6 +193,15 @@ static void on_started(struct hearing *hear, uint32_t task, msec_t at)
     hear_runs_at(hear, task, step->at, hear->state->view.task.run_key[task], at);
 }
 
+/* Whether it was found before what was heard of it last: also at the same moment, if it is of the run that has left
+ * since. */
+static bool is_old_find(const struct hearing *hear, uint32_t task, const struct engine_event *event)
+{
+    const struct task_note *note = &hear->state->task_notes[task];
+
+    return event->at < note->since || (event->at == note->since && event->key == note->left_key);
+}
+
 static void on_found(struct hearing *hear, const struct engine_event *event)
 {
     const struct view *view = &hear->state->view;
@@ -202,8 +211,7 @@ static void on_found(struct hearing *hear, const struct engine_event *event)
     if (task != ROW_NONE)
         hear->state->job_notes[view->task.job[task]].mention = hear->state->audit;
     if (task == ROW_NONE || instance == ROW_NONE || event->key == 0 ||
-        view->instance.state[instance] == INSTANCE_RETURNED ||
-        event->at < hear->state->task_notes[task].since) {
+        view->instance.state[instance] == INSTANCE_RETURNED || is_old_find(hear, task, event)) {
         hear->state->stats.late_events++;
         return;
     }

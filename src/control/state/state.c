@@ -406,6 +406,7 @@ void state_step_left(struct state *state, uint32_t task, msec_t at)
         return;
     present_remove(state, task);
     state->steps[task] = (struct task_step){ .at = ROW_NONE };
+    state->task_notes[task].left_key = state->view.task.run_key[task];
     state->view.task.run_key[task] = 0;
     state->task_notes[task].stays_until = 0;
     state_want_queued(state, task, false);

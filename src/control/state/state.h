@@ -46,6 +46,7 @@ struct task_step {
 /* One per row of the view's tasks: what outlives its steps. */
 struct task_note {
     msec_t since;        /* of the last step: asked for, left */
+    uint64_t left_key;   /* of the run that it left last; 0: none */
     msec_t not_before;   /* it is not placed again before */
     msec_t stays_until;  /* the engine stops it not before */
     msec_t started_at;   /* of the last start since the last loss; -1: none */

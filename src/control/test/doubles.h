@@ -57,6 +57,8 @@ struct script {
     uint32_t place_count;
     uint64_t releases[STAGE_ITEMS_MAX];
     uint32_t release_count;
+    uint64_t suspends[STAGE_ITEMS_MAX];
+    uint32_t suspend_count;
 };
 
 struct stage {
@@ -123,6 +125,8 @@ static inline void scripted_decide(const struct policy_input *in, struct plan *r
     }
     for (uint32_t i = 0; i < next_plan.release_count; i++)
         plan_release(ret, view_find_instance(in->view, next_plan.releases[i]), why);
+    for (uint32_t i = 0; i < next_plan.suspend_count; i++)
+        plan_suspend(ret, view_find_task(in->view, next_plan.suspends[i]), why);
 }
 
 static const struct policy scripted_policy = {

@@ -44,6 +44,16 @@ money_t want_price_per_hour(const struct view *view);
 money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now);
 
 /*
+ * want_suspend.c
+ */
+
+/* Drop the suspensions of tasks that the engine keeps; whether there were any. */
+bool want_drop_kept(struct state *state, struct plan *plan);
+
+/* Drop those of jobs on whose machines nothing is placed and which are not released. */
+void want_drop_idle(struct state *state, struct plan *plan);
+
+/*
  * want_plan.c
  */
 

@@ -199,6 +199,12 @@ static bool drop_overfull(struct trim *trim)
         if (!place->fresh)
             res_add(&used[place->target], view_demand(view, place->task, place->target));
     }
+    for (uint32_t i = 0; i < trim->plan->suspend_count; i++) {
+        const uint32_t task = trim->plan->suspends[i].task;
+        const uint32_t from = view->task.instance[task];
+
+        res_sub(&used[from], view_taken(view, task, from));
+    }
     for (uint32_t i = trim->plan->place_count; i-- > 0;) {
         const struct plan_place *place = &trim->plan->places[i];
 
@@ -484,6 +490,8 @@ static void drop_releases(struct trim *trim)
         if (from != ROW_NONE)
             leaving[from]++;
     }
+    for (uint32_t i = 0; i < plan->suspend_count; i++)
+        leaving[view->task.instance[plan->suspends[i].task]]++;
     for (uint32_t i = 0; i < plan->release_count; i++) {
         const uint32_t instance = plan->releases[i].instance;
         const bool stays = view->instance.task_count[instance] > leaving[instance];
@@ -720,6 +728,7 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
             trim.used[plan->places[i].target] = true;
     }
     trim.turn = turns_of_rents(&trim);
+    trim.any = want_drop_kept(want->state, plan);
     drop_held_back(&trim);
 
     const uint32_t probe = brake_is_probing(want->books) ? find_probe(&trim) : RENT_NONE;
@@ -742,6 +751,8 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
         make_room(&trim);
     if (trim.any || want->state->queued > 0 || brake_is_probing(want->books))
         drop_releases(&trim);
+    if (trim.any || turns->is_limited)
+        want_drop_idle(want->state, plan);
     if (turns->look_again &&
         plan->place_count > 0) /* else it would be the same plan, again and again */
         plan->wake_at = want->state->view.now;

@@ -96,6 +96,10 @@ void want_plan(struct wanting *want, const struct plan *plan)
 
     for (uint32_t i = 0; i < plan->rent_count;)
         i = rent(state, plan, i, fresh);
+    for (uint32_t i = 0; i < plan->suspend_count; i++) {
+        state_unbind(state, plan->suspends[i].task, view->now);
+        state->stats.suspended++;
+    }
     for (uint32_t i = 0; i < plan->place_count; i++) {
         const uint32_t task = plan->places[i].task;
 
