@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every policy, with any options, in views drawn at random: what it plans can be carried out, is the
- * same twice, leaves the view alone, and leaves nobody waiting whom a machine could be rented for.
+ * same twice, leaves the view alone, and leaves nobody waiting whom a machine could be rented for. The later seeds have
+ * zones, and work that may run on some offers only, wants a machine for itself or has to stay in one zone or market.
  *
  *     test_plans          all seeds, as the build runs it
  *     test_plans SEED     that one, for every policy
@@ -11,15 +12,18 @@
 
 #include "base/mem.h"
 #include "base/test/check.h"
+#include "decide/bonds.h"
 #include "decide/reservation.h"
 #include "plan_judge.h"
 #include "random_world.h"
 
-enum { SEEDS = 600, JOBS_MAX = 40, MACHINES_MAX = 25 };
+enum { NARROW_SEEDS = 600, SEEDS = 1200, JOBS_MAX = 40, MACHINES_MAX = 25 };
 
 struct scene {
     struct catalogue catalogue;
     struct shapes shapes;
+    uint32_t rows[SHAPES_MAX]; /* those that jobs have */
+    uint32_t row_count;
     struct view view;
     struct knowledge knowledge;
     struct arena arena;
@@ -45,7 +49,7 @@ static void draw_jobs(struct scene *scene, uint64_t seed, struct rng *rng)
             .id = (uint64_t)i,
             .first_task_id = (uint64_t)i * 10,
             .user = (uint32_t)rng_below(rng, 3),
-            .shape = (uint32_t)rng_below(rng, scene->shapes.count),
+            .shape = scene->rows[rng_below(rng, scene->row_count)],
             .task_count = (uint32_t)random_between(rng, 1, 4),
             .gang = rng_below(rng, 2) == 0,
             .fixed = random_is_fixed(seed, (uint64_t)i),
@@ -129,6 +133,7 @@ static void draw_knowledge(struct scene *scene, struct rng *rng)
 static void scene_init(struct scene *scene, uint64_t seed)
 {
     struct rng rng;
+    struct rng needs;
 
     rng_init(&rng, seed, 7);
     *scene = (struct scene){ 0 };
@@ -136,7 +141,11 @@ static void scene_init(struct scene *scene, uint64_t seed)
     catalogue_init(&scene->catalogue);
     shapes_init(&scene->shapes);
     random_catalogue(&scene->catalogue, &rng);
-    random_shapes(&scene->shapes, &scene->catalogue, &rng);
+    rng_init(&needs, seed, 9);
+    if (seed > NARROW_SEEDS)
+        random_zones(&scene->catalogue, &needs);
+    scene->row_count = random_shapes_needing(&scene->shapes, &scene->catalogue, &rng,
+                                             seed > NARROW_SEEDS ? &needs : NULL, scene->rows);
     view_init(&scene->view, &scene->catalogue, &scene->shapes);
     draw_jobs(scene, seed, &rng);
     draw_machines(scene, &rng);
@@ -149,6 +158,7 @@ static void scene_init(struct scene *scene, uint64_t seed)
     }
     draw_knowledge(scene, &rng);
     reservation_update(&scene->view);
+    bonds_update(&scene->view);
 }
 
 static void scene_done(struct scene *scene)
@@ -314,6 +324,21 @@ TEST(every_plan_of_semi_elastic_can_be_carried_out)
     check_policy(&policy_semi_elastic);
 }
 
+TEST(every_plan_of_hotspot_can_be_carried_out)
+{
+    check_policy(&policy_hotspot);
+}
+
+TEST(every_plan_of_fleet_can_be_carried_out)
+{
+    check_policy(&policy_fleet);
+}
+
+TEST(every_plan_of_supercloud_can_be_carried_out)
+{
+    check_policy(&policy_supercloud);
+}
+
 static int run_one(uint64_t seed)
 {
     int bad = 0;
@@ -339,6 +364,9 @@ int main(int argc, char **argv)
         RUN(every_plan_of_eva_can_be_carried_out),
         RUN(every_plan_of_no_wait_can_be_carried_out),
         RUN(every_plan_of_semi_elastic_can_be_carried_out),
+        RUN(every_plan_of_hotspot_can_be_carried_out),
+        RUN(every_plan_of_fleet_can_be_carried_out),
+        RUN(every_plan_of_supercloud_can_be_carried_out),
     };
 
     if (argc == 2)
