@@ -130,9 +130,22 @@ static struct ladder ladder_create(const struct view *view, enum ladder_kind kin
     return ladder;
 }
 
+/* What the shape takes of every machine, whatever it is; NULL: it depends. One that wants a machine for itself fits
+ * where this does. */
+static const struct res *same_demand(const struct shapes *shapes, uint32_t shape)
+{
+    const struct shape *row = &shapes->rows[shape];
+    const struct shape_demand *demand = &shapes->demands[row->demand_first];
+
+    return row->offers == OFFERS_ALL && row->demand_count == 1 && demand->family == FAMILY_NONE
+               ? &demand->res
+               : NULL;
+}
+
 static uint32_t first_holding(const struct view *view, struct ladder *ladders,
                               enum ladder_kind kind, uint32_t shape)
 {
+    const struct res *same = same_demand(view->shapes, shape);
     struct ladder *ladder = &ladders[kind];
 
     if (ladder->rungs == NULL)
@@ -140,7 +153,8 @@ static uint32_t first_holding(const struct view *view, struct ladder *ladders,
     for (uint32_t i = 0; i < ladder->count; i++) {
         const uint32_t offer = ladder->rungs[i].offer;
 
-        if (shape_fits_offer(view->shapes, shape, view->catalogue, offer))
+        if (same != NULL ? res_fits(same, &catalogue_type_of(view->catalogue, offer)->capacity)
+                         : shape_fits_offer(view->shapes, shape, view->catalogue, offer))
             return offer;
     }
     return OFFER_NONE;
@@ -149,13 +163,9 @@ static uint32_t first_holding(const struct view *view, struct ladder *ladders,
 /* The ladder of open offers that does for the shape. */
 static enum ladder_kind ladder_for(const struct shapes *shapes, uint32_t shape)
 {
-    const struct shape *row = &shapes->rows[shape];
-
-    if (row->offers != OFFERS_ALL)
+    if (shapes->rows[shape].offers != OFFERS_ALL)
         return OPEN_EACH;
-    return row->demand_count == 1 && shapes->demands[row->demand_first].family == FAMILY_NONE
-               ? OPEN_PLAIN
-               : OPEN_BY_FAMILY;
+    return same_demand(shapes, shape) != NULL ? OPEN_PLAIN : OPEN_BY_FAMILY;
 }
 
 static uint32_t price_shape(const struct view *view, struct ladder *ladders, uint32_t shape,
