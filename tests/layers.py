@@ -38,6 +38,7 @@ STANDS_ON = {
     "decide": ["learn"],
     "policy": ["decide"],
     "solve": ["decide"],
+    "draw": ["model"],
     "trace": ["model"],
     "control": ["policy"],
     "lib": ["control"],
@@ -45,9 +46,9 @@ STANDS_ON = {
     "engine": ["control", "trace"],
     "cloud": ["control", "trace"],
     "store": ["control"],
-    "serve": ["store"],
+    "serve": ["store", "draw"],
     "daemon": ["engine", "cloud", "serve", "sim"],
-    "cli": ["daemon", "solve"],
+    "cli": ["daemon", "solve", "draw"],
 }
 LINES_MAX = 1000
 

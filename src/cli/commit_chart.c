@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "cli/chart.h"
-#include "cli/digits.h"
+#include "draw/chart.h"
+#include "draw/digits.h"
 
 enum {
     DAY_HOURS = 24,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/digits.h"
+#include "draw/digits.h"
 
 enum { WEEK_HOURS = 168, YEAR_HOURS = 8760, DAY_HOURS = 24 };
 

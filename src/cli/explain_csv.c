@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "cli/csv_text.h"
-#include "cli/digits.h"
+#include "draw/csv_text.h"
+#include "draw/digits.h"
 
 enum { MONEY_DIGITS = 6, TIME_DIGITS = 3 };
 

@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "cli/digits.h"
-#include "cli/utf8.h"
 #include "cli/verb.h"
+#include "draw/digits.h"
+#include "draw/utf8.h"
 
 int64_t field_integer(const json_t *object, const char *key, int64_t missing)
 {

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "cli/chart.h"
 #include "cli/pool_report.h"
+#include "draw/chart.h"
 
 enum { STEPS_MOST = 2000, TARGETS = 6 };
 

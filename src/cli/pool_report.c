@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/digits.h"
-#include "cli/utf8.h"
+#include "draw/digits.h"
+#include "draw/utf8.h"
 
 enum { LEVELS_SHOWN = 10, MONTH_HOURS = 730, SHARE_DIGITS = 12 };
 

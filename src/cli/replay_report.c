@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "cli/digits.h"
+#include "draw/digits.h"
 
 /* ---- policies ---- */
 

@@ -18,9 +18,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/csv_text.h"
-#include "cli/digits.h"
-#include "cli/utf8.h"
+#include "draw/csv_text.h"
+#include "draw/digits.h"
+#include "draw/utf8.h"
 
 enum {
     MONEY_DIGITS = 6, /* of a dollar in micro-dollars */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cli/chart.h"
+#include "draw/chart.h"
 #include "cli/report_table.h"
 #include "trace/input_file.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/chart.h"
 #include "cli/repro_eva.h"
 #include "cli/verb.h"
+#include "draw/chart.h"
 
 enum { VALUES_MAX = 6, RUNNERS_MAX = 6, PANELS_MAX = 3 };
 

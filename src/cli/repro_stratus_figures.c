@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "cli/chart.h"
 #include "cli/repro_stratus.h"
 #include "cli/verb.h"
+#include "draw/chart.h"
 
 enum { VALUES_MAX = 8, RUNNERS_MAX = 4, PANELS_MAX = 3 };
 

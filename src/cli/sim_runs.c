@@ -6,9 +6,9 @@
 #include <math.h>
 #include <time.h>
 
-#include "cli/csv_text.h"
 #include "cli/explain_csv.h"
 #include "cli/progress.h"
+#include "draw/csv_text.h"
 
 /* What the simulation calls back with. */
 struct run_context {

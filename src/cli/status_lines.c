@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "cli/digits.h"
 #include "cli/operator.h"
+#include "draw/digits.h"
 
 void status_line_who(FILE *out, const json_t *status)
 {

@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/digits.h"
 #include "cli/explain_csv.h"
 #include "cli/report_table.h"
 #include "cli/sim_rows.h"
 #include "cli/sim_runs.h"
 #include "cli/verb.h"
+#include "draw/digits.h"
 #include "sim/scenario.h"
 #include "trace/number.h"
 

@@ -18,8 +18,9 @@
 
 #include "cli/operator.h"
 #include "cli/status_lines.h"
-#include "cli/utf8.h"
 #include "cli/verb.h"
+#include "draw/blocks.h"
+#include "draw/utf8.h"
 
 enum {
     ROWS_PLAIN = 20,  /* of each list, where there is no terminal */
@@ -27,6 +28,8 @@ enum {
     LINES_AROUND = 9, /* of a frame that are no rows */
     PERIOD_MS = 1000,
     PATH_SIZE = 64,
+    BAR_COLUMNS = 8,
+    BAR_SIZE = 64,
 };
 
 static const char doc[] =
@@ -50,7 +53,8 @@ static const struct report_column machine_columns[] = {
     { .key = "market", .heading = "market", .kind = REPORT_TEXT },
     { .key = "state", .heading = "state", .kind = REPORT_TEXT },
     { .key = "age", .heading = "age", .kind = REPORT_TEXT, .align = REPORT_ALIGN_RIGHT },
-    { .key = "cpu", .heading = "CPU %", .kind = REPORT_DECIMAL, .digits = 0 },
+    { .key = "load", .heading = "CPU", .kind = REPORT_TEXT },
+    { .key = "cpu", .heading = "%", .kind = REPORT_DECIMAL, .digits = 0 },
     { .key = "mem", .heading = "mem %", .kind = REPORT_DECIMAL, .digits = 0 },
     { .key = "tasks", .heading = "tasks", .kind = REPORT_INTEGER },
     { .key = "per_hour", .heading = "$/h", .kind = REPORT_MONEY, .digits = 3 },
@@ -86,6 +90,36 @@ static void add_share(struct report_table *table, const json_t *machine, const c
         report_table_add_missing(table);
 }
 
+/* Whether the terminal has more than ASCII, by the environment. */
+static bool has_blocks(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value != NULL && value[0] != 0)
+            return isatty(STDOUT_FILENO) &&
+                   (strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL);
+    }
+    return false;
+}
+
+/* How full a machine is, as a bar. */
+static void add_bar(struct report_table *table, const json_t *machine, const char *kind)
+{
+    const int64_t used = field_integer(json_object_get(machine, "used"), kind, 0);
+    const int64_t whole = field_integer(json_object_get(machine, "capacity"), kind, 0);
+    char bar[BAR_SIZE] = "";
+    FILE *out = fmemopen(bar, sizeof(bar), "w");
+
+    if (out != NULL) {
+        blocks_bar(out, whole > 0 ? (double)used / (double)whole : 0, BAR_COLUMNS, has_blocks());
+        (void)fclose(out);
+    }
+    report_table_add_text(table, bar);
+}
+
 static void add_machine(struct report_table *table, const json_t *machine, msec_t now)
 {
     report_table_add_text(table, field_word(machine, "instance"));
@@ -93,6 +127,7 @@ static void add_machine(struct report_table *table, const json_t *machine, msec_
     report_table_add_text(table, field_word(machine, "market"));
     report_table_add_text(table, field_word(machine, "state"));
     report_table_add_text(table, span_words(now - field_integer(machine, "rented_at", now)).text);
+    add_bar(table, machine, "cpu_milli");
     add_share(table, machine, "cpu_milli");
     add_share(table, machine, "mem_mib");
     report_table_add_integer(table, field_integer(machine, "task_count", 0));

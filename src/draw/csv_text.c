@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/csv_text.h"
+#include "draw/csv_text.h"
 
 #include <string.h>
 

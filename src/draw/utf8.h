@@ -8,9 +8,10 @@
  * Promises:  no input is refused; what is not text becomes U+FFFD, the replacement character.
  * Costs:     O(bytes).
  */
-#ifndef STINT_CLI_UTF8_H
-#define STINT_CLI_UTF8_H
+#ifndef STINT_DRAW_UTF8_H
+#define STINT_DRAW_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,10 @@ uint32_t utf8_next(const char *text, uint32_t *ret_size);
  * newline and carriage return; so are those that change the direction of writing.
  */
 const char *utf8_clean(struct arena *arena, const char *text);
+
+/* Whether XML refuses the character, a terminal obeys it, or it changes how the rest of the line reads;
+ * tab, newline and carriage return are none of these. */
+bool utf8_is_control(uint32_t character);
 
 /* The sum of the widths of all characters of 'span'. */
 double utf8_width(struct utf8_span span, utf8_measure_t *width);

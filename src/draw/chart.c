@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/chart.h"
+#include "draw/chart.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/chart_axis.h"
-#include "cli/chart_layout.h"
-#include "cli/digits.h"
-#include "cli/svg.h"
+#include "draw/chart_axis.h"
+#include "draw/chart_layout.h"
+#include "draw/digits.h"
+#include "draw/svg.h"
 
 #define FAINT    "#e4e4e4"
 #define AXIS     "#555555"
@@ -403,7 +403,11 @@ int chart_write(const struct chart *chart, FILE *out)
 
     chart_layout_init(&layout, chart);
     errno = 0;
-    svg_begin(out, layout.width, layout.height, layout.title_text);
+    svg_begin(out, layout.width, layout.height, layout.title_text, chart->is_embedded);
+    (void)fputs("<desc>", out);
+    chart_write_summary(chart, out);
+    (void)fputs("</desc>\n", out);
+    svg_backdrop(out, chart->is_embedded);
     draw_lines(out, &layout.title, layout.width / 2, CHART_MARGIN, chart_title_font);
     draw_legend(out, &layout);
     for (uint32_t i = 0; i < chart->panel_count; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/chart_layout.h"
+#include "draw/chart_layout.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/digits.h"
-#include "cli/utf8.h"
+#include "draw/digits.h"
+#include "draw/utf8.h"
 
 enum {
     WIDTH_DEFAULT = 1000,
@@ -15,6 +15,7 @@ enum {
     PER_ROW_DEFAULT = 3,
     CELL_LEAST = 200, /* a narrower panel goes to the next row */
     CELL_GAP = 18,
+    PLOT_HEIGHT_LEAST = 60,
     ROW_GAP = 22,
     PLOT_RIGHT = 18, /* room for half a tick label */
     TICKS_MOST = 7,
@@ -253,12 +254,14 @@ double chart_widest_label(const struct chart_axis *axis)
 }
 
 /* The most ticks whose labels do not touch. */
-static struct chart_axis fit_x_axis(struct chart_range range, double plot_width)
+static struct chart_axis fit_x_axis(struct chart_range range, double plot_width, bool is_time)
 {
     uint32_t most = TICKS_MOST;
 
     for (;; most--) {
-        const struct chart_axis axis = chart_axis_fit(range.low, range.high, most, CHART_AXIS_SNUG);
+        const struct chart_axis axis =
+            is_time ? chart_axis_fit_time(range.low, range.high, most)
+                    : chart_axis_fit(range.low, range.high, most, CHART_AXIS_SNUG);
         const double span = chart_axis_tick(&axis, 1) - chart_axis_tick(&axis, 0);
         const double step = span / (axis.high - axis.low) * (plot_width - 2 * CHART_INSET);
 
@@ -282,6 +285,8 @@ static void measure_cells(struct chart_layout *layout)
     layout->cell_width = room / layout->per_row - CELL_GAP;
 
     layout->plot_height = layout->per_row == 1 ? 380 : layout->per_row == 2 ? 300 : 250;
+    if (chart->plot_height_px > 0)
+        layout->plot_height = fmax(chart->plot_height_px, PLOT_HEIGHT_LEAST);
 }
 
 /* What stands to the left of the plots, and so how wide they are. */
@@ -313,7 +318,7 @@ static void measure_height(struct chart_layout *layout)
     for (uint32_t i = 0; i < layout->chart->panel_count; i++) {
         struct chart_pane *pane = &layout->panes[i];
 
-        pane->x = fit_x_axis(pane->x_range, layout->plot_width);
+        pane->x = fit_x_axis(pane->x_range, layout->plot_width, pane->panel->x_is_time);
         pane->title = wrap(layout, pane->panel->title, layout->plot_width, chart_panel_font);
         pane->x_label = wrap(layout, pane->panel->x_label, layout->plot_width, chart_label_font);
         title = fmax(title, chart_lines_height(pane->title.count, chart_panel_font));

@@ -9,8 +9,8 @@
  * Promises:  the field is one field by RFC 4180; an empty text is "".
  * Costs:     O(bytes).
  */
-#ifndef STINT_CLI_CSV_TEXT_H
-#define STINT_CLI_CSV_TEXT_H
+#ifndef STINT_DRAW_CSV_TEXT_H
+#define STINT_DRAW_CSV_TEXT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/utf8.h"
+#include "draw/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -66,8 +65,7 @@ static bool is_layout(uint32_t character)
            (character >= 0x2066 && character <= 0x2069);
 }
 
-/* What XML refuses or a terminal obeys. */
-static bool is_control(uint32_t character)
+bool utf8_is_control(uint32_t character)
 {
     if (character == '\t' || character == '\n' || character == '\r')
         return false;
@@ -84,7 +82,7 @@ const char *utf8_clean(struct arena *arena, const char *text)
         uint32_t size;
         const uint32_t character = utf8_next(text, &size);
 
-        if (character == UTF8_REPLACEMENT || is_control(character)) {
+        if (character == UTF8_REPLACEMENT || utf8_is_control(character)) {
             memcpy(clean + used, replacement_bytes, REPLACEMENT_SIZE);
             used += REPLACEMENT_SIZE;
         } else {

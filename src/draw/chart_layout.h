@@ -20,16 +20,16 @@
  * Memory:    the layout owns its arena and borrows the chart.
  * Costs:     O(points + series^2).
  */
-#ifndef STINT_CLI_CHART_LAYOUT_H
-#define STINT_CLI_CHART_LAYOUT_H
+#ifndef STINT_DRAW_CHART_LAYOUT_H
+#define STINT_DRAW_CHART_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "cli/chart.h"
-#include "cli/chart_axis.h"
-#include "cli/svg.h"
+#include "draw/chart.h"
+#include "draw/chart_axis.h"
+#include "draw/svg.h"
 
 #define CHART_INK       "#222222" /* of all text */
 #define CHART_LINE_STEP 1.35      /* from one line of text to the next, in font sizes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/test/check.h"
-#include "cli/chart_axis.h"
+#include "draw/chart_axis.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,7 +105,31 @@ TEST(every_range_has_two_ticks_or_more_and_labels_that_differ)
     }
 }
 
+TEST(times_are_labelled_by_the_clock_and_at_midnight_by_the_day)
+{
+    static const struct {
+        double hours;
+        const char *labels;
+    } cases[] = {
+        { 0, "05:59:30 05:59:45 06:00:00 06:00:15 06:00:30" },
+        { 0.1, "06:00 06:05" },
+        { 6, "06:00 09:00 12:00" },
+        { 24, "06:00 12:00 18:00 Nov 16 06:00" },
+        { 24 * 5, "Nov 16 Nov 17 Nov 18 Nov 19 Nov 20" },
+        { 24 * 30, "Nov 19 Nov 27 Dec 5 Dec 13" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct chart_axis axis =
+            chart_axis_fit_time(1794722400000.0, 1794722400000.0 + cases[i].hours * 3600000, 5);
+
+        assert_string_equal(labels(&axis), cases[i].labels);
+        assert_in_range(axis.tick_count, 2, 5);
+    }
+}
+
 CHECK_MAIN(RUN(a_round_axis_starts_and_ends_at_ticks_around_the_values),
            RUN(a_snug_axis_ends_at_its_values_and_has_ticks_within),
            RUN(values_that_are_all_equal_get_room_around_them),
-           RUN(every_range_has_two_ticks_or_more_and_labels_that_differ))
+           RUN(every_range_has_two_ticks_or_more_and_labels_that_differ),
+           RUN(times_are_labelled_by_the_clock_and_at_midnight_by_the_day))

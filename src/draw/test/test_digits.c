@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/test/check.h"
-#include "cli/digits.h"
+#include "draw/digits.h"
 
 #include <float.h>
 #include <locale.h>

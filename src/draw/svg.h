@@ -6,17 +6,19 @@
  * rather too wide, after the widest of the common sans-serif fonts, so that what is laid out by it
  * does not collide or leave the picture.
  *
+ * Colours are written as on white paper; a style sheet turns them for readers who prefer dark.
+ *
  * Promises:  equal calls give equal bytes. Failures are remembered by the FILE, not returned.
  * Costs:     O(bytes).
  */
-#ifndef STINT_CLI_SVG_H
-#define STINT_CLI_SVG_H
+#ifndef STINT_DRAW_SVG_H
+#define STINT_DRAW_SVG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/utf8.h"
+#include "draw/utf8.h"
 
 enum { SVG_WRAP_LINES = 3 }; /* more than this many are cut */
 
@@ -61,8 +63,16 @@ double svg_text_width(struct svg_phrase phrase, struct svg_font font);
 struct svg_phrases svg_wrap(const char *text, double room, uint32_t lines_most,
                             struct svg_font font);
 
-void svg_begin(FILE *out, double width, double height, const char *title);
+/*
+ * The document up to its title, then svg_backdrop, the drawing, svg_end. In between a <desc> may stand.
+ * 'is_embedded': it is part of a page, whose style sheet has svg_dark_rules; else it brings its own.
+ */
+void svg_begin(FILE *out, double width, double height, const char *title, bool is_embedded);
+void svg_backdrop(FILE *out, bool is_embedded);
 void svg_end(FILE *out);
+
+/* CSS for readers who prefer dark: other values for the colours of charts, by what they are on paper. */
+extern const char svg_dark_rules[];
 
 /* A coordinate or length. */
 void svg_number(FILE *out, double value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/test/check.h"
-#include "cli/chart.h"
+#include "draw/chart.h"
 
 #include <errno.h>
 #include <math.h>
@@ -243,7 +243,7 @@ TEST(a_long_title_is_wrapped_and_a_longer_one_cut)
 
     assert_non_null(strstr(svg, ">the cost of each policy</text>"));
     assert_non_null(strstr(svg, ">averyveryvery"));
-    assert_null(strstr(svg, "longword"));
+    assert_null(strstr(svg, "longword</text>"));
     assert_int_equal(occurrences(svg, "\xE2\x80\xA6</text>"), 1);
     free(svg);
 }
@@ -359,6 +359,98 @@ TEST(what_cannot_be_stacked_has_no_height)
     free(svg);
 }
 
+TEST(a_chart_tells_those_who_do_not_see_it)
+{
+    const struct chart_series series[] = {
+        { .name = "<a>", .points = rising, .point_count = 3 },
+        { .name = "level", .points = flat, .point_count = 1, .stroke = CHART_LEVEL },
+        { .name = "none" },
+    };
+    const struct chart_panel panel = { .title = "Cost & time",
+                                       .series = series,
+                                       .series_count = 3 };
+
+    char *svg = drawn_panel(&panel);
+
+    assert_non_null(strstr(svg,
+                           "<desc>Cost &amp; time. &lt;a&gt;: from 1 to 4, lowest 1, highest 4. "
+                           "level: 3. none: no data. </desc>"));
+    free(svg);
+}
+
+TEST(only_a_picture_of_its_own_brings_a_style_sheet)
+{
+    const struct chart_panel panel = { .title = "a" };
+    const struct chart alone = { .panels = &panel, .panel_count = 1 };
+    const struct chart embedded = { .panels = &panel, .panel_count = 1, .is_embedded = true };
+
+    char *first = drawn(&alone);
+    char *second = drawn(&embedded);
+
+    assert_non_null(strstr(first, "<style>@media (prefers-color-scheme:dark){"));
+    assert_null(strstr(second, "style"));
+    assert_non_null(strstr(second, "class=\"chart\""));
+    free(first);
+    free(second);
+}
+
+static char *table_of(const struct chart *chart)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    chart_write_table(chart, out);
+    assert_int_equal(fclose(out), 0);
+
+    char *copy = strdup(text);
+
+    free(text);
+    return copy;
+}
+
+TEST(the_values_stand_in_a_table)
+{
+    const struct chart_series series[] = {
+        { .name = "<a>", .points = rising, .point_count = 3 },
+        { .name = "b", .points = flat, .point_count = 2 },
+    };
+    const struct chart_panel panel = {
+        .title = "t", .x_label = "jobs", .series = series, .series_count = 2
+    };
+    const struct chart chart = { .title = "<c>", .panels = &panel, .panel_count = 1 };
+
+    char *table = table_of(&chart);
+
+    assert_true(is_well_formed(table));
+    assert_non_null(strstr(table, "<th scope=\"col\">&lt;a&gt;</th>"));
+    assert_non_null(strstr(table, "<tr><th scope=\"row\">1</th><td>2</td><td>3</td></tr>"));
+    assert_non_null(strstr(table, "<tr><th scope=\"row\">2</th><td>4</td><td></td></tr>"));
+    free(table);
+}
+
+TEST(a_long_table_is_thinned)
+{
+    enum { POINTS = 1000 };
+    static struct chart_point points[POINTS];
+    const struct chart_series series = { .name = "a", .points = points, .point_count = POINTS };
+    const struct chart_panel panel = { .series = &series, .series_count = 1, .x_is_time = true };
+    const struct chart chart = { .panels = &panel, .panel_count = 1 };
+
+    for (int i = 0; i < POINTS; i++)
+        points[i] = (struct chart_point){ 1794722400000.0 + i * 60000.0, i };
+
+    char *table = table_of(&chart);
+    char *svg = drawn(&chart);
+
+    assert_int_equal(occurrences(table, "<tr><th scope=\"row\">"), CHART_TABLE_ROWS);
+    assert_non_null(strstr(table, ">2026-11-15 06:00:00</time>"));
+    assert_non_null(strstr(svg, ">12:00</text>"));
+    free(table);
+    free(svg);
+}
+
 CHECK_MAIN(RUN(a_chart_is_well_formed_and_the_same_every_time),
            RUN(text_is_escaped_wherever_it_stands), RUN(a_name_looks_the_same_in_every_panel),
            RUN(a_series_like_another_shares_its_colour_but_is_dashed_and_hollow),
@@ -368,4 +460,6 @@ CHECK_MAIN(RUN(a_chart_is_well_formed_and_the_same_every_time),
            RUN(panels_that_would_be_too_narrow_go_to_another_row), RUN(a_full_disk_is_reported),
            RUN(areas_are_stacked_and_their_axis_holds_the_sum),
            RUN(lines_over_areas_have_no_markers), RUN(a_shadow_lies_behind_everything),
-           RUN(what_cannot_be_stacked_has_no_height))
+           RUN(what_cannot_be_stacked_has_no_height), RUN(a_chart_tells_those_who_do_not_see_it),
+           RUN(only_a_picture_of_its_own_brings_a_style_sheet), RUN(the_values_stand_in_a_table),
+           RUN(a_long_table_is_thinned))

@@ -21,19 +21,24 @@
  * Looks:      a name has one colour and one marker shape in all panels, given in order of first
  *             appearance from a palette that colour-blind readers can tell apart. CHART_LOOKS names
  *             differ; more begin to repeat colours, then shapes.
+ *             Readers who prefer dark get it dark. Those who hear it get a summary of each series; for
+ *             the numbers themselves an HTML page puts chart_write_table behind the picture.
  * Promises:   equal charts give equal bytes, with every compiler and in every locale. Text is
  *             escaped, wrapped between words and, past three lines, cut; it neither overlaps nor
  *             leaves the picture.
  * Costs:      O(points + series^2); nothing is kept.
  */
-#ifndef STINT_CLI_CHART_H
-#define STINT_CLI_CHART_H
+#ifndef STINT_DRAW_CHART_H
+#define STINT_DRAW_CHART_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CHART_LOOKS = 56 }; /* seven colours and eight shapes, combined */
+enum {
+    CHART_LOOKS = 56, /* seven colours and eight shapes, combined */
+    CHART_TABLE_ROWS = 100,
+};
 
 enum chart_stroke {
     CHART_SOLID,
@@ -73,6 +78,7 @@ struct chart_panel {
     const struct chart_series *series;
     uint32_t series_count;
     bool y_from_zero; /* the y axis holds 0 even if no value is near */
+    bool x_is_time;   /* x is milliseconds since 1970, labelled as dates and clock times in UTC */
 };
 
 struct chart {
@@ -81,9 +87,19 @@ struct chart {
     uint32_t panel_count;
     uint32_t panels_per_row; /* 0: up to three; fewer where one would be below 200 pixels */
     uint32_t width_px;       /* 0: 1000; never below 240 */
+    uint32_t plot_height_px; /* 0: by the panels in a row; never below 60 */
+    bool is_embedded;        /* in an HTML page, whose style sheet has svg_dark_rules */
 };
 
 /* Print the SVG document and flush. A negative errno when 'out' fails. */
 int chart_write(const struct chart *chart, FILE *out);
+
+/* A summary in sentences: what each series begins and ends with, its lowest and highest value. Escaped,
+ * so that it can stand in SVG and HTML. */
+void chart_write_summary(const struct chart *chart, FILE *out);
+
+/* The values as HTML tables, one a panel, within <details>; at most CHART_TABLE_ROWS of each, evenly
+ * taken. Series are columns, and points share a row by their index. */
+void chart_write_table(const struct chart *chart, FILE *out);
 
 #endif

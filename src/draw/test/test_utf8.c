@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/test/check.h"
-#include "cli/utf8.h"
+#include "draw/utf8.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Whole part and fraction are printed apart, as whole numbers, and joined by our own point: printf's
  * "%.3f" would take its point from the locale and print a sign in front of a rounded zero.
  */
-#include "cli/digits.h"
+#include "draw/digits.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/chart_axis.h"
+#include "draw/chart_axis.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define SMALLEST   1e-30 /* less than this is zero */
 #define FLAT       1e-5  /* a range shorter than this part of its values has no room for labels */
@@ -91,6 +92,33 @@ struct chart_axis chart_axis_fit(double low, double high, uint32_t most, enum ch
     return axis;
 }
 
+struct chart_axis chart_axis_fit_time(double low, double high, uint32_t most)
+{
+    static const int64_t second = 1000;
+    static const int64_t steps[] = { 1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200 };
+    const double day = 86400e3;
+    struct chart_axis axis = { .low = low, .high = high, .is_time = true };
+
+    assert(low <= high);
+    assert(most >= 3);
+    if (high - low < 60e3) {
+        axis.low = low - 30e3;
+        axis.high = high + 30e3;
+    }
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        axis.unit = steps[i] * second;
+        if (try_step(&axis, most, CHART_AXIS_SNUG))
+            return axis;
+    }
+    /* The doubling ends: what is on an axis is at most CHART_AXIS_VALUE_MAX, and a time far less. */
+    for (int64_t days = 1; days < INT64_MAX / 4 / (int64_t)day; days *= 2) {
+        axis.unit = days * (int64_t)day;
+        if (try_step(&axis, most, CHART_AXIS_SNUG) && axis.tick_count >= 2)
+            return axis;
+    }
+    return chart_axis_fit(low, high, most, CHART_AXIS_SNUG);
+}
+
 double chart_axis_tick(const struct chart_axis *axis, uint32_t index)
 {
     return times_power_of_ten((double)((axis->first + index) * axis->unit), axis->exponent);
@@ -115,8 +143,33 @@ static struct digits scientific_label(int64_t value, int32_t exponent)
     return ret;
 }
 
+static struct digits time_label(const struct chart_axis *axis, uint32_t index)
+{
+    const time_t at = (time_t)((axis->first + index) * axis->unit / 1000);
+    struct digits ret = { 0 };
+    struct tm parts;
+
+    if (gmtime_r(&at, &parts) == NULL)
+        return ret;
+
+    static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+
+    if (at % 86400 == 0)
+        (void)snprintf(ret.text, sizeof(ret.text), "%s %d", months[parts.tm_mon], parts.tm_mday);
+    else if (axis->unit % 60000 == 0)
+        (void)snprintf(ret.text, sizeof(ret.text), "%02d:%02d", parts.tm_hour, parts.tm_min);
+    else
+        (void)snprintf(ret.text, sizeof(ret.text), "%02d:%02d:%02d", parts.tm_hour, parts.tm_min,
+                       parts.tm_sec);
+    return ret;
+}
+
 struct digits chart_axis_label(const struct chart_axis *axis, uint32_t index)
 {
+    if (axis->is_time)
+        return time_label(axis, index);
+
     const double largest =
         fmax(fabs(chart_axis_tick(axis, 0)), fabs(chart_axis_tick(axis, axis->tick_count - 1)));
     int64_t value = (axis->first + index) * axis->unit;

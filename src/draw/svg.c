@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/svg.h"
+#include "draw/svg.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/digits.h"
+#include "draw/digits.h"
 
 #define BOLD_WIDTH 1.15 /* of the same text in bold */
 
@@ -111,7 +111,14 @@ static void attribute(FILE *out, const char *name, double value)
     (void)fputc('"', out);
 }
 
-void svg_begin(FILE *out, double width, double height, const char *title)
+const char svg_dark_rules[] =
+    "svg [fill=\"#ffffff\"]{fill:#16181d}svg [stroke=\"#ffffff\"]{stroke:#16181d}"
+    "svg [fill=\"#222222\"]{fill:#e8e8e8}svg [stroke=\"#555555\"]{stroke:#b0b0b0}"
+    "svg [stroke=\"#e4e4e4\"]{stroke:#343a42}svg [fill=\"#c9c9c9\"]{fill:#4a505a}"
+    "svg [fill=\"#000000\"]{fill:#f2f2f2}svg [stroke=\"#000000\"]{stroke:#f2f2f2}"
+    "svg [fill=\"#0072b2\"]{fill:#3d93d6}svg [stroke=\"#0072b2\"]{stroke:#3d93d6}";
+
+void svg_begin(FILE *out, double width, double height, const char *title, bool is_embedded)
 {
     (void)fputs("<svg xmlns=\"http://www.w3.org/2000/svg\"", out);
     attribute(out, "width", width);
@@ -120,11 +127,19 @@ void svg_begin(FILE *out, double width, double height, const char *title)
     svg_number(out, width);
     (void)fputc(' ', out);
     svg_number(out, height);
-    (void)fputs("\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" role=\"img\">\n",
-                out);
+    (void)fputs("\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" role=\"img\"", out);
+    (void)fputs(is_embedded ? " class=\"chart\">\n" : ">\n", out);
     (void)fputs("<title>", out);
     svg_escaped(out, (struct utf8_span){ title, strlen(title) });
-    (void)fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", out);
+    (void)fputs("</title>\n", out);
+}
+
+void svg_backdrop(FILE *out, bool is_embedded)
+{
+    if (!is_embedded)
+        (void)fprintf(out, "<style>@media (prefers-color-scheme:dark){%s}</style>\n",
+                      svg_dark_rules);
+    (void)fputs("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", out);
 }
 
 void svg_end(FILE *out)

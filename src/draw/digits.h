@@ -9,8 +9,8 @@
  *            round away from zero; zero never has a sign.
  * Costs:     some tens of nanoseconds; no allocation, the text is returned by value.
  */
-#ifndef STINT_CLI_DIGITS_H
-#define STINT_CLI_DIGITS_H
+#ifndef STINT_DRAW_DIGITS_H
+#define STINT_DRAW_DIGITS_H
 
 #include <stdint.h>
 
