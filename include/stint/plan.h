@@ -83,7 +83,8 @@ STINT_API int stint_plan_release(const struct stint_plan *plan, uint32_t index,
                                  struct stint_release *ret);
 
 /* The least, per hour, that any choice of machines costs that runs all tasks that live at the same time, at
- * current prices. O(tasks + shapes x offers). */
+ * current prices; whole tasks count, where there are not more than a few hundred shapes. O(tasks + shapes x
+ * offers), and up to some tens of milliseconds of search. */
 STINT_API int64_t stint_controller_bound(const struct stint_controller *controller);
 
 STINT_END

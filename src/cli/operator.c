@@ -103,7 +103,8 @@ static int flush(const char *verb, int rc)
 
 int print_json(const char *verb, const json_t *answer)
 {
-    const int rc = json_dumpf(answer, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    const int rc =
+        json_dumpf(answer, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
 
     (void)putchar('\n');
     return flush(verb, rc);

@@ -66,3 +66,18 @@ void status_line_money(FILE *out, const json_t *status)
                       digits_of_real((double)savings / (double)alone * 100, 1, DIGITS_PLAIN).text);
     (void)fputc('\n', out);
 }
+
+void status_line_bound(FILE *out, const char *before, const json_t *status)
+{
+    const json_t *bound = json_object_get(status, "bound");
+    const json_t *gap = json_object_get(bound, "gap");
+
+    if (!json_is_real(gap))
+        return;
+    (void)fprintf(out, "%sno machines for the %" PRId64 " placed tasks cost less than %s per hour",
+                  before, field_integer(bound, "tasks", 0),
+                  money_words(field_money(bound, "bound_microdollars_per_hour"), 3).text);
+    (void)fprintf(out, "; these cost %s, %s %% more\n",
+                  money_words(field_money(bound, "cost_microdollars_per_hour"), 3).text,
+                  digits_of_real(json_real_value(gap) * 100, 1, DIGITS_PLAIN).text);
+}

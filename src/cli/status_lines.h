@@ -12,6 +12,9 @@
 void status_line_who(FILE *out, const json_t *status);
 void status_line_work(FILE *out, const json_t *status);
 void status_line_machines(FILE *out, const json_t *status);
+/* What the machines could cost at the least; nothing, if that is not known. */
+void status_line_bound(FILE *out, const char *before, const json_t *status);
+
 void status_line_money(FILE *out, const json_t *status);
 
 #endif

@@ -6,11 +6,13 @@
 #include <stdio.h>
 
 #include "cli/operator.h"
+#include "cli/status_lines.h"
 #include "cli/verb.h"
 
 static const char doc[] =
     "Show the last decision that changed something: what to rent, what to put where, what to give "
-    "back, and for each why, at what price, and what was passed over at what price.\v"
+    "back, and for each why, at what price, and what was passed over at what price. Above that, what the machines "
+    "cost now, the least that is possible for the tasks on them, and what makes the difference.\v"
     "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
     "\n"
     "Examples:\n"
@@ -99,6 +101,36 @@ static void print_candidate(const char *name, const json_t *candidate)
                  money_words(field_money(candidate, "total_microdollars"), 3).text);
 }
 
+static void print_cause(money_t cost, const char *text)
+{
+    if (cost > 0)
+        (void)printf("  %10s  %s\n", money_words(cost, 3).text, text);
+}
+
+/* What the machines cost, part by part, from the least that is possible up. */
+static void print_causes(const json_t *plan)
+{
+    const json_t *bound = json_object_get(plan, "bound");
+
+    if (!json_is_real(json_object_get(bound, "gap")))
+        return;
+
+    const money_t least = field_money(bound, "bound_microdollars_per_hour");
+    const money_t resources = field_money(bound, "resources_microdollars_per_hour");
+    const money_t empty = field_money(bound, "empty_microdollars_per_hour");
+    const money_t cost = field_money(bound, "cost_microdollars_per_hour");
+
+    status_line_bound(stdout, "Now: ", plan);
+    print_cause(resources, "what the tasks take, at the lowest prices");
+    print_cause(least - resources, "tasks are whole: no machine can be filled to the last part");
+    print_cause(empty, "machines without a task");
+    print_cause(
+        cost - least - empty,
+        "machines that are not full or not the cheapest: moving them would cost more, limits or rules "
+        "forbid it, or tasks would slow each other down");
+    (void)putchar('\n');
+}
+
 static void print_head(const json_t *plan)
 {
     if (field_integer(plan, "at", 0) <= 0) {
@@ -140,8 +172,10 @@ static int run(int argc, char **argv)
     } else {
         struct report_table *table = report_table_create("plan", columns, COLUMNS);
 
-        if (options.format == OUTPUT_TABLE)
+        if (options.format == OUTPUT_TABLE) {
             print_head(plan);
+            print_causes(plan);
+        }
         add_rents(table, json_object_get(plan, "rents"));
         add_places(table, json_object_get(plan, "places"));
         add_releases(table, json_object_get(plan, "releases"));

@@ -115,6 +115,7 @@ static int run(int argc, char **argv)
         status_line_work(stdout, status);
         (void)fputs("machines   ", stdout);
         status_line_machines(stdout, status);
+        status_line_bound(stdout, "bound      ", status);
         (void)fputs("bill       ", stdout);
         status_line_money(stdout, status);
         print_budgets(status);

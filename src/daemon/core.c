@@ -164,6 +164,7 @@ static void decide(struct daemon *daemon, msec_t now)
 
     const uint64_t begin = monotonic_us(daemon);
 
+    daemon->has_decided = true;
     daemon_let_rents_wait(daemon, now);
     daemon_count_budget(daemon, true);
     if (daemon_budget_is_spent(daemon))
@@ -280,7 +281,7 @@ msec_t core_next_wake(const struct daemon *daemon)
         wake = sooner(wake, daemon->audit_at);
     if (can_act && controller_is_audited(daemon->controller))
         wake = sooner(wake, sooner(daemon->decide_at, controller_next_wake(daemon->controller)));
-    wake = sooner(wake, daemon->watch_at);
+    wake = sooner(wake, sooner(daemon->watch_at, daemon->bound_at));
     if (budget_has_limits(&daemon->budget))
         wake = sooner(wake, daemon->budget_at);
     if (daemon->store_failed) /* nothing is pruned either */
@@ -319,6 +320,7 @@ void core_think(struct daemon *daemon)
     const msec_t now = daemon->now;
     const uint64_t audits = controller_stats(daemon->controller)->audits;
 
+    daemon->has_decided = false;
     tick(daemon, now);
     hear_all(daemon);
     if (controller_stats(daemon->controller)->audits != audits)
@@ -368,6 +370,7 @@ void core_rest(struct daemon *daemon)
     daemon_count_budget(daemon, false);
     daemon_refresh_world(daemon);
     daemon_watch_findings(daemon);
+    daemon_seek_bound(daemon);
 }
 
 void core_stop(struct daemon *daemon)
@@ -580,6 +583,7 @@ void core_close(struct daemon *daemon)
 void core_destroy(struct daemon *daemon)
 {
     serve_world_done(&daemon->world);
+    view_bound_destroy(daemon->bound);
     controller_destroy(daemon->controller);
     gate_destroy(daemon->gate);
     shadow_destroy(daemon->shadow);

@@ -5,6 +5,7 @@
  *   core.c           creation, the turn
  *   daemon_ports.c   engine and cloud
  *   daemon_books.c   what the controller reports goes into the journal
+ *   daemon_bound.c   what the machines could cost at the least
  *   daemon_budget.c  what may still be spent
  *   daemon_api.c     what the HTTP API asks and orders
  *   daemon_watch.c   what the doctor would say goes to the log
@@ -24,6 +25,7 @@
 #include "daemon/gate.h"
 #include "daemon/journal.h"
 #include "daemon/shadow.h"
+#include "decide/view_bound.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
@@ -80,8 +82,13 @@ struct daemon {
     struct finding_watch watch;
     msec_t watch_at; /* look for findings again; 0: never yet */
     struct budget budget;
-    msec_t budget_at;     /* count it again */
-    bool is_budget_stale; /* bills were missed: read them anew */
+    msec_t budget_at;         /* count it again */
+    bool is_budget_stale;     /* bills were missed: read them anew */
+    struct view_bound *bound; /* that is sought; NULL: none is */
+    msec_t bound_at;          /* go on with it, or look whether to begin */
+    msec_t bound_next;        /* and not begin another one before */
+    uint64_t bound_changes;   /* of the view, when it last began */
+    bool has_decided;         /* in this turn */
     msec_t store_retry_at;
     msec_t store_failed_at; /* since when it fails, if it does */
     bool store_failed;
@@ -150,6 +157,9 @@ int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 
 /* daemon_state.c: open the store; the daemon drains on if it did. */
 int daemon_open_state(struct daemon *daemon, struct error *reterr);
+
+/* daemon_bound.c: a piece of the search for the bound, if it is time. */
+void daemon_seek_bound(struct daemon *daemon);
 
 /* daemon_budget.c: count what was spent; not more often than once a second, unless it is due. */
 void daemon_count_budget(struct daemon *daemon, bool is_due);

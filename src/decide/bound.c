@@ -4,34 +4,6 @@
 #include <assert.h>
 #include <math.h>
 
-enum { GRID = 8 }; /* weights are multiples of 1/8 */
-
-/* The least of price x weighted share over the offers that hold one task of the shape. */
-static double least_part(const struct catalogue *catalogue, const struct shapes *shapes,
-                         const money_t *price, uint32_t shape, const int *weight)
-{
-    double least = HUGE_VAL;
-
-    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        const struct machine_type *type = catalogue_type_of(catalogue, offer);
-
-        if (!shape_fits_offer(shapes, shape, catalogue, offer))
-            continue;
-
-        const struct res *demand = shape_demand_at(shapes, shape, catalogue, offer);
-        double share = 0;
-
-        for (int kind = 0; kind < RES_KINDS; kind++) {
-            if (type->capacity.amount[kind] > 0)
-                share += (double)weight[kind] / GRID * (double)demand->amount[kind] /
-                         (double)type->capacity.amount[kind];
-        }
-        if ((double)price[offer] * share < least)
-            least = (double)price[offer] * share;
-    }
-    return least < HUGE_VAL ? least : 0;
-}
-
 /* The next weights with the same sum, in a fixed order; false after the last. */
 static bool next_weights(int *weight)
 {
@@ -48,27 +20,77 @@ static bool next_weights(int *weight)
     return false;
 }
 
-money_t bound_cost(const struct catalogue *catalogue, const struct shapes *shapes,
-                   const money_t *price, const struct bound_demand *demands, uint32_t count)
+/* What the task takes of each kind of the machine, of 1. */
+static void shares_of(const struct res *demand, const struct res *capacity, double *ret)
+{
+    for (int kind = 0; kind < RES_KINDS; kind++)
+        ret[kind] = capacity->amount[kind] > 0
+                        ? (double)demand->amount[kind] / (double)capacity->amount[kind]
+                        : 0;
+}
+
+/* Keep the lower one of price x weighted share, for each choice of weights. */
+static void lower(double *least, double price, const double *share)
 {
     int weight[RES_KINDS] = { 0 };
-    double best = 0;
+    uint32_t point = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        assert(demands[i].amount >= 0);
-    weight[RES_KINDS - 1] = GRID;
+    weight[RES_KINDS - 1] = BOUND_GRID;
     do {
         double sum = 0;
 
-        for (uint32_t i = 0; i < count; i++)
-            sum +=
-                demands[i].amount * least_part(catalogue, shapes, price, demands[i].shape, weight);
-        if (sum > best)
-            best = sum;
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            sum += (double)weight[kind] / BOUND_GRID * share[kind];
+        if (price * sum < least[point])
+            least[point] = price * sum;
+        point++;
     } while (next_weights(weight));
+    assert(point == BOUND_POINTS);
+}
 
-    assert(best >= 0);
+void bound_add(struct bound_sums *sums, const struct catalogue *catalogue,
+               const struct shapes *shapes, const money_t *price, uint32_t offer_count,
+               const struct bound_demand *demand)
+{
+    double least[BOUND_POINTS];
+
+    assert(demand->amount >= 0);
+    if (demand->amount <= 0)
+        return;
+    for (uint32_t i = 0; i < BOUND_POINTS; i++)
+        least[i] = HUGE_VAL;
+    for (uint32_t offer = 0; offer < offer_count; offer++) {
+        double share[RES_KINDS];
+
+        if (!shape_fits_offer(shapes, demand->shape, catalogue, offer))
+            continue;
+        shares_of(shape_demand_at(shapes, demand->shape, catalogue, offer),
+                  &catalogue_type_of(catalogue, offer)->capacity, share);
+        lower(least, (double)price[offer], share);
+    }
+    for (uint32_t i = 0; i < BOUND_POINTS; i++)
+        sums->sum[i] += least[i] < HUGE_VAL ? demand->amount * least[i] : 0;
+}
+
+money_t bound_end(const struct bound_sums *sums)
+{
+    double best = 0;
+
+    for (uint32_t i = 0; i < BOUND_POINTS; i++) {
+        if (sums->sum[i] > best)
+            best = sums->sum[i];
+    }
     assert(best < (double)MONEY_UNKNOWN);
     /* Floating-point sums err by far less than a millionth: give that away. */
     return (money_t)floor(best * (1.0 - 1e-9));
+}
+
+money_t bound_cost(const struct catalogue *catalogue, const struct shapes *shapes,
+                   const money_t *price, const struct bound_demand *demands, uint32_t count)
+{
+    struct bound_sums sums = { { 0 } };
+
+    for (uint32_t i = 0; i < count; i++)
+        bound_add(&sums, catalogue, shapes, price, catalogue->offer_count, &demands[i]);
+    return bound_end(&sums);
 }

@@ -10,7 +10,8 @@
  *
  * Promises:  a true lower bound per hour for running the shapes at the same time, whatever shares a
  *            machine with what, at today's prices; rounded down.
- * Costs:     O(shapes x offers x grid), 45 points for three kinds.
+ * Costs:     O(shapes x offers x grid), 45 points for three kinds. It may be had shape by shape, with other
+ *            work in between.
  */
 #ifndef STINT_DECIDE_BOUND_H
 #define STINT_DECIDE_BOUND_H
@@ -19,7 +20,15 @@
 
 #include "base/units.h"
 #include "model/catalogue.h"
+#include "model/res.h"
 #include "model/shape.h"
+
+enum {
+    BOUND_GRID = 8,
+    BOUND_POINTS = 45
+}; /* weights are multiples of 1/8: so many for three kinds */
+
+_Static_assert(RES_KINDS == 3, "BOUND_POINTS counts the weights of three kinds");
 
 /* An amount of work: so many task-hours (or tasks at once) of a shape. */
 struct bound_demand {
@@ -31,5 +40,17 @@ struct bound_demand {
  * per offer and hour. A shape that no offer holds adds nothing. */
 money_t bound_cost(const struct catalogue *catalogue, const struct shapes *shapes,
                    const money_t *price, const struct bound_demand *demands, uint32_t count);
+
+/* The same, one demand after another: the sum of the least parts for each choice of weights. */
+struct bound_sums {
+    double sum[BOUND_POINTS]; /* zero before the first */
+};
+
+/* 'price' is of the first 'offer_count' offers; others do not count. */
+void bound_add(struct bound_sums *sums, const struct catalogue *catalogue,
+               const struct shapes *shapes, const money_t *price, uint32_t offer_count,
+               const struct bound_demand *demand);
+
+money_t bound_end(const struct bound_sums *sums);
 
 #endif

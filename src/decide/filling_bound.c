@@ -19,9 +19,11 @@ enum {
 struct program {
     const struct filling_input *input;
     struct arena *arena;
-    uint32_t *demand_of; /* per row */
-    double *amount;      /* per row */
-    double *alone;       /* per row: the lowest price of an offer that holds it */
+    uint32_t offers_known;  /* that have a price */
+    uint32_t *next_of_type; /* per offer: another one of the type, in a circle */
+    uint32_t *demand_of;    /* per row */
+    double *amount;         /* per row */
+    double *alone;          /* per row: the lowest price of an offer that holds it */
     uint32_t rows;
     struct filling_offer *offers;
     uint32_t offer_count;
@@ -43,11 +45,11 @@ static bool is_nothing(const struct res *demand)
 
 /* The lowest price of an offer that holds the shape; 0: it is free, as it takes nothing of some machine
  * or some machine costs nothing, or none holds it. */
-static double price_alone(const struct filling_input *input, uint32_t shape)
+static double price_alone(const struct filling_input *input, uint32_t offer_count, uint32_t shape)
 {
     double least = HUGE_VAL;
 
-    for (uint32_t offer = 0; offer < input->catalogue->offer_count; offer++) {
+    for (uint32_t offer = 0; offer < offer_count; offer++) {
         if (!shape_fits_offer(input->shapes, shape, input->catalogue, offer))
             continue;
         if (input->price[offer] <= 0 ||
@@ -60,30 +62,24 @@ static double price_alone(const struct filling_input *input, uint32_t shape)
 }
 
 /* False: there are too many. */
-static bool gather_rows(struct program *program)
+static bool gather_row(struct program *program, uint32_t which)
 {
     const struct filling_input *input = program->input;
+    const struct bound_demand *demand = &input->demands[which];
 
-    program->demand_of = ARENA_ARRAY(program->arena, uint32_t, FILLING_ROWS_MAX);
-    program->amount = ARENA_ARRAY(program->arena, double, FILLING_ROWS_MAX);
-    program->alone = ARENA_ARRAY(program->arena, double, FILLING_ROWS_MAX);
-    for (uint32_t i = 0; i < input->demand_count; i++) {
-        const struct bound_demand *demand = &input->demands[i];
+    assert(demand->amount >= 0);
+    if (demand->amount <= 0)
+        return true;
 
-        assert(demand->amount >= 0);
-        if (demand->amount <= 0)
-            continue;
+    const double alone = price_alone(input, program->offers_known, demand->shape);
 
-        const double alone = price_alone(input, demand->shape);
-
-        if (alone <= 0)
-            continue;
-        if (program->rows == FILLING_ROWS_MAX)
-            return false;
-        program->demand_of[program->rows] = i;
-        program->amount[program->rows] = demand->amount;
-        program->alone[program->rows++] = alone;
-    }
+    if (alone <= 0)
+        return true;
+    if (program->rows == FILLING_ROWS_MAX)
+        return false;
+    program->demand_of[program->rows] = which;
+    program->amount[program->rows] = demand->amount;
+    program->alone[program->rows++] = alone;
     return true;
 }
 
@@ -136,22 +132,33 @@ static bool is_as_good(const struct program *program, uint32_t other, uint32_t o
 
 static bool is_needless(const struct program *program, uint32_t offer)
 {
-    for (uint32_t other = 0; other < program->input->catalogue->offer_count; other++) {
-        if (other != offer && is_as_good(program, other, offer) &&
+    for (uint32_t other = program->next_of_type[offer]; other != offer;
+         other = program->next_of_type[other]) {
+        if (is_as_good(program, other, offer) &&
             (other < offer || !is_as_good(program, offer, other)))
             return true;
     }
     return false;
 }
 
-static void gather_offers(struct program *program)
+/* Offers of one type, in a circle. */
+static void chain_offers(struct program *program)
 {
-    const uint32_t count = program->input->catalogue->offer_count;
+    const struct catalogue *catalogue = program->input->catalogue;
+    uint32_t *first = ARENA_ARRAY(program->arena, uint32_t, catalogue->type_count); /* and one */
 
-    program->offers = ARENA_ARRAY(program->arena, struct filling_offer, count);
-    for (uint32_t offer = 0; offer < count; offer++) {
-        if (!is_needless(program, offer))
-            gather_offer(program, offer);
+    program->next_of_type = ARENA_ARRAY(program->arena, uint32_t, program->offers_known);
+    for (uint32_t offer = 0; offer < program->offers_known; offer++) {
+        const uint32_t type = catalogue->offers[offer].type;
+        uint32_t *next = program->next_of_type;
+
+        next[offer] = offer;
+        if (first[type] > 0) {
+            next[offer] = next[first[type] - 1];
+            next[first[type] - 1] = offer;
+        } else {
+            first[type] = offer + 1;
+        }
     }
 }
 
@@ -176,7 +183,7 @@ static bool are_alike(const struct program *program, uint32_t a, uint32_t b)
     const struct filling_input *input = program->input;
     const double own = pair_rate(input, a, a);
 
-    if (a == b)
+    if (a == b || input->pair_rate == NULL)
         return true;
     if (!is_same(pair_rate(input, a, b), own) || !is_same(pair_rate(input, b, a), own) ||
         !is_same(pair_rate(input, b, b), own))
@@ -225,14 +232,45 @@ static bool gather_classes(struct program *program)
 }
 
 /*
- * Generate fillings.
+ * Generate fillings. The search is a state that goes on in small steps.
  */
 
+enum phase {
+    PHASE_ROWS,   /* sort out the demands */
+    PHASE_OFFERS, /* and the offers */
+    PHASE_SOLVE,  /* the cheapest mix of what is known */
+    PHASE_PRICE,  /* the most valuable filling of every offer */
+    PHASE_ENDED,
+};
+
+/* A look at all offers. */
 struct round {
     double excess; /* no filling is worth more than this times its price */
     bool found;    /* a filling that the master lacked */
     bool is_finished;
 };
+
+struct filling_search {
+    struct filling_input input;
+    struct program program;
+    struct master master;
+    struct filling_bound bound;
+    enum phase phase;
+    uint32_t at;        /* the demand or offer that comes next, or how often the mix was improved */
+    double *value;      /* per row */
+    uint64_t node_most; /* of one search, now */
+    uint32_t margin;
+    bool is_new; /* the last round found something */
+    struct round round;
+    double best;    /* the bound, before it is rounded */
+    uint64_t spent; /* steps of this piece */
+};
+
+static void enter(struct filling_search *search, enum phase phase)
+{
+    search->phase = phase;
+    search->at = 0;
+}
 
 /* What it costs to sort out the items of an offer, in steps of search. */
 static uint64_t preparation(const struct filling_offer *offer)
@@ -240,55 +278,39 @@ static uint64_t preparation(const struct filling_offer *offer)
     return (uint64_t)offer->item_count * offer->item_count / 64;
 }
 
-/* Look for the most valuable filling of every offer. */
-static struct round price_offers(const struct program *program, struct master *master,
-                                 const double *value, double margin, uint64_t node_most,
-                                 struct filling_bound *ret)
+static void look_at_demand(struct filling_search *search)
 {
-    struct round round = { .excess = 1, .is_finished = true };
+    struct program *program = &search->program;
 
-    for (uint32_t i = 0; i < program->offer_count; i++) {
-        const struct filling_offer *offer = &program->offers[i];
-        const uint64_t left =
-            ret->nodes < program->input->node_most ? program->input->node_most - ret->nodes : 0;
-        struct arena scratch;
-        struct filling_answer answer;
-
-        arena_init(&scratch);
-        filling_price(
-            &(struct filling_question){ .offer = offer,
-                                        .rates = &program->rates,
-                                        .value = value,
-                                        .above = offer->price * (1 + margin),
-                                        .node_most = left < node_most ? left : node_most },
-            &scratch, &answer);
-        ret->nodes += answer.nodes + preparation(offer);
-        round.is_finished &= answer.is_finished;
-        if (answer.most / offer->price > round.excess)
-            round.excess = answer.most / offer->price;
-        if (answer.best > 0) {
-            round.found = true;
-            ret->fillings++;
-            master_add(master, offer->price, answer.entries, answer.entry_count);
-        }
-        arena_done(&scratch);
+    if (search->at < search->input.demand_count) {
+        search->spent += program->offers_known / 16 + 1;
+        if (!gather_row(program, search->at++))
+            search->phase = PHASE_ENDED;
+        return;
     }
-    return round;
+    enter(search, program->rows > 0 && gather_classes(program) ? PHASE_OFFERS : PHASE_ENDED);
+    chain_offers(program);
+    program->offers = ARENA_ARRAY(program->arena, struct filling_offer, program->offers_known);
 }
 
-/* Keep the prices if they give the best bound so far. */
-static void take_duals(const struct program *program, const double *value, double excess,
-                       double *best, struct filling_bound *ret)
+static void look_at_offer(struct filling_search *search)
 {
-    double sum = 0;
+    struct program *program = &search->program;
+    const uint64_t rows = program->rows;
 
-    for (uint32_t row = 0; row < program->rows; row++)
-        sum += program->amount[row] * value[row] / excess;
-    if (sum <= *best)
+    if (search->at < program->offers_known) {
+        search->spent += rows / 8 + 1;
+        if (!is_needless(program, search->at))
+            gather_offer(program, search->at);
+        search->at++;
+        if (rows * rows * program->offer_count > FILLING_LOOK_MAX)
+            search->phase = PHASE_ENDED;
         return;
-    *best = sum;
-    for (uint32_t row = 0; row < program->rows; row++)
-        ret->dual[program->demand_of[row]] = value[row] / excess;
+    }
+    master_init(&search->master, program->arena, program->rows, program->amount, program->alone);
+    search->value = ARENA_ARRAY(program->arena, double, program->rows);
+    search->node_most = NODES_FIRST;
+    enter(search, PHASE_SOLVE);
 }
 
 /* The master's prices, but none below zero; whether they are other than before. */
@@ -305,53 +327,156 @@ static bool take_values(const struct master *master, double *value)
     return changed;
 }
 
-static double generate(const struct program *program, struct filling_bound *ret)
+static void improve_mix(struct filling_search *search)
 {
-    double *value = ARENA_ARRAY(program->arena, double, program->rows);
-    uint64_t node_most = NODES_FIRST;
-    struct master master;
-    uint32_t margin = 0;
-    bool is_new = false;
-    double best = 0;
+    const uint64_t rows = search->program.rows;
+    /* Beyond any count that was seen; see master_step. */
+    const uint32_t most = 20 * (search->master.rows + search->master.count);
 
-    master_init(&master, program->arena, program->rows, program->amount, program->alone);
-    while (margin < MARGINS) {
-        master_solve(&master);
-        if (!take_values(&master, value) && is_new)
-            break; /* rounding: what was found does not help */
-
-        const struct round round =
-            price_offers(program, &master, value, margins[margin], node_most, ret);
-
-        take_duals(program, value, round.excess, &best, ret);
-        if (ret->nodes >= program->input->node_most)
-            break;
-        is_new = round.found;
-        if (!round.found && round.is_finished)
-            margin++;
-        else if (!round.found)
-            node_most *= NODES_GROWTH;
+    search->spent += (rows * rows + 4 * (uint64_t)search->master.count) / 128 + 1;
+    if (search->at < most && master_step(&search->master)) {
+        search->at++;
+        return;
     }
-    ret->mix_cost = master_cost(&master);
-    ret->is_finished = margin == MARGINS;
-    return best;
+    if (!take_values(&search->master, search->value) && search->is_new) {
+        search->phase = PHASE_ENDED; /* rounding: what was found does not help */
+        return;
+    }
+    search->round = (struct round){ .excess = 1, .is_finished = true };
+    enter(search, PHASE_PRICE);
+}
+
+/* Look for the most valuable filling of an offer. */
+static void price_offer(struct filling_search *search, const struct filling_offer *offer)
+{
+    const uint64_t most = search->input.node_most;
+    const uint64_t left = search->bound.nodes < most ? most - search->bound.nodes : 0;
+    struct round *round = &search->round;
+    struct arena scratch;
+    struct filling_answer answer;
+
+    arena_init(&scratch);
+    filling_price(&(struct filling_question){ .offer = offer,
+                                              .rates = &search->program.rates,
+                                              .value = search->value,
+                                              .above = offer->price * (1 + margins[search->margin]),
+                                              .node_most = left < search->node_most
+                                                               ? left
+                                                               : search->node_most },
+                  &scratch, &answer);
+    search->bound.nodes += answer.nodes + preparation(offer);
+    search->spent += answer.nodes + preparation(offer);
+    round->is_finished &= answer.is_finished;
+    if (answer.most / offer->price > round->excess)
+        round->excess = answer.most / offer->price;
+    if (answer.best > 0) {
+        round->found = true;
+        search->bound.fillings++;
+        master_add(&search->master, offer->price, answer.entries, answer.entry_count);
+    }
+    arena_done(&scratch);
+}
+
+/* Keep the prices if they give the best bound so far. */
+static void take_duals(struct filling_search *search)
+{
+    const struct program *program = &search->program;
+    double sum = 0;
+
+    for (uint32_t row = 0; row < program->rows; row++)
+        sum += program->amount[row] * search->value[row] / search->round.excess;
+    if (sum <= search->best)
+        return;
+    search->best = sum;
+    for (uint32_t row = 0; row < program->rows; row++)
+        search->bound.dual[program->demand_of[row]] = search->value[row] / search->round.excess;
+}
+
+static void end_round(struct filling_search *search)
+{
+    const struct filling_input *input = &search->input;
+    const struct round *round = &search->round;
+
+    take_duals(search);
+    enter(search, PHASE_SOLVE);
+    search->is_new = round->found;
+    if (search->bound.nodes >= input->node_most)
+        search->phase = PHASE_ENDED;
+    else if (!round->found && round->is_finished && ++search->margin == MARGINS)
+        search->phase = PHASE_ENDED;
+    else if (!round->found && !round->is_finished)
+        search->node_most *= NODES_GROWTH;
+    if (input->search_most > 0 && search->node_most > input->search_most)
+        search->phase = PHASE_ENDED;
+}
+
+static void take_step(struct filling_search *search)
+{
+    switch (search->phase) {
+    case PHASE_ROWS:
+        look_at_demand(search);
+        return;
+    case PHASE_OFFERS:
+        look_at_offer(search);
+        return;
+    case PHASE_SOLVE:
+        improve_mix(search);
+        return;
+    case PHASE_PRICE:
+        if (search->at < search->program.offer_count)
+            price_offer(search, &search->program.offers[search->at++]);
+        else
+            end_round(search);
+        return;
+    case PHASE_ENDED:
+        return;
+    }
+}
+
+struct filling_search *filling_begin(const struct filling_input *input, struct arena *arena)
+{
+    struct filling_search *search = ARENA_ARRAY(arena, struct filling_search, 1);
+
+    *search = (struct filling_search){
+        .input = *input,
+        .program = { .input = &search->input,
+                     .arena = arena,
+                     .offers_known = input->offer_count > 0 ? input->offer_count
+                                                            : input->catalogue->offer_count,
+                     .demand_of = ARENA_ARRAY(arena, uint32_t, FILLING_ROWS_MAX),
+                     .amount = ARENA_ARRAY(arena, double, FILLING_ROWS_MAX),
+                     .alone = ARENA_ARRAY(arena, double, FILLING_ROWS_MAX) },
+        .bound = { .dual = ARENA_ARRAY(arena, double, input->demand_count) },
+    };
+    return search;
+}
+
+bool filling_go_on(struct filling_search *search, uint64_t steps)
+{
+    search->spent = 0;
+    while (search->phase != PHASE_ENDED && search->spent < steps)
+        take_step(search);
+    return search->phase != PHASE_ENDED;
+}
+
+struct filling_bound filling_so_far(const struct filling_search *search)
+{
+    struct filling_bound bound = search->bound;
+
+    assert(search->best < (double)MONEY_UNKNOWN);
+    /* Floating-point sums err by far less than a millionth: give that away. */
+    bound.cost = (money_t)floor(search->best * (1.0 - 1e-9));
+    bound.mix_cost = search->value != NULL ? master_cost(&search->master) : 0;
+    bound.is_finished = search->margin == MARGINS;
+    return bound;
 }
 
 void filling_bound(const struct filling_input *input, struct arena *arena,
                    struct filling_bound *ret)
 {
-    struct program program = { .input = input, .arena = arena };
+    struct filling_search *search = filling_begin(input, arena);
 
-    *ret = (struct filling_bound){ .dual = ARENA_ARRAY(arena, double, input->demand_count) };
-    if (!gather_rows(&program) || !gather_classes(&program) || program.rows == 0)
-        return;
-    gather_offers(&program);
-    if ((uint64_t)program.rows * program.rows * program.offer_count > FILLING_LOOK_MAX)
-        return;
-
-    const double best = generate(&program, ret);
-
-    assert(best < (double)MONEY_UNKNOWN);
-    /* Floating-point sums err by far less than a millionth: give that away. */
-    ret->cost = (money_t)floor(best * (1.0 - 1e-9));
+    while (filling_go_on(search, UINT64_MAX))
+        ;
+    *ret = filling_so_far(search);
 }

@@ -14,7 +14,7 @@
  * no filling exceeds: the duals, divided by the largest such excess over a price, are valid prices.
  *
  * Promises:  a true lower bound whenever it stops, for free moves, free boots and any delay, if rates are
- *            products of pairs, none above 1. Same input, same answer, to the bit.
+ *            products of pairs, none above 1. Same input, same answer, to the bit, in pieces of any size.
  * Costs:     'node_most' steps of search, each O(classes x shapes) at worst: several million a second
  *            on Eva's trace (95 shapes, 9 workloads, 21 offers). Beyond the limits below there is no
  *            answer.
@@ -38,6 +38,7 @@ struct filling_input {
     const struct catalogue *catalogue;
     const struct shapes *shapes;
     const money_t *price; /* per offer and hour */
+    uint32_t offer_count; /* that have one; 0: all */
     const struct bound_demand *demands;
     uint32_t demand_count;
 
@@ -46,7 +47,8 @@ struct filling_input {
     uint32_t workloads;
     double rate_error; /* and it may be higher than that by so much */
 
-    uint64_t node_most; /* steps of search, in all */
+    uint64_t node_most;   /* steps of search, in all */
+    uint64_t search_most; /* of a single search; it ends where that is not enough. 0: no limit */
 };
 
 struct filling_bound {
@@ -62,5 +64,16 @@ struct filling_bound {
 /* What is returned lives in the arena. */
 void filling_bound(const struct filling_input *input, struct arena *arena,
                    struct filling_bound *ret);
+
+/* The same in pieces. What 'input' points to must live as long, and prices not change; catalogue and shapes may
+ * grow. All memory is of the arena. */
+struct filling_search *filling_begin(const struct filling_input *input, struct arena *arena);
+
+/* So many steps more, or a few beyond, up to 'search_most' and what it takes to look at one offer; false: it has
+ * ended. */
+bool filling_go_on(struct filling_search *search, uint64_t steps);
+
+/* What is known so far. */
+struct filling_bound filling_so_far(const struct filling_search *search);
 
 #endif

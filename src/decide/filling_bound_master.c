@@ -166,28 +166,21 @@ static void pivot(struct master *master, uint32_t leaving, uint32_t entering)
     master->basis[leaving] = entering;
 }
 
-void master_solve(struct master *master)
+bool master_step(struct master *master)
 {
-    /* Beyond any count that was seen; a circle among equal ratios ends here, and the prices are still
-     * those of a mix. */
-    const uint32_t steps_max = 20 * (master->rows + master->count);
+    const uint32_t entering = pick_entering(master);
 
-    for (uint32_t step = 0; step < steps_max; step++) {
-        price_rows(master);
+    if (entering == UINT32_MAX)
+        return false;
+    find_direction(master, entering);
 
-        const uint32_t entering = pick_entering(master);
+    const uint32_t leaving = pick_leaving(master);
 
-        if (entering == UINT32_MAX)
-            return;
-        find_direction(master, entering);
-
-        const uint32_t leaving = pick_leaving(master);
-
-        if (leaving == UINT32_MAX)
-            return;
-        pivot(master, leaving, entering);
-    }
+    if (leaving == UINT32_MAX)
+        return false;
+    pivot(master, leaving, entering);
     price_rows(master);
+    return true;
 }
 
 double master_cost(const struct master *master)

@@ -12,6 +12,7 @@
 #ifndef STINT_DECIDE_FILLING_BOUND_MASTER_H
 #define STINT_DECIDE_FILLING_BOUND_MASTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -51,8 +52,9 @@ void master_init(struct master *master, struct arena *arena, uint32_t rows, cons
 void master_add(struct master *master, double cost, const struct master_entry *entries,
                 uint32_t count);
 
-/* Make 'dual' the prices of the cheapest mix. */
-void master_solve(struct master *master);
+/* One step nearer to the prices of the cheapest mix, in 'dual'; false: there is none left. A circle among equal
+ * ratios never ends: who calls it counts, and has the prices of a mix after every step. */
+bool master_step(struct master *master);
 
 /* What the mix costs. */
 double master_cost(const struct master *master);

@@ -2,8 +2,11 @@
 #include <errno.h>
 
 #include "base/mem.h"
-#include "decide/bound.h"
+#include "decide/view_bound.h"
 #include "lib/lib_private.h"
+
+/* Steps of search that stint_controller_bound may take: some tens of milliseconds. */
+enum { BOUND_NODES = 100000 };
 
 static struct stint_reason reason_of(const struct plan_reason *why)
 {
@@ -112,25 +115,7 @@ int stint_plan_release(const struct stint_plan *plan, uint32_t index, struct sti
 
 int64_t stint_controller_bound(const struct stint_controller *controller)
 {
-    const struct view *view = controller_view(controller->control);
-    const uint32_t shapes = controller->shapes.count;
-    const uint32_t offers = controller->catalogue.offer_count;
-    struct bound_demand *demands = mem_alloc(shapes, sizeof(*demands));
-    money_t *price = mem_alloc(offers, sizeof(*price));
-
-    for (uint32_t i = 0; i < shapes; i++)
-        demands[i].shape = i;
-    for (uint32_t task = 0; task < view->task.count; task++) {
-        if (view->task.state[task] != TASK_FREE)
-            demands[view->task.shape[task]].amount += 1;
-    }
-    for (uint32_t i = 0; i < offers; i++)
-        price[i] = price_at(&controller->catalogue.offers[i].price, view->now);
-
-    const money_t bound =
-        bound_cost(&controller->catalogue, &controller->shapes, price, demands, shapes);
-
-    mem_free(demands);
-    mem_free(price);
-    return bound;
+    return view_bound(controller_view(controller->control),
+                      &(struct view_bound_spec){ .is_of_all = true, .node_most = BOUND_NODES })
+        .bound;
 }

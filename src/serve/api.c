@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 
 #include "serve/api_private.h"
@@ -87,7 +88,10 @@ void api_json(struct api_call *call, unsigned status, json_t *object)
 
     reply->status = status;
     reply->content_type = "application/json";
-    reply->body = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    reply->body =
+        object != NULL
+            ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
+            : NULL;
     json_decref(object);
     if (reply->body == NULL) {
         reply->status = 500;
@@ -237,6 +241,28 @@ static void set_budgets(json_t *object, const struct serve_world *world)
     json_object_set_new(object, "budgets", budgets);
 }
 
+json_t *api_bound(const struct serve_world *world)
+{
+    const struct view_bound_answer *bound = &world->bound;
+    const double gap = serve_bound_gap(bound);
+    json_t *object = json_object();
+
+    if (!world->has_bound) {
+        json_decref(object);
+        return json_null();
+    }
+    api_set_time(object, "at", bound->at);
+    api_set_number(object, "tasks", bound->tasks);
+    api_set_money(object, "cost_microdollars_per_hour", bound->cost);
+    api_set_money(object, "bound_microdollars_per_hour", bound->bound);
+    json_object_set_new(object, "gap",
+                        bound->bound > 0 ? json_real(round(gap * 1e6) / 1e6) : json_null());
+    api_set_money(object, "resources_microdollars_per_hour", bound->by_resources);
+    api_set_money(object, "empty_microdollars_per_hour", bound->empty);
+    api_set_bool(object, "finished", bound->is_finished);
+    return object;
+}
+
 static void answer_status(struct api_call *call)
 {
     const struct serve_world *world = call->world;
@@ -267,6 +293,7 @@ static void answer_status(struct api_call *call)
     json_object_set_new(object, "audit", audit);
     set_counts(object, world, &sums);
     api_set_money(object, "cost_microdollars_per_hour", sums.per_hour);
+    json_object_set_new(object, "bound", api_bound(world));
     api_set_money(object, "bill_microdollars", totals.bill);
     api_set_money(object, "savings_microdollars", store_savings(&totals));
     api_set_money(object, "alone_microdollars", totals.alone);

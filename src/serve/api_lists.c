@@ -341,5 +341,6 @@ void api_plan(struct api_call *call)
     api_set_number(object, "rent_count", plan->rent_total);
     api_set_number(object, "place_count", plan->place_total);
     api_set_number(object, "release_count", plan->release_total);
+    json_object_set_new(object, "bound", api_bound(call->world));
     api_json(call, 200, object);
 }

@@ -60,6 +60,9 @@ const struct res *api_shape_demand(const struct api_call *call, uint32_t shape);
 /* How far the job is: the state of its furthest task. */
 enum task_state api_job_state(const struct view *view, uint32_t job, uint32_t ret_count[4]);
 
+/* The bound and the gap to it; null: not known yet. */
+json_t *api_bound(const struct serve_world *world);
+
 void api_jobs(struct api_call *call);
 void api_instances(struct api_call *call);
 void api_plan(struct api_call *call);

@@ -132,6 +132,27 @@ static void write_money(const struct text *text, const struct store_totals *tota
             store_savings(totals));
 }
 
+/* Nothing before it is known. */
+static void write_bound(const struct text *text, const struct serve_world *world)
+{
+    const struct view_bound_answer *bound = &world->bound;
+    const double gap = serve_bound_gap(bound);
+
+    if (!world->has_bound)
+        return;
+    dollars(text, "stint_bound_dollars_per_hour",
+            "The least that machines for the tasks that are placed can cost.", bound->bound);
+    dollars(text, "stint_bound_cost_dollars_per_hour",
+            "What the machines cost at that moment, those that boot included.", bound->cost);
+    if (bound->bound > 0) {
+        head(text, "stint_bound_gap_ratio", "gauge",
+             "By what part of the bound the machines cost more.");
+        fprintf(text->file, "stint_bound_gap_ratio %.6f\n", gap);
+    }
+    seconds(text, "stint_bound_age_seconds", "How long ago that was.",
+            world->now(world->context) - bound->at);
+}
+
 static void write_budgets(const struct text *text, const struct serve_world *world)
 {
     static const char *const name[] = { "stint_budget_dollars", "stint_spent_dollars" };
@@ -253,6 +274,7 @@ char *metrics_text(const struct serve_world *world, size_t *ret_size, struct err
     write_info(&text, world);
     write_times(&text, &world->times);
     write_money(&text, &totals, &sums);
+    write_bound(&text, world);
     write_budgets(&text, world);
     write_counters(&text, world->store);
     write_states(&text, world, &sums);

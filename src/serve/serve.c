@@ -162,6 +162,13 @@ static void count_finding(void *to, const struct finding *finding)
         counts[i] += strcmp(finding->severity, serve_severity_words[i]) == 0;
 }
 
+double serve_bound_gap(const struct view_bound_answer *bound)
+{
+    if (bound->bound <= 0)
+        return -1;
+    return (double)(bound->cost - bound->bound) / (double)bound->bound;
+}
+
 struct serve_sums serve_sums(const struct serve_world *world)
 {
     const struct view *view = controller_view(world->controller);

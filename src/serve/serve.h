@@ -30,6 +30,7 @@
 #include "base/units.h"
 #include "control/controller.h"
 #include "control/ports/adapter.h"
+#include "decide/view_bound.h"
 #include "model/plan.h"
 #include "store/store.h"
 
@@ -164,6 +165,8 @@ struct serve_world {
     uint32_t budget_count;
     const struct serve_finding_tally *tallies; /* of each kind that ever was; a few seconds old */
     uint32_t tally_count;
+    bool has_bound;                 /* what the machines could cost at the least is known */
+    struct view_bound_answer bound; /* for the tasks that are placed; a few seconds old */
     struct serve_link links[SERVE_LINKS_MAX];
     uint32_t link_count;
 
@@ -247,6 +250,9 @@ struct serve_sums {
     uint32_t proposals;
     uint32_t findings[SERVE_SEVERITIES]; /* by their place in serve_severity_words */
 };
+
+/* By what part the machines cost more than the bound: 0.1 is a tenth. Below zero: not known. */
+double serve_bound_gap(const struct view_bound_answer *bound);
 
 struct serve_sums serve_sums(const struct serve_world *world);
 

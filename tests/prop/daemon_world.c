@@ -61,7 +61,7 @@ const char *daemon_judge_name(enum daemon_judge judge)
         [JUDGE_RESTART] = "restart",   [JUDGE_UNDER_JOB] = "under-job",
         [JUDGE_LOST_JOB] = "lost-job", [JUDGE_LEFT_OVER] = "left-over",
         [JUDGE_BOOKS] = "books",       [JUDGE_IDLE] = "idle",
-        [JUDGE_STUCK] = "stuck",
+        [JUDGE_STUCK] = "stuck",       [JUDGE_BOUND] = "bound",
     };
 
     return names[judge];

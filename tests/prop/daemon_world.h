@@ -61,6 +61,7 @@ enum daemon_judge {
     JUDGE_BOOKS,
     JUDGE_IDLE,
     JUDGE_STUCK,
+    JUDGE_BOUND,
     JUDGES,
 };
 
@@ -73,6 +74,7 @@ struct daemon_outcome {
     uint32_t starts;
     uint32_t machines;
     uint32_t kills;
+    uint32_t bounds; /* above zero, that the daemon found */
     uint64_t turns;
     uint64_t lines;
     uint64_t digest; /* of all lines */

@@ -143,11 +143,27 @@ static void judge_jobs(struct sim *sim)
     }
 }
 
+/* Machines that hold the tasks never cost less than the bound says. */
+static void judge_bound(struct sim *sim)
+{
+    const struct serve_world *world = sim->daemon != NULL ? &sim->daemon->world : NULL;
+
+    if (world == NULL || !world->has_bound || world->bound.at == sim->bound_at)
+        return;
+    sim->bound_at = world->bound.at;
+    sim->out->bounds += world->bound.bound > 0;
+    if (world->bound.bound > world->bound.cost - world->bound.empty)
+        sim_fail(sim, JUDGE_BOUND,
+                 "machines of %" PRId64 " micro-dollars an hour, the bound is %" PRId64,
+                 world->bound.cost - world->bound.empty, world->bound.bound);
+}
+
 void sim_judge_instant(struct sim *sim)
 {
     const msec_t passed = sim->now - sim->judged_at;
 
     judge_limit(sim);
+    judge_bound(sim);
     if (passed > 0)
         judge_idle(sim, passed);
     sim->judged_at = sim->now;

@@ -92,6 +92,7 @@ struct sim {
     money_t price_before;
     msec_t limit_changed_at;
     msec_t poll_ms;
+    msec_t bound_at; /* of the last bound that was judged */
 
     /* The daemon. */
     struct daemon *daemon;

@@ -27,6 +27,7 @@ static char folder[64];
 
 static uint32_t failed_count[JUDGES];
 static uint64_t first_failed[JUDGES];
+static uint64_t all_bounds; /* that were judged */
 static uint32_t happened[FAULT_KINDS];
 static uint64_t all_failed;
 
@@ -57,6 +58,7 @@ static void run(uint64_t seed, uint32_t telling, bool traces, struct daemon_outc
             first_failed[judge] = seed;
     }
     all_failed += any;
+    all_bounds += out->bounds;
     for (int kind = 0; kind < FAULT_KINDS; kind++)
         happened[kind] += out->happened[kind];
 }
@@ -173,6 +175,12 @@ TEST(every_run_ends)
     check_judge(JUDGE_STUCK);
 }
 
+TEST(machines_never_cost_less_than_the_bound_says)
+{
+    check_judge(JUDGE_BOUND);
+    assert_true(all_bounds > SWARM_SEEDS);
+}
+
 TEST(every_kind_of_trouble_was_met)
 {
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
@@ -205,6 +213,7 @@ static int test(void)
         RUN(the_bills_are_the_clouds_to_the_micro_dollar),
         RUN(no_machine_is_paid_for_without_work_for_long),
         RUN(every_run_ends),
+        RUN(machines_never_cost_less_than_the_bound_says),
         RUN(every_kind_of_trouble_was_met),
         RUN(the_same_seed_goes_the_same_way_to_the_line),
     };

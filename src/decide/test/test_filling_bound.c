@@ -28,9 +28,9 @@ struct scene {
     uint32_t count;
 };
 
-static struct filling_bound solve(struct scene *scene, uint64_t node_most)
+static struct filling_input question_of(const struct scene *scene, uint64_t node_most)
 {
-    const struct filling_input input = {
+    return (struct filling_input){
         .catalogue = &scene->yard.catalogue,
         .shapes = &scene->yard.shapes,
         .price = scene->yard.view.offer_price,
@@ -41,6 +41,11 @@ static struct filling_bound solve(struct scene *scene, uint64_t node_most)
         .rate_error = scene->rate_error,
         .node_most = node_most,
     };
+}
+
+static struct filling_bound solve(struct scene *scene, uint64_t node_most)
+{
+    const struct filling_input input = question_of(scene, node_most);
     struct filling_bound bound;
 
     filling_bound(&input, &scene->yard.arena, &bound);
@@ -340,6 +345,41 @@ TEST(the_same_question_has_the_same_answer_to_the_bit)
     }
 }
 
+TEST(pieces_of_any_size_end_with_the_same_answer)
+{
+    uint32_t many = 0;
+
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct scene scene;
+        uint32_t pieces = 0;
+
+        draw_market(&scene, seed);
+
+        const struct filling_input input = question_of(&scene, 50 * seed);
+        const struct filling_bound whole = solve(&scene, 50 * seed);
+        struct filling_search *search = filling_begin(&input, &scene.yard.arena);
+        money_t last = 0;
+
+        do {
+            const struct filling_bound known = filling_so_far(search);
+
+            assert_true(known.cost >= last);
+            last = known.cost;
+            pieces++;
+        } while (filling_go_on(search, 1 + seed % 40));
+
+        const struct filling_bound bound = filling_so_far(search);
+
+        many += pieces > 3;
+        assert_int_equal(bound.cost, whole.cost);
+        assert_int_equal(bound.nodes, whole.nodes);
+        assert_int_equal(bound.is_finished, whole.is_finished);
+        assert_memory_equal(bound.dual, whole.dual, SHAPES_MAX * sizeof(double));
+        yard_done(&scene.yard);
+    }
+    assert_true(many > 100);
+}
+
 /* Two tasks fill the large type at 1.00, one fills the small type at 0.60. */
 static money_t bound_of_a_pair(double rate)
 {
@@ -434,6 +474,7 @@ TEST(nothing_is_known_where_tasks_speed_each_other_up)
 CHECK_MAIN(RUN(the_bound_is_the_cheapest_mix_of_all_fillings),
            RUN(the_bound_holds_wherever_the_search_is_stopped),
            RUN(the_same_question_has_the_same_answer_to_the_bit),
+           RUN(pieces_of_any_size_end_with_the_same_answer),
            RUN(tasks_that_disturb_each_other_share_only_if_it_pays),
            RUN(whole_tasks_count_where_the_bound_by_resources_sees_none),
            RUN(the_dual_is_what_a_shape_costs_at_the_margin),

@@ -377,7 +377,8 @@ TEST(a_plan_without_ports_says_what_and_why_and_is_not_below_the_bound)
     assert_int_equal(place.instance, 0);
     assert_true(place.rent < 2);
     assert_int_equal(stint_plan_rent(plan, 2, &rent), -ENOENT);
-    assert_in_range(stint_controller_bound(desk.controller), DOLLAR * 3 / 2 - 1, DOLLAR * 3 / 2);
+    /* No two fit on a machine; the search ends within a ten-thousandth. */
+    assert_in_range(stint_controller_bound(desk.controller), DOLLAR * 2 - 200, DOLLAR * 2);
     desk_close(&desk);
 }
 

@@ -425,6 +425,9 @@ static inline void stage_init(struct serve_stage *stage)
     stage->controller = controller_create(&stage->control);
     stage_fill_world(stage);
     stage_play(stage);
+    stage->world.bound = view_bound(controller_view(stage->controller),
+                                    &(struct view_bound_spec){ .node_most = 10000 });
+    stage->world.has_bound = true;
     stage_fill_store(stage);
 }
 

@@ -81,7 +81,7 @@ static const char *at(const struct answer *answer, const char *path)
     if (json_is_string(value))
         return json_string_value(value);
 
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
 
     snprintf(room, 4096, "%s", text);
     free(text);
@@ -120,6 +120,10 @@ TEST(status_tells_mode_links_counts_and_money)
     assert_string_equal(at(&answer, "instances.ready"), "1");
     assert_string_equal(at(&answer, "instances.requested"), "2");
     assert_string_equal(at(&answer, "cost_microdollars_per_hour"), "360000");
+    assert_string_equal(at(&answer, "bound.tasks"), "3");
+    assert_string_equal(at(&answer, "bound.cost_microdollars_per_hour"), "1080000");
+    assert_string_equal(at(&answer, "bound.bound_microdollars_per_hour"), "899999");
+    assert_string_equal(at(&answer, "bound.gap"), "0.200001");
     assert_string_equal(at(&answer, "bill_microdollars"), "60000");
     assert_string_equal(at(&answer, "savings_microdollars"), "140000");
     assert_string_equal(at(&answer, "launch_failures.refused"), "1");
