@@ -80,11 +80,19 @@ class StintLab(slurm_lab.Lab):
         return text + f"MaxJobCount=100000\nMaxArraySize=100001\nMinJobAge=600\n" \
                       f"JobCompType=jobcomp/filetxt\nJobCompLoc={self.folder}/jobcomp.txt\n"
 
+    def own_etc(self):
+        """A copy of /etc. Whoever installs a package outside replaces files there, and the kernel takes what is mounted
+        on the old ones away with them: suddenly there is no alice."""
+        if not os.path.exists(f"{self.folder}/etc"):
+            run("cp", "-a", "/etc", f"{self.folder}/etc")
+            run("mount", "--bind", f"{self.folder}/etc", "/etc")
+
     def start(self):
         passwd = self.write("passwd", open("/etc/passwd", encoding="utf-8").read() +
                             "alice:x:2001:2001::/:/bin/sh\nbob:x:2002:2002::/:/bin/sh\n")
         group = self.write("group", open("/etc/group", encoding="utf-8").read() +
                            "alice:x:2001:\nbob:x:2002:\n")
+        self.own_etc()
         run("mount", "--bind", passwd, "/etc/passwd")
         run("mount", "--bind", group, "/etc/group")
         os.makedirs(self.out)
@@ -215,6 +223,13 @@ class StintLab(slurm_lab.Lab):
     def living(self):
         return [one for one in self.machines().values() if not one["billed_to"]
                 or int(one["billed_to"]) < 0]
+
+    def closed_bill(self):
+        """The ledger's bill once the daemon knows of no machine any more and all of it is written; else None. The cloud
+        has let a machine go before the daemon hears of it."""
+        if self.instances() > 0 or self.ask("/v1/status")["open_intents"] > 0:
+            return None
+        return self.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
 
     def ask_oracle(self, work=None, **told):
         """Hold what happened against the rules of the oracle, by the records of the cloud and of Slurm

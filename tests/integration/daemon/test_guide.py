@@ -177,8 +177,7 @@ class GuideLab(stint_lab.StintLab):
 
     def start(self):
         """The places where the guide writes are this test's own: nothing of the host is changed."""
-        run("cp", "-a", "/etc", f"{self.folder}/etc")
-        run("mount", "--bind", f"{self.folder}/etc", "/etc")
+        self.own_etc()
         shutil.rmtree("/etc/stint", ignore_errors=True)
         run("mount", "-t", "tmpfs", "tmpfs", "/var/lib")
         run("cp", "-a", PLUGINS, f"{self.folder}/plugins")

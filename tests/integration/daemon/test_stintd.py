@@ -140,7 +140,7 @@ class World:
 
     def check_books(self):
         truth = sum(books.bill(one) for one in self.lab.machines().values())
-        ledger = until(self.closed_ledger, 20, "the books to be closed")
+        ledger = until(self.lab.closed_bill, 20, "the books to be closed")
         self.cost = truth
         print(f"# bill by the cloud's log {dollars(truth)}, ledger {dollars(ledger)}", flush=True)
         assert ledger == truth, (ledger, truth)
@@ -150,12 +150,6 @@ class World:
             assert total == truth, (by, total, truth)
         rows = {row["name"]: row for row in self.lab.ask("/v1/ledger?by=user")["rows"]}
         assert {"alice", "bob"} <= set(rows), rows
-
-    def closed_ledger(self):
-        """The bill once no machine is left and all of it is written (a turn is, within 0.1 s)."""
-        if self.lab.instances() > 0 or self.lab.ask("/v1/status")["open_intents"] > 0:
-            return None
-        return bill_of(self.lab)
 
     def check_alone(self):
         self.runs, self.alone = runs_of(self.lab, self.work)

@@ -168,12 +168,7 @@ class World:
 
     def check_books(self):
         truth = sum(books.bill(one) for one in self.lab.machines().values())
-
-        def closed():
-            return self.lab.instances() == 0 and self.lab.ask("/v1/status")["open_intents"] == 0
-
-        until(closed, 90, "the books to be closed")
-        ledger = self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
+        ledger = until(self.lab.closed_bill, 90, "the books to be closed")
         print(f"# bill by the cloud's log ${truth / 1e6:.6f}, ledger ${ledger / 1e6:.6f}", flush=True)
         assert ledger == truth, (ledger, truth)
 

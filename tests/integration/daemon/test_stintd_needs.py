@@ -149,7 +149,7 @@ class World:
 
     def end(self):
         until(lambda: not self.lab.living(), 150, "the return of all machines")
-        bill = self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
+        bill = until(self.lab.closed_bill, 30, "the books to be closed")
         self.lab.ask_oracle(self.work, limits={"instances": 0, "microdollars_per_hour": 0},
                             billing={"step_ms": 1000, "minimum_ms": 60000},
                             ledger={"bill_microdollars": bill},
