@@ -342,8 +342,9 @@ static int check_listen(const struct reading *in, const struct doc_node *map)
     int rc = http_guard_address(http->listen, &address, in->reterr);
 
     if (rc == 0)
-        rc = http_guard_reach(http->listen, &address, http->tls_certificate != NULL,
-                              http->token_file != NULL, in->reterr);
+        rc =
+            http_guard_reach(http->listen, &address, http->tls_certificate != NULL,
+                             http->token_file != NULL || http->read_token_file != NULL, in->reterr);
     (void)snprintf(line, sizeof(line), "line %u: 'listen'", doc_find(map, "listen")->line);
     return rc < 0 ? error_prefix(in->reterr, rc, line) : 0;
 }
@@ -357,7 +358,8 @@ static int check_http(const struct reading *in, const struct doc_node *map)
         return error_set(in->reterr, -EINVAL,
                          "line %u: 'tls_certificate' and 'tls_key' go together; give both or none",
                          map->line);
-    if (http->listen == NULL && (http->tls_certificate != NULL || http->token_file != NULL))
+    if (http->listen == NULL && (http->tls_certificate != NULL || http->token_file != NULL ||
+                                 http->read_token_file != NULL))
         return error_set(in->reterr, -EINVAL,
                          "line %u: TLS and the token are for 'listen'; add it, or leave them out "
                          "(the Unix socket is guarded by its file's rights)",
@@ -368,7 +370,8 @@ static int check_http(const struct reading *in, const struct doc_node *map)
 static int read_http(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = {
-        "socket", "socket_mode", "listen", "tls_certificate", "tls_key", "token_file", NULL,
+        "socket",  "socket_mode", "listen",          "tls_certificate",
+        "tls_key", "token_file",  "read_token_file", NULL,
     };
     struct conf_http *http = &in->conf->http;
     const struct doc_node *map = NULL;
@@ -387,6 +390,8 @@ static int read_http(const struct reading *in, const struct doc_node *root)
         rc = settings_file(&in->from, map, "tls_key", &http->tls_key);
     if (rc == 0)
         rc = settings_file(&in->from, map, "token_file", &http->token_file);
+    if (rc == 0)
+        rc = settings_file(&in->from, map, "read_token_file", &http->read_token_file);
     return rc < 0 ? rc : check_http(in, map);
 }
 
@@ -508,7 +513,8 @@ static bool same_http(const struct conf_http *a, const struct conf_http *b)
            settings_same_text(a->listen, b->listen) &&
            settings_same_text(a->tls_certificate, b->tls_certificate) &&
            settings_same_text(a->tls_key, b->tls_key) &&
-           settings_same_text(a->token_file, b->token_file);
+           settings_same_text(a->token_file, b->token_file) &&
+           settings_same_text(a->read_token_file, b->read_token_file);
 }
 
 const char *conf_fixed_difference(const struct conf *old, const struct conf *new)

@@ -64,6 +64,7 @@ struct conf_http {
     const char *tls_certificate;
     const char *tls_key;
     const char *token_file;
+    const char *read_token_file; /* of the token that may only read */
 };
 
 struct conf {

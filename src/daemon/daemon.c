@@ -337,6 +337,7 @@ static int start_http(struct process *process, struct error *reterr)
         .certificate = http->tls_certificate,
         .key = http->tls_key,
         .token_file = http->token_file,
+        .read_token_file = http->read_token_file,
     };
     int rc = serve_http_start(&config, &process->daemon->world, &process->http, reterr);
 

@@ -48,6 +48,8 @@ int daemon_check_token(const struct conf *conf, struct error *reterr)
 
     if (conf->http.token_file != NULL)
         rc = http_guard_token(conf->http.token_file, token, reterr);
+    if (rc == 0 && conf->http.read_token_file != NULL)
+        rc = http_guard_token(conf->http.read_token_file, token, reterr);
     explicit_bzero(token, sizeof(token));
     return rc;
 }

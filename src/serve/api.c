@@ -601,6 +601,15 @@ static const struct route routes[] = {
     { .path = "/v1/drain", .method = "POST", .answer = answer_drain, .arguments = { "off" } },
 };
 
+bool api_route(uint32_t index, const char **ret_method, const char **ret_path)
+{
+    if (index >= sizeof(routes) / sizeof(routes[0]))
+        return false;
+    *ret_method = routes[index].method;
+    *ret_path = routes[index].path;
+    return true;
+}
+
 static const struct route *find_route(const char *path)
 {
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
@@ -674,6 +683,10 @@ void api_answer(struct serve_world *world, const struct api_request *request,
     }
     if (route == NULL) {
         api_error(&call, 404, "no such path");
+        return;
+    }
+    if (request->read_only && strcmp(route->method, "GET") != 0) {
+        api_error(&call, 403, "the read-only token changes nothing");
         return;
     }
     if (!fits_method(route, request->method)) {

@@ -30,6 +30,7 @@ struct api_request {
     struct api_argument arguments[API_ARGUMENTS_MAX];
     uint32_t argument_count; /* above API_ARGUMENTS_MAX: there were more */
     bool authorised;         /* by token, or by the rights of the Unix socket */
+    bool read_only;          /* with 'authorised': may read everything and change nothing */
     bool near;               /* from this machine: may read metrics and health without a token */
 };
 
@@ -37,6 +38,7 @@ struct api_reply {
     unsigned status;
     const char *content_type;
     const char *allow; /* of a 405; else NULL */
+    bool is_page;      /* for a browser: it is asked for the token as for a password */
     char *body;        /* the caller frees it with free() */
     size_t size;
 };
@@ -44,5 +46,9 @@ struct api_reply {
 /* 'reply' is written whole. */
 void api_answer(struct serve_world *world, const struct api_request *request,
                 struct api_reply *reply);
+
+/* The paths that are answered, one after the other; false: there are no more. A path that ends with a slash
+ * and is longer than that is the beginning of some. */
+bool api_route(uint32_t index, const char **ret_method, const char **ret_path);
 
 #endif

@@ -62,6 +62,7 @@ struct serve_http {
     char *certificate;
     char *key;
     char token[HTTP_TOKEN_MAX + 1]; /* "": none */
+    char read_token[HTTP_TOKEN_MAX + 1];
     unsigned port;
     msec_t patience_ms;
     struct api_reply metrics; /* the last that went to who has no right to more; no body: none */
@@ -132,9 +133,9 @@ static void cut_off_slow(const struct listener *listener)
 /* Requests. ----------------------------------------------------------------------------------- */
 
 /* Whether 'given' is the token, in a time that does not tell how much of it is right. */
-static bool is_token(const struct serve_http *http, const char *given)
+static bool is_token(const char *token, const char *given)
 {
-    const size_t length = strlen(http->token);
+    const size_t length = strlen(token);
     const size_t given_length = strlen(given);
     volatile unsigned char differs = given_length == length ? 0 : 1;
 
@@ -143,21 +144,52 @@ static bool is_token(const struct serve_http *http, const char *given)
     for (size_t i = 0; i < length; i++) {
         const char byte = given[i < given_length ? i : given_length];
 
-        differs = (unsigned char)(differs | (unsigned char)(byte ^ http->token[i]));
+        differs = (unsigned char)(differs | (unsigned char)(byte ^ token[i]));
     }
     return differs == 0;
 }
 
-static bool is_authorised(const struct listener *listener, struct MHD_Connection *connection)
+/* Whether the request has the read-only token as its password. A browser sends that along with every
+ * request, whoever made it do so, which is why the other token is not taken this way. */
+static bool has_password(const struct serve_http *http, struct MHD_Connection *connection)
+{
+    bool ret = false;
+
+#if MHD_VERSION >= 0x00097701
+    struct MHD_BasicAuthInfo *info = MHD_basic_auth_get_username_password3(connection);
+
+    ret = info != NULL && info->password != NULL && is_token(http->read_token, info->password);
+    MHD_free(info);
+#else
+    char *password = NULL;
+    char *user = MHD_basic_auth_get_username_password(connection, &password);
+
+    ret = password != NULL && is_token(http->read_token, password);
+    MHD_free(password);
+    MHD_free(user);
+#endif
+    return ret;
+}
+
+/* What the caller may do. */
+static void find_rights(const struct listener *listener, struct MHD_Connection *connection,
+                        struct api_request *request)
 {
     static const char scheme[] = "Bearer ";
+    const struct serve_http *http = listener->http;
     const char *header =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    const char *given = "";
 
-    if (listener->is_unix)
-        return true;
-    return header != NULL && strncasecmp(header, scheme, sizeof(scheme) - 1) == 0 &&
-           is_token(listener->http, header + sizeof(scheme) - 1);
+    if (header != NULL && strncasecmp(header, scheme, sizeof(scheme) - 1) == 0)
+        given = header + sizeof(scheme) - 1;
+
+    const bool may_all = listener->is_unix || is_token(http->token, given);
+    const bool may_read =
+        is_token(http->read_token, given) || (header != NULL && has_password(http, connection));
+
+    request->authorised = may_all || may_read;
+    request->read_only = !may_all;
 }
 
 /* A key or value with a zero byte in it is none that we know: it must not pass for its beginning. */
@@ -190,12 +222,13 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct api_
         return MHD_NO;
     }
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    for (const struct http_header *header = http_guard_headers; header->name != NULL; header++)
+        (void)MHD_add_response_header(response, header->name, header->value);
     if (reply->allow != NULL)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
     if (reply->status == MHD_HTTP_UNAUTHORIZED)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                      reply->is_page ? "Basic realm=\"stint\"" : "Bearer");
     result = MHD_queue_response(connection, reply->status, response);
     MHD_destroy_response(response);
     return result;
@@ -278,10 +311,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct api_request request = {
         .method = method,
         .path = path,
-        .authorised = is_authorised(listener, connection),
         .near = listener->near,
     };
 
+    find_rights(listener, connection, &request);
     caller_of(connection)->is_let_in = request.authorised;
     (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, add_argument, &request);
     answer(listener->http, &request, &reply);
@@ -461,9 +494,15 @@ static int listen_tcp(struct serve_http *http, const struct serve_http_config *c
         error = error_set(reterr, -EINVAL, "TLS needs both a certificate and its key");
     if (error == 0)
         error =
-            http_guard_reach(config->listen, &address, has_tls, config->token_file != NULL, reterr);
+            http_guard_reach(config->listen, &address, has_tls,
+                             config->token_file != NULL || config->read_token_file != NULL, reterr);
     if (error == 0 && config->token_file != NULL)
         error = http_guard_token(config->token_file, http->token, reterr);
+    if (error == 0 && config->read_token_file != NULL)
+        error = http_guard_token(config->read_token_file, http->read_token, reterr);
+    if (error == 0 && http->token[0] != '\0' && strcmp(http->token, http->read_token) == 0)
+        error = error_set(reterr, -EINVAL, "%s: the read-only token is the other token; make one",
+                          config->read_token_file);
     if (error == 0 && has_tls)
         error = http_guard_file(config->certificate, false, &http->certificate, reterr);
     if (error == 0 && has_tls)
@@ -523,6 +562,7 @@ void serve_http_stop(struct serve_http *http)
     mem_free(http->certificate);
     forget_secret(http->key);
     explicit_bzero(http->token, sizeof(http->token));
+    explicit_bzero(http->read_token, sizeof(http->read_token));
     if (http->poll >= 0)
         close(http->poll);
     mem_free(http);

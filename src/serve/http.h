@@ -8,7 +8,9 @@
  *
  * Rules:      1. who may open the Unix socket may do everything;
  *             2. TCP on an address that is not of this machine needs TLS and a token;
- *             3. over TCP, only metrics and health of a loopback address go without a token.
+ *             3. over TCP, only metrics and health of a loopback address go without a token;
+ *             4. who has the read-only token may read everything and change nothing. As browsers can
+ *                send only that, it may also be the password of HTTP's Basic scheme, under any name.
  *             Metrics without a token are made once a second.
  * Limits:     64 KiB of body, 32 KiB for the rest of a request, 64 connections per listener, 16 per
  *             address, 10 s of silence, 30 s from one request to the end of the next unless it has
@@ -27,8 +29,9 @@ struct serve_http_config {
     const char *listen;      /* "127.0.0.1:9178", "[::1]:9178"; NULL: none */
     const char *certificate; /* paths of PEM files; NULL: no TLS */
     const char *key;
-    const char *token_file; /* NULL: no token */
-    msec_t patience_ms;     /* for a request; 0: 30 s */
+    const char *token_file;      /* NULL: no token */
+    const char *read_token_file; /* of the read-only token; NULL: none */
+    msec_t patience_ms;          /* for a request; 0: 30 s */
 };
 
 /*

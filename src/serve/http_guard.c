@@ -16,6 +16,18 @@
 
 enum { FILE_MAX = 1 << 20 };
 
+const struct http_header http_guard_headers[] = {
+    { "Cache-Control", "no-store" },
+    { "X-Content-Type-Options", "nosniff" },
+    { "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+      "form-action 'self'; base-uri 'none'; frame-ancestors 'none'" },
+    { "Referrer-Policy", "no-referrer" },
+    { "Cross-Origin-Opener-Policy", "same-origin" },
+    { "Cross-Origin-Resource-Policy", "same-origin" },
+    { NULL, NULL },
+};
+
 static bool is_loopback(const struct sockaddr_storage *address)
 {
     if (address->ss_family == AF_INET6) {

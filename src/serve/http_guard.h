@@ -35,4 +35,13 @@ int http_guard_file(const char *path, bool secret, char **ret, struct error *ret
 /* The token, in HTTP_TOKEN_MAX + 1 bytes. */
 int http_guard_token(const char *path, char *ret, struct error *reterr);
 
+/* What every answer tells a browser: it is not kept, loads nothing from elsewhere, runs no script but the
+ * page's own, and is shown in no other site's frame. Ends with a name that is NULL. */
+struct http_header {
+    const char *name;
+    const char *value;
+};
+
+extern const struct http_header http_guard_headers[];
+
 #endif

@@ -22,7 +22,7 @@ static void clean_up(void)
 
 static void check_reply(const struct api_request *request, const struct api_reply *reply)
 {
-    static const unsigned known[] = { 200, 400, 401, 404, 405, 409, 503 };
+    static const unsigned known[] = { 200, 400, 401, 403, 404, 405, 409, 503 };
     bool is_known = false;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

@@ -92,7 +92,7 @@ TEST(every_key_reaches_its_place)
         "  stop: { signal: USR2, grace: 3s } }\n"
         "cloud: { kind: local, socket: c.sock }\n"
         "http: { socket: /s, socket_mode: 600, listen: 127.0.0.1:1,\n"
-        "  tls_certificate: t, tls_key: k, token_file: f }\n"
+        "  tls_certificate: t, tls_key: k, token_file: f, read_token_file: r }\n"
         "log: { level: debug }\n");
     const struct slurm_settings *engine = conf.engine.settings;
     const struct local_settings *cloud = conf.cloud.settings;
@@ -131,6 +131,7 @@ TEST(every_key_reaches_its_place)
     assert_string_equal(conf.http.tls_certificate, "/etc/stint/t");
     assert_string_equal(conf.http.tls_key, "/etc/stint/k");
     assert_string_equal(conf.http.token_file, "/etc/stint/f");
+    assert_string_equal(conf.http.read_token_file, "/etc/stint/r");
     assert_int_equal(conf.log_level, CONF_LOG_DEBUG);
     conf_done(&conf);
 }
@@ -163,6 +164,7 @@ TEST(what_is_wrong_is_named_with_its_line_and_what_would_be_right)
     refuse(NEEDED "http: { socket_mode: 7777 }\n", "at most 0777");
     refuse(NEEDED "http: { listen: '127.0.0.1:1', tls_key: k }\n", "go together");
     refuse(NEEDED "http: { token_file: t }\n", "for 'listen'");
+    refuse(NEEDED "http: { read_token_file: t }\n", "for 'listen'");
     refuse(NEEDED "log: { level: loud }\n", "error, warning, info, debug");
     refuse("cluster: lab\ncatalogue: c\npolicy: thrift\nengine: { kind: slurm }\n"
            "cloud: { kind: local }\n",

@@ -75,6 +75,7 @@ TEST(files_of_the_api_must_be_there_and_be_guarded)
     write_file("short", "01234\n", 0600);
     accept_this(LOCAL LISTEN "token_file: secret, tls_certificate: open, tls_key: secret }\n");
     refuse(LOCAL LISTEN "token_file: none }\n", -ENOENT, "/none: No such file");
+    refuse(LOCAL LISTEN "read_token_file: short }\n", -EINVAL, "token of 16 to 512 characters");
     refuse(LOCAL LISTEN "token_file: open }\n", -EPERM, "/open: every user may read it");
     refuse(LOCAL LISTEN "token_file: short }\n", -EINVAL, "token of 16 to 512 characters");
     refuse(LOCAL LISTEN "tls_certificate: none, tls_key: secret }\n", -ENOENT, "/none: No such");

@@ -16,15 +16,18 @@
 #include <curl/curl.h>
 
 #include "base/test/check.h"
+#include "serve/api.h"
 #include "serve/test/serve_stage.h"
 
-#define TOKEN "0123456789abcdef0123"
+#define TOKEN      "0123456789abcdef0123"
+#define READ_TOKEN "reader-reader-reader"
 
 struct http_test {
     struct serve_stage stage;
     struct serve_http *http;
     char socket[100];
     char token_file[128];
+    char read_token_file[128];
     char certificate[128];
     char key[128];
 };
@@ -36,6 +39,15 @@ struct fetched {
     size_t size;
 };
 
+static void write_file(const char *path, const char *text)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
 static void make(struct http_test *test)
 {
     stage_init(&test->stage);
@@ -45,11 +57,9 @@ static void make(struct http_test *test)
     snprintf(test->certificate, sizeof(test->certificate), "%s/c.pem", test->stage.folder);
     snprintf(test->key, sizeof(test->key), "%s/k.pem", test->stage.folder);
 
-    const int file = open(test->token_file, O_WRONLY | O_CREAT, 0600);
-
-    assert_true(file >= 0);
-    assert_int_equal(write(file, TOKEN "\n", strlen(TOKEN) + 1), strlen(TOKEN) + 1);
-    close(file);
+    write_file(test->token_file, TOKEN "\n");
+    snprintf(test->read_token_file, sizeof(test->read_token_file), "%s/r", test->stage.folder);
+    write_file(test->read_token_file, READ_TOKEN "\n");
 }
 
 static void start(struct http_test *test, const struct serve_http_config *config)
@@ -256,6 +266,90 @@ TEST(over_tcp_only_the_token_opens_more_than_metrics)
     get_tcp(&test, "http", "/v1/drain", TOKEN, true, &got);
     assert_int_equal(got.status, 200);
     assert_true(test.stage.drained);
+    finish(&test);
+}
+
+/* With a password, as a browser does. */
+static void get_with_password(struct http_test *test, const char *path, const char *password,
+                              bool post, struct fetched *ret)
+{
+    char url[256];
+    char both[256];
+
+    snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", serve_http_port(test->http), path);
+    snprintf(both, sizeof(both), "anybody:%s", password);
+
+    CURL *easy = easy_of(url);
+
+    curl_easy_setopt(easy, CURLOPT_USERPWD, both);
+    if (post) {
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, "");
+    }
+    transfer(test, easy, ret);
+    curl_easy_cleanup(easy);
+}
+
+static bool was_changed(const struct serve_stage *stage)
+{
+    return stage->drained || stage->reloads > 0 || !stage->proposed[0] || !stage->proposed[1];
+}
+
+TEST(the_read_only_token_changes_nothing_on_any_route)
+{
+    struct http_test test;
+    struct fetched got;
+    const char *method = NULL;
+    const char *path = NULL;
+    uint32_t posts = 0;
+
+    make(&test);
+    start(&test, &(struct serve_http_config){ .listen = "127.0.0.1:0",
+                                              .token_file = test.token_file,
+                                              .read_token_file = test.read_token_file });
+    for (uint32_t i = 0; api_route(i, &method, &path); i++) {
+        const bool is_post = strcmp(method, "POST") == 0;
+        char whole[128];
+
+        snprintf(whole, sizeof(whole), "%s%s", path,
+                 strcmp(path, "/v1/proposals/") == 0 ? "all/approve" : "");
+        posts += is_post;
+        get_tcp(&test, "http", whole, READ_TOKEN, true, &got);
+        assert_int_equal(got.status, is_post ? 403 : 405);
+        get_with_password(&test, whole, READ_TOKEN, true, &got);
+        assert_int_equal(got.status, is_post ? 403 : 405);
+        get_with_password(&test, whole, TOKEN, true, &got);
+        assert_int_equal(got.status, is_post ? 401 : got.status);
+        assert_true(got.status == 401 || got.status == 405);
+        assert_false(was_changed(&test.stage));
+    }
+    assert_int_equal(posts, 3);
+    get_tcp(&test, "http", "/v1/status", READ_TOKEN, false, &got);
+    assert_int_equal(got.status, 200);
+    get_with_password(&test, "/v1/status", READ_TOKEN, false, &got);
+    assert_int_equal(got.status, 200);
+    get_with_password(&test, "/v1/status", READ_TOKEN "x", false, &got);
+    assert_int_equal(got.status, 401);
+    get_with_password(&test, "/v1/status", "", false, &got);
+    assert_int_equal(got.status, 401);
+    get_tcp(&test, "http", "/v1/drain", TOKEN, true, &got);
+    assert_int_equal(got.status, 200);
+    assert_true(was_changed(&test.stage));
+    finish(&test);
+}
+
+TEST(two_tokens_must_differ)
+{
+    struct http_test test;
+    struct error error = { "" };
+    const struct serve_http_config config = { .listen = "127.0.0.1:0",
+                                              .token_file = test.token_file,
+                                              .read_token_file = test.token_file };
+
+    make(&test);
+    assert_int_equal(serve_http_start(&config, &test.stage.world, &test.http, &error), -EINVAL);
+    assert_non_null(strstr(error.text, "make one"));
+    test.http = NULL;
     finish(&test);
 }
 
@@ -499,6 +593,7 @@ CHECK_MAIN(RUN(the_unix_socket_answers_and_decodes_arguments),
            RUN(a_stale_socket_is_replaced_and_a_used_one_is_not),
            RUN(a_file_in_the_way_is_left_alone),
            RUN(over_tcp_only_the_token_opens_more_than_metrics),
+           RUN(the_read_only_token_changes_nothing_on_any_route), RUN(two_tokens_must_differ),
            RUN(metrics_without_a_token_are_made_once_a_second),
            RUN(without_a_token_tcp_serves_metrics_and_health_only),
            RUN(what_others_can_reach_needs_tls_and_token),
