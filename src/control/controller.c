@@ -293,6 +293,26 @@ bool controller_take_changed_due(struct controller *controller, uint64_t *ret_ta
     return true;
 }
 
+bool controller_take_changed_risk(struct controller *controller, uint32_t *ret_offer,
+                                  struct interruption_memory *ret)
+{
+    struct interruptions *learned = &controller->books.knowledge.interruptions;
+    uint32_t offer = interruptions_take_changed(learned);
+
+    while (offer != OFFER_NONE &&
+           !interruptions_save(learned, offer, controller->state.view.now, ret))
+        offer = interruptions_take_changed(learned);
+    *ret_offer = offer;
+    return offer != OFFER_NONE;
+}
+
+bool controller_resume_risk(struct controller *controller, uint32_t offer,
+                            const struct interruption_memory *memory)
+{
+    return offer < controller->state.view.catalogue->offer_count &&
+           interruptions_resume(&controller->books.knowledge.interruptions, offer, memory);
+}
+
 uint32_t controller_queued(const struct controller *controller)
 {
     return controller->state.queued;

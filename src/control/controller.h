@@ -92,6 +92,17 @@ bool controller_take_changed_account(struct controller *controller, uint64_t *re
 bool controller_take_changed_due(struct controller *controller, uint64_t *ret_task,
                                  struct ledger_due *ret);
 
+/*
+ * What was learned of an offer's interruptions since it was handed out last; false: no more. The next process is given
+ * it before its first audit, which tells it the machines that live.
+ */
+bool controller_take_changed_risk(struct controller *controller, uint32_t *ret_offer,
+                                  struct interruption_memory *ret);
+
+/* False: it cannot be, and is forgotten. */
+bool controller_resume_risk(struct controller *controller, uint32_t offer,
+                            const struct interruption_memory *memory);
+
 /* Take over what may change while it runs: policy and options, limits, times. */
 void controller_tune(struct controller *controller, const struct controller_config *config);
 

@@ -228,6 +228,7 @@ enum core_write core_write_begin(struct daemon *daemon)
     if (!has_acts && !daemon->store_failed && now < daemon->write_at && !daemon->is_stopping)
         return CORE_NOT_WRITTEN;
     daemon_note_books(daemon);
+    daemon_note_risks(daemon);
 
     const int rc = journal_write_begin(&daemon->journal, daemon->store, &error);
 
@@ -532,6 +533,8 @@ static int restore(struct daemon *daemon, struct error *reterr)
 {
     int rc = daemon_teach(daemon, reterr);
 
+    if (rc == 0)
+        rc = daemon_resume_risks(daemon, daemon->now, reterr);
     if (rc == 0)
         rc = daemon_remember_machines(daemon, reterr);
     if (rc == 0)

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "daemon/offer_index.h"
 #include "learn/boots.h"
 #include "trace/input_file.h"
 #include "trace/sacct.h"
@@ -407,40 +408,29 @@ void daemon_learn_boots(struct daemon *daemon)
 
 struct recall {
     struct daemon *daemon;
-    struct names words; /* of the offers */
-    uint32_t *offers;   /* of each of these words */
+    struct offer_index index;
 };
 
 static void recall_rent(void *context, const struct store_rent *rent)
 {
     const struct recall *recall = context;
-    const uint32_t name = rent->offer != NULL
-                              ? names_find(&recall->words, rent->offer, strlen(rent->offer))
-                              : NAME_NONE;
+    const uint32_t offer = offer_index_find(&recall->index, rent->offer);
 
-    if (name != NAME_NONE) /* else the catalogue has changed */
-        recall->daemon->cloud_kind->recall(recall->daemon->cloud, recall->offers[name], rent->at,
-                                           rent->closed_at, rent->was_refused);
+    if (offer != OFFER_NONE) /* else the catalogue has changed */
+        recall->daemon->cloud_kind->recall(recall->daemon->cloud, offer, rent->at, rent->closed_at,
+                                           rent->was_refused);
 }
 
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr)
 {
-    const struct catalogue *catalogue = &daemon->catalogue;
-    struct recall recall = { .daemon = daemon,
-                             .offers = mem_alloc(catalogue->offer_count, sizeof(*recall.offers)) };
     const msec_t since = daemon_now(daemon) - daemon->cloud_kind->memory(daemon->cloud);
-    char words[256];
+    struct recall recall = { .daemon = daemon };
 
-    names_init(&recall.words);
-    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        (void)gate_offer_words(catalogue, i, words, sizeof(words));
-        recall.offers[names_add(&recall.words, words, strlen(words))] = i;
-    }
+    offer_index_init(&recall.index, &daemon->catalogue);
 
     const int rc = store_each_rent(daemon->store, since, recall_rent, &recall, reterr);
 
-    names_done(&recall.words);
-    mem_free(recall.offers);
+    offer_index_done(&recall.index);
     return rc;
 }
 

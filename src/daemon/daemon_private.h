@@ -155,6 +155,10 @@ void daemon_learn_boots(struct daemon *daemon);
 /* Tell the cloud, if it has back-offs, which offers were refused in an earlier life, so that back-offs go on. */
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 
+/* daemon_risks.c: what was learned of interruptions, into the journal, and from the store. */
+void daemon_note_risks(struct daemon *daemon);
+int daemon_resume_risks(struct daemon *daemon, msec_t now, struct error *reterr);
+
 /* daemon_state.c: open the store; the daemon drains on if it did. */
 int daemon_open_state(struct daemon *daemon, struct error *reterr);
 

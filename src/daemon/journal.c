@@ -16,6 +16,7 @@ enum record_kind {
     RECORD_OWED,
     RECORD_REASON,
     RECORD_RUNTIME,
+    RECORD_INTERRUPTION,
     RECORD_COUNT,
     RECORD_KEY,
     RECORD_MARK,
@@ -30,6 +31,7 @@ struct journal_record {
         struct store_due due;
         struct store_reason reason;
         struct store_runtime runtime;
+        struct store_interruption interruption;
         struct {
             uint64_t key;
             msec_t at;
@@ -183,6 +185,14 @@ void journal_runtime(struct journal *journal, const struct store_runtime *runtim
     record->runtime.shape = copy(journal, runtime->shape);
 }
 
+void journal_interruption(struct journal *journal, const struct store_interruption *interruption)
+{
+    struct journal_record *record = add(journal, RECORD_INTERRUPTION);
+
+    record->interruption = *interruption;
+    record->interruption.offer = copy(journal, interruption->offer);
+}
+
 void journal_count(struct journal *journal, enum store_counter counter, uint64_t more)
 {
     struct journal_record *record = add(journal, RECORD_COUNT);
@@ -236,6 +246,9 @@ static void write_record(struct store *store, const struct journal_record *recor
         break;
     case RECORD_RUNTIME:
         store_runtime(store, &record->runtime);
+        break;
+    case RECORD_INTERRUPTION:
+        store_interruption_set(store, &record->interruption);
         break;
     case RECORD_COUNT:
         store_count(store, record->count.counter, record->count.more);

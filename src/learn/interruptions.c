@@ -36,6 +36,8 @@ void interruptions_catalogue_grew(struct interruptions *interruptions)
         mem_resize(interruptions->next, catalogue->offer_count, sizeof(*interruptions->next));
     interruptions->first =
         mem_resize(interruptions->first, catalogue->type_count, sizeof(*interruptions->first));
+    interruptions->changed =
+        mem_resize(interruptions->changed, catalogue->offer_count, sizeof(*interruptions->changed));
     interruptions->offer_count = catalogue->offer_count;
     for (uint32_t offer = known; offer < catalogue->offer_count; offer++)
         interruptions->records[offer] = (struct interruption_record){ 0 };
@@ -55,6 +57,7 @@ void interruptions_done(struct interruptions *interruptions)
     mem_free(interruptions->records);
     mem_free(interruptions->next);
     mem_free(interruptions->first);
+    mem_free(interruptions->changed);
     *interruptions = (struct interruptions){ 0 };
 }
 
@@ -83,6 +86,16 @@ static bool is_market(const struct interruptions *interruptions, uint32_t offer)
     return interruptions->catalogue->offers[offer].market == MARKET_SPOT;
 }
 
+static void mark(struct interruptions *interruptions, uint32_t offer)
+{
+    struct interruption_record *record = &interruptions->records[offer];
+
+    if (record->is_changed)
+        return;
+    record->is_changed = true;
+    interruptions->changed[interruptions->changed_count++] = offer;
+}
+
 void interruptions_begin(struct interruptions *interruptions, uint32_t offer, msec_t at)
 {
     struct interruption_record *record = &interruptions->records[offer];
@@ -91,6 +104,7 @@ void interruptions_begin(struct interruptions *interruptions, uint32_t offer, ms
         return;
     *record = record_at(record, at);
     record->living++;
+    mark(interruptions, offer);
 }
 
 void interruptions_end(struct interruptions *interruptions, uint32_t offer, msec_t at,
@@ -107,6 +121,7 @@ void interruptions_end(struct interruptions *interruptions, uint32_t offer, msec
         record->losses += 1;
         interruptions->has_changed = true;
     }
+    mark(interruptions, offer);
 }
 
 /*
@@ -219,6 +234,25 @@ bool interruptions_save(const struct interruptions *interruptions, uint32_t offe
         return false;
     *ret = memory;
     return true;
+}
+
+uint32_t interruptions_take_changed(struct interruptions *interruptions)
+{
+    if (interruptions->changed_count == 0)
+        return OFFER_NONE;
+
+    const uint32_t offer = interruptions->changed[--interruptions->changed_count];
+
+    interruptions->records[offer].is_changed = false;
+    return offer;
+}
+
+void interruptions_mark_living(struct interruptions *interruptions)
+{
+    for (uint32_t offer = 0; offer < interruptions->offer_count; offer++) {
+        if (interruptions->records[offer].living > 0)
+            mark(interruptions, offer);
+    }
 }
 
 bool interruptions_resume(struct interruptions *interruptions, uint32_t offer,

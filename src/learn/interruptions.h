@@ -15,8 +15,9 @@
  * that calmed down is used again.
  *
  * Promises:  the bounds hold as often as they say, or more often: what has faded counts as less than it told. Where
- *            no loss was ever seen the catalogue's word stands.
- * Costs:     O(1) a machine that comes or goes, O(offers of the type) an estimate. 36 bytes an offer.
+ *            no loss was ever seen the catalogue's word stands. What was saved and taken up again tells the same,
+ *            machines that live in both processes counted once.
+ * Costs:     O(1) a machine that comes or goes, O(offers of the type) an estimate. 44 bytes an offer.
  */
 #ifndef STINT_LEARN_INTERRUPTIONS_H
 #define STINT_LEARN_INTERRUPTIONS_H
@@ -33,6 +34,7 @@ struct interruption_record {
     double hours; /* of machines */
     msec_t at;
     uint32_t living; /* machines now */
+    bool is_changed; /* since it was saved */
 };
 
 struct interruptions {
@@ -42,6 +44,8 @@ struct interruptions {
     uint32_t *first;                     /* per type */
     uint32_t offer_count;                /* of which that is known */
     bool has_changed;                    /* since somebody has set it to false */
+    uint32_t *changed;                   /* offers, as a stack: see interruptions_take_changed */
+    uint32_t changed_count;
 };
 
 /* Per machine-hour. */
@@ -53,7 +57,8 @@ struct interruption_rate {
     double hours;
 };
 
-/* To be kept over a restart; whole numbers, so that it is the same when it comes back. */
+/* To be kept over a restart, without the machines that live: who takes it up begins them again.
+ * Whole numbers, so that it is the same when it comes back. */
 struct interruption_memory {
     int64_t losses_micro; /* millionths of a loss */
     msec_t machine_ms;
@@ -83,6 +88,12 @@ msec_t interruptions_mean_ms(const struct interruptions *interruptions, uint32_t
 /* False: there is nothing to keep. */
 bool interruptions_save(const struct interruptions *interruptions, uint32_t offer, msec_t now,
                         struct interruption_memory *ret);
+
+/* An offer of which more is known than when it was taken here last; OFFER_NONE: there is none left. */
+uint32_t interruptions_take_changed(struct interruptions *interruptions);
+
+/* Of offers that have machines more is known with every hour. */
+void interruptions_mark_living(struct interruptions *interruptions);
 
 /* As it was saved; false, and nothing is changed, where that cannot be. */
 bool interruptions_resume(struct interruptions *interruptions, uint32_t offer,

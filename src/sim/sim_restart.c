@@ -56,11 +56,21 @@ static bool resume_due(void *context, uint64_t task, struct ledger_due *ret)
     return ret->cost != 0 || ret->occupied_ms != 0;
 }
 
+static void keep_risk(struct world *world, uint32_t offer, const struct interruption_memory *memory)
+{
+    MEM_ROOM(world->risks, world->risk_room, offer + 1);
+    for (; world->risk_count <= offer; world->risk_count++)
+        world->risks[world->risk_count] = (struct interruption_memory){ .at = -1 };
+    world->risks[offer] = *memory;
+}
+
 /* What a daemon would write down before it ends. */
 static void keep_books(struct world *world)
 {
     struct ledger_account account;
     struct ledger_due due;
+    struct interruption_memory memory;
+    uint32_t offer;
     uint64_t id;
 
     while (controller_take_changed_account(world->controller, &id, &account)) {
@@ -75,6 +85,8 @@ static void keep_books(struct world *world)
     }
     while (controller_take_changed_due(world->controller, &id, &due))
         world->owed[id] = due;
+    while (controller_take_changed_risk(world->controller, &offer, &memory))
+        keep_risk(world, offer, &memory);
 }
 
 static bool is_settled(void *context, uint64_t instance)
@@ -111,6 +123,7 @@ void sim_restart_done(struct world *world)
     map_done(&world->booked);
     map_done(&world->kept_by_id);
     mem_free(world->kept);
+    mem_free(world->risks);
     mem_free(world->owed);
     mem_free(world->bills);
     mem_free(world->queue);
@@ -124,6 +137,8 @@ static void take_over(struct world *world)
     keep_books(world);
     controller_destroy(world->controller);
     world->controller = controller_create(&world->control);
+    for (uint32_t offer = 0; offer < world->risk_count; offer++)
+        (void)controller_resume_risk(world->controller, offer, &world->risks[offer]);
     controller_audit(world->controller, world->now);
 }
 

@@ -146,6 +146,9 @@ struct world {
     struct ledger_account *kept; /* open accounts, as the last controller left them */
     uint32_t kept_count;
     uint32_t kept_room;
+    struct interruption_memory *risks; /* per offer, as the last controller left them */
+    uint32_t risk_count;
+    uint32_t risk_room;
     struct map kept_by_id;
     struct ledger_due *owed;  /* by each task, as the last controller left it */
     struct ledger_sums books; /* of them, by all controllers together */

@@ -285,6 +285,24 @@ int store_each_runtime(struct store *store, uint32_t most,
                        void (*each)(void *context, const struct store_runtime *runtime),
                        void *context, struct error *reterr);
 
+/* Interruptions. ------------------------------------------------------------------------------ */
+
+/* What was learned of an offer; see learn/interruptions.h. */
+struct store_interruption {
+    const char *offer; /* in words */
+    int64_t losses_micro;
+    msec_t machine_ms;
+    msec_t at;
+};
+
+void store_interruption_set(struct store *store, const struct store_interruption *interruption);
+
+/* By the words of the offer. */
+int store_each_interruption(struct store *store,
+                            void (*each)(void *context,
+                                         const struct store_interruption *interruption),
+                            void *context, struct error *reterr);
+
 /* Boots. -------------------------------------------------------------------------------------- */
 
 /* How long a machine took that became ready. */

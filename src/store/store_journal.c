@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of intents, the reasons of decisions and the history of runtimes. Kinds and outcomes
+ * The journal of intents, the reasons of decisions and the history of runtimes and interruptions. Kinds and outcomes
  * are words in the file, so that a later version cannot mistake one number for another.
  */
 #include "store/store_private.h"
@@ -194,6 +194,33 @@ int store_each_runtime(struct store *store, uint32_t most,
         };
 
         each(context, &runtime);
+    }
+    return store_asked(&ask, reterr);
+}
+
+void store_interruption_set(struct store *store, const struct store_interruption *interruption)
+{
+    STORE_WRITE(store, SQL_INTERRUPTION_SET, STORE_TEXT(interruption->offer),
+                STORE_NUMBER(interruption->losses_micro), STORE_NUMBER(interruption->machine_ms),
+                STORE_NUMBER(interruption->at));
+}
+
+int store_each_interruption(struct store *store,
+                            void (*each)(void *context,
+                                         const struct store_interruption *interruption),
+                            void *context, struct error *reterr)
+{
+    struct store_question ask = store_ask(store, SQL_INTERRUPTION_EACH, NULL, 0);
+
+    while (store_row(&ask)) {
+        const struct store_interruption interruption = {
+            .offer = store_text(&ask, 0),
+            .losses_micro = store_number(&ask, 1),
+            .machine_ms = store_number(&ask, 2),
+            .at = store_number(&ask, 3),
+        };
+
+        each(context, &interruption);
     }
     return store_asked(&ask, reterr);
 }

@@ -109,6 +109,10 @@
         "(SELECT rowid FROM runtime ORDER BY rowid DESC LIMIT 1 OFFSET ?1)") \
     X(SQL_RUNTIME_EACH, "SELECT at,name,user,shape,tasks,hour,time_limit,runtime_ms FROM" \
         " (SELECT rowid AS row,* FROM runtime ORDER BY rowid DESC LIMIT ?1) ORDER BY row") \
+    X(SQL_INTERRUPTION_SET, "INSERT OR REPLACE INTO interruption(offer,losses_micro,machine_ms,at)" \
+        " VALUES(?1,?2,?3,?4)") \
+    X(SQL_INTERRUPTION_EACH, "SELECT offer,losses_micro,machine_ms,at FROM interruption" \
+        " ORDER BY offer") \
     X(SQL_TOTAL_BILLS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \
         "COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0),COALESCE(SUM(work_ms),0),COUNT(*)" \
         " FROM bill") \

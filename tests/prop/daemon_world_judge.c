@@ -241,6 +241,42 @@ static money_t booked(sqlite3_stmt *ask, uint64_t key)
     return sum;
 }
 
+static bool has_fault(const struct sim *sim, enum daemon_fault fault)
+{
+    return (sim->out->faults >> fault & 1) != 0;
+}
+
+/*
+ * What all processes together learned of spot machines: so long they ran, what two processes have seen counted once.
+ * What ended while none was there is not known, and by a clock that was set nothing is right.
+ */
+static void judge_experience(struct sim *sim, sqlite3 *db)
+{
+    const bool has_gaps = has_fault(sim, FAULT_KILL) || has_fault(sim, FAULT_TORN);
+    sqlite3_stmt *all = NULL;
+    msec_t ran = 0;
+    msec_t late = 0; /* news of their ends, at the most */
+    msec_t known = -1;
+
+    for (uint32_t row = 0; row < local_world_machine_count(sim->cloud); row++) {
+        const struct local_machine *machine = local_world_machine(sim->cloud, row);
+
+        if (sim->catalogue.offers[machine->offer].market == MARKET_SPOT &&
+            machine->billed_from >= 0)
+            ran += machine->billed_to - machine->billed_from;
+        late += MSEC_PER_SEC;
+    }
+    if (sqlite3_prepare_v2(db, "SELECT sum(machine_ms) FROM interruption", -1, &all, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(all) == SQLITE_ROW)
+        known = sqlite3_column_int64(all, 0);
+    (void)sqlite3_finalize(all);
+    if (!has_fault(sim, FAULT_CLOCK) &&
+        (known > ran + ran / 10 + late || known < (has_gaps ? 0 : ran - ran / 50)))
+        sim_fail(sim, JUDGE_BOOKS,
+                 "spot machines ran for %" PRId64 " ms, and %" PRId64 " are known", ran, known);
+}
+
 static void judge_books(struct sim *sim)
 {
     sqlite3 *db = NULL;
@@ -270,6 +306,7 @@ static void judge_books(struct sim *sim)
             sim_fail(sim, JUDGE_BOOKS, "all bills are %" PRId64 " and the cloud's %" PRId64,
                      (money_t)sqlite3_column_int64(all, 0), sum);
     }
+    judge_experience(sim, db);
     (void)sqlite3_finalize(ask);
     (void)sqlite3_finalize(all);
     (void)sqlite3_close(db);

@@ -62,6 +62,7 @@ void books_refresh_risks(struct books *books, msec_t now)
         return;
     for (uint32_t i = 0; i < view->catalogue->offer_count; i++)
         view->offer_lasts[i] = interruptions_mean_ms(learned, i, now);
+    interruptions_mark_living(learned);
     learned->has_changed = false;
     books->next_risks = now + patience;
 }

@@ -273,6 +273,47 @@ TEST(what_is_saved_comes_back_and_nonsense_does_not)
     shop_done(&again);
 }
 
+TEST(machines_that_live_through_a_restart_are_counted_once)
+{
+    struct shop shop;
+    struct shop again;
+    struct interruption_memory memory = { 0 };
+
+    shop_init(&shop);
+    shop_init(&again);
+    interruptions_begin(&shop.learned, NORTH_A, 0);
+    (void)lose(&shop, NORTH_A, 3, 0, 10 * hour);
+    assert_true(interruptions_save(&shop.learned, NORTH_A, 40 * hour, &memory));
+    assert_true(interruptions_resume(&again.learned, NORTH_A, &memory));
+    interruptions_begin(&again.learned, NORTH_A, 0); /* as the cloud says since when it runs */
+
+    const double through = hours(&shop, NORTH_A, 60 * hour);
+    const double resumed = hours(&again, NORTH_A, 60 * hour);
+
+    assert_true(resumed > through * 0.99999 && resumed < through * 1.00001);
+    shop_done(&shop);
+    shop_done(&again);
+}
+
+TEST(what_changed_is_handed_out_once)
+{
+    struct shop shop;
+
+    shop_init(&shop);
+    assert_int_equal(interruptions_take_changed(&shop.learned), OFFER_NONE);
+    interruptions_begin(&shop.learned, NORTH_A, 0);
+    interruptions_begin(&shop.learned, NORTH_A, hour);
+    interruptions_begin(&shop.learned, SAFE, 0);
+    assert_int_equal(interruptions_take_changed(&shop.learned), NORTH_A);
+    assert_int_equal(interruptions_take_changed(&shop.learned), OFFER_NONE);
+    (void)lose(&shop, SOUTH_A, 1, 0, hour);
+    interruptions_mark_living(&shop.learned);
+    assert_int_equal(interruptions_take_changed(&shop.learned), NORTH_A);
+    assert_int_equal(interruptions_take_changed(&shop.learned), SOUTH_A);
+    assert_int_equal(interruptions_take_changed(&shop.learned), OFFER_NONE);
+    shop_done(&shop);
+}
+
 CHECK_MAIN(RUN(the_catalogue_counts_until_a_machine_is_lost),
            RUN(after_twenty_losses_the_rate_is_known), RUN(the_bounds_hold_as_often_as_they_say),
            RUN(machines_that_live_are_counted_too),
@@ -280,4 +321,6 @@ CHECK_MAIN(RUN(the_catalogue_counts_until_a_machine_is_lost),
            RUN(what_was_seen_fades), RUN(calm_is_learned_as_well),
            RUN(on_demand_nothing_is_learned),
            RUN(an_offer_that_comes_later_shares_what_was_learned),
-           RUN(what_is_saved_comes_back_and_nonsense_does_not))
+           RUN(what_is_saved_comes_back_and_nonsense_does_not),
+           RUN(machines_that_live_through_a_restart_are_counted_once),
+           RUN(what_changed_is_handed_out_once))

@@ -94,7 +94,8 @@ static void add_jobs(struct trace *trace)
                                                   .estimate_ms = -1 });
 }
 
-static void run(uint64_t seed, const struct sim_market *market, struct watch *ret)
+/* 'restart': another process takes over so often; 0: never. */
+static void run(uint64_t seed, const struct sim_market *market, msec_t restart, struct watch *ret)
 {
     struct catalogue catalogue;
     struct trace trace;
@@ -113,7 +114,7 @@ static void run(uint64_t seed, const struct sim_market *market, struct watch *re
         .policy = &policy_stint,
         .tick_ms = MSEC_PER_SEC,
         .default_rate = 1,
-        .faults = { .market = *market },
+        .faults = { .market = *market, .restart_mean_ms = restart },
         .seed = seed,
         .on_billed = on_billed,
         .on_settled = on_settled,
@@ -133,19 +134,16 @@ static double dollars_per_task(const struct watch *watch, enum period period)
     return watch->sums[period].charged / watch->sums[period].tasks;
 }
 
-/* Each loss on the way counts, from the first day on: about twenty in three months, where without learning there
- * would be some 560. */
-TEST(a_spot_offer_that_is_lost_often_is_left_and_tried_again_when_it_calms_down)
+static void leave_and_try_again(uint64_t seeds, msec_t restart)
 {
-    enum { SEEDS = 10 };
     const struct sim_loss loss = { .offer = SPOT, .mean_ms = 10 * hour, .until = calm_from };
     const struct sim_market market = { .losses = &loss, .loss_count = 1 };
     const double on_demand = 5 + 60.0 / 3600; /* and the setup */
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct watch watch;
 
-        run(seed, &market, &watch);
+        run(seed, &market, restart, &watch);
 
         const double lossy = dollars_per_task(&watch, LOSSY) / on_demand;
         const double calm = dollars_per_task(&watch, CALM) / on_demand;
@@ -159,4 +157,18 @@ TEST(a_spot_offer_that_is_lost_often_is_left_and_tried_again_when_it_calms_down)
     }
 }
 
-CHECK_MAIN(RUN(a_spot_offer_that_is_lost_often_is_left_and_tried_again_when_it_calms_down))
+/* Each loss on the way counts, from the first day on: about twenty in three months, where without learning there
+ * would be some 560. */
+TEST(a_spot_offer_that_is_lost_often_is_left_and_tried_again_when_it_calms_down)
+{
+    leave_and_try_again(10, 0);
+}
+
+/* A process that began with nothing every seven hours would hardly ever see a loss. */
+TEST(so_it_is_where_processes_take_over_from_each_other)
+{
+    leave_and_try_again(5, 7 * hour);
+}
+
+CHECK_MAIN(RUN(a_spot_offer_that_is_lost_often_is_left_and_tried_again_when_it_calms_down),
+           RUN(so_it_is_where_processes_take_over_from_each_other))

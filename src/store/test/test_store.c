@@ -445,6 +445,62 @@ TEST(marks_outlive_the_process)
     store_file_remove(&file);
 }
 
+static void log_interruption(void *context, const struct store_interruption *interruption)
+{
+    struct log *log = context;
+    const size_t used = strlen(log->text);
+
+    (void)snprintf(log->text + used, sizeof(log->text) - used, "%s %d/%d@%d;", interruption->offer,
+                   (int)interruption->losses_micro, (int)interruption->machine_ms,
+                   (int)interruption->at);
+}
+
+static void keep_interruption(const struct store_file *file, const char *offer, int64_t losses)
+{
+    store_interruption_set(file->store,
+                           &(struct store_interruption){
+                               .offer = offer, .losses_micro = losses, .machine_ms = 9, .at = 3 });
+}
+
+TEST(interruptions_outlive_the_process_and_later_ones_take_the_place)
+{
+    struct store_file file;
+    struct log log = { "" };
+
+    store_file_make(&file);
+    store_begin(file.store);
+    keep_interruption(&file, "b, spot", 1);
+    keep_interruption(&file, "a, spot", 2);
+    keep_interruption(&file, "b, spot", 3);
+    store_file_commit(&file);
+    store_begin(file.store);
+    keep_interruption(&file, "c, spot", 4);
+    store_file_again(&file);
+    assert_int_equal(store_each_interruption(file.store, log_interruption, &log, NULL), 0);
+    assert_string_equal(log.text, "a, spot 2/9@3;b, spot 3/9@3;");
+    store_file_remove(&file);
+}
+
+TEST(a_file_that_knows_no_interruptions_is_opened)
+{
+    struct store_file file;
+    struct log log = { "" };
+    sqlite3 *db = NULL;
+
+    store_file_make(&file);
+    store_close(file.store);
+    assert_int_equal(sqlite3_open(file.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE interruption", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    store_file_open(&file);
+    assert_int_equal(store_each_interruption(file.store, log_interruption, &log, NULL), 0);
+    assert_string_equal(log.text, "");
+    store_begin(file.store);
+    keep_interruption(&file, "a, spot", 2);
+    store_file_commit(&file);
+    store_file_remove(&file);
+}
+
 static void count_runtime(void *context, const struct store_runtime *runtime)
 {
     uint32_t *first_and_count = context;
@@ -622,7 +678,9 @@ CHECK_MAIN(RUN(what_was_not_committed_is_gone_after_a_crash),
            RUN(boots_are_those_of_machines_that_became_ready),
            RUN(history_comes_back_newest_but_in_order),
            RUN(a_machine_that_turns_up_after_its_end_lives_unless_it_has_its_bill),
-           RUN(marks_outlive_the_process), RUN(of_runtimes_the_newest_are_kept),
+           RUN(marks_outlive_the_process),
+           RUN(interruptions_outlive_the_process_and_later_ones_take_the_place),
+           RUN(a_file_that_knows_no_interruptions_is_opened), RUN(of_runtimes_the_newest_are_kept),
            RUN(a_second_process_is_kept_out), RUN(a_newer_schema_is_refused),
            RUN(a_file_that_is_no_database_is_refused), RUN(only_the_owner_may_read_the_file),
            RUN(a_write_that_fails_undoes_the_whole_turn),

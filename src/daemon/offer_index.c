@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/offer_index.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "daemon/gate.h"
+
+void offer_index_init(struct offer_index *index, const struct catalogue *catalogue)
+{
+    char words[256];
+
+    names_init(&index->words);
+    index->offers = mem_alloc(catalogue->offer_count, sizeof(*index->offers));
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        (void)gate_offer_words(catalogue, i, words, sizeof(words));
+        index->offers[names_add(&index->words, words, strlen(words))] = i;
+    }
+}
+
+void offer_index_done(struct offer_index *index)
+{
+    names_done(&index->words);
+    mem_free(index->offers);
+}
+
+uint32_t offer_index_find(const struct offer_index *index, const char *words)
+{
+    const uint32_t name =
+        words != NULL ? names_find(&index->words, words, strlen(words)) : NAME_NONE;
+
+    return name != NAME_NONE ? index->offers[name] : OFFER_NONE;
+}
