@@ -183,6 +183,8 @@ static void prepare(struct controller *controller, msec_t now)
     books_refresh_offers(&controller->books, now);
     books_refresh_risks(&controller->books, now);
     reservation_update(&state->view);
+    want_rules(&controller->want);
+    (void)reconcile(&controller->reconciler);
     bonds_update(&state->view);
     if (state->config.policy->learns_colocation)
         books_observe(&controller->books);
@@ -251,6 +253,8 @@ msec_t controller_next_wake(const struct controller *controller)
         wake = controller->books.next_price;
     if (controller->state.view.task.living > 0 && controller->books.next_proof < wake)
         wake = controller->books.next_proof;
+    if (controller->want.next_rule < wake)
+        wake = controller->want.next_rule;
     if (controller->want.next_retry < wake)
         wake = controller->want.next_retry;
     if (controller->hear.next_deadline < wake)

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "decide/market_rules.h"
+
 /* Whether 'a' is to be preferred to 'b', which comes before it. */
 static bool is_better(const struct view *view, uint32_t a, uint32_t b)
 {
@@ -16,17 +18,38 @@ static bool is_better(const struct view *view, uint32_t a, uint32_t b)
            (view->shape_price[b] == 0 || view->shape_price[a] < view->shape_price[b]);
 }
 
-static uint32_t best_variant(const struct view *view, uint32_t base)
+/* Whether tasks that may start where 'rule' says may have the variant. */
+static bool is_allowed(const struct shape *base, const struct shape *variant, enum market_rule rule)
+{
+    switch (rule) {
+    case MARKET_RULE_ANY:
+        break;
+    case MARKET_RULE_SPOT:
+        return variant->market == SHAPE_MARKET_SPOT;
+    case MARKET_RULE_SAFE:
+        return variant->market == SHAPE_MARKET_SAFE;
+    }
+    return variant->market == SHAPE_MARKET_ANY ||
+           ((base->alike & ALIKE_MARKET) != 0 && variant->market != SHAPE_MARKET_NOWHERE);
+}
+
+/* The best that the rule allows, in the zone if it is not NAME_NONE. Without one: the last, which may run nowhere. */
+static uint32_t best_variant(const struct view *view, uint32_t base, enum market_rule rule,
+                             uint32_t zone)
 {
     const struct shape *row = &view->shapes->rows[base];
     const uint32_t *variants = view->shapes->variants + row->variant_first;
-    uint32_t best = variants[0];
+    uint32_t best = SHAPE_NONE;
 
-    for (uint32_t i = 1; i < row->variant_count; i++) {
-        if (is_better(view, variants[i], best))
+    for (uint32_t i = 0; i < row->variant_count; i++) {
+        const struct shape *variant = &view->shapes->rows[variants[i]];
+
+        if (!is_allowed(row, variant, rule) || (zone != NAME_NONE && variant->zone != zone))
+            continue;
+        if (best == SHAPE_NONE || is_better(view, variants[i], best))
             best = variants[i];
     }
-    return best;
+    return best != SHAPE_NONE ? best : variants[row->variant_count - 1];
 }
 
 /* The variant of a task of the job that has a place, or SHAPE_NONE. */
@@ -40,6 +63,20 @@ static uint32_t variant_in_use(const struct view *view, uint32_t job)
     return SHAPE_NONE;
 }
 
+static uint32_t variant_for(const struct view *view, uint32_t task, uint32_t base)
+{
+    const struct shape *row = &view->shapes->rows[base];
+    const uint32_t job = view->task.job[task];
+    const enum market_rule rule = row->by_market ? market_rule_now(view, job) : MARKET_RULE_ANY;
+    const uint32_t in_use = row->alike != 0 ? variant_in_use(view, job) : SHAPE_NONE;
+
+    if (in_use == SHAPE_NONE)
+        return best_variant(view, base, rule, NAME_NONE);
+    if (!row->by_market || (row->alike & ALIKE_MARKET) != 0)
+        return in_use;
+    return best_variant(view, base, rule, view->shapes->rows[in_use].zone);
+}
+
 void bonds_update(struct view *view)
 {
     assert(view->shapes_priced == view->shapes->count);
@@ -49,11 +86,7 @@ void bonds_update(struct view *view)
     {
         const uint32_t base = view->shapes->rows[view->task.shape[task]].variant_of;
 
-        if (base == SHAPE_NONE)
-            continue;
-
-        const uint32_t in_use = variant_in_use(view, view->task.job[task]);
-
-        view_set_variant(view, task, in_use != SHAPE_NONE ? in_use : best_variant(view, base));
+        if (base != SHAPE_NONE)
+            view_set_variant(view, task, variant_for(view, task, base));
     }
 }

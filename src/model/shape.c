@@ -35,8 +35,9 @@ static uint64_t hash_spec(uint32_t name, uint32_t workload, uint32_t offers,
 {
     uint64_t hash = map_mix(name) ^ map_mix((uint64_t)workload << 32);
 
-    if (offers != OFFERS_ALL || spec->whole || spec->alike != 0)
-        hash = map_mix(hash ^ ((uint64_t)offers << 3 | (uint64_t)spec->alike << 1 | spec->whole));
+    if (offers != OFFERS_ALL || spec->whole || spec->alike != 0 || spec->by_market)
+        hash = map_mix(hash ^ ((uint64_t)spec->by_market << 40 | (uint64_t)offers << 3 |
+                               (uint64_t)spec->alike << 1 | spec->whole));
 
     for (uint32_t i = 0; i < spec->demand_count; i++) {
         hash = map_mix(hash ^ spec->demands[i].family);
@@ -63,7 +64,8 @@ static bool equals(const struct shapes *shapes, const struct shape *row, uint32_
 {
     if (row->name != name || row->workload != workload || row->demand_count != spec->demand_count ||
         row->offers != offers || row->whole != spec->whole || row->alike != spec->alike ||
-        row->variant_of != variant_of || !same_delays(&row->delays, &spec->delays))
+        row->by_market != spec->by_market || row->variant_of != variant_of ||
+        !same_delays(&row->delays, &spec->delays))
         return false;
     for (uint32_t i = 0; i < spec->demand_count; i++) {
         if (!same_demand(&shapes->demands[row->demand_first + i], &spec->demands[i]))
@@ -101,7 +103,9 @@ static uint32_t add(struct shapes *shapes, const struct shape_spec *spec, uint32
         .demand_count = spec->demand_count,
         .offers = offers,
         .variant_of = variant_of,
+        .zone = NAME_NONE,
         .alike = spec->alike,
+        .by_market = spec->by_market,
         .whole = spec->whole,
         .delays = spec->delays,
     };
@@ -116,34 +120,44 @@ static uint32_t add(struct shapes *shapes, const struct shape_spec *spec, uint32
  * Variants.
  */
 
-/* The set of the shape's offers that are in the offer's zone and market, as far as they must be alike. */
-static void print_variant(const struct shapes *shapes, const struct shape *row, uint32_t offer,
-                          char *buf, size_t size)
+/* What a variant is made of: the shape that has it, in words that outlast a change of the table. */
+struct variety {
+    uint32_t shape;
+    struct shape_demand *demands;
+    struct shape_spec spec;
+    char name[LIMIT_NAME + 1];
+    char workload[LIMIT_NAME + 1];
+    char offers[OFFER_TEXT_MAX + 1];
+};
+
+static void open_variety(struct variety *variety, const struct shapes *shapes, uint32_t shape)
 {
-    const struct catalogue *catalogue = shapes->sets.catalogue;
-    const struct offer *at = &catalogue->offers[offer];
-    const char *base = offer_sets_text(&shapes->sets, row->offers);
-    const bool by_zone = (row->alike & ALIKE_ZONE) != 0 && at->zone != NAME_NONE;
-    const bool by_market = (row->alike & ALIKE_MARKET) != 0;
-    const char *parts[8];
-    uint32_t count = 0;
-    size_t used = 0;
+    const struct shape *row = &shapes->rows[shape];
 
-    parts[count++] = *base != '\0' ? "(" : "";
-    parts[count++] = base;
-    parts[count++] = *base != '\0' ? ")" : "cloud";
-    parts[count++] = by_zone ? "&zone=" : "";
-    parts[count++] = by_zone ? names_text(&catalogue->names, at->zone) : "";
-    parts[count++] = by_market ? "&market=" : "";
-    parts[count++] = by_market ? market_name(at->market) : "";
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t length = strlen(parts[i]);
+    variety->shape = shape;
+    variety->demands = mem_alloc(row->demand_count, sizeof(*variety->demands));
+    memcpy(variety->demands, shapes->demands + row->demand_first,
+           row->demand_count * sizeof(*variety->demands));
+    (void)snprintf(variety->name, sizeof(variety->name), "%s",
+                   names_text(&shapes->names, row->name));
+    (void)snprintf(variety->workload, sizeof(variety->workload), "%s",
+                   names_text(&shapes->workloads, row->workload));
+    (void)snprintf(variety->offers, sizeof(variety->offers), "%s",
+                   offer_sets_text(&shapes->sets, row->offers));
+    variety->spec = (struct shape_spec){
+        .name = variety->name,
+        .workload = variety->workload,
+        .delays = row->delays,
+        .demands = variety->demands,
+        .demand_count = row->demand_count,
+        .offers = variety->offers,
+        .whole = row->whole,
+    };
+}
 
-        assert(used + length < size);
-        memcpy(buf + used, parts[i], length);
-        used += length;
-    }
-    buf[used] = '\0';
+static void close_variety(struct variety *variety)
+{
+    mem_free(variety->demands);
 }
 
 static bool has_variant(const struct shapes *shapes, uint32_t first, uint32_t shape)
@@ -155,48 +169,88 @@ static bool has_variant(const struct shapes *shapes, uint32_t first, uint32_t sh
     return false;
 }
 
+/* The variant whose offers are also in 'zone' (or NAME_NONE) and meet 'rest'. */
+static void add_variant(struct shapes *shapes, const struct variety *variety, uint32_t zone,
+                        enum shape_market market, const char *rest)
+{
+    const uint32_t first = shapes->rows[variety->shape].variant_first;
+    const char *base = variety->offers;
+    char text[OFFER_TEXT_MAX + 2 * LIMIT_NAME + 32];
+    struct shape_spec spec = variety->spec;
+    const int length =
+        snprintf(text, sizeof(text), "%s%s%s%s%s%s", *base != '\0' ? "(" : "", base,
+                 *base != '\0' ? ")" : "cloud", zone != NAME_NONE ? "&zone=" : "",
+                 zone != NAME_NONE ? names_text(&shapes->sets.catalogue->names, zone) : "", rest);
+
+    assert(length > 0 && (size_t)length < sizeof(text));
+    (void)length;
+    spec.offers = text;
+
+    const uint32_t variant = add(shapes, &spec, variety->shape);
+
+    shapes->rows[variant].zone = zone;
+    shapes->rows[variant].market = (uint8_t)market;
+    if (has_variant(shapes, first, variant))
+        return;
+    MEM_ROOM(shapes->variants, shapes->variants_room, shapes->variant_count + 1);
+    shapes->variants[shapes->variant_count++] = variant;
+}
+
+/* Those that the offer is in. */
+static void add_variants_at(struct shapes *shapes, const struct variety *variety,
+                            const struct offer *at)
+{
+    const struct shape *row = &shapes->rows[variety->shape];
+    const uint32_t zone = (row->alike & ALIKE_ZONE) != 0 ? at->zone : NAME_NONE;
+    const enum shape_market own = at->market == MARKET_SPOT ? SHAPE_MARKET_SPOT : SHAPE_MARKET_SAFE;
+    const bool by_market = row->by_market;
+
+    if ((row->alike & ALIKE_MARKET) != 0) {
+        char rest[32];
+
+        (void)snprintf(rest, sizeof(rest), "&market=%s", market_name(at->market));
+        add_variant(shapes, variety, zone, own, rest);
+        return;
+    }
+    add_variant(shapes, variety, zone, SHAPE_MARKET_ANY, "");
+    if (by_market)
+        add_variant(shapes, variety, zone, own,
+                    own == SHAPE_MARKET_SPOT ? "&market=spot" : "&!market=spot");
+}
+
 /* One for each zone and market in which the catalogue offers something to the shape. */
 static void add_variants(struct shapes *shapes, uint32_t shape)
 {
     const struct catalogue *catalogue = shapes->sets.catalogue;
     const uint32_t first = shapes->variant_count;
-    struct shape_demand *demands = mem_alloc(shapes->rows[shape].demand_count, sizeof(*demands));
-    struct shape_delays delays = shapes->rows[shape].delays;
+    struct variety variety;
 
-    memcpy(demands, shapes->demands + shapes->rows[shape].demand_first,
-           shapes->rows[shape].demand_count * sizeof(*demands));
-    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        const struct shape row = shapes->rows[shape];
-        char text[OFFER_TEXT_MAX + 2 * LIMIT_NAME + 32];
-        char name[LIMIT_NAME + 1];
-        char workload[LIMIT_NAME + 1];
-
-        if (!offer_sets_has(&shapes->sets, row.offers, offer))
-            continue;
-        print_variant(shapes, &row, offer, text, sizeof(text));
-        (void)snprintf(name, sizeof(name), "%s", names_text(&shapes->names, row.name));
-        (void)snprintf(workload, sizeof(workload), "%s",
-                       names_text(&shapes->workloads, row.workload));
-
-        const struct shape_spec spec = {
-            .name = name,
-            .workload = workload,
-            .delays = delays,
-            .demands = demands,
-            .demand_count = row.demand_count,
-            .offers = text,
-            .whole = row.whole,
-        };
-        const uint32_t variant = add(shapes, &spec, shape);
-
-        if (has_variant(shapes, first, variant))
-            continue;
-        MEM_ROOM(shapes->variants, shapes->variants_room, shapes->variant_count + 1);
-        shapes->variants[shapes->variant_count++] = variant;
-    }
+    open_variety(&variety, shapes, shape);
     shapes->rows[shape].variant_first = first;
+    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
+        if (offer_sets_has(&shapes->sets, shapes->rows[shape].offers, offer))
+            add_variants_at(shapes, &variety, &catalogue->offers[offer]);
+    }
+    if (shapes->rows[shape].by_market)
+        add_variant(shapes, &variety, NAME_NONE, SHAPE_MARKET_NOWHERE, "&!cloud");
     shapes->rows[shape].variant_count = shapes->variant_count - first;
-    mem_free(demands);
+    close_variety(&variety);
+}
+
+uint32_t shapes_by_market(struct shapes *shapes, uint32_t shape)
+{
+    struct variety variety;
+
+    if (shapes->rows[shape].by_market)
+        return shape;
+    open_variety(&variety, shapes, shape);
+    variety.spec.alike = shapes->rows[shape].alike;
+    variety.spec.by_market = true;
+
+    const uint32_t ruled = shapes_add(shapes, &variety.spec);
+
+    close_variety(&variety);
+    return ruled;
 }
 
 void shapes_bind(struct shapes *shapes, const struct catalogue *catalogue)
@@ -206,7 +260,7 @@ void shapes_bind(struct shapes *shapes, const struct catalogue *catalogue)
     offer_sets_bind(&shapes->sets, catalogue);
     shapes->variant_count = 0;
     for (uint32_t shape = 0; shape < count; shape++) {
-        if (shapes->rows[shape].alike != 0)
+        if (shapes->rows[shape].alike != 0 || shapes->rows[shape].by_market)
             add_variants(shapes, shape);
     }
 }
@@ -216,7 +270,8 @@ uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec)
     const uint32_t before = shapes->count;
     const uint32_t shape = add(shapes, spec, SHAPE_NONE);
 
-    if (spec->alike != 0 && shapes->count != before && shapes->sets.catalogue != NULL)
+    if ((spec->alike != 0 || spec->by_market) && shapes->count != before &&
+        shapes->sets.catalogue != NULL)
         add_variants(shapes, shape);
     return shape;
 }

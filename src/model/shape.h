@@ -13,6 +13,9 @@
  * and market that the catalogue has, each with the set of offers there. A task of it has a variant as its
  * shape, all tasks of its job the same; which one is a decision (decide/bonds.h).
  *
+ * The markets that tasks may run in may change with time (decide/market_rules.h). A shape with such rules has
+ * variants for any market, for spot machines and for all others, and one that may run nowhere.
+ *
  * Words:   workload: what the task does, for interference ("gcn" of the shapes "gcn[0]", "gcn[4]").
  * Memory:  owned by the table; indexes are stable.
  */
@@ -43,6 +46,14 @@ enum shape_alike {
     ALIKE_MARKET = 2,
 };
 
+/* Which machines a variant is for, by their market. */
+enum shape_market {
+    SHAPE_MARKET_ANY,
+    SHAPE_MARKET_SPOT,
+    SHAPE_MARKET_SAFE,    /* all but spot */
+    SHAPE_MARKET_NOWHERE, /* no machine at all */
+};
+
 struct shape_demand {
     uint32_t family; /* FAMILY_NONE: any family without a demand of its own */
     struct res res;
@@ -57,7 +68,10 @@ struct shape {
     uint32_t variant_of;    /* the shape of which it is a variant, or SHAPE_NONE */
     uint32_t variant_first; /* in shapes.variants */
     uint32_t variant_count; /* 0: it has none */
+    uint32_t zone;          /* of a variant: in the catalogue's names, or NAME_NONE: any */
+    uint8_t market;         /* of a variant: enum shape_market */
     uint8_t alike;          /* enum shape_alike, of one that has variants */
+    bool by_market;         /* its tasks have rules for markets: it has variants for them */
     bool whole;             /* a machine for itself */
     struct shape_delays delays;
 };
@@ -90,6 +104,7 @@ struct shape_spec {
     uint32_t demand_count; /* at least one */
     const char *offers;    /* an expression that is valid; NULL or "": all offers */
     uint8_t alike;         /* enum shape_alike */
+    bool by_market;        /* its tasks have rules for markets */
     bool whole;
 };
 
@@ -118,6 +133,17 @@ const struct res *shape_demand_at(const struct shapes *shapes, uint32_t shape,
 /* Whether one task of the shape fits an empty machine of the offer, and may run there. */
 bool shape_fits_offer(const struct shapes *shapes, uint32_t shape,
                       const struct catalogue *catalogue, uint32_t offer);
+
+/* The same shape with variants for markets. */
+uint32_t shapes_by_market(struct shapes *shapes, uint32_t shape);
+
+/* Whether tasks of the shape, which may be a variant, have rules for markets. */
+static inline bool shape_has_rules(const struct shapes *shapes, uint32_t shape)
+{
+    const uint32_t base = shapes->rows[shape].variant_of;
+
+    return base != SHAPE_NONE && shapes->rows[base].by_market;
+}
 
 /* The variant of the shape that may run on the offer, or SHAPE_NONE. */
 uint32_t shape_variant_at(const struct shapes *shapes, uint32_t shape, uint32_t offer);

@@ -14,6 +14,7 @@ void view_init(struct view *view, const struct catalogue *catalogue, const struc
     view->task.waiting_first = ROW_NONE;
     view->task.waiting_last = ROW_NONE;
     view->job.free_row = ROW_NONE;
+    view->job.ruled_first = ROW_NONE;
     view->instance.free_row = ROW_NONE;
     view->instance.first = ROW_NONE;
     view->instance.last = ROW_NONE;
@@ -336,11 +337,52 @@ static void add_task(struct view *view, const struct job_spec *spec, uint32_t sh
     table->stops[task] = 0;
     table->estimate_ms[task] = spec->estimate_ms;
     table->executed_ms[task] = 0;
+    table->saved_ms[task] = 0;
+    table->lost_ms[task] = 0;
     table->launched_at[task] = -1;
     view->job.first_task[job] = task;
     waiting_append(view, task);
     table->living++;
     map_put(&view->task_by_id, table->id[task], task);
+}
+
+static void unlink_ruled(struct job_table *table, uint32_t job)
+{
+    const uint32_t next = table->ruled_next[job];
+    const uint32_t prev = table->ruled_prev[job];
+
+    if (prev != ROW_NONE)
+        table->ruled_next[prev] = next;
+    else if (table->ruled_first == job)
+        table->ruled_first = next;
+    if (next != ROW_NONE)
+        table->ruled_prev[next] = prev;
+    table->ruled_next[job] = ROW_NONE;
+    table->ruled_prev[job] = ROW_NONE;
+}
+
+static void link_ruled(struct job_table *table, uint32_t job)
+{
+    table->ruled_next[job] = table->ruled_first;
+    if (table->ruled_first != ROW_NONE)
+        table->ruled_prev[table->ruled_first] = job;
+    table->ruled_first = job;
+}
+
+void view_set_rules(struct view *view, uint32_t job, const struct job_rules *rules)
+{
+    struct job_table *table = &view->job;
+    const bool holds = shape_has_rules(view->shapes, view->task.shape[table->first_task[job]]);
+    const bool has_end = rules->market == MARKET_RULE_SPOT && rules->spot_for_ms > 0;
+
+    unlink_ruled(table, job);
+    table->market[job] = (uint8_t)(holds ? rules->market : MARKET_RULE_ANY);
+    table->spot_until[job] =
+        holds && has_end ? table->arrived_at[job] + rules->spot_for_ms : MSEC_NEVER;
+    table->deadline[job] = holds && rules->deadline > 0 ? rules->deadline : MSEC_NEVER;
+    table->safe_from[job] = MSEC_NEVER;
+    if (table->market[job] != MARKET_RULE_ANY || table->deadline[job] != MSEC_NEVER)
+        link_ruled(table, job);
 }
 
 uint32_t view_add_job(struct view *view, const struct job_spec *spec)
@@ -367,11 +409,14 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->gang[job] = spec->gang;
     table->fixed[job] = spec->fixed;
     table->spread[job] = spec->spread;
+    table->ruled_next[job] = ROW_NONE;
+    table->ruled_prev[job] = ROW_NONE;
     table->used[job] = true;
     table->living++;
     map_put(&view->job_by_id, spec->id, job);
     for (uint32_t i = 0; i < spec->task_count; i++)
         add_task(view, spec, shape, job, i);
+    view_set_rules(view, job, &spec->rules);
     return job;
 }
 
@@ -431,6 +476,16 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at)
     log_change(view, view->task.instance[task]);
 }
 
+void view_note_saved(struct view *view, uint32_t task)
+{
+    view->task.saved_ms[task] = view->task.executed_ms[task] - view->task.lost_ms[task];
+}
+
+void view_note_lost(struct view *view, uint32_t task)
+{
+    view->task.lost_ms[task] = view->task.executed_ms[task] - view->task.saved_ms[task];
+}
+
 static void bind(struct view *view, uint32_t task, uint32_t instance)
 {
     assert(view->task.state[task] == TASK_WAITING || view->task.state[task] == TASK_BOUND);
@@ -460,10 +515,17 @@ void view_unbind(struct view *view, uint32_t task)
 
 void view_set_variant(struct view *view, uint32_t task, uint32_t variant)
 {
-    assert(view->task.instance[task] == ROW_NONE);
+    const uint32_t instance = view->task.instance[task];
+
     assert(view->shapes->rows[variant].variant_of ==
            view->shapes->rows[view->task.shape[task]].variant_of);
+    if (view->task.shape[task] == variant)
+        return;
+    assert(instance == ROW_NONE || (view_demand(view, task, instance) != NULL &&
+                                    view_shape_demand(view, variant, instance) != NULL));
     view->task.shape[task] = variant;
+    if (instance != ROW_NONE)
+        log_change(view, instance);
 }
 
 void view_bind_found(struct view *view, uint32_t task, uint32_t instance)
@@ -514,6 +576,7 @@ bool view_finish_task(struct view *view, uint32_t task)
     if (--view->job.tasks_left[job] > 0)
         return false;
     (void)map_remove(&view->job_by_id, view->job.id[job]);
+    unlink_ruled(&view->job, job);
     view->job.used[job] = false;
     view->job.first_task[job] = view->job.free_row;
     view->job.free_row = job;

@@ -17,7 +17,7 @@
  *
  * Changes: whatever changes an instance or a task that is bound to it writes the instance's row into a log, so
  *          that who keeps an index of them (decide/machine_index.h) looks again at these rows alone.
- * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 120 bytes a task,
+ * Costs:   every change is O(1) (amortised), but view_add_job is O(its tasks). 136 bytes a task,
  *          170 an instance.
  * Memory:  owned by the view; catalogue and shapes are borrowed and outlive it.
  */
@@ -30,6 +30,7 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "model/catalogue.h"
+#include "model/job_rules.h"
 #include "model/res.h"
 #include "model/shape.h"
 
@@ -75,6 +76,8 @@ enum instance_state {
     X(uint32_t, stops)          /* times it was stopped so far */ \
     X(msec_t, estimate_ms)      /* of its whole runtime, at full speed; MSEC_NEVER: it has no end */ \
     X(msec_t, executed_ms)      /* in earlier launches */ \
+    X(msec_t, saved_ms)         /* of that, what was saved as it was stopped */ \
+    X(msec_t, lost_ms)          /* and what went with machines that were lost */ \
     X(msec_t, launched_at)      /* of the current launch, or -1 */ \
     X(msec_t, bound_at)         /* of the current binding, or -1 */ \
     X(uint8_t, state)           /* enum task_state */
@@ -89,6 +92,12 @@ enum instance_state {
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
     X(uint32_t, tasks_running) \
+    X(uint32_t, ruled_next)     /* among those with rules for markets, the last that came first */ \
+    X(uint32_t, ruled_prev) \
+    X(msec_t, spot_until)       /* until then spot machines only, then all others; MSEC_NEVER: no end */ \
+    X(msec_t, deadline)         /* it should have ended by then; MSEC_NEVER: whenever */ \
+    X(msec_t, safe_from)        /* from then on no spot machines, for the deadline; decide/market_rules.h keeps it */ \
+    X(uint8_t, market)          /* enum market_rule */ \
     X(uint8_t, gang)            /* its tasks run together or not at all, and share one pace */ \
     X(uint8_t, fixed)           /* its running tasks are never moved: a stop would lose their work */ \
     X(uint8_t, spread)          /* no two of its tasks on one instance */ \
@@ -132,6 +141,7 @@ struct task_table {
 
 struct job_table {
     JOB_COLUMNS(VIEW_COLUMN)
+    uint32_t ruled_first; /* with rules for markets */
     uint32_t count;
     uint32_t room;
     uint32_t free_row; /* chained by 'first_task' */
@@ -203,7 +213,8 @@ struct job_spec {
     bool fixed;
     bool spread;
     msec_t arrived_at;
-    msec_t estimate_ms; /* 0 or more; MSEC_NEVER: it has no end */
+    msec_t estimate_ms;     /* 0 or more; MSEC_NEVER: it has no end */
+    struct job_rules rules; /* if there are any, the shape has variants for markets */
 };
 
 void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes);
@@ -223,6 +234,9 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec);
 /* 'count' tasks more for a job that lives, with the ids from 'first_task_id' on, like those that it has. */
 void view_grow_job(struct view *view, uint32_t job, uint64_t first_task_id, uint32_t count);
 
+/* Other rules for a job. Those that a shape has no variants for are not kept. */
+void view_set_rules(struct view *view, uint32_t job, const struct job_rules *rules);
+
 /* What is expected of all its tasks. O(its tasks). */
 void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms);
 
@@ -237,7 +251,7 @@ void view_bind(struct view *view, uint32_t task, uint32_t instance);
  * the task gets the one of that place. */
 void view_bind_found(struct view *view, uint32_t task, uint32_t instance);
 
-/* Another variant of its shape for a task that is not bound. */
+/* Another variant of its shape for a task; if it is bound, one that may run where it is. */
 void view_set_variant(struct view *view, uint32_t task, uint32_t variant);
 
 /* Take a task off its instance, to the end of the waiting list. */
@@ -255,6 +269,10 @@ void view_mark_resumed(struct view *view, uint32_t task, msec_t at);
 
 /* The task runs no more, at 'at'; it stays bound. What it executed is kept. */
 void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
+
+/* What it executed until it was stopped is saved, or lost. */
+void view_note_saved(struct view *view, uint32_t task);
+void view_note_lost(struct view *view, uint32_t task);
 
 /* The task has ended: its row is freed, and its job's with the last one (then: true). */
 bool view_finish_task(struct view *view, uint32_t task);
@@ -325,6 +343,10 @@ void view_check(const struct view *view);
 
 #define TASK_EACH(row, view, first_row) \
     for (uint32_t row = (first_row); row != ROW_NONE; row = (view)->task.next[row])
+
+/* Jobs with rules for markets. */
+#define RULED_EACH(row, view) \
+    for (uint32_t row = (view)->job.ruled_first; row != ROW_NONE; row = (view)->job.ruled_next[row])
 
 #define INSTANCE_EACH(row, view) \
     for (uint32_t row = (view)->instance.first; row != ROW_NONE; row = (view)->instance.next[row])

@@ -172,7 +172,8 @@ struct engine_event world_arrival(struct world *world, uint32_t row)
                  .spread = job->spread && job->task_count > 1,
                  .priority = job->priority,
                  .arrived_at = job->arrival_ms,
-                 .estimate_ms = estimate_for(world, job) },
+                 .estimate_ms = estimate_for(world, job),
+                 .rules = job->rules },
     };
 }
 
@@ -519,12 +520,42 @@ static int check_fits(const struct sim_config *config, struct error *reterr)
     return 0;
 }
 
+/* Whether a machine that is spot, or is not, holds a task of the shape. */
+static bool fits_market(const struct sim_config *config, uint32_t shape, bool is_spot)
+{
+    for (uint32_t i = 0; i < config->catalogue->offer_count; i++) {
+        if ((config->catalogue->offers[i].market == MARKET_SPOT) == is_spot &&
+            shape_fits_offer(&config->trace->shapes, shape, config->catalogue, i))
+            return true;
+    }
+    return false;
+}
+
+/* A job that its rules would let wait for ever. */
+static int check_rules(const struct sim_config *config, struct error *reterr)
+{
+    for (uint32_t i = 0; i < config->trace->job_count; i++) {
+        const struct trace_job *job = &config->trace->jobs[i];
+        const bool is_spot = job->rules.market == MARKET_RULE_SPOT && job->rules.spot_for_ms == 0 &&
+                             job->rules.deadline == 0;
+
+        if (job_has_rules(&job->rules) && !fits_market(config, job->shape, is_spot))
+            return error_set(reterr, -EINVAL,
+                             "no %s machine of the catalogue holds a task of job %" PRIu64
+                             "; add one, or change the job's market",
+                             is_spot ? "spot" : "on-demand", job->id);
+    }
+    return 0;
+}
+
 int simulation_run(const struct sim_config *config, struct sim_result *ret, struct error *reterr)
 {
     int rc = check_fits(config, reterr);
     struct world world;
 
     assert(config->tick_ms > 0);
+    if (rc == 0)
+        rc = check_rules(config, reterr);
     if (rc != 0)
         return rc;
     world_init(&world, config);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "trace/csv.h"
 #include "trace/input_text.h"
+#include "trace/market_words.h"
 #include "trace/number.h"
 #include "trace/trace_ids.h"
 
@@ -31,6 +32,9 @@ enum column {
     COLUMN_WHOLE,
     COLUMN_ONE_ZONE,
     COLUMN_ONE_MARKET,
+    COLUMN_MARKET,
+    COLUMN_SPOT_FOR,
+    COLUMN_DEADLINE,
     COLUMN_ESTIMATE,
     COLUMN_FETCH,
     COLUMN_BUILD,
@@ -59,6 +63,9 @@ static const char *const column_names[COLUMN_COUNT] = {
     [COLUMN_WHOLE] = "whole_machine",
     [COLUMN_ONE_ZONE] = "one_zone",
     [COLUMN_ONE_MARKET] = "one_market",
+    [COLUMN_MARKET] = "market",
+    [COLUMN_SPOT_FOR] = "spot_for_s",
+    [COLUMN_DEADLINE] = "deadline_s",
     [COLUMN_ESTIMATE] = "estimate_s",
     [COLUMN_FETCH] = "fetch_delay",
     [COLUMN_BUILD] = "build_image_delay",
@@ -397,14 +404,47 @@ static int take_needs(const struct reader *r, struct shape_spec *spec, char *tex
 
 _Static_assert(OFFER_TEXT_MAX == 1024, "the text above names the limit");
 
-static int take_shape(struct reader *r, struct csv_field workload, bool is_alone, uint32_t *ret,
-                      struct error *reterr)
+/* The market of the row; 'ret' is left alone if the field is empty. */
+static int take_market(const struct reader *r, enum market_rule *ret, struct error *reterr)
+{
+    const struct csv_field field = csv_field(&r->csv, r->column[COLUMN_MARKET]);
+
+    if (field.length == 0 || market_rule_read(field.text, field.length, ret))
+        return 0;
+    return must_be(r, r->column[COLUMN_MARKET], "any, spot or on-demand", reterr);
+}
+
+static int take_rules(const struct reader *r, struct job_rules *ret, struct error *reterr)
+{
+    struct job_rules rules = { .spot_for_ms = 0 };
+    msec_t deadline = -1;
+    int rc = take_seconds(r, COLUMN_SPOT_FOR, &rules.spot_for_ms, reterr);
+
+    if (rules.spot_for_ms > 0)
+        rules.market = MARKET_RULE_SPOT;
+    if (rc == 0)
+        rc = take_market(r, &rules.market, reterr);
+    if (rc == 0 && rules.spot_for_ms > 0 && rules.market != MARKET_RULE_SPOT)
+        rc = must_be(r, r->column[COLUMN_MARKET], "spot where spot_for_s is given", reterr);
+    if (rc == 0)
+        rc = take_seconds(r, COLUMN_DEADLINE, &deadline, reterr);
+    if (deadline >= 0)
+        rules.deadline = deadline > 0 ? deadline : 1; /* 0: it has none */
+    *ret = rules;
+    return rc;
+}
+
+static int take_shape(struct reader *r, struct csv_field workload, const struct trace_job *job,
+                      uint32_t *ret, struct error *reterr)
 {
     char needs[OFFER_TEXT_MAX + 1] = { 0 };
     struct shapes *shapes = &r->trace.shapes;
     char name[LIMIT_NAME + 1] = { 0 };
     char stem[LIMIT_NAME + 1] = { 0 };
-    struct shape_spec spec = { .name = name, .workload = stem, .demands = r->demands };
+    struct shape_spec spec = { .name = name,
+                               .workload = stem,
+                               .demands = r->demands,
+                               .by_market = job_has_rules(&job->rules) };
     int rc = take_delays(r, &spec.delays, reterr);
 
     if (rc == 0)
@@ -413,7 +453,7 @@ static int take_shape(struct reader *r, struct csv_field workload, bool is_alone
         rc = take_needs(r, &spec, needs, reterr);
     if (rc < 0)
         return rc;
-    if (is_alone)
+    if (job->task_count == 1)
         spec.alike = 0; /* a task is always alike itself */
     memcpy(name, workload.text, workload.length);
 
@@ -466,7 +506,7 @@ static int take_words(struct reader *r, struct trace_job *job, struct error *ret
     if (rc == 0 && csv_field(&r->csv, r->column[COLUMN_USER]).length > 0)
         rc = take_name(r, COLUMN_USER, &user, reterr);
     if (rc == 0)
-        rc = take_shape(r, workload, job->task_count == 1, &job->shape, reterr);
+        rc = take_shape(r, workload, job, &job->shape, reterr);
     if (rc < 0)
         return rc;
     job->name = names_add(&r->trace.names, name.text, name.length);
@@ -526,6 +566,8 @@ static int take_job(struct reader *r, struct error *reterr)
         rc = must_be(r, r->column[COLUMN_TASKS], "1 or more", reterr);
     if (rc == 0)
         rc = take_bonds(r, &job, reterr);
+    if (rc == 0)
+        rc = take_rules(r, &job.rules, reterr);
     if (rc == 0)
         rc = take_words(r, &job, reterr);
     if (rc < 0)

@@ -44,12 +44,12 @@ const struct synthetic_shape *synthetic_default_mix(uint32_t *ret_count)
     static const struct shape_demand train[] = { { FAMILY_NONE, { { 4000, 24576, 1000 } } } };
     static const struct shape_demand train4[] = { { FAMILY_NONE, { { 16000, 98304, 4000 } } } };
     static const struct synthetic_shape mix[] = {
-        { { "compile[1]", "compile", LIGHT_DELAYS, small, 1, NULL, 0, false }, 40 },
-        { { "compile[4]", "compile", LIGHT_DELAYS, medium, 1, NULL, 0, false }, 20 },
-        { { "solve[16]", "solve", LIGHT_DELAYS, large, 1, NULL, 0, false }, 10 },
-        { { "index[2]", "index", LIGHT_DELAYS, memory, 1, NULL, 0, false }, 15 },
-        { { "train[1]", "train", HEAVY_DELAYS, train, 1, NULL, 0, false }, 12 },
-        { { "train[4]", "train", HEAVY_DELAYS, train4, 1, NULL, 0, false }, 3 },
+        { { "compile[1]", "compile", LIGHT_DELAYS, small, 1, NULL, 0, false, false }, 40 },
+        { { "compile[4]", "compile", LIGHT_DELAYS, medium, 1, NULL, 0, false, false }, 20 },
+        { { "solve[16]", "solve", LIGHT_DELAYS, large, 1, NULL, 0, false, false }, 10 },
+        { { "index[2]", "index", LIGHT_DELAYS, memory, 1, NULL, 0, false, false }, 15 },
+        { { "train[1]", "train", HEAVY_DELAYS, train, 1, NULL, 0, false, false }, 12 },
+        { { "train[4]", "train", HEAVY_DELAYS, train4, 1, NULL, 0, false, false }, 3 },
     };
 
     *ret_count = sizeof(mix) / sizeof(mix[0]);

@@ -6,7 +6,7 @@
  *
  * Promises:  jobs are in the order of arrival, those of equal arrival in the order of the file; ids
  *            differ; every amount is within base/limits.h.
- * Memory:    owned by the trace; 64 bytes a job.
+ * Memory:    owned by the trace; 88 bytes a job.
  */
 #ifndef STINT_TRACE_TRACE_H
 #define STINT_TRACE_TRACE_H
@@ -16,6 +16,7 @@
 
 #include "base/names.h"
 #include "base/units.h"
+#include "model/job_rules.h"
 #include "model/shape.h"
 
 struct trace_job {
@@ -24,13 +25,14 @@ struct trace_job {
     uint32_t user; /* in trace.users; the empty name is nobody in particular */
     uint32_t shape;
     uint32_t task_count;
-    uint32_t priority;  /* who has more comes first under a limit */
-    bool gang;          /* its tasks run together or not at all */
-    bool fixed;         /* its running tasks are never moved */
-    bool spread;        /* no two of its tasks on one machine */
-    msec_t arrival_ms;  /* from the start of the story */
-    msec_t work_ms;     /* runtime of each task at full speed */
-    msec_t estimate_ms; /* the user's, of the same; -1: none */
+    uint32_t priority;      /* who has more comes first under a limit */
+    bool gang;              /* its tasks run together or not at all */
+    bool fixed;             /* its running tasks are never moved */
+    bool spread;            /* no two of its tasks on one machine */
+    msec_t arrival_ms;      /* from the start of the story */
+    msec_t work_ms;         /* runtime of each task at full speed */
+    msec_t estimate_ms;     /* the user's, of the same; -1: none */
+    struct job_rules rules; /* if it has any, its shape has variants for markets */
 };
 
 struct trace {

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "trace/market_words.h"
 #include "trace/number.h"
 
 /* What a demand column is called, and the digits behind the point of its amounts. */
@@ -28,6 +29,7 @@ struct writer {
     uint32_t family_count;
     bool bonds; /* some job is fixed or spread */
     bool priorities;
+    bool rules; /* some job has rules for markets */
     bool needs; /* some shape has a set of offers, wants a machine for itself or must be alike */
 };
 
@@ -62,6 +64,8 @@ static void put_header(const struct writer *w)
         (void)fputs(",priority", w->out);
     if (w->needs)
         (void)fputs(",needs,whole_machine,one_zone,one_market", w->out);
+    if (w->rules)
+        (void)fputs(",market,spot_for_s,deadline_s", w->out);
     for (uint32_t family = 0; family < w->family_count; family++) {
         for (int kind = 0; w->used[family] && kind < RES_KINDS; kind++) {
             char column[LIMIT_NAME + 16];
@@ -138,6 +142,11 @@ static void put_job(const struct writer *w, const struct trace_job *job)
         (void)fprintf(w->out, ",%d,%d,%d", shape->whole, (shape->alike & ALIKE_ZONE) != 0,
                       (shape->alike & ALIKE_MARKET) != 0);
     }
+    if (w->rules) {
+        (void)fprintf(w->out, ",%s", market_rule_name(job->rules.market));
+        put_seconds(w->out, job->rules.spot_for_ms > 0 ? job->rules.spot_for_ms : -1);
+        put_seconds(w->out, job->rules.deadline > 0 ? job->rules.deadline : -1);
+    }
     for (uint32_t family = 0; family < w->family_count; family++) {
         if (w->used[family])
             put_demand(w->out, own_demand(shapes, shape, family));
@@ -168,6 +177,7 @@ int trace_write_csv(FILE *out, const struct trace *trace, const struct names *fa
     for (uint32_t i = 0; i < trace->job_count; i++) {
         w.bonds |= trace->jobs[i].fixed || trace->jobs[i].spread;
         w.priorities |= trace->jobs[i].priority != 0;
+        w.rules |= job_has_rules(&trace->jobs[i].rules);
     }
     for (uint32_t i = 0; i < trace->shapes.count; i++) {
         const struct shape *shape = &trace->shapes.rows[i];

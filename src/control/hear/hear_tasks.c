@@ -42,6 +42,7 @@ void hear_forget_present(struct hearing *hear, uint32_t instance, msec_t at)
 
         count_eviction(hear, task, EVICTED_BY_LOSS);
         hear_left(hear, task, at);
+        view_note_lost(&hear->state->view, task);
     }
 }
 
@@ -193,6 +194,10 @@ void hear_stopped(struct hearing *hear, uint32_t task, msec_t at)
     }
     count_eviction(hear, task, EVICTED_BY_MOVE);
     hear_left(hear, task, at);
+    if (hear->state->view.job.fixed[hear->state->view.task.job[task]])
+        view_note_lost(&hear->state->view, task);
+    else
+        view_note_saved(&hear->state->view, task);
 }
 
 void hear_kept(struct hearing *hear, uint32_t task, msec_t until)
@@ -282,6 +287,7 @@ void hear_lost(struct hearing *hear, uint32_t task, msec_t at)
     if (!on_its_way)
         state_unbind(hear->state, task, at);
     hear_left(hear, task, at);
+    view_note_lost(&hear->state->view, task);
     hear->state->wants_decision = true;
 }
 

@@ -130,6 +130,7 @@ struct controller_stats {
     uint64_t at_risk;     /* machines that take no more work because they may be taken away */
     uint64_t migrations;  /* of tasks that had been launched before */
     uint64_t suspended;   /* runs that were stopped so that the task waits again */
+    uint64_t left_spot;   /* runs that were stopped on spot machines for a deadline's sake */
     msec_t bound_task_ms; /* time that tasks were bound to instances, added up */
     msec_t instance_ms;   /* time from request to end of instances, added up */
     uint64_t late_events; /* ignored: they spoke of what is no more */

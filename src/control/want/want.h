@@ -4,7 +4,8 @@
  *
  * The policy is asked for a plan (want_limits.c, by turns where limits hold), what of it is not to be done now
  * is taken out, and what is left is written into the state as where each task shall be and which machines
- * shall come and go (want_plan.c); short tasks that still wait may be queued at the engine (want_queue.c). No
+ * shall come and go (want_plan.c); before that, tasks that their rules do not allow where they are leave
+ * (want_rules.c); short tasks that still wait may be queued at the engine (want_queue.c). No
  * port is called.
  */
 #ifndef STINT_CONTROL_WANT_H
@@ -19,6 +20,7 @@ struct wanting {
     struct books *books;
     msec_t next_retry; /* when the next lost task may be placed again */
     msec_t next_wake;  /* when the policy wants to decide again */
+    msec_t next_rule;  /* when a job's rule for markets changes */
     void *memory;      /* of the policy, or NULL */
 };
 
@@ -35,6 +37,9 @@ void want_policy(struct wanting *want, const struct policy *policy);
 /* A plan of the policy, and whose turn it is if it may not rent all that it wants. */
 void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_turns);
 
+/* Whether the limits allow one machine more. */
+bool want_may_rent(const struct wanting *want);
+
 /* Take out of a plan what is not to be done now. */
 void want_trim(struct wanting *want, struct plan *plan, const struct turns *turns);
 
@@ -42,6 +47,13 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
 struct controller_wait want_wait_of(const struct state *state, uint32_t task);
 money_t want_price_per_hour(const struct view *view);
 money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now);
+
+/*
+ * want_rules.c
+ */
+
+/* See decide/market_rules.h: what changes with time. Before the variants of tasks that wait are chosen. */
+void want_rules(struct wanting *want);
 
 /*
  * want_suspend.c

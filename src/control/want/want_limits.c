@@ -679,6 +679,13 @@ static struct allowance allowance_of(const struct wanting *want)
     return left;
 }
 
+bool want_may_rent(const struct wanting *want)
+{
+    const struct allowance left = allowance_of(want);
+
+    return left.instances > 0 && left.price_per_hour > 0 && left.first_charge > 0;
+}
+
 static void ask_policy(const void *context, struct plan *ret)
 {
     const struct wanting *want = context;

@@ -15,6 +15,7 @@ void want_init(struct wanting *want, struct state *state, struct books *books)
         .books = books,
         .next_retry = MSEC_NEVER,
         .next_wake = MSEC_NEVER,
+        .next_rule = MSEC_NEVER,
         .memory = policy_memory_create(state->config.policy),
     };
 }
@@ -138,5 +139,6 @@ void want_drain(struct wanting *want)
     /* There is nothing to decide while it drains, and nothing of a plan to wake up for. */
     state->wants_decision = false;
     want->next_wake = MSEC_NEVER;
+    want->next_rule = MSEC_NEVER;
     want->next_retry = MSEC_NEVER;
 }

@@ -83,6 +83,8 @@ static bool may_queue(const struct wanting *want, const struct room *room, uint3
     const uint32_t job = view->task.job[task];
     const struct task_note *note = &want->state->task_notes[task];
 
+    if (shape_has_rules(view->shapes, view->task.shape[task]))
+        return false; /* the engine does not know of them */
     return note->not_before <= view->now && want->state->steps[task].state == STEP_NONE &&
            !note->is_to_queue &&
            (view->job.task_count[job] == 1 || (!view->job.gang[job] && !view->job.spread[job])) &&

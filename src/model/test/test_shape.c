@@ -58,20 +58,21 @@ TEST(specs_that_differ_in_anything_are_two_shapes)
     };
     const struct shape_spec specs[] = {
         base_spec,
-        { "train[1]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "other", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 9, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 9, 3, 4, 5 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 9, 4, 5 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 3, 9, 5 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 9 }, by_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 2, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_family, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_amount, 3, NULL, 0, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, "spot", 0, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, true },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, ALIKE_ZONE, false },
-        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, ALIKE_MARKET, false },
+        { "train[1]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "other", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 9, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 9, 3, 4, 5 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 9, 4, 5 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 9, 5 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 9 }, by_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 2, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_family, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, other_amount, 3, NULL, 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, "spot", 0, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, false, true },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, ALIKE_ZONE, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, ALIKE_MARKET, false, false },
+        { "train[0]", "train", { 1, 2, 3, 4, 5 }, by_family, 3, NULL, 0, true, false },
     };
     const uint32_t count = sizeof(specs) / sizeof(*specs);
     struct shapes shapes;
@@ -118,7 +119,7 @@ TEST(the_demand_of_a_family_goes_before_the_one_for_any)
 TEST(a_shape_without_a_demand_for_the_family_cannot_run_there)
 {
     const struct shape_demand only_p3 = { P3, { { 12000, 2048, 1000 } } };
-    const struct shape_spec spec = { "gpu", "gpu", { 0 }, &only_p3, 1, NULL, 0, false };
+    const struct shape_spec spec = { "gpu", "gpu", { 0 }, &only_p3, 1, NULL, 0, false, false };
     struct shapes shapes;
 
     shapes_init(&shapes);

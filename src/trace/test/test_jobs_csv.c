@@ -143,6 +143,32 @@ TEST(families_may_have_demands_of_their_own)
     names_done(&families);
 }
 
+TEST(rules_for_markets_are_read_and_make_other_shapes)
+{
+    struct trace trace;
+    read_text(&trace,
+              "workload,arrival_s,duration_s,cpu,market,spot_for_s,deadline_s\n"
+              "a,0,1,1,,,\na,0,1,1,any,,\na,0,1,1,spot,,\na,0,1,1,,1200,\na,0,1,1,on-demand,,90\n"
+              "a,0,1,1,,,0\n",
+              NULL);
+    const struct trace_job *job = trace.jobs;
+
+    assert_int_equal(trace.shapes.count, 2);
+    assert_int_equal(job[0].shape, job[1].shape);
+    assert_false(trace.shapes.rows[job[0].shape].by_market);
+    assert_false(job_has_rules(&job[1].rules));
+    for (uint32_t i = 2; i < 6; i++)
+        assert_true(trace.shapes.rows[job[i].shape].by_market);
+    assert_int_equal(job[2].rules.market, MARKET_RULE_SPOT);
+    assert_int_equal(job[2].rules.spot_for_ms, 0);
+    assert_int_equal(job[3].rules.market, MARKET_RULE_SPOT);
+    assert_int_equal(job[3].rules.spot_for_ms, 1200000);
+    assert_int_equal(job[4].rules.market, MARKET_RULE_SAFE);
+    assert_int_equal(job[4].rules.deadline, 90000);
+    assert_int_equal(job[5].rules.deadline, 1); /* 0 is none */
+    trace_done(&trace);
+}
+
 TEST(a_trace_may_have_no_jobs)
 {
     struct trace trace;
@@ -192,6 +218,12 @@ TEST(bad_traces_are_refused_with_line_and_column)
           "line 2: one_zone must be 0 or 1, not '2'" },
         { "workload,arrival_s,duration_s,cpu,priority\na,0,1,1,4294967296\n",
           "line 2: priority must be a whole number from 0 to 4294967295, not '4294967296'" },
+        { "workload,arrival_s,duration_s,cpu,market\na,0,1,1,cheap\n",
+          "line 2: market must be any, spot or on-demand, not 'cheap'" },
+        { "workload,arrival_s,duration_s,cpu,market,spot_for_s\na,0,1,1,on-demand,5\n",
+          "line 2: market must be spot where spot_for_s is given, not 'on-demand'" },
+        { "workload,arrival_s,duration_s,cpu,deadline_s\na,0,1,1,-5\n",
+          "line 2: deadline_s must be a number of seconds from 0 to 4398046511, not '-5'" },
         { HEAD "a,0,1,1\n", "line 2: has 4 fields, but the header names 7" },
         { "workload,arrival_s,duration_s,cpu@p3\n",
           "line 1: the column 'cpu@p3' asks for a machine family, but no catalogue is given: give "
@@ -250,7 +282,8 @@ TEST(tasks_in_all_have_a_limit)
 CHECK_MAIN(RUN(every_column_is_read), RUN(what_is_missing_has_its_default),
            RUN(jobs_are_in_order_of_arrival_and_ties_in_that_of_the_file),
            RUN(shapes_differ_by_name_demand_and_delays),
-           RUN(families_may_have_demands_of_their_own), RUN(a_trace_may_have_no_jobs),
+           RUN(families_may_have_demands_of_their_own),
+           RUN(rules_for_markets_are_read_and_make_other_shapes), RUN(a_trace_may_have_no_jobs),
            RUN(bad_traces_are_refused_with_line_and_column),
            RUN(a_family_that_the_catalogue_lacks_is_an_error_that_says_what_to_do),
            RUN(tasks_in_all_have_a_limit))

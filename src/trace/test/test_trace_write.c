@@ -72,6 +72,16 @@ TEST(what_jobs_need_of_machines_is_written)
                     NULL);
 }
 
+TEST(rules_for_markets_are_written)
+{
+    check_same_text(HEAD ",market,spot_for_s,deadline_s\n"
+                         "0,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,spot,1200,\n"
+                         "1,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,on-demand,,\n"
+                         "2,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,any,,86400.5\n"
+                         "3,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,any,,\n",
+                    NULL);
+}
+
 TEST(priorities_are_written)
 {
     check_same_text(HEAD ",priority\n"
@@ -151,6 +161,7 @@ TEST(a_full_disk_is_an_error)
 
 CHECK_MAIN(RUN(what_was_written_reads_the_same),
            RUN(jobs_that_are_fixed_or_spread_are_written_as_such),
-           RUN(what_jobs_need_of_machines_is_written), RUN(priorities_are_written),
-           RUN(names_that_need_quotes_get_them), RUN(demands_of_families_are_written),
-           RUN(a_synthetic_trace_survives_the_round_trip), RUN(a_full_disk_is_an_error))
+           RUN(what_jobs_need_of_machines_is_written), RUN(rules_for_markets_are_written),
+           RUN(priorities_are_written), RUN(names_that_need_quotes_get_them),
+           RUN(demands_of_families_are_written), RUN(a_synthetic_trace_survives_the_round_trip),
+           RUN(a_full_disk_is_an_error))
