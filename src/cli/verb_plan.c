@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/kube_plan.h"
 #include "cli/operator.h"
 #include "cli/status_lines.h"
 #include "cli/verb.h"
@@ -17,7 +18,9 @@ static const char doc[] =
     "\n"
     "Examples:\n"
     "  stint plan\n"
-    "  stint plan -o csv | grep ^rent";
+    "  stint plan -o csv | grep ^rent\n"
+    "\n"
+    "For a Kubernetes cluster, without a daemon: stint plan --from FILE --catalogue FILE (--help after these).";
 
 static const struct report_column columns[] = {
     { .key = "act", .heading = "act", .kind = REPORT_TEXT },
@@ -163,6 +166,8 @@ static int run(int argc, char **argv)
     json_t *plan = NULL;
     int code;
 
+    if (kube_plan_is_meant(argc, argv))
+        return kube_plan_run(argc, argv);
     if (!operator_parse(&argp, name, argc, argv, &options))
         return EXIT_USAGE;
     if (daemon_get(&options, "/v1/plan", &plan, &error) < 0)

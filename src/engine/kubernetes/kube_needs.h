@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kube_needs.h - what a pod asks of its node, in the words of the catalogue.
+ *
+ * Labels that say what a machine is (type, zone, market, family, processor architecture) become an expression over offers
+ * (model/offer_set.h). Other labels are those of a site: whoever rents a machine can put them there, but pods that
+ * ask for different ones do not share it. They become the name of a pool, of which pods share machines only among
+ * themselves.
+ *
+ * Promises:  what cannot be said in these words is refused with the reason; nothing is left out silently.
+ */
+#ifndef STINT_ENGINE_KUBE_NEEDS_H
+#define STINT_ENGINE_KUBE_NEEDS_H
+
+#include <stdbool.h>
+
+#include "engine/kubernetes/kube_object.h"
+
+enum { KUBE_NEED = 1024 };
+
+struct kube_need {
+    char offers[KUBE_NEED]; /* an expression that is valid; "": any */
+    char pool[KUBE_NEED];   /* "disk=ssd"; "": none */
+};
+
+/* NULL, or why it cannot be said. */
+const char *kube_need_of(const struct kube_object *pod, struct kube_need *ret);
+
+/* "spot" or "on-demand" by the labels of a node; NULL: they do not say. */
+const char *kube_market_of(const struct kube_object *node);
+
+#endif

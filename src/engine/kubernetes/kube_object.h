@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kube_object.h - objects of Kubernetes as the API server, kubectl or a watch writes them: pods, nodes, disruption budgets.
+ *
+ * Only what Stint reads is kept, and only until the next object. A text may be a list of one kind ("PodList", as the
+ * API server answers), a list of several kinds ("List", as kubectl prints them), or events of a watch, one after the
+ * other.
+ *
+ * What a pod asks for follows the rules of kube-scheduler: the sum of its containers and sidecars, or the largest of its
+ * init containers with the sidecars before it, whichever is more; a request of the whole pod instead where there is
+ * one; and the overhead of its runtime class. A container without request but with a limit asks for the limit.
+ *
+ * Promises:  a hostile text is refused or read as something harmless; what is beyond the bounds makes the pod one with
+ *            KUBE_POD_STRANGE, never one that asks for less.
+ * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements.
+ * Memory:    the reader's; an object is valid within on_object only.
+ */
+#ifndef STINT_ENGINE_KUBE_OBJECT_H
+#define STINT_ENGINE_KUBE_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { KUBE_NAME = 256, KUBE_PAIRS = 64, KUBE_TERMS = 64, KUBE_VALUES = 16, KUBE_TEXTS = 16384 };
+
+enum kube_kind {
+    KUBE_OTHER,
+    KUBE_POD,
+    KUBE_NODE,
+    KUBE_BUDGET, /* PodDisruptionBudget */
+};
+
+/* Whole amounts, as in model/res.h; and what has no place there. */
+struct kube_amounts {
+    int64_t cpu;   /* milli-CPU */
+    int64_t mem;   /* MiB */
+    int64_t accel; /* milli-accelerators */
+    int64_t pods;
+};
+
+struct kube_pair {
+    const char *key;
+    const char *value;
+};
+
+enum kube_operator {
+    KUBE_IN,
+    KUBE_NOT_IN,
+    KUBE_EXISTS,
+    KUBE_ABSENT,
+    KUBE_STRANGE_OPERATOR, /* Gt, Lt, and what is to come */
+};
+
+/* A requirement on labels of nodes; those of one term must all hold, and of all terms one. */
+struct kube_requirement {
+    const char *key;
+    uint32_t term;
+    enum kube_operator comparison;
+    uint32_t value_count;
+    const char *value[KUBE_VALUES];
+};
+
+enum kube_pod_flag {
+    KUBE_POD_STRANGE = 1 << 0,      /* asks for something that is not understood: see 'strange' */
+    KUBE_POD_LOCAL = 1 << 1,        /* data on the node's own disks */
+    KUBE_POD_CLAIMS = 1 << 2,       /* volumes that may be bound to a zone */
+    KUBE_POD_APART = 1 << 3,        /* never beside another one of its own on a node */
+    KUBE_POD_TOGETHER = 1 << 4,     /* must be near other pods */
+    KUBE_POD_ZONES = 1 << 5,        /* spread over zones, or away from others there */
+    KUBE_POD_HOST_PORT = 1 << 6,    /* no two of them on a node */
+    KUBE_POD_GATED = 1 << 7,        /* not for the scheduler yet */
+    KUBE_POD_GOING = 1 << 8,        /* being deleted */
+    KUBE_POD_DONE = 1 << 9,         /* succeeded or failed */
+    KUBE_POD_KEEP = 1 << 10,        /* "do not disrupt", by annotation */
+    KUBE_POD_PREFERENCES = 1 << 11, /* has wishes that need not be met */
+    KUBE_POD_MIRROR = 1 << 12,      /* of the kubelet itself */
+};
+
+struct kube_object {
+    enum kube_kind kind;
+    const char *name;
+    const char *name_space;
+    const char *version; /* resourceVersion */
+    struct kube_pair label[KUBE_PAIRS];
+    uint32_t label_count;
+    const char *owner_kind; /* of its controller; NULL: it has none */
+    const char *owner_name;
+
+    /* Of a pod. */
+    uint32_t flags;      /* enum kube_pod_flag */
+    const char *strange; /* what is not understood, in words; NULL: nothing */
+    const char *node;    /* it is bound to; NULL: to none */
+    int64_t priority;
+    struct kube_amounts asks;
+    struct kube_pair selector[KUBE_PAIRS]; /* of nodes; of a budget: of pods */
+    uint32_t selector_count;
+    struct kube_requirement requirement[KUBE_TERMS];
+    uint32_t requirement_count;
+    uint32_t term_count;
+
+    /* Of a node. */
+    struct kube_amounts capacity;
+    struct kube_amounts allocatable;
+    bool is_tainted;
+    bool is_closed; /* cordoned */
+    bool is_ready;
+
+    /* Of a budget: how many pods may be disturbed now; and whether the selector says more than pairs. */
+    int64_t may_disturb;
+    bool selector_is_strange;
+};
+
+/* What a text was, beside its objects. */
+struct kube_list {
+    char version[KUBE_NAME];       /* of the list */
+    char next[2 * KUBE_NAME + 64]; /* where the next page goes on; "": there is none */
+};
+
+struct kube_object_sink {
+    /* 'event': "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR" of a watch, else "". Nonzero stops the reading. */
+    int (*on_object)(void *context, const char *event, const struct kube_object *object);
+    void *context;
+};
+
+struct kube_objects;
+
+/* 'kind': of items that do not say theirs; KUBE_OTHER: those are passed over. */
+struct kube_objects *kube_objects_create(enum kube_kind kind, bool is_watch,
+                                         const struct kube_object_sink *sink);
+void kube_objects_destroy(struct kube_objects *objects);
+
+int kube_objects_read(struct kube_objects *objects, const char *text, size_t length,
+                      struct error *reterr);
+int kube_objects_end(struct kube_objects *objects, struct error *reterr);
+const struct kube_list *kube_objects_list(const struct kube_objects *objects);
+
+/* The value of the label, or NULL. */
+const char *kube_object_label(const struct kube_object *object, const char *key);
+
+#endif
