@@ -55,6 +55,32 @@ judge "bench: without saying what" refuses "what to measure: change or plan?" be
 judge "bench: something else" refuses "change or plan, not 'nothing'" bench nothing
 judge "bench: a policy that there is not" refuses "there is no policy 'nope'" bench plan -p nope
 judge "bench: no number" refuses "'0' is no whole number from 1 to" bench change --machines 0
+judge "bench: more tasks that run than there are" refuses "no more tasks run than there are" bench plan -t 5 --running 6
+
+# plans ARGUMENT...: three policies on the same work, none below the bound.
+plans() {
+    "$stint" bench plan -o json "$@" | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+assert [row["policy"] for row in rows] == ["stint", "eva", "first-fit-decreasing"], rows
+for row in rows:
+    assert row["seconds"] >= 0 and row["cost_usd_per_hour"] >= row["bound_usd_per_hour"] > 0, row
+    assert row["waiting"] > 0 or abs(row["cost_usd_per_hour"] / row["bound_usd_per_hour"] - 1 - row["gap"]) < 1e-3, row
+'
+}
+
+# skips: what takes too long says so, and has no figures.
+skips() {
+    "$stint" bench plan -t 100000 --shapes 60 -p eva --limit 1 -o json | python3 -c '
+import json, sys
+row, = json.load(sys.stdin)["rows"]
+assert row["note"] == "not done within 1 s" and row["seconds"] is None and row["gap"] is None, row
+'
+}
+
+judge "bench: plans are measured side by side" plans -t 1000
+judge "bench: and where some tasks run already" plans -t 1000 --running 500
+judge "bench: what takes too long is skipped" skips
 judge "repro: a policy that is not in the table" \
     refuses "there is no policy 'nope'; there are: task-per-instance" repro eva -p nope
 judge "repro: a mode that is not in the table" \

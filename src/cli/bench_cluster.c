@@ -214,14 +214,15 @@ void bench_cluster_init(struct bench_cluster *cluster, const struct bench_spec *
     cluster->view.now = START_MS;
     for (uint32_t i = 0; i < spec->machines; i++)
         left -= add_machine(cluster, left / (spec->machines - i));
-    while (spec->machines == 0 && left > 0) {
-        const uint32_t size = draw_size(cluster);
-
-        left -= size < left ? size : left;
-        (void)add_job(cluster, size);
-    }
     while (cluster->gang_left > 0)
         (void)view_finish_task(&cluster->view, draw_task(cluster));
+    for (left = spec->waiting; left > 0;) {
+        const uint32_t drawn = draw_size(cluster);
+        const uint32_t size = drawn < left ? drawn : left;
+
+        left -= size;
+        (void)add_job(cluster, size);
+    }
     reservation_update(&cluster->view);
 }
 

@@ -27,6 +27,7 @@ struct bench_spec {
     uint32_t tasks;
     uint32_t shapes;
     uint32_t types;
+    uint32_t waiting; /* tasks that wait, besides those of the machines */
 };
 
 struct bench_cluster {
@@ -39,7 +40,6 @@ struct bench_cluster {
     uint32_t gang_left; /* how many */
 };
 
-/* No machine: then all tasks wait. */
 void bench_cluster_init(struct bench_cluster *cluster, const struct bench_spec *spec);
 void bench_cluster_done(struct bench_cluster *cluster);
 

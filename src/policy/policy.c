@@ -15,6 +15,7 @@ const struct policy *const policies[] = {
     &policy_hotspot,
     &policy_fleet,
     &policy_supercloud,
+    &policy_first_fit,
     &policy_stint,
 };
 const uint32_t policy_count = sizeof(policies) / sizeof(policies[0]);

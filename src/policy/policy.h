@@ -56,6 +56,7 @@ struct policy {
 
 extern const struct policy policy_task_per_instance;
 extern const struct policy policy_hotspot;
+extern const struct policy policy_first_fit;
 extern const struct policy policy_fleet;
 extern const struct policy policy_supercloud;
 extern const struct policy policy_stratus;

@@ -453,7 +453,7 @@ static void draw_rhythm(struct sim_config *config, struct rng *rng)
         config->settle_ms = one_in(rng, 4) ? 0 : skewed(rng, 1, 15);
 }
 
-/* The policy 'stint' and Stratus' rivals have seeds of their own, so that the others keep theirs. */
+/* The policy 'stint', Stratus' rivals and first-fit decreasing have seeds of their own, so that the others keep theirs. */
 static const struct policy *draw_policy(uint64_t seed, struct rng *rng)
 {
     static const struct policy *const old[] = {
@@ -464,6 +464,8 @@ static const struct policy *draw_policy(uint64_t seed, struct rng *rng)
                                                    &policy_supercloud };
     const struct policy *drawn = old[rng_below(rng, sizeof(old) / sizeof(old[0]))];
 
+    if (seed % 56 == 13)
+        return &policy_first_fit;
     if (seed % 14 == 6)
         return rivals[seed / 14 % (sizeof(rivals) / sizeof(rivals[0]))];
     return seed % 7 == 1 || seed % 7 == 4 ? &policy_stint : drawn;

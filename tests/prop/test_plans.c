@@ -324,6 +324,11 @@ TEST(every_plan_of_semi_elastic_can_be_carried_out)
     check_policy(&policy_semi_elastic);
 }
 
+TEST(every_plan_of_first_fit_decreasing_can_be_carried_out)
+{
+    check_policy(&policy_first_fit);
+}
+
 TEST(every_plan_of_hotspot_can_be_carried_out)
 {
     check_policy(&policy_hotspot);
@@ -364,6 +369,7 @@ int main(int argc, char **argv)
         RUN(every_plan_of_eva_can_be_carried_out),
         RUN(every_plan_of_no_wait_can_be_carried_out),
         RUN(every_plan_of_semi_elastic_can_be_carried_out),
+        RUN(every_plan_of_first_fit_decreasing_can_be_carried_out),
         RUN(every_plan_of_hotspot_can_be_carried_out),
         RUN(every_plan_of_fleet_can_be_carried_out),
         RUN(every_plan_of_supercloud_can_be_carried_out),

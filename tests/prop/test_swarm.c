@@ -388,6 +388,7 @@ static const struct quality {
     { &policy_task_per_instance, 100, 0, 0.001, false, 100, 100, 100, 0.001 },
     { &policy_hotspot, 100, 0, 0.001, false, 100, 190, 105, 10 },
     { &policy_fleet, 210, 0, 45, false, 280, 220, 80, 0 },
+    { &policy_first_fit, 500, 0, 60, false, 250, 900, 95, 0 },
     { &policy_supercloud, 500, 0, 60, false, 250, 550, 90, 0 },
     { &policy_stratus, 500, 12, 220, false, 200, 260, 85, 0 },
     { &policy_eva, 280, 5, 120, false, 160, 400, 85, 0 },
