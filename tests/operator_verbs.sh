@@ -107,6 +107,8 @@ ledger
 ledger --by job
 ledger --by type -o csv
 ledger --by day -o csv
+catalogue show
+catalogue show --types none -o csv
 doctor -c $room/good.conf
 doctor -c $room/good.conf --offline
 doctor -c $room/misspelt.conf --offline

@@ -7,7 +7,9 @@
 Without Slurm and without a cloud: neither can be reached, and the daemon answers all the same. Each
 sentence is one TAP point.
 """
+import csv
 import http.server
+import io
 import os
 import signal
 import socket
@@ -132,6 +134,34 @@ class World:
         assert self.start() is None
         assert not self.is_draining()
         self.stop()
+
+    def learned(self):
+        """The offers of which something was learned, by their rows."""
+        rows = csv.DictReader(io.StringIO(self.ask("catalogue", "show", "-o", "csv").stdout))
+        return {(row["type"], row["zone"]): row for row in rows if row["lasts_by"] == "learned"}
+
+    def what_was_lost_is_known_after_a_restart(self):
+        with open(f"{self.folder}/catalogue.yaml", "w", encoding="utf-8") as file:
+            file.write(CATALOGUE.replace("price: 0.101", "offers: [{ price: 0.101 }, "
+                                         "{ market: spot, zone: x-1a, price: 0.03 }, "
+                                         "{ market: spot, zone: x-1b, price: 0.03 }]"))
+        with sqlite3.connect(f"{self.folder}/stint.db") as books:
+            books.execute("INSERT INTO interruption VALUES('small in x-1a, spot',4000000,?,?)",
+                          (100 * 3600 * 1000, int(time.time() * 1000)))
+            books.execute("INSERT INTO interruption VALUES('gone in x-1a, spot',4000000,1,1)")
+        books.close()
+        assert self.start() is None
+        learned = self.learned()
+        self.stop(signal.SIGKILL)
+        assert "interruptions of an earlier run are known offers=1" in self.said(), self.said()
+        assert sorted(learned) == [("small", "x-1a"), ("small", "x-1b")], learned
+        own = learned["small", "x-1a"]
+        assert (own["losses"], own["machine_hours"]) == ("4.0", "100.0"), own
+        # (100 + 36) / 4.05 hours
+        assert 33 < float(own["lasts_hours"]) < 34, own
+        assert 1.1 < float(learned["small", "x-1b"]["losses"]) < 1.3, learned
+        with open(f"{self.folder}/catalogue.yaml", "w", encoding="utf-8") as file:
+            file.write(CATALOGUE)
 
     def machines_keep_their_cluster(self):
         self.rent(None)
@@ -285,6 +315,7 @@ class World:
 POINTS = (
     ("a drain outlives a kill", World.drain_outlives_a_kill),
     ("and its end a stop", World.its_end_does_too),
+    ("what was learned of lost machines is known after a restart", World.what_was_lost_is_known_after_a_restart),
     ("what is wrong is logged once, counted, and logged when it is over", World.findings_are_logged_and_counted),
     ("a disk that takes 3 s to sync does not stop the API", World.a_slow_disk_does_not_stop_the_api),
     ("with machines in the books there is no start as another cluster", World.machines_keep_their_cluster),

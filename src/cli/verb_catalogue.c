@@ -15,6 +15,8 @@
 #include "base/limits.h"
 #include "base/line.h"
 #include "base/mem.h"
+#include "cli/daemon_client.h"
+#include "cli/offer_rows.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
 #include "cloud/clouds.h"
@@ -39,6 +41,7 @@ enum option_key {
     KEY_OLD,
     KEY_NO_SPOT,
     KEY_CLOUD,
+    KEY_SOCKET,
 };
 
 /* Each description begins with what the option goes with. */
@@ -70,6 +73,9 @@ static const struct argp_option options[] = {
     { "metal", KEY_METAL, NULL, 0, "refresh: machines without a hypervisor too", 0 },
     { "old", KEY_OLD, NULL, 0, "refresh: earlier generations too (as with --types)", 0 },
     { "no-spot", KEY_NO_SPOT, NULL, 0, "refresh: leave out the spot market", 0 },
+    { "socket", KEY_SOCKET, "PATH", 0,
+      "show: ask the daemon there, if no FILE is given (default: $STINT_SOCKET, " DAEMON_SOCKET ")",
+      0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), json or csv", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -80,7 +86,8 @@ static const char intro[] =
     "Ask a cloud what it offers and write it down as a catalogue with its date, show a catalogue, list "
     "the features by which jobs may ask for machines, or tell how two differ.\v"
     "A price that is not known is not guessed: the type has no such offer and is named in a comment at "
-    "the end. refresh can ask these clouds:\n";
+    "the end. Without a file, show asks the daemon: for how long machines of a spot offer last it has what it "
+    "has learned from its own, and how many were lost in how many machine-hours. refresh can ask these clouds:\n";
 
 static const char outro[] =
     "\n"
@@ -90,6 +97,7 @@ static const char outro[] =
     "  stint catalogue refresh --region us-east-1 --types 'c7i.*' -f c7i.yaml\n"
     "  stint catalogue refresh --region us-east-1 --history 30 -f spring.yaml\n"
     "  stint catalogue show c7i.yaml\n"
+    "  stint catalogue show --types 'c7i.*'\n"
     "  stint catalogue features c7i.yaml\n"
     "  stint catalogue diff old.yaml c7i.yaml -o csv";
 
@@ -108,6 +116,7 @@ struct arguments {
     const char *bands;
     const char *arch;
     const char *types;
+    const char *socket;
     uint64_t mem_percent; /* 0: not given */
     uint64_t history;     /* days; 0: none */
     bool with_metal;
@@ -154,8 +163,11 @@ static void check_words(const struct argp_state *state, const struct arguments *
 
     if (arguments->act == ACT_NONE)
         argp_error(state, "what to do: refresh, show, features or diff?");
-    else if (arguments->path_count != wanted[arguments->act])
-        argp_error(state, "refresh takes no file, show and features take one, diff takes two");
+    else if (arguments->path_count != wanted[arguments->act] &&
+             (arguments->act != ACT_SHOW || arguments->path_count > 0))
+        argp_error(state, "refresh takes no file, show one or none, features one, diff two");
+    else if (arguments->act == ACT_SHOW && arguments->path_count > 0 && arguments->socket != NULL)
+        argp_error(state, "--socket is where to ask if there is no FILE");
     else if (arguments->history > 0 && arguments->without_spot)
         argp_error(state, "--history is of the spot market, which --no-spot leaves out");
     for (int i = 0; i < OPTIONS; i++) {
@@ -201,6 +213,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_ARCH:
         arguments->arch = strcmp(arg, "any") == 0 ? NULL : arg;
+        return 0;
+    case KEY_SOCKET:
+        arguments->socket = arg;
         return 0;
     case KEY_TYPES:
         arguments->types = arg;
@@ -373,30 +388,32 @@ static const char *zone_of(const struct catalogue *catalogue, const struct offer
     return offer->zone != NAME_NONE ? names_text(&catalogue->names, offer->zone) : "";
 }
 
-/* "5-10"; missing if it is not known. */
-static void add_interruption(struct report_table *table, struct interruption interruption)
+static int write_rows(struct report_table *table, enum output_format format, struct error *reterr)
 {
-    char text[16];
+    const int rc = report_table_write(table, format, stdout);
 
-    (void)snprintf(text, sizeof(text), "%u-%u", interruption.low, interruption.high);
-    report_table_add_text(table, interruption.high > 0 ? text : NULL);
+    report_table_destroy(table);
+    return rc < 0 ? error_set(reterr, rc, "cannot write the table") : 0;
 }
 
-static int show(const struct arguments *arguments, struct error *reterr)
+/* The row, unless another type was asked for; whether it was added. */
+static bool add_row(const struct arguments *arguments, struct report_table *table,
+                    const struct offer_row *row)
 {
-    static const struct report_column columns[] = {
-        { .key = "type", .heading = "type", .kind = REPORT_TEXT },
-        { .key = "cpu", .heading = "CPUs", .kind = REPORT_DECIMAL, .digits = 0 },
-        { .key = "mem_gib", .heading = "GiB", .kind = REPORT_DECIMAL, .digits = 1 },
-        { .key = "accel", .heading = "accel.", .kind = REPORT_DECIMAL, .digits = 0 },
-        { .key = "market", .heading = "market", .kind = REPORT_TEXT },
-        { .key = "zone", .heading = "zone", .kind = REPORT_TEXT },
-        { .key = "price", .heading = "$ per hour", .kind = REPORT_MONEY, .digits = 4 },
-        { .key = "interruption",
-          .heading = "interrupted % a month",
-          .kind = REPORT_TEXT,
-          .align = REPORT_ALIGN_RIGHT },
-    };
+    if (!text_matches(arguments->types, row->type))
+        return false;
+    offer_rows_add(table, row, arguments->path_count == 0);
+    return true;
+}
+
+static void warn_of_none(const struct arguments *arguments, uint32_t shown, const char *where)
+{
+    if (shown == 0 && arguments->types != NULL)
+        fprintf(stderr, "stint catalogue: no type of %s matches '%s'\n", where, arguments->types);
+}
+
+static int show_file(const struct arguments *arguments, struct error *reterr)
+{
     struct loaded loaded = { 0 };
     uint32_t shown = 0;
     int rc = load(arguments->paths[0], &loaded, reterr);
@@ -404,38 +421,54 @@ static int show(const struct arguments *arguments, struct error *reterr)
     if (rc < 0)
         return rc;
 
-    struct report_table *table =
-        report_table_create("catalogue", columns, sizeof(columns) / sizeof(*columns));
-    const struct catalogue *catalogue = &loaded.catalogue;
+    struct report_table *table = offer_rows_create(false);
 
     for (int i = 0; i < 3; i++) {
         report_table_note_text(table, words[i], loaded.words[i]);
         if (arguments->format == OUTPUT_TABLE && loaded.words[i][0] != '\0')
             printf("%s: %s\n", words[i], loaded.words[i]);
     }
-    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        const struct offer *offer = &catalogue->offers[i];
-        const struct machine_type *type = &catalogue->types[offer->type];
+    for (uint32_t i = 0; i < loaded.catalogue.offer_count; i++) {
+        const struct offer_row row = offer_row_of(&loaded.catalogue, i);
 
-        if (!text_matches(arguments->types, catalogue_offer_type_name(catalogue, i)))
-            continue;
-        shown++;
-        report_table_add_text(table, catalogue_offer_type_name(catalogue, i));
-        report_table_add_real(table, (double)type->capacity.amount[RES_CPU] / 1000);
-        report_table_add_real(table, (double)type->capacity.amount[RES_MEM] / 1024);
-        report_table_add_real(table, (double)type->capacity.amount[RES_ACCEL] / 1000);
-        report_table_add_text(table, market_name(offer->market));
-        report_table_add_text(table, zone_of(catalogue, offer));
-        report_table_add_money(table, offer->price.changes[offer->price.count - 1].per_hour);
-        add_interruption(table, offer->interruption);
+        shown += add_row(arguments, table, &row);
     }
-    if (shown == 0 && arguments->types != NULL)
-        fprintf(stderr, "stint catalogue: no type of %s matches '%s'\n", arguments->paths[0],
-                arguments->types);
-    rc = report_table_write(table, arguments->format, stdout);
-    report_table_destroy(table);
+    warn_of_none(arguments, shown, arguments->paths[0]);
+    rc = write_rows(table, arguments->format, reterr);
     catalogue_done(&loaded.catalogue);
-    return rc < 0 ? error_set(reterr, rc, "cannot write the table") : 0;
+    return rc;
+}
+
+/* What the daemon can rent, with what it has learned. */
+static int show_daemon(const struct arguments *arguments, struct error *reterr)
+{
+    const struct daemon_options daemon = { .socket = arguments->socket };
+    uint32_t shown = 0;
+    json_t *answer = NULL;
+    const json_t *offer;
+    size_t i;
+    const int rc = daemon_get(&daemon, "/v1/offers?limit=10000", &answer, reterr);
+
+    if (rc < 0)
+        return rc;
+
+    struct report_table *table = offer_rows_create(true);
+
+    json_array_foreach(json_object_get(answer, "offers"), i, offer)
+    {
+        const struct offer_row row = offer_row_of_json(offer);
+
+        shown += add_row(arguments, table, &row);
+    }
+    warn_of_none(arguments, shown, "the daemon's catalogue");
+    json_decref(answer);
+    return write_rows(table, arguments->format, reterr);
+}
+
+static int show(const struct arguments *arguments, struct error *reterr)
+{
+    return arguments->path_count == 0 ? show_daemon(arguments, reterr)
+                                      : show_file(arguments, reterr);
 }
 
 /* What a catalogue says of an offer. */
@@ -496,8 +529,8 @@ static void add_change(struct report_table *table, const char *name, const struc
         report_table_add_text(table, parts[i]);
     report_table_add_money(table, old->price);
     report_table_add_money(table, fresh->price);
-    add_interruption(table, old->interruption);
-    add_interruption(table, fresh->interruption);
+    offer_rows_add_interruption(table, old->interruption);
+    offer_rows_add_interruption(table, fresh->interruption);
 }
 
 static int print_diff(const struct arguments *arguments, const struct loaded *files,
@@ -629,7 +662,7 @@ static int run(int argc, char **argv)
     const struct argp argp = {
         .options = options,
         .parser = parse,
-        .args_doc = "refresh\nshow FILE\nfeatures FILE\ndiff OLD NEW",
+        .args_doc = "refresh\nshow [FILE]\nfeatures FILE\ndiff OLD NEW",
         .doc = doc,
     };
     int rc = 0;

@@ -585,6 +585,7 @@ static const struct route routes[] = {
       .answer = api_jobs,
       .arguments = { "user", "state", "limit" } },
     { .path = "/v1/instances", .method = "GET", .answer = api_instances, .arguments = { "limit" } },
+    { .path = "/v1/offers", .method = "GET", .answer = api_offers, .arguments = { "limit" } },
     { .path = "/v1/plan", .method = "GET", .answer = api_plan },
     { .path = "/v1/explain",
       .method = "GET",

@@ -4,6 +4,7 @@
  *
  *   api.c          routes, arguments, errors, the small answers
  *   api_lists.c    jobs, instances, the plan
+ *   api_offers.c   what can be rented, and how long its machines last
  *   api_explain.c  why a job waits or runs where it does, why an instance is there
  */
 #ifndef STINT_SERVE_API_PRIVATE_H
@@ -65,6 +66,7 @@ json_t *api_bound(const struct serve_world *world);
 
 void api_jobs(struct api_call *call);
 void api_instances(struct api_call *call);
+void api_offers(struct api_call *call);
 void api_plan(struct api_call *call);
 void api_explain(struct api_call *call);
 

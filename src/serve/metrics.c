@@ -255,6 +255,91 @@ static void write_states(const struct text *text, const struct serve_world *worl
         labelled(text, "stint_findings", "severity", serve_severity_words[i], sums->findings[i]);
 }
 
+/*
+ * Offers of whose machines something was seen: those with the most time of machines, so that a large catalogue
+ * does not make many series.
+ */
+
+struct seen_offer {
+    uint32_t offer;
+    struct interruption_memory memory;
+};
+
+/* Put it among those that are listed, from the longest time down; the last falls out where there is no room. */
+static uint32_t insert_seen(struct seen_offer *list, uint32_t count, const struct seen_offer *seen)
+{
+    uint32_t at = count;
+
+    while (at > 0 && list[at - 1].memory.machine_ms < seen->memory.machine_ms)
+        at--;
+    if (at == METRICS_OFFERS_MAX)
+        return count;
+    if (count < METRICS_OFFERS_MAX)
+        count++;
+    for (uint32_t i = count - 1; i > at; i--)
+        list[i] = list[i - 1];
+    list[at] = *seen;
+    return count;
+}
+
+static uint32_t list_seen(const struct serve_world *world, struct seen_offer *ret)
+{
+    const struct interruptions *learned = &controller_knowledge(world->controller)->interruptions;
+    const msec_t now = world->now(world->context);
+    uint32_t count = 0;
+
+    for (uint32_t offer = 0; offer < learned->offer_count; offer++) {
+        struct seen_offer seen = { .offer = offer };
+
+        if (interruptions_save(learned, offer, now, &seen.memory))
+            count = insert_seen(ret, count, &seen);
+    }
+    return count;
+}
+
+enum risk_metric { RISK_LOSSES, RISK_MACHINE_SECONDS, RISK_LASTS_SECONDS, RISK_METRICS };
+
+static void write_risk(const struct text *text, const struct serve_world *world,
+                       enum risk_metric metric, const char *name, const struct seen_offer *seen)
+{
+    const struct catalogue *catalogue = world->catalogue;
+    const uint32_t zone = catalogue->offers[seen->offer].zone;
+    const struct serve_risk risk = serve_risk(world, seen->offer);
+
+    if (metric == RISK_LASTS_SECONDS && !risk.is_learned)
+        return;
+    fputs(name, text->file);
+    label(text, "type", catalogue_offer_type_name(catalogue, seen->offer), "{");
+    label(text, "zone", zone != NAME_NONE ? names_text(&catalogue->names, zone) : "", ",");
+    if (metric == RISK_LOSSES)
+        fprintf(text->file, "} %" PRId64 ".%06" PRId64 "\n", seen->memory.losses_micro / 1000000,
+                seen->memory.losses_micro % 1000000);
+    else
+        fprintf(text->file, "} %" PRId64 "\n",
+                (metric == RISK_LASTS_SECONDS ? risk.lasts_ms : seen->memory.machine_ms) /
+                    MSEC_PER_SEC);
+}
+
+static void write_risks(const struct text *text, const struct serve_world *world)
+{
+    static const char *const name[RISK_METRICS] = { "stint_spot_losses_seen",
+                                                    "stint_spot_machine_seconds_seen",
+                                                    "stint_spot_lasts_seconds" };
+    static const char *const help[RISK_METRICS] = {
+        "Machines of the spot offer that the cloud took away; fades to one half in a week.",
+        "Time of its machines; fades to one half in a week.",
+        "Time until a machine of it is taken away, on average, as learned.",
+    };
+    struct seen_offer seen[METRICS_OFFERS_MAX];
+    const uint32_t count = list_seen(world, seen);
+
+    for (enum risk_metric metric = 0; metric < RISK_METRICS && count > 0; metric++) {
+        head(text, name[metric], "gauge", help[metric]);
+        for (uint32_t i = 0; i < count; i++)
+            write_risk(text, world, metric, name[metric], &seen[i]);
+    }
+}
+
 char *metrics_text(const struct serve_world *world, size_t *ret_size, struct error *reterr)
 {
     struct store_totals totals;
@@ -279,6 +364,7 @@ char *metrics_text(const struct serve_world *world, size_t *ret_size, struct err
     write_counters(&text, world->store);
     write_states(&text, world, &sums);
     write_tallies(&text, world);
+    write_risks(&text, world);
     if (fclose(text.file) != 0) {
         free(body);
         error_set(reterr, -1, "out of memory");

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 const uint64_t serve_time_bounds_us[SERVE_TIME_BUCKETS - 1] = {
@@ -310,4 +311,31 @@ void serve_note_decision(struct serve_world *world, uint64_t microseconds)
         times->max_us = microseconds;
     if (world->plan.decision_us == 0)
         world->plan.decision_us = microseconds;
+}
+
+/* The span in which one is lost at that rate per hour. */
+static msec_t span_of(double rate)
+{
+    const double span = rate > 0 ? (double)MSEC_PER_HOUR / rate : (double)LIMIT_TIME_MS;
+
+    return span < (double)LIMIT_TIME_MS ? (msec_t)span : LIMIT_TIME_MS;
+}
+
+struct serve_risk serve_risk(const struct serve_world *world, uint32_t offer)
+{
+    const struct interruptions *learned = &controller_knowledge(world->controller)->interruptions;
+    const msec_t now = world->now(world->context);
+    struct interruption_rate rate;
+    struct serve_risk risk = { .lasts_ms = interruptions_mean_ms(learned, offer, now),
+                               .low_ms = -1,
+                               .high_ms = -1 };
+
+    risk.is_learned = interruptions_rate(learned, offer, now, &rate);
+    if (risk.is_learned) {
+        risk.low_ms = span_of(rate.high);
+        risk.high_ms = span_of(rate.low);
+        risk.losses_milli = (int64_t)(rate.losses * 1000 + 0.5);
+        risk.machine_ms = (msec_t)(rate.hours * (double)MSEC_PER_HOUR);
+    }
+    return risk;
 }

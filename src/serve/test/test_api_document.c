@@ -131,6 +131,7 @@ TEST(every_example_has_the_fields_of_its_answer)
     check(&stage, "## GET /v1/status", 0, "/v1/status", NULL, NULL);
     check(&stage, "## GET /v1/jobs", 0, "/v1/jobs", NULL, NULL);
     check(&stage, "## GET /v1/instances", 0, "/v1/instances", NULL, NULL);
+    check(&stage, "## GET /v1/offers", 0, "/v1/offers", NULL, NULL);
     check(&stage, "## GET /v1/plan", 0, "/v1/plan", NULL, NULL);
     check(&stage, "## GET /v1/explain", 0, "/v1/explain", "job", "12_1");
     check(&stage, "## GET /v1/explain", 0, "/v1/explain", "job", "40");

@@ -100,6 +100,35 @@ TEST(money_agrees_with_the_ledger_to_the_micro_dollar)
     stage_done(&stage);
 }
 
+TEST(spot_offers_that_had_machines_have_series_and_no_others)
+{
+    struct serve_stage stage;
+    const struct interruption_memory seen = { .losses_micro = 2500000,
+                                              .machine_ms = 100 * MSEC_PER_HOUR,
+                                              .at = STAGE_T0 };
+
+    stage_init(&stage);
+    char *text = text_of(&stage);
+
+    assert_string_equal(value_of(text, "stint_spot_losses_seen{type=\"a.large\",zone=\"z1\"}"),
+                        "0.000000");
+    assert_null(strstr(text, "b.large")); /* on demand */
+    assert_null(strstr(text, "stint_spot_lasts_seconds{"));
+    free(text);
+    assert_true(controller_resume_risk(stage.controller, 0, &seen));
+    stage.now = STAGE_T0;
+    text = text_of(&stage);
+    assert_string_equal(value_of(text, "stint_spot_losses_seen{type=\"a.large\",zone=\"z1\"}"),
+                        "2.500000");
+    assert_string_equal(
+        value_of(text, "stint_spot_machine_seconds_seen{type=\"a.large\",zone=\"z1\"}"), "360000");
+    /* (100 + 36 hours) / (2.5 + 0.05 losses): with a prior of a twentieth of a loss in a month */
+    assert_string_equal(value_of(text, "stint_spot_lasts_seconds{type=\"a.large\",zone=\"z1\"}"),
+                        "192000");
+    free(text);
+    stage_done(&stage);
+}
+
 TEST(the_histogram_is_cumulative_and_in_seconds)
 {
     struct serve_stage stage;
@@ -203,6 +232,7 @@ TEST(promtool_finds_nothing_wrong)
 
 CHECK_MAIN(RUN(numbers_are_those_of_store_and_world),
            RUN(money_agrees_with_the_ledger_to_the_micro_dollar),
+           RUN(spot_offers_that_had_machines_have_series_and_no_others),
            RUN(the_histogram_is_cumulative_and_in_seconds),
            RUN(no_label_can_break_out_of_its_quotes),
            RUN(the_number_of_series_does_not_grow_with_the_cluster),
