@@ -5,7 +5,7 @@
 #
 # Everything lives in namespaces of its own: network, mounts, processes, host name. Nothing outside is
 # changed, nothing can be reached from outside, and when it ends, however it ends, the kernel takes all
-# of it away. STINT_BIN (a folder with all programs and the plugin) and STINT_SHARE come from 'stint demo'.
+# of it away. STINT_BIN (a folder with all programs), STINT_SHARE and STINT_JOB_SUBMIT (the gate) come from 'stint demo'.
 # If STINT_DEMO_KEEP names a folder, the logs, the cloud's own bill and the ledger are left there.
 set -u
 
@@ -67,7 +67,6 @@ start() { # start NAME COMMAND...
 }
 
 prepare() {
-    local plugins
     mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/spool &&
         mkdir -p /run/munge /run/stint /var/spool/slurmd "$D/munge" "$D/slurm" "$D/state" "$D/out" ||
         fail "no mounts can be made here"
@@ -75,9 +74,8 @@ prepare() {
     head -c 128 /dev/urandom >"$D/munge/munge.key" && chmod 600 "$D/munge/munge.key"
     printf '127.0.0.1 localhost\n10.77.0.1 ctl\n' >"$D/hosts"
     : >"$D/resolv.conf"
-    plugins=$(dirname "$(find /usr/lib -name select_cons_tres.so | head -n 1)")
-    sed -e "s|@D@|$D|g" -e "s|@PLUGINS@|$plugins:$STINT_PLUGINS|" "$STINT_SHARE/demo/slurm.conf" \
-        >"$D/slurm/slurm.conf"
+    sed -e "s|@D@|$D|g" "$STINT_SHARE/demo/slurm.conf" >"$D/slurm/slurm.conf"
+    cp "$STINT_JOB_SUBMIT" "$D/slurm/job_submit.lua"
     sed -e "s|@D@|$D|g" -e "s|@SLURM@|$STINT_SLURM|" -e "s|@SHARE@|$STINT_SHARE|" \
         "$STINT_SHARE/demo/stint.conf" >"$D/stint.conf"
     mount --bind "$D/hosts" /etc/hosts && mount --bind "$D/resolv.conf" /etc/resolv.conf &&

@@ -19,9 +19,6 @@
 #ifndef STINT_PREFIX
 #define STINT_PREFIX "/usr"
 #endif
-#ifndef STINT_LIBDIR
-#define STINT_LIBDIR "/usr/lib"
-#endif
 
 static const char doc[] =
     "Bring up a small Slurm cluster on this computer, submit jobs, let Stint rent machines for "
@@ -103,7 +100,8 @@ static const struct part parts[] = {
       "stintd" },
     { "STINT_SLURM", "../engine/slurm/stint-slurm", STINT_PREFIX "/bin/stint-slurm",
       "stint-slurm" },
-    { "STINT_PLUGINS", "../engine/slurm", STINT_LIBDIR "/stint/slurm", "stint-slurm" },
+    { "STINT_JOB_SUBMIT", "../../../share/slurm/job_submit.lua",
+      STINT_PREFIX "/share/stint/slurm/job_submit.lua", "stint-slurm" },
     { "STINT_SHARE", "../../../share", STINT_PREFIX "/share/stint", "stint" },
 };
 

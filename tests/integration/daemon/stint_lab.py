@@ -55,8 +55,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 class StintLab(slurm_lab.Lab):
     def __init__(self, folder, build, gate=True):
-        self.plugin = f"{build}/src/engine/slurm/job_submit_stint.so"
-        super().__init__(folder, self.plugin if gate else None)
+        super().__init__(folder, slurm_lab.GATE if gate else None)
         self.build = build
         self.stintd = None
         self.cloud = None
@@ -124,7 +123,7 @@ class StintLab(slurm_lab.Lab):
         is returned can lose, alter, delay or repeat lines: see relay.py."""
         return relay.Relay(f"{self.folder}/relay.sock", f"{self.folder}/cloud.sock", log)
 
-    def begin_anew(self, gate):
+    def begin_anew(self):
         """The same Slurm with no memory, no nodes and the gate, and a new cloud and daemon to come."""
         for process in (self.stintd, self.cloud):
             if process and process.poll() is None:
@@ -135,8 +134,8 @@ class StintLab(slurm_lab.Lab):
             self.kill_node(name)
         shutil.rmtree(f"{self.folder}/state")
         os.makedirs(f"{self.folder}/state")
-        self.gate = gate
-        self.write("slurm/slurm.conf", self.conf())
+        self.gate = slurm_lab.GATE
+        self.write_conf()
         for name in os.listdir(self.out):
             os.unlink(f"{self.out}/{name}")
         for name in ("stint.db", "stint.db-wal", "stint.db-shm", "cloud.csv"):

@@ -26,7 +26,6 @@ import stint_lab
 from stint_lab import ROOT, run, until
 
 GUIDE = f"{ROOT}/docs/SLURM-IN-THIRTY-MINUTES.md"
-PLUGINS = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
 
 # Of the lab's slurm.conf: what the guide has the reader add, and what is another's.
 NOT_YET = ("MaxNodeCount", "TreeWidth", "SlurmctldParameters", "SlurmdParameters", "JobRequeue", "GresTypes",
@@ -180,8 +179,6 @@ class GuideLab(stint_lab.StintLab):
         self.own_etc()
         shutil.rmtree("/etc/stint", ignore_errors=True)
         run("mount", "-t", "tmpfs", "tmpfs", "/var/lib")
-        run("cp", "-a", PLUGINS, f"{self.folder}/plugins")
-        run("mount", "--bind", f"{self.folder}/plugins", PLUGINS)
         for name in ("systemctl", "systemd-run"):
             self.write(f"bin/{name}", SYSTEMCTL, 0o755)
         super().start()
@@ -211,9 +208,8 @@ class World:
     def installed(self, text):
         """The paths of the packages, as they are in source and build folder."""
         text = text.replace("/usr/share/stint/", f"{ROOT}/share/")
-        text = text.replace("systemctl disable --now stintd",  # the last moment at which it can be asked
+        return text.replace("systemctl disable --now stintd",  # the last moment at which it can be asked
                             'stint ledger --by type -o json >"$LAB/ledger.json"\nsystemctl disable --now stintd')
-        return text.replace("/usr/lib/x86_64-linux-gnu/stint/slurm/", f"{self.lab.build}/src/engine/slurm/")
 
     def put(self, text):
         first, rest = text.split("\n", 1)

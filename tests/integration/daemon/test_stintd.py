@@ -113,7 +113,7 @@ class World:
     # -- act --
 
     def start_act(self):
-        self.lab.begin_anew(self.lab.plugin)
+        self.lab.begin_anew()
         self.lab.start_cloud()
         self.lab.start_stintd(mode="act", bridge=self.lab.program("stint-slurm"),
                               socket="cloud.sock")

@@ -73,7 +73,7 @@ class World:
         self.bare = self.measure("bare Slurm")
 
     def start_through(self):
-        self.lab.begin_anew(self.lab.plugin)
+        self.lab.begin_anew()
         self.lab.start_cloud(spot=False, types=[one for one in books.TYPES
                                                 if one.name == "c1.2xlarge"])
         self.lab.start_stintd(instances=NODES, poll="500ms")

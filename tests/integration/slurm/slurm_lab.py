@@ -22,6 +22,9 @@ PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "scontrol", "ip", "unshar
 UNSHARE = ("unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child=KILL",
            "--propagation", "private", "--mount-proc")
 
+GATE = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..",
+                                     "share", "slurm", "job_submit.lua"))
+
 CONF = """\
 ClusterName=lab
 SlurmctldHost=ctl({network}.0.1)
@@ -34,7 +37,6 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 SlurmdSpoolDir=/var/spool/slurmd
 SlurmdPidFile=/run/slurmd.pid
-PluginDir={plugins}
 {gate}
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -135,7 +137,7 @@ def until(condition, seconds, what):
 
 class Lab:
     def __init__(self, folder, gate=None):
-        """'gate': the path of job_submit_stint.so, or None."""
+        """'gate': the path of the script that gates jobs, GATE for one, or None."""
         self.folder = folder
         self.gate = gate
         self.nodes = {}
@@ -152,13 +154,15 @@ class Lab:
         return path
 
     def conf(self):
-        plugins = run("sh", "-c", "dirname $(find /usr/lib -name select_cons_tres.so | head -n 1)")
-        plugins = plugins.strip()
-        gate = ""
+        gate = "JobSubmitPlugins=lua" if self.gate else ""
+        return CONF.format(network=NETWORK, folder=self.folder, gate=gate)
+
+    def write_conf(self):
+        """What slurmctld reads, and the folder that it is in."""
         if self.gate:
-            plugins += f":{os.path.dirname(self.gate)}"
-            gate = "JobSubmitPlugins=stint"
-        return CONF.format(network=NETWORK, folder=self.folder, plugins=plugins, gate=gate)
+            with open(self.gate, encoding="utf-8") as file:
+                self.write("slurm/job_submit.lua", file.read())
+        return os.path.dirname(self.write("slurm/slurm.conf", self.conf()))
 
     def start(self):
         run("mount", "-t", "tmpfs", "tmpfs", "/run")
@@ -166,7 +170,7 @@ class Lab:
         os.makedirs("/run/lab")
         hosts = self.write("hosts", f"127.0.0.1 localhost\n{NETWORK}.0.1 ctl\n")
         nothing = self.write("resolv.conf", "")
-        slurm = os.path.dirname(self.write("slurm/slurm.conf", self.conf()))
+        slurm = self.write_conf()
         self.write("slurm/gres.conf", "")
         munge = os.path.dirname(self.write("munge/munge.key", "m" * 128, 0o600))
         run("mount", "--bind", hosts, "/etc/hosts")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test_stint_slurm - drive stint-slurm against a real Slurm: 'test_stint_slurm.py STINT-SLURM GATE'.
+"""test_stint_slurm - drive stint-slurm against a real Slurm: 'test_stint_slurm.py STINT-SLURM'.
 
-STINT-SLURM is the program, GATE the job_submit plugin. See slurm_lab.py for the cluster. The tests
-run in order on one cluster; each sentence is one TAP point. Where no cluster can be made, all of it
-is skipped, and the plan says why; 'test_stint_slurm.py --why-not' says only that, and fails if there
-is nothing to say.
+STINT-SLURM is the program. See slurm_lab.py for the cluster. The tests run in order on one cluster;
+each sentence is one TAP point. Where no cluster can be made, all of it is skipped, and the plan says
+why; 'test_stint_slurm.py --why-not' says only that, and fails if there is nothing to say.
 """
 import os
 import signal
@@ -103,10 +102,10 @@ class Bridge:
 
 
 class World:
-    def __init__(self, program, gate, folder):
+    def __init__(self, program, folder):
         self.program = program
         self.folder = folder
-        self.lab = slurm_lab.Lab(folder, gate)
+        self.lab = slurm_lab.Lab(folder, slurm_lab.GATE)
         self.bridge = None
 
     def start(self):
@@ -648,6 +647,50 @@ def a_hold_of_the_user_is_told_apart_from_the_gate(world):
 
 
 @test
+def a_heterogeneous_job_passes_the_gate(world):
+    job = world.submit("true", ":", "--mem=100")  # only backfill starts these, so its time must do
+    shown = run("scontrol", "show", "job", job)
+    years = {part.split("=")[1][:4] for part in shown.split() if part.startswith("EligibleTime=")}
+    assert years <= {str(time.gmtime().tm_year + more) for more in (-1, 0, 1)} and "JobHeld" not in shown, shown
+    run("scancel", job)
+
+
+SITE = """\
+local stint = dofile("{gate}")
+slurm_job_submit = stint.closed(function(job, partitions, uid)
+    if job.name == "odd" then error("no such thing") end
+    job.comment = "of the site"
+    return stint.submit(job, partitions, uid)
+end)
+return slurm.SUCCESS
+"""
+
+
+@test
+def a_script_of_the_site_calls_the_gate_and_fails_closed(world):
+    def submit_as_site():
+        """slurmctld reads a script again if it is from a later second."""
+        job = world.submit("true", user="nobody")
+        if "Comment=of the site" in run("scontrol", "show", "job", job):
+            return job
+        run("scancel", job)
+        return None
+
+    world.lab.write("slurm/job_submit.lua", SITE.format(gate=slurm_lab.GATE))
+    os.utime(f"{world.folder}/slurm/job_submit.lua", (time.time() + 2, time.time() + 2))
+    job = until(submit_as_site, PATIENCE, "the script of the site")
+    world.bridge.wait("job", id=job, hold="held-gate")
+    assert "denied" in as_nobody("scontrol", "update", f"job={job}", "StartTime=now")
+    try:
+        raise AssertionError(f"{world.submit('true', '-J', 'odd')} was not refused")
+    except RuntimeError as refusal:
+        assert "submission failed" in str(refusal), refusal
+    world.start_on(job, "n1")
+    world.lab.write_conf()
+    os.utime(f"{world.folder}/slurm/job_submit.lua", (time.time() + 4, time.time() + 4))
+
+
+@test
 def a_job_that_is_given_up_is_its_users_to_release(world):
     job = world.submit("true", user="nobody")
     world.bridge.wait("job", id=job, hold="held-gate")
@@ -867,7 +910,7 @@ def main():
             return 0
     sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
     folder = slurm_lab.enclose()
-    world = World(sys.argv[1], sys.argv[2], folder)
+    world = World(sys.argv[1], folder)
     os.makedirs(f"{folder}/out")
     os.chmod(f"{folder}/out", 0o777)
     try:
