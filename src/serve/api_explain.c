@@ -364,7 +364,10 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
         add_wait(to, waits, "not-ready", MSEC_NEVER,
                  "the daemon has not seen the lists of engine and cloud yet");
     if (choice->holding == 0)
-        add_wait(to, waits, "no-offer", MSEC_NEVER, "nothing in the catalogue holds it");
+        add_wait(to, waits, "no-offer", MSEC_NEVER,
+                 shape_has_rules(call->view->shapes, call->view->task.shape[task])
+                     ? "nothing in the catalogue that its market allows now holds it"
+                     : "nothing in the catalogue holds it");
     else if (choice->blocked == choice->holding) {
         span_text(choice->first_free - call->now, span, sizeof(span));
         snprintf(text, sizeof(text),
@@ -590,6 +593,15 @@ static void set_cheapest(struct explanation *to, const struct choice *choice)
     json_object_set_new(to->object, "cheapest", cheapest);
 }
 
+static void set_market(struct explanation *to, uint32_t job)
+{
+    char text[SENTENCE];
+
+    json_object_set_new(to->object, "market", api_market(to->call, job, text, sizeof(text)));
+    if (text[0] != '\0')
+        say(to, "Its market: %s.", text);
+}
+
 static void explain_living_job(struct api_call *call, uint32_t job, uint32_t asked)
 {
     const struct view *view = call->view;
@@ -610,6 +622,7 @@ static void explain_living_job(struct api_call *call, uint32_t job, uint32_t ask
     api_set_time(to.object, "estimate_ms", view->task.estimate_ms[task]);
     api_set_number(to.object, "executed_ms", view_executed(view, task));
     say_job(&to, job, label, state);
+    set_market(&to, job);
     set_cheapest(&to, &choice);
     set_waits(&to, task, &choice);
     json_object_set_new(to.object, "tasks", tasks_json(call, job));

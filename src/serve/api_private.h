@@ -5,6 +5,7 @@
  *   api.c          routes, arguments, errors, the small answers
  *   api_lists.c    jobs, instances, the plan
  *   api_offers.c   what can be rented, and how long its machines last
+ *   api_market.c   in which markets a job may run
  *   api_explain.c  why a job waits or runs where it does, why an instance is there
  */
 #ifndef STINT_SERVE_API_PRIVATE_H
@@ -63,6 +64,9 @@ enum task_state api_job_state(const struct view *view, uint32_t job, uint32_t re
 
 /* The bound and the gap to it; null: not known yet. */
 json_t *api_bound(const struct serve_world *world);
+
+/* The markets that the job may run in, and the same in words; null and "": any. */
+json_t *api_market(const struct api_call *call, uint32_t job, char *ret, size_t size);
 
 void api_jobs(struct api_call *call);
 void api_instances(struct api_call *call);

@@ -63,6 +63,7 @@ static int create(const struct engine_config *config, void **ret, struct error *
         .stop_grace_ms = settings->stop_grace_ms,
         .tmp_mib = (uint64_t)settings->tmp_mib,
         .any_zone = settings->any_zone,
+        .markets = settings->markets,
         .start_timeout_ms = config->start_timeout_ms,
         .observes = config->observes,
         .on_event = config->on_event,

@@ -76,6 +76,8 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->config.move_word = engine->texts[2] = copy(config->move_word, "stint:move");
     engine->config.movable_partitions = engine->texts[3] = copy(config->movable_partitions, NULL);
     engine->config.stop_signal = engine->texts[4] = copy(config->stop_signal, NULL);
+    arena_init(&engine->kept);
+    engine->config.markets = slurm_markets_copy(&config->markets, &engine->kept);
     if (config->node_lost_ms <= 0)
         engine->config.node_lost_ms = NODE_LOST_MS_DEFAULT;
     if (config->stop_grace_ms < 0 || config->stop_grace_ms > GRACE_MS_MAX)
@@ -113,6 +115,7 @@ void slurm_engine_destroy(struct slurm_engine *engine)
         return;
     slurm_jobs_done(engine);
     slurm_asks_done(engine);
+    arena_done(&engine->kept);
     slurm_shapes_done(&engine->shapes);
     slurm_policy_done(&engine->policy);
     mem_free(engine->watched.row);

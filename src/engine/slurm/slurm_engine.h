@@ -36,6 +36,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "control/ports/engine_port.h"
+#include "engine/slurm/slurm_market.h"
 #include "model/catalogue.h"
 #include "model/shape.h"
 
@@ -57,6 +58,8 @@ struct slurm_engine_config {
      * with commas), if Slurm may requeue them. NULL: "stint:move"; none. */
     const char *move_word;
     const char *movable_partitions;
+
+    struct slurm_markets markets; /* rules for markets of some jobs; they are copied */
 
     const char *stop_signal; /* sent before a job is stopped; NULL: none */
     msec_t stop_grace_ms;    /* from the signal to the end; at most ten minutes */

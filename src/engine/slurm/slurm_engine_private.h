@@ -51,6 +51,7 @@ struct slurm_job {
     uint32_t record;    /* Slurm's id of it: the array's, until it has one of its own */
     uint32_t run;
     struct slurm_wish wish;
+    struct slurm_market_rules rules;
     uint32_t task_count;
     uint32_t asked; /* tasks that were placed or queued */
     uint32_t name;
@@ -171,7 +172,8 @@ struct slurm_rows {
 
 struct slurm_engine {
     struct slurm_engine_config config;
-    char *texts[5]; /* copies of the config's */
+    char *texts[5];    /* copies of the config's */
+    struct arena kept; /* what of the config has no place of its own */
     struct slurm_shapes shapes;
     struct names words; /* types in costs */
 

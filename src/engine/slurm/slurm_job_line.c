@@ -35,6 +35,7 @@ static const struct {
     { "array_most", offsetof(struct slurm_job_line, array_most) },
     { "tmp_mib", offsetof(struct slurm_job_line, tmp_mib) },
     { "priority", offsetof(struct slurm_job_line, priority) },
+    { "deadline", offsetof(struct slurm_job_line, deadline) },
 };
 
 static const struct {
@@ -43,6 +44,7 @@ static const struct {
 } texts[] = {
     { "tasks", offsetof(struct slurm_job_line, tasks) },
     { "user", offsetof(struct slurm_job_line, user) },
+    { "account", offsetof(struct slurm_job_line, account) },
     { "name", offsetof(struct slurm_job_line, name) },
     { "partition", offsetof(struct slurm_job_line, partition) },
     { "state", offsetof(struct slurm_job_line, state) },
@@ -199,11 +201,14 @@ static int sum_gres(const struct slurm_job_line *line, uint64_t nodes, struct sl
 }
 
 struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
-                                      const struct slurm_job_line *line, uint32_t *ret_tasks)
+                                      const struct slurm_job_line *line, uint32_t *ret_tasks,
+                                      struct slurm_market_rules *ret_rules)
 {
     const uint64_t nodes = or_one(line->node_count);
     struct slurm_gres gres = { .gpus = 0 };
+    struct slurm_market_rules rules = { .deadline = 0 };
 
+    *ret_rules = rules;
     *ret_tasks = 1;
     if (nodes > ID_RANKS_MAX)
         return slurm_shapes_refuse(&engine->shapes, "it asks for more nodes than can be counted");
@@ -217,6 +222,11 @@ struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
         return slurm_shapes_refuse(&engine->shapes,
                                    "it asks for more temporary disk space (--tmp) than machines "
                                    "have (engine.tmp_gib in stint.conf)");
+    if (!slurm_market_of(&engine->config.markets, line, engine->config.move_word, &rules))
+        return slurm_shapes_refuse(
+            &engine->shapes, "its comment is not understood: after 'stint:' give market=spot, "
+                             "market=on-demand or market=any, after=20m, within=6h");
+    *ret_rules = rules;
     *ret_tasks = (uint32_t)nodes;
     const struct slurm_want want = {
         .cpus = shared_out(or_one(line->cpus), nodes),
@@ -227,6 +237,8 @@ struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
         .workload = line->name == NULL ? "" : line->name,
         .is_whole_machine = line->exclusive == 1 || line->mem_all == 1,
         .is_in_one_zone = nodes > 1 && !engine->config.any_zone,
+        .has_rules = rules.deadline > 0 || rules.words.within_ms > 0 ||
+                     rules.words.market != MARKET_RULE_ANY,
     };
 
     return slurm_shapes_of(&engine->shapes, &want);

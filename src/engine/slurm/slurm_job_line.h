@@ -19,9 +19,10 @@ struct slurm_job_line {
     enum slurm_phase_of phase;
     uint64_t id, array, task, het, run, submit, begin, start, end, limit_s;
     uint64_t node_count, cpus, mem_mib, mem_all, ntasks, sockets, exclusive;
-    uint64_t requeue, completing, array_most, tmp_mib, priority;
+    uint64_t requeue, completing, array_most, tmp_mib, priority, deadline;
     const char *tasks, *user, *name, *partition, *state, *hold, *reason, *depend, *nodes;
     const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment;
+    const char *account;
     const char *bar, *bar_text, *draws;
 };
 
@@ -38,9 +39,10 @@ bool slurm_job_line_is_stuck(const struct slurm_job_line *line);
 bool slurm_job_line_is_movable(const struct slurm_engine *engine,
                                const struct slurm_job_line *line);
 
-/* The shape of one of its tasks, and how many there are. */
+/* The shape of one of its tasks, how many there are, and in which markets they may run. */
 struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
-                                      const struct slurm_job_line *line, uint32_t *ret_tasks);
+                                      const struct slurm_job_line *line, uint32_t *ret_tasks,
+                                      struct slurm_market_rules *ret_rules);
 
 /* The number of a name, cut to what we keep; "" for NULL. Of names only so many are kept apart: a new
  * one beyond is "...". */

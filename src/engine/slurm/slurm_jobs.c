@@ -196,21 +196,23 @@ static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
                                               ? job->submit_s
                                               : (uint64_t)(job->begin_at / MSEC_PER_SEC));
 
-    slurm_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
-                                                      .at = engine->now,
-                                                      .job = {
-                                                          .id = job->id,
-                                                          .first_task_id = job->id,
-                                                          .name = job->name,
-                                                          .user = job->user,
-                                                          .shape = job->wish.shape,
-                                                          .task_count = job->task_count,
-                                                          .gang = job->task_count > 1,
-                                                          .fixed = !job->is_movable,
-                                                          .spread = job->task_count > 1,
-                                                          .arrived_at = eligible,
-                                                          .estimate_ms = job->limit_ms,
-                                                      } });
+    slurm_engine_emit(
+        engine, &(struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                        .at = engine->now,
+                                        .job = {
+                                            .id = job->id,
+                                            .first_task_id = job->id,
+                                            .name = job->name,
+                                            .user = job->user,
+                                            .shape = job->wish.shape,
+                                            .task_count = job->task_count,
+                                            .gang = job->task_count > 1,
+                                            .fixed = !job->is_movable,
+                                            .spread = job->task_count > 1,
+                                            .arrived_at = eligible,
+                                            .estimate_ms = job->limit_ms,
+                                            .rules = slurm_market_rules(&job->rules, eligible),
+                                        } });
 }
 
 static void announce(struct slurm_engine *engine, struct slurm_job *job)
@@ -562,6 +564,7 @@ struct record {
     const struct slurm_job_line *line;
     struct life life;
     struct slurm_wish wish;
+    struct slurm_market_rules rules;
     uint32_t task_count;
     uint32_t name;
     uint32_t user;
@@ -611,16 +614,18 @@ static void take_wish(struct slurm_engine *engine, struct slurm_job *job, struct
 {
     if (!record->has_wish) {
         record->has_wish = true;
-        record->wish = slurm_job_line_wish(engine, record->line, &record->task_count);
+        record->wish =
+            slurm_job_line_wish(engine, record->line, &record->task_count, &record->rules);
     }
     if (job->task_count == record->task_count && job->wish.shape == record->wish.shape &&
-        job->wish.reason == record->wish.reason)
+        job->wish.reason == record->wish.reason && slurm_market_same(&job->rules, &record->rules))
         return;
     job->wish.shape =
         SHAPE_NONE; /* it shall not be announced as it was, as the next of its array */
     withdraw(engine, job);
     slurm_admit_forgive(job);
     job->wish = record->wish;
+    job->rules = record->rules;
     job->task_count = record->task_count;
 }
 

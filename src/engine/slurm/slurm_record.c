@@ -168,6 +168,7 @@ static void put_shape(const slurm_job_info_t *job, bool is_mem_counted, struct l
         line_text_number(out, "exclusive", 1);
     if (job->time_limit != INFINITE && job->time_limit != NO_VAL)
         line_text_number(out, "limit_s", (uint64_t)job->time_limit * 60);
+    put_time(out, "deadline", job->deadline);
 }
 
 static void put_run(const slurm_job_info_t *job, struct line_text *out)

@@ -31,17 +31,8 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
                         struct slurm_settings *ret)
 {
     static const char *const allowed[] = {
-        "kind",
-        "program",
-        "poll",
-        "partition",
-        "only_partitions",
-        "ignore_partitions",
-        "ignore_users",
-        "stop",
-        "tmp_gib",
-        "gang_zones",
-        NULL,
+        "kind",         "program", "poll",    "partition",  "only_partitions", "ignore_partitions",
+        "ignore_users", "stop",    "tmp_gib", "gang_zones", "markets",         NULL,
     };
     static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
     struct slurm_settings settings = {
@@ -71,6 +62,8 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
                              &zones);
     settings.any_zone = zones == 1;
     if (rc == 0)
+        rc = slurm_markets_read(in, map, &settings.markets);
+    if (rc == 0)
         rc = read_stop(in, map, &settings);
     if (rc == 0)
         *ret = settings;
@@ -83,7 +76,7 @@ bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_sett
            settings_same_text(a->partition, b->partition) &&
            settings_same_text(a->stop_signal, b->stop_signal) &&
            a->stop_grace_ms == b->stop_grace_ms && a->tmp_mib == b->tmp_mib &&
-           a->any_zone == b->any_zone &&
+           a->any_zone == b->any_zone && slurm_markets_same(&a->markets, &b->markets) &&
            settings_same_words(&a->only_partitions, &b->only_partitions) &&
            settings_same_words(&a->ignore_partitions, &b->ignore_partitions) &&
            settings_same_words(&a->ignore_users, &b->ignore_users);

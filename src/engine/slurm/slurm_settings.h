@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/units.h"
+#include "engine/slurm/slurm_market.h"
 #include "trace/settings.h"
 
 struct slurm_settings {
@@ -23,6 +24,7 @@ struct slurm_settings {
     struct settings_words only_partitions;
     struct settings_words ignore_partitions;
     struct settings_words ignore_users;
+    struct slurm_markets markets;
     const char *stop_signal; /* NULL: none */
     msec_t stop_grace_ms;
 };

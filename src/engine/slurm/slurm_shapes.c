@@ -163,8 +163,8 @@ static struct slurm_wish find(struct slurm_shapes *shapes, const struct slurm_wa
     if (!is_held(shapes->catalogue, &demand.res, offers))
         return refuse_size(shapes, want);
     if (shapes->shapes->count >= LIMIT_SHAPES ||
-        (*offers != '\0' && (has_many(shapes, shapes->constrained_max) ||
-                             shapes->shapes->sets.texts.count >= SETS_MAX)))
+        ((*offers != '\0' || want->has_rules) && (has_many(shapes, shapes->constrained_max) ||
+                                                  shapes->shapes->sets.texts.count >= SETS_MAX)))
         return slurm_shapes_refuse(shapes, "there are too many kinds of jobs");
     print_name(want, name, sizeof(name));
     const struct shape_spec spec = {
@@ -174,6 +174,7 @@ static struct slurm_wish find(struct slurm_shapes *shapes, const struct slurm_wa
         .demand_count = 1,
         .offers = offers,
         .alike = want->is_in_one_zone ? ALIKE_ZONE : 0,
+        .by_market = want->has_rules,
         .whole = want->is_whole_machine,
     };
     return (struct slurm_wish){ .shape = shapes_add(shapes->shapes, &spec), .reason = NAME_NONE };
@@ -230,10 +231,10 @@ struct slurm_wish slurm_shapes_of(struct slurm_shapes *shapes, const struct slur
         return slurm_shapes_refuse(shapes, "it asks for more than there can be");
     print_workload(shapes, want->workload, workload, sizeof(workload));
     const int length =
-        snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRIu64 "%c%c%s %s %s", want->cpus,
-                 want->mem_mib, want->gpus, want->is_whole_machine ? 'x' : ' ',
-                 want->is_in_one_zone ? 'z' : ' ', want->gpu_type, workload,
-                 want->features == NULL ? "" : want->features);
+        snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRIu64 "%c%c%c%s %s %s",
+                 want->cpus, want->mem_mib, want->gpus, want->is_whole_machine ? 'x' : ' ',
+                 want->is_in_one_zone ? 'z' : ' ', want->has_rules ? 'm' : ' ', want->gpu_type,
+                 workload, want->features == NULL ? "" : want->features);
 
     if (length < 0 || (size_t)length >= sizeof(text))
         return slurm_shapes_refuse(shapes, "its constraint is too long");

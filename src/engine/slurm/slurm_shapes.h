@@ -34,6 +34,7 @@ struct slurm_want {
     const char *workload;  /* its name */
     bool is_whole_machine; /* nothing else may run beside it */
     bool is_in_one_zone;   /* all nodes of the job */
+    bool has_rules;        /* for markets, which may change with time */
 };
 
 struct slurm_wish {

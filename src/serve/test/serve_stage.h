@@ -259,9 +259,11 @@ static inline void stage_arrive(struct serve_stage *stage, struct job_spec job, 
     job.user = stage_name(&stage->users, user);
     job.name = stage_name(&stage->job_names, name);
     job.shape =
-        shapes_add(&stage->shapes,
-                   &(struct shape_spec){
-                       .name = name, .workload = name, .demands = &demand, .demand_count = 1 });
+        shapes_add(&stage->shapes, &(struct shape_spec){ .name = name,
+                                                         .workload = name,
+                                                         .demands = &demand,
+                                                         .demand_count = 1,
+                                                         .by_market = job_has_rules(&job.rules) });
     job.arrived_at = stage->now;
     job.estimate_ms = 600000;
     controller_on_engine(

@@ -351,6 +351,43 @@ TEST(machines_that_do_not_become_ready_are_a_reason_to_wait)
     stage_done(&stage);
 }
 
+/* What is said of the market of a job with these rules. */
+static void check_market(struct job_rules rules, const char *now, const char *text)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    shapes_bind(&stage.shapes, &stage.catalogue);
+    stage_arrive(
+        &stage,
+        (struct job_spec){ .id = 501, .first_task_id = 501, .task_count = 1, .rules = rules },
+        "ada", "ruled", 1);
+    stage_decide(&stage);
+    ask(&stage, "GET /v1/explain?job=50", &answer);
+    assert_string_equal(at(&answer, "market.now"), now);
+    if (strstr(at(&answer, "text.1"), text) == NULL)
+        fail_msg("%s", at(&answer, "text.1"));
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(rules_for_markets_are_explained)
+{
+    const msec_t hour = MSEC_PER_HOUR;
+
+    check_market((struct job_rules){ .market = MARKET_RULE_SPOT }, "spot",
+                 "Its market: spot machines only.");
+    check_market((struct job_rules){ .market = MARKET_RULE_SAFE }, "on-demand",
+                 "Its market: on-demand machines only.");
+    check_market((struct job_rules){ .market = MARKET_RULE_SPOT, .spot_for_ms = 1200000 }, "spot",
+                 "Its market: spot only until 06:21:42 UTC, then on demand.");
+    check_market((struct job_rules){ .deadline = STAGE_T0 + 4 * hour }, "any",
+                 "Its market: deadline 10:00:00 UTC: only on-demand machines from 09:49:00 UTC.");
+    check_market((struct job_rules){ .deadline = STAGE_T0 }, "on-demand",
+                 "Its market: deadline 06:00:00 UTC: only on-demand machines from 05:49:00 UTC.");
+}
+
 /* Job 40 gets its machine, which will not start it. */
 TEST(a_start_that_is_tried_again_is_a_reason_to_wait)
 {
@@ -714,7 +751,8 @@ CHECK_MAIN(
     RUN(a_running_job_is_explained_by_its_reason_and_price),
     RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),
     RUN(machines_that_do_not_become_ready_are_a_reason_to_wait),
-    RUN(a_price_limit_is_a_reason_to_wait), RUN(a_start_that_is_tried_again_is_a_reason_to_wait),
+    RUN(a_price_limit_is_a_reason_to_wait), RUN(rules_for_markets_are_explained),
+    RUN(a_start_that_is_tried_again_is_a_reason_to_wait),
     RUN(a_refused_offer_is_told_if_it_would_be_taken_before_others),
     RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),
     RUN(instances_are_explained_living_and_gone), RUN(the_ledger_adds_up_in_every_view),
