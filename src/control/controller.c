@@ -94,6 +94,7 @@ void controller_tune(struct controller *controller, const struct controller_conf
     mine->boot_timeout_ms = config->boot_timeout_ms;
     mine->starts_slowly = config->starts_slowly;
     mine->place_retry_ms = config->place_retry_ms;
+    mine->stop_ms = config->stop_ms;
     controller->state.wants_decision = true;
 }
 
@@ -227,6 +228,7 @@ void controller_decide(struct controller *controller, msec_t now)
 void controller_drain(struct controller *controller, msec_t now)
 {
     now = state_advance(&controller->state, now);
+    hear_check_deadlines(&controller->hear);
     want_drain(&controller->want);
     (void)reconcile(&controller->reconciler);
     controller->books.next_proof = MSEC_NEVER;

@@ -407,6 +407,7 @@ static void fill_control(struct daemon *daemon)
     control->queue_ahead_most = conf->timing.queue_ahead_most;
     control->boot_timeout_ms = conf->timing.boot_timeout_ms;
     control->place_retry_ms = conf->timing.place_retry_ms;
+    control->stop_ms = conf->engine.kind->lags(conf->engine.settings).stop_ms;
 }
 
 /* Take over what may change; texts stay those of the first configuration. */

@@ -61,11 +61,12 @@ struct engine_wait {
     char text[ENGINE_TEXT];
 };
 
-/* For the virtual world of mode shadow: how long this engine takes. */
+/* How long this engine takes; for the virtual world of mode shadow, and, how long before a machine is taken its work is stopped. */
 struct engine_lags {
     msec_t start_min_ms; /* from a placement to the start; later only if there was no room */
     msec_t start_max_ms;
     msec_t news_ms; /* until it is heard of */
+    msec_t stop_ms; /* from the order to stop a task to its end, having saved what it has done */
 };
 
 /* What an operator is advised to do, where the engine's own tools are the way. */

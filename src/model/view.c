@@ -486,6 +486,13 @@ void view_note_lost(struct view *view, uint32_t task)
     view->task.lost_ms[task] = view->task.executed_ms[task] - view->task.saved_ms[task];
 }
 
+void view_add_executed(struct view *view, uint32_t task, msec_t ms)
+{
+    view->task.executed_ms[task] += ms;
+    if (view->task.instance[task] != ROW_NONE)
+        log_change(view, view->task.instance[task]);
+}
+
 static void bind(struct view *view, uint32_t task, uint32_t instance)
 {
     assert(view->task.state[task] == TASK_WAITING || view->task.state[task] == TASK_BOUND);

@@ -274,6 +274,9 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
 void view_note_saved(struct view *view, uint32_t task);
 void view_note_lost(struct view *view, uint32_t task);
 
+/* The task executed so much more, in a launch that was taken for stopped and was not yet. */
+void view_add_executed(struct view *view, uint32_t task, msec_t ms);
+
 /* The task has ended: its row is freed, and its job's with the last one (then: true). */
 bool view_finish_task(struct view *view, uint32_t task);
 

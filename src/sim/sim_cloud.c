@@ -267,6 +267,7 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event)
     } else if (event->kind == WORLD_MACHINE_AT_RISK || event->kind == WORLD_MACHINE_WARNED) {
         const bool may_stay = event->kind == WORLD_MACHINE_AT_RISK;
 
+        world->machines[event->who].is_warned |= !may_stay;
         warn(world, world->machines[event->who].id, may_stay,
              may_stay ? 0 : world->now + world->config->faults.notice_ms);
     } else if (event->kind == WORLD_MACHINE_LOST) {

@@ -166,6 +166,7 @@ static void launch(struct world *world, uint32_t task)
     msec_t needs = shape->delays.fetch_ms;
 
     assert(has_room(world, task, machine));
+    world->doomed_starts += machine->is_warned;
     res_add(&machine->used, demand_of(world, task, machine));
     if (!was_built(machine, shape->workload))
         needs += shape->delays.build_ms;
@@ -499,6 +500,27 @@ static void halts(struct world *world, uint32_t task)
                WORLD_TASK_SAVED);
 }
 
+/* Back to the last save. Once for a gang: then it is there already. */
+static void lose_work(struct world *world, uint32_t head)
+{
+    struct world_task *of = &world->tasks[head];
+    const struct trace_job *job = &world->config->trace->jobs[of->job];
+
+    if (of->saved > of->left)
+        world->lost_work_ms +=
+            (of->saved - of->left) / RATE_FULL_PPM * (job->gang ? job->task_count : 1);
+    of->left = of->saved;
+}
+
+/* What may not be stopped cannot save anything. */
+static void save(struct world *world, uint32_t head)
+{
+    if (world_job(world, head)->fixed)
+        lose_work(world, head);
+    else
+        world->tasks[head].saved = world->tasks[head].left;
+}
+
 static void saved(struct world *world, uint32_t task)
 {
     struct world_task *of = &world->tasks[task];
@@ -511,7 +533,7 @@ static void saved(struct world *world, uint32_t task)
         const uint32_t head = sim_pace_head(world, task);
 
         sim_pace_settle(world, head);
-        world->tasks[head].saved = world->tasks[head].left;
+        save(world, head);
         free_room(world, task);
     }
     of->phase = PHASE_AWAY;
@@ -530,7 +552,7 @@ static void lose(struct world *world, uint32_t task)
         sim_pace_launched(world, task, -1);
     sim_pace_drop(world, task); /* its neighbours are lost as well */
     sim_pace_end(world, task);
-    world->tasks[head].left = world->tasks[head].saved;
+    lose_work(world, head);
     leave(world, task);
     of->phase = PHASE_AWAY;
     of->epoch++;

@@ -487,6 +487,8 @@ static void measure(const struct world *world, struct sim_result *ret)
         .restarts = world->restarts,
         .billed = world->billed,
         .kept_cost = world->kept_cost,
+        .lost_work_ms = world->lost_work_ms,
+        .doomed_starts = world->doomed_starts,
         .time_cost = world->time_cost,
         .left_running = world->machines_living,
         .ledger_agrees = sums->bill == world->billed && totals->open == 0 &&

@@ -134,12 +134,15 @@ struct sim_result {
     /* For those who check the simulation itself. */
     uint64_t completions; /* of tasks */
     uint64_t launches;
-    uint64_t restarts;     /* of the controller; 'stats' are those of the last one */
-    money_t billed;        /* by the cloud's own count */
-    money_t kept_cost;     /* of it: of machines that were not lost */
-    money_t time_cost;     /* the same if each millisecond were billed */
-    uint64_t left_running; /* machines at the end */
-    bool ledger_agrees;    /* it adds up, to the micro-dollar */
+    uint64_t restarts; /* of the controller; 'stats' are those of the last one */
+    money_t billed;    /* by the cloud's own count */
+    money_t kept_cost; /* of it: of machines that were not lost */
+    msec_t
+        lost_work_ms; /* done since the last save and lost with a machine; of a gang, each task's */
+    uint64_t doomed_starts; /* of tasks on machines of which it was said that they would be taken */
+    money_t time_cost;      /* the same if each millisecond were billed */
+    uint64_t left_running;  /* machines at the end */
+    bool ledger_agrees;     /* it adds up, to the micro-dollar */
 };
 
 /* Fails if some job can run on no machine of the catalogue, or with -ETIME after 'max_steps' or

@@ -109,6 +109,7 @@ struct world_machine {
     uint32_t next_free;
     uint8_t state;
     bool is_retired; /* the engine starts nothing more there */
+    bool is_warned;  /* it was said that it will be taken */
 };
 
 /* A bill that has ended. */
@@ -193,6 +194,8 @@ struct world {
     uint64_t launches;
     money_t billed;
     money_t kept_cost;
+    msec_t lost_work_ms;
+    uint64_t doomed_starts;
     money_t time_cost;
     double jct_sum_ms;
     msec_t jct_max_ms;

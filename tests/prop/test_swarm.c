@@ -395,7 +395,7 @@ static const struct quality {
     { &policy_synergy, 170, 0, 45, false, 250, 420, 85, 0 },
     { &policy_owl, 160, 14, 180, false, 150, 290, 95, 60 },
     { &policy_no_wait, 180, 0, 1, true, 160, 800, 105, 0 },
-    { &policy_semi_elastic, 340, 0, 1600, true, 300, 500, 110, 200 },
+    { &policy_semi_elastic, 340, 0, 1600, true, 300, 550, 110, 200 },
     { &policy_stint, 560, 7, 150, true, 250, 800, 70, 0 },
 };
 

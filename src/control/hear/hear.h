@@ -9,6 +9,7 @@
  *   hear_coming.c   a machine is billed, takes work
  *   hear_tasks.c    a task starts, leaves, is lost, ends
  *   hear_going.c    a machine takes no more work, never came, is gone
+ *   hear_notice.c   the cloud will take a machine: what becomes of what runs there
  *   hear_found.c    what is there though nobody asked for it
  *   hear_audit.c    what is known, held against lists
  *   hear_events.c   which event means what
@@ -111,11 +112,10 @@ void hear_instance_lost(struct hearing *hear, uint32_t instance, msec_t at);
 /* The engine has nothing on it any more. */
 void hear_instance_left(struct hearing *hear, uint32_t instance);
 
-/* The cloud will take it, not before 'until' (0: nobody knows): what is not expected to have ended by then is
- * stopped while there is time to save it. */
+/* The cloud will take it, not before 'until' (0: nobody knows): see hear_notice.c. */
 void hear_notice(struct hearing *hear, uint32_t instance, msec_t until, msec_t at);
 
-/* Stop what did not end in time on machines that are taken soon. */
+/* Stop what did not end in time on machines that are taken soon, and what waited there for another place. */
 void hear_check_deadlines(struct hearing *hear);
 
 /* It was asked for and will never be. */

@@ -33,5 +33,6 @@ void hear_ready(struct hearing *hear, uint32_t instance, msec_t at)
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
         state_mark_task(hear->state, task);
+        state_mark_lingering(hear->state, view->task.job[task]);
     }
 }

@@ -356,7 +356,7 @@ static void on_notice(struct hearing *hear, uint32_t instance, const struct clou
         hear->state->stats.at_risk++;
         state_close_instance(hear->state, instance, event->at);
     }
-    if (event->may_stay || (!is_open && view->instance.task_count[instance] == 0))
+    if (event->may_stay || (!is_open && state_is_empty(hear->state, instance)))
         return;
     hear_notice(hear, instance, event->until, event->at);
 }

@@ -17,7 +17,8 @@ void hear_instance_left(struct hearing *hear, uint32_t instance)
 {
     struct instance_note *note = &hear->state->instance_notes[instance];
 
-    if (hear->state->view.instance.state[instance] != INSTANCE_DRAINING || !note->is_leaving) {
+    if (hear->state->view.instance.state[instance] != INSTANCE_DRAINING ||
+        (!note->is_leaving && !note->is_shut)) {
         hear->state->stats.late_events++;
         return;
     }
@@ -26,78 +27,6 @@ void hear_instance_left(struct hearing *hear, uint32_t instance)
         return; /* that news is older than this; when they have left it is asked again */
     note->has_left = true;
     state_mark_instance(hear->state, instance);
-}
-
-/* When a task there has to be stopped at the latest. */
-static msec_t last_stop(const struct view *view, uint32_t task, uint32_t instance)
-{
-    static const msec_t margin_ms = 5 * MSEC_PER_SEC;
-    const struct shape_delays *delays = &view->shapes->rows[view->task.shape[task]].delays;
-
-    return view->instance.deadline[instance] - delays->kill_ms - delays->upload_ms - margin_ms;
-}
-
-/* Whether it runs and is expected to end by itself before it has to be stopped. */
-static bool ends_in_time(const struct view *view, uint32_t task, uint32_t instance)
-{
-    const msec_t left = view->task.estimate_ms[task] - view_executed(view, task);
-
-    return view->task.state[task] == TASK_RUNNING && view->task.estimate_ms[task] != MSEC_NEVER &&
-           view->instance.deadline[instance] != MSEC_NEVER && left > 0 &&
-           view->now + left <= last_stop(view, task, instance);
-}
-
-/* When to look again at a task that may go on; 0: it may not. */
-static msec_t look_again(const struct state *state, uint32_t task, uint32_t instance)
-{
-    const struct view *view = &state->view;
-    msec_t until;
-
-    if (view->task.state[task] == TASK_RUNNING && state_is_kept(state, task, &until))
-        return until;
-    return ends_in_time(view, task, instance) ? last_stop(view, task, instance) : 0;
-}
-
-static void clear_in_time(struct hearing *hear, uint32_t instance, msec_t at)
-{
-    const struct view *view = &hear->state->view;
-    uint32_t next;
-
-    for (uint32_t task = view->instance.first_task[instance]; task != ROW_NONE; task = next) {
-        next = view->task.next[task];
-
-        const msec_t again = look_again(hear->state, task, instance);
-
-        if (again == 0)
-            state_unbind(hear->state, task, at);
-        else if (again < hear->next_deadline)
-            hear->next_deadline = again;
-    }
-    hear->state->wants_decision = true;
-}
-
-void hear_notice(struct hearing *hear, uint32_t instance, msec_t until, msec_t at)
-{
-    view_set_deadline(&hear->state->view, instance, until > 0 ? until : MSEC_NEVER);
-    hear->state->stats.noticed += !hear->state->instance_notes[instance].is_noticed;
-    hear->state->instance_notes[instance].is_noticed = true;
-    clear_in_time(hear, instance, at);
-    state_set_instance(hear->state, instance, INSTANCE_DRAINING);
-}
-
-void hear_check_deadlines(struct hearing *hear)
-{
-    const struct view *view = &hear->state->view;
-
-    if (view->now < hear->next_deadline)
-        return;
-    hear->next_deadline = MSEC_NEVER;
-    INSTANCE_EACH(instance, view)
-    {
-        if (hear->state->instance_notes[instance].is_noticed)
-            clear_in_time(hear, instance, view->now);
-    }
-    hear->state->wants_decision = false; /* one is being made */
 }
 
 void hear_never(struct hearing *hear, uint32_t instance, msec_t at)

@@ -11,9 +11,14 @@
 /* A run that was lost by itself before it was so long counts as one that did not start. */
 static const msec_t lasting_ms = 60 * MSEC_PER_SEC;
 
-static bool is_on_its_way(const struct task_step *step)
+static bool is_recalled(const struct task_step *step)
 {
     return step->state == STEP_STOPPING || step->state == STEP_CANCELLING;
+}
+
+static bool is_on_its_way(const struct state *state, uint32_t task)
+{
+    return is_recalled(&state->steps[task]) || state->task_notes[task].lingers;
 }
 
 /* The run ends, if there is one. On a machine that the cloud takes, that is why. */
@@ -170,11 +175,13 @@ void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64
     } else {
         state_step_runs(hear->state, task, key);
     }
-    if (step->state == STEP_STOPPING)
+    if (step->state == STEP_STOPPING || hear->state->task_notes[task].lingers)
         return;
     if (view->task.instance[task] != instance) {
         hear->state->stats.found++;
         settle_in(hear, task, instance, view->now);
+        if (hear->state->instance_notes[instance].is_noticed && view->now < hear->next_deadline)
+            hear->next_deadline = view->now; /* see what becomes of it there */
     }
     if (view->task.state[task] == TASK_BOUND)
         started(hear, task, started_at);
@@ -188,7 +195,7 @@ void hear_stopped(struct hearing *hear, uint32_t task, msec_t at)
 {
     const struct task_step *step = &hear->state->steps[task];
 
-    if (!is_on_its_way(step)) {
+    if (!is_recalled(step)) {
         hear->state->stats.late_events++;
         return;
     }
@@ -279,7 +286,7 @@ static bool came_to_nothing(const struct hearing *hear, uint32_t task, msec_t at
 /* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
 void hear_lost(struct hearing *hear, uint32_t task, msec_t at)
 {
-    const bool on_its_way = is_on_its_way(&hear->state->steps[task]);
+    const bool on_its_way = is_on_its_way(hear->state, task);
 
     count_eviction(hear, task, on_its_way ? EVICTED_BY_MOVE : EVICTED_BY_ENGINE);
     if (!on_its_way && came_to_nothing(hear, task, at))
@@ -319,6 +326,8 @@ void hear_finished(struct hearing *hear, uint32_t task, msec_t at)
 
     if (hear->state->view.task.state[task] != TASK_RUNNING)
         wake_gang(hear->state, task);
+    if (hear->state->task_notes[task].lingers)
+        state_end_linger(hear->state, task);
     books_learn_runtime(hear->books, task, at);
     if (hear->state->view.task.state[task] == TASK_RUNNING) {
         hear->state->instance_notes[hear->state->steps[task].at].losses = 0;

@@ -75,13 +75,6 @@ static bool is_in_place(const struct state *state, uint32_t task)
            (!step->has_started || state->view.task.state[task] == TASK_RUNNING);
 }
 
-static bool has_place(const struct view *view, uint32_t task)
-{
-    const uint32_t instance = view->task.instance[task];
-
-    return instance != ROW_NONE && view->instance.state[instance] == INSTANCE_READY;
-}
-
 static void add_to_gang(struct gang *gang, const struct view *view, uint32_t task)
 {
     MEM_ROOM(gang->tasks, gang->tasks_room, gang->count + 1);
@@ -102,7 +95,7 @@ static bool gather_gang(struct reconciler *rec, uint32_t job)
          task = view->task.sibling[task]) {
         const uint8_t step = state->steps[task].state;
 
-        if (step == STEP_NONE && has_place(view, task))
+        if (step == STEP_NONE && state_has_place(state, task))
             add_to_gang(&rec->gang, view, task);
         else if (step != STEP_PLACED || !is_in_place(state, task))
             return false;
@@ -154,7 +147,7 @@ static void look_at_task(struct reconciler *rec, uint32_t task)
         return;
     switch ((enum step_state)step->state) {
     case STEP_NONE:
-        if (has_place(&state->view, task))
+        if (state_has_place(state, task))
             start(rec, task);
         else if (note->is_to_queue)
             queue(rec, task);
@@ -166,10 +159,12 @@ static void look_at_task(struct reconciler *rec, uint32_t task)
             queue(rec, task);
         break;
     case STEP_PLACED:
-        if (!is_in_place(state, task) && step->has_started)
-            stop(rec, task);
-        else if (!is_in_place(state, task))
+        if (is_in_place(state, task))
+            break;
+        if (!step->has_started)
             cancel(rec, task);
+        else if (!state_lingers(state, task))
+            stop(rec, task);
         break;
     case STEP_CANCELLING:
         if (is_unheard)
@@ -220,6 +215,14 @@ static void retire(struct reconciler *rec, uint32_t instance)
     rec->engine.ops->retire(rec->engine.self, rec->state->view.instance.id[instance]);
 }
 
+/* What runs on a machine that the cloud takes is still there: nothing shall follow it, whoever would start it. */
+static void shut(struct reconciler *rec, uint32_t instance)
+{
+    rec->state->instance_notes[instance].is_shut = true;
+    rec->acts++;
+    rec->engine.ops->retire(rec->engine.self, rec->state->view.instance.id[instance]);
+}
+
 static void give_back(struct reconciler *rec, uint32_t instance)
 {
     struct instance_note *note = &rec->state->instance_notes[instance];
@@ -231,6 +234,22 @@ static void give_back(struct reconciler *rec, uint32_t instance)
     note->asked_at = rec->state->view.now;
     rec->acts++;
     rec->cloud.ops->give_back(rec->cloud.self, rec->state->view.instance.id[instance]);
+}
+
+static void look_at_leaving(struct reconciler *rec, uint32_t instance)
+{
+    const struct instance_note *note = &rec->state->instance_notes[instance];
+
+    if (note->is_leaving)
+        return;
+    if (!state_is_empty(rec->state, instance)) {
+        if (note->is_noticed && !note->is_shut)
+            shut(rec, instance);
+    } else if (note->has_left) {
+        give_back(rec, instance);
+    } else {
+        retire(rec, instance);
+    }
 }
 
 static void look_at_instance(struct reconciler *rec, uint32_t instance)
@@ -254,12 +273,7 @@ static void look_at_instance(struct reconciler *rec, uint32_t instance)
         }
         break;
     case INSTANCE_DRAINING:
-        if (!state_is_empty(rec->state, instance) || note->is_leaving)
-            break;
-        if (note->has_left)
-            give_back(rec, instance);
-        else
-            retire(rec, instance);
+        look_at_leaving(rec, instance);
         break;
     case INSTANCE_RETURNED:
         if (is_unheard) {

@@ -44,6 +44,7 @@ struct controller_config {
     msec_t default_estimate_ms; /* where there is nothing else */
     msec_t refused_block_ms;    /* how long a refused offer is left alone */
     msec_t round_ms;     /* the caller decides so often, and heeds no wake; 0: it heeds them */
+    msec_t stop_ms;      /* an ordered stop takes so long, besides what shapes say */
     double default_rate; /* of pairs never seen together */
     struct pair_profile profile;
 

@@ -201,6 +201,7 @@ void state_bind(struct state *state, uint32_t task, uint32_t instance)
 {
     view_bind(&state->view, task, instance);
     state_mark_task(state, task);
+    state_mark_lingering(state, state->view.task.job[task]);
 }
 
 void state_unbind(struct state *state, uint32_t task, msec_t at)
@@ -222,6 +223,94 @@ void state_restart(struct state *state, uint32_t task)
 {
     view_mark_stopped(&state->view, task, state->view.now);
     state_mark_task(state, task);
+}
+
+/*
+ * What runs on though it shall be elsewhere.
+ */
+
+static bool is_gang(const struct view *view, uint32_t job)
+{
+    return view->job.gang[job] && view->job.task_count[job] > 1;
+}
+
+void state_linger(struct state *state, uint32_t task)
+{
+    struct task_note *note = &state->task_notes[task];
+
+    if (note->lingers)
+        return;
+    note->lingers = true;
+    note->lingers_since = state->view.now;
+    state->job_notes[state->view.task.job[task]].lingering++;
+}
+
+/* What it did in the meantime counts. */
+static void end_one(struct state *state, uint32_t task, msec_t at)
+{
+    struct task_note *note = &state->task_notes[task];
+
+    if (!note->lingers)
+        return;
+    note->lingers = false;
+    state->job_notes[state->view.task.job[task]].lingering--;
+    if (at > note->lingers_since)
+        view_add_executed(&state->view, task, at - note->lingers_since);
+    state_mark_task(state, task);
+}
+
+static void end_linger(struct state *state, uint32_t task, msec_t at)
+{
+    const struct view *view = &state->view;
+    const uint32_t job = view->task.job[task];
+
+    end_one(state, task, at);
+    if (!is_gang(view, job) || state->job_notes[job].lingering == 0)
+        return;
+    for (uint32_t other = view->job.first_task[job]; other != ROW_NONE;
+         other = view->task.sibling[other])
+        end_one(state, other, at);
+}
+
+void state_end_linger(struct state *state, uint32_t task)
+{
+    end_linger(state, task, state->view.now);
+}
+
+bool state_has_place(const struct state *state, uint32_t task)
+{
+    const struct view *view = &state->view;
+    const uint32_t instance = view->task.instance[task];
+
+    return instance != ROW_NONE && view->instance.state[instance] == INSTANCE_READY;
+}
+
+bool state_lingers(const struct state *state, uint32_t task)
+{
+    const struct view *view = &state->view;
+    const uint32_t job = view->task.job[task];
+
+    if (!state->task_notes[task].lingers)
+        return false;
+    if (!is_gang(view, job))
+        return !state_has_place(state, task);
+    for (uint32_t other = view->job.first_task[job]; other != ROW_NONE;
+         other = view->task.sibling[other]) {
+        if (!state_has_place(state, other))
+            return true;
+    }
+    return false;
+}
+
+void state_mark_lingering(struct state *state, uint32_t job)
+{
+    const struct view *view = &state->view;
+
+    if (state->job_notes[job].lingering == 0)
+        return;
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task])
+        state_mark_task(state, task);
 }
 
 static void queue_add(struct state *state, uint32_t task)
@@ -368,8 +457,10 @@ void state_step_recalled(struct state *state, uint32_t task, enum step_state nex
     step->state = (uint8_t)next;
     step->key = key;
     state_note_step(state, task, state->view.now);
-    if (next == STEP_STOPPING)
-        state->view.task.stops[task]++;
+    if (next != STEP_STOPPING)
+        return;
+    state->view.task.stops[task]++;
+    end_one(state, task, state->view.now);
 }
 
 void state_step_kept(struct state *state, uint32_t task, msec_t until)
@@ -404,6 +495,8 @@ void state_step_left(struct state *state, uint32_t task, msec_t at)
 {
     if (state->steps[task].state == STEP_NONE)
         return;
+    if (state->task_notes[task].lingers)
+        end_linger(state, task, at);
     present_remove(state, task);
     state->steps[task] = (struct task_step){ .at = ROW_NONE };
     state->task_notes[task].left_key = state->view.task.run_key[task];

@@ -45,11 +45,12 @@ struct task_step {
 
 /* One per row of the view's tasks: what outlives its steps. */
 struct task_note {
-    msec_t since;        /* of the last step: asked for, left */
-    uint64_t left_key;   /* of the run that it left last; 0: none */
-    msec_t not_before;   /* it is not placed again before */
-    msec_t stays_until;  /* the engine stops it not before */
-    msec_t started_at;   /* of the last start since the last loss; -1: none */
+    msec_t since;       /* of the last step: asked for, left */
+    uint64_t left_key;  /* of the run that it left last; 0: none */
+    msec_t not_before;  /* it is not placed again before */
+    msec_t stays_until; /* the engine stops it not before */
+    msec_t started_at;  /* of the last start since the last loss; -1: none */
+    msec_t lingers_since;
     uint32_t mention;    /* the audit in which it was heard of last */
     uint32_t queue_next; /* among those that are wanted to be queued at the engine */
     uint32_t queue_prev;
@@ -60,6 +61,7 @@ struct task_note {
     uint8_t absences;   /* lists in a row that did not name it though it was asked for */
     bool is_to_queue;   /* wanted to be queued at the engine */
     bool is_unheard;    /* nothing came of the last act: it is to be asked for again */
+    bool lingers;       /* see state_linger */
     bool is_marked;
 };
 
@@ -87,7 +89,8 @@ struct instance_note {
     bool is_good;        /* a task has run there */
     bool is_faulted;     /* the engine closed it, or we gave it up */
     bool is_noticed;     /* the cloud said that it takes it */
-    bool is_unbilled;    /* its bill has ended, and it lives on: it has no account */
+    bool is_shut;     /* the engine was asked to start nothing more there, while something runs */
+    bool is_unbilled; /* its bill has ended, and it lives on: it has no account */
     bool is_marked;
 };
 
@@ -97,6 +100,7 @@ struct job_note {
     uint64_t end_id;    /* above those of all the tasks that it has had */
     msec_t stays_until; /* the latest of its tasks' */
     uint32_t mention;   /* the audit in which the engine spoke of it last */
+    uint32_t lingering; /* tasks that linger */
 };
 
 enum mark_kind {
@@ -203,6 +207,23 @@ void state_unbind(struct state *state, uint32_t task, msec_t at);
 
 /* It shall end its run and begin another one, where it is. */
 void state_restart(struct state *state, uint32_t task);
+
+/*
+ * The task, which runs where it shall not be any more, is not stopped until it, or its whole gang, can start where
+ * it shall be: until then its machine is of use. That ends with state_end_linger (of a gang: for all of it), and
+ * when it is stopped or leaves.
+ */
+void state_linger(struct state *state, uint32_t task);
+void state_end_linger(struct state *state, uint32_t task);
+
+/* Whether it is not to be stopped yet for that reason. */
+bool state_lingers(const struct state *state, uint32_t task);
+
+/* What it shall be on is ready. */
+bool state_has_place(const struct state *state, uint32_t task);
+
+/* Look at all tasks of the job, if some linger: one of them got a place, or needs none any more. */
+void state_mark_lingering(struct state *state, uint32_t job);
 
 /* The engine shall start it wherever there is room, or shall not any more. */
 void state_want_queued(struct state *state, uint32_t task, bool is_wanted);

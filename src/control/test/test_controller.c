@@ -503,7 +503,7 @@ TEST(a_notice_stops_all_tasks_and_the_machine_goes_back_when_the_last_has_left)
     stage.seen = stage.act_count;
     stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
 
-    stage_acts(&stage, "stop 1; stop %d; ", 2);
+    stage_acts(&stage, "stop 1; stop 2; retire %" PRIu64 "; ", machine);
     assert_int_equal(stage_where(&stage, 1), 0);
     assert_int_equal(stage_where(&stage, 2), 0);
     assert_true(controller_wants_decision(stage.controller));
@@ -528,7 +528,7 @@ TEST(a_machine_that_is_gone_before_its_tasks_have_stopped_is_not_given_back)
     stage_gone(&stage, machine, 5000, 20000);
     stage_stopped(&stage, 1);
 
-    stage_acts(&stage, "stop 1; forget %" PRIu64 "; ", machine);
+    stage_acts(&stage, "stop 1; retire %" PRIu64 "; forget %" PRIu64 "; ", machine, machine);
     assert_int_equal(stage_view(&stage)->instance.living, 0);
     stage_done(&stage);
 }
@@ -592,7 +592,7 @@ TEST(a_machine_at_risk_is_cleared_when_it_is_certain_that_it_will_be_taken)
     stage_no_acts(&stage);
     stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
 
-    stage_acts(&stage, "stop %d; ", 1);
+    stage_acts(&stage, "stop 1; retire %" PRIu64 "; ", machine);
     assert_int_equal(stage_where(&stage, 1), 0);
     stage_stopped(&stage, 1);
     stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);

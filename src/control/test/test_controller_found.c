@@ -331,7 +331,7 @@ TEST(a_closed_machine_that_will_be_taken_away_is_left_at_once)
     close_machine(&stage, machine);
     stage_no_acts(&stage);
     stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
-    stage_acts(&stage, "stop 1; ");
+    stage_acts(&stage, "stop 1; retire %" PRIu64 "; ", machine);
     stage_ready(&stage, machine);
     assert_int_equal(state_of(&stage, machine), INSTANCE_DRAINING);
     stage_stopped(&stage, 1);

@@ -104,91 +104,6 @@ static void what_runs_on_a_node_that_shrinks_goes_on(void **state)
 }
 
 /*
- * The deadline of a notice.
- */
-
-static void stage_notice(struct stage *stage, uint64_t instance, msec_t after)
-{
-    stage_cloud(stage, (struct cloud_event){ .kind = CLOUD_NOTICE,
-                                             .instance = instance,
-                                             .until = stage->now + 1000 + after });
-}
-
-static void what_ends_before_the_machine_is_taken_goes_on(void **state)
-{
-    struct stage stage;
-
-    (void)state;
-    stage_init(&stage);
-    stage_job(&stage, 1, 1, false);
-
-    const uint64_t machine = stage_launch(&stage, 1, 0);
-
-    stage_notice(&stage, machine, STAGE_ESTIMATE_MS + 10000);
-    stage_no_acts(&stage);
-    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
-    stage_finished(&stage, 1);
-    stage_acts(&stage, "retire %" PRIu64 "; give back %" PRIu64 "; ", machine, machine);
-    stage_done(&stage);
-}
-
-static void what_does_not_end_in_time_is_stopped_at_once(void **state)
-{
-    struct stage stage;
-
-    (void)state;
-    stage_init(&stage);
-    stage_job(&stage, 1, 1, false);
-
-    const uint64_t machine = stage_launch(&stage, 1, 0);
-
-    stage_notice(&stage, machine, STAGE_ESTIMATE_MS);
-    stage_acts(&stage, "stop 1; ");
-    stage_done(&stage);
-}
-
-static void what_should_have_ended_is_stopped_before_the_machine_is_taken(void **state)
-{
-    struct stage stage;
-
-    (void)state;
-    stage_init(&stage);
-    stage_job(&stage, 1, 1, false);
-
-    const uint64_t machine = stage_launch(&stage, 1, 0);
-
-    stage_notice(&stage, machine, STAGE_ESTIMATE_MS + 10000);
-
-    const msec_t wake = controller_next_wake(stage.controller);
-
-    assert_int_equal(wake, stage.now + STAGE_ESTIMATE_MS + 5000);
-    stage.now = wake - 2000;
-    stage_decide(&stage, (struct script){ 0 });
-    stage_no_acts(&stage);
-    stage_decide(&stage, (struct script){ 0 });
-    stage_acts(&stage, "stop 1; ");
-    assert_int_equal(controller_stats(stage.controller)->noticed, 1);
-    stage_done(&stage);
-}
-
-static void a_deadline_in_the_past_is_now(void **state)
-{
-    struct stage stage;
-
-    (void)state;
-    stage_init(&stage);
-    stage_job(&stage, 1, 1, false);
-
-    const uint64_t machine = stage_launch(&stage, 1, 0);
-
-    stage_cloud(&stage,
-                (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine, .until = 1 });
-    stage_acts(&stage, "stop 1; ");
-    assert_int_equal(stage_view(&stage)->instance.deadline[0], stage.now);
-    stage_done(&stage);
-}
-
-/*
  * A stop that is refused.
  */
 
@@ -261,7 +176,7 @@ static void on_a_machine_that_is_taken_the_stop_is_asked_for_again(void **state)
     const uint64_t machine = stage_launch(&stage, 1, 0);
 
     stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = machine });
-    stage_acts(&stage, "stop 1; ");
+    stage_acts(&stage, "stop 1; retire %" PRIu64 "; ", machine);
     stage_kept(&stage, 1, 30000);
     stage_no_acts(&stage);
     assert_int_equal(controller_next_wake(stage.controller), stage.now + 30000);
@@ -629,10 +544,6 @@ int main(void)
         cmocka_unit_test(a_task_that_does_not_fit_a_smaller_node_waits_again),
         cmocka_unit_test(an_offer_whose_machines_hold_nothing_they_are_rented_for_is_left_alone),
         cmocka_unit_test(what_runs_on_a_node_that_shrinks_goes_on),
-        cmocka_unit_test(what_ends_before_the_machine_is_taken_goes_on),
-        cmocka_unit_test(what_does_not_end_in_time_is_stopped_at_once),
-        cmocka_unit_test(what_should_have_ended_is_stopped_before_the_machine_is_taken),
-        cmocka_unit_test(a_deadline_in_the_past_is_now),
         cmocka_unit_test(a_task_whose_stop_is_refused_goes_on_where_it_is),
         cmocka_unit_test(it_is_not_moved_again_before_the_engine_lets_it),
         cmocka_unit_test(on_a_machine_that_is_taken_the_stop_is_asked_for_again),

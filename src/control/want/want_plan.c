@@ -63,9 +63,15 @@ static uint32_t rent(struct state *state, const struct plan *plan, uint32_t begi
 /* Take the task from where it is; it is bound anew in a second pass, when all have left. */
 static void lift(struct state *state, uint32_t task)
 {
+    const uint32_t job = state->view.task.job[task];
+    const bool lingers = state->view.task.state[task] == TASK_RUNNING &&
+                         state->view.job.gang[job] && state->job_notes[job].lingering > 0;
+
     if (state->view.task.launches[task] > 0)
         state->stats.migrations++;
     state_unbind(state, task, state->view.now);
+    if (lingers) /* its gang does */
+        state_linger(state, task);
 }
 
 /* The rest of a gang of which a task moves starts again where it is. A gang that must not be moved has no
@@ -80,6 +86,8 @@ static void restart_gang(struct state *state, uint32_t job)
          task = view->task.sibling[task]) {
         if (view->task.state[task] != TASK_RUNNING)
             continue;
+        if (state->job_notes[job].lingering > 0)
+            state_linger(state, task);
         if (view_is_open(view, view->task.instance[task])) {
             state_restart(state, task);
         } else { /* it could end there, but not start again */

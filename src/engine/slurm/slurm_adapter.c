@@ -40,6 +40,7 @@ static struct engine_lags lags(const void *settings)
         .start_min_ms = 800,
         .start_max_ms = 2 * MSEC_PER_SEC,
         .news_ms = slurm->poll_ms / 2,
+        .stop_ms = slurm->stop_signal != NULL ? slurm->stop_grace_ms : 0,
     };
 }
 
