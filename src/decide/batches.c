@@ -12,7 +12,8 @@ enum { RUNTIME_BITS = 5 }; /* of a runtime that are compared: 16 steps between p
 
 /* A batch in the making. */
 struct draft {
-    msec_t about; /* the bits of the runtime that matter */
+    msec_t about;  /* the bits of the runtime that matter */
+    money_t price; /* of the shape alone */
     uint32_t shape;
     uint32_t apart;
     bool together;
@@ -46,6 +47,8 @@ static int order_of(const struct draft *a, const struct draft *b)
 {
     if (a->about != b->about)
         return a->about > b->about ? -1 : 1;
+    if (a->price != b->price)
+        return a->price > b->price ? -1 : 1;
     if (a->shape != b->shape)
         return a->shape < b->shape ? -1 : 1;
     if (a->apart != b->apart)
@@ -123,6 +126,7 @@ static uint32_t list_tasks(const struct view *view, struct drafts *drafts, uint3
         const msec_t runtime = runtime_of_task(view, task, RUNTIME_REMAINING);
         const struct draft key = {
             .about = about(runtime),
+            .price = view->shape_price[view->task.shape[task]],
             .shape = view->task.shape[task],
             .apart = view->job.spread[job] ? job : ROW_NONE,
             .together = view->job.gang[job] && view->job.task_count[job] > 1,

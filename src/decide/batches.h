@@ -3,10 +3,11 @@
  * batches.h - the tasks that wait, equal ones together.
  *
  * Tasks of one batch ask for the same, are expected to run about equally long and may be put side by
- * side, or not; so a decision is made once for all of them. The longest come first. No estimate is so
- * good that a sixteenth matters: so far two tasks of a batch may be apart.
+ * side, or not; so a decision is made once for all of them. The longest come first, and of these the dearest: what is
+ * small fills what they leave. No estimate is so good that a sixteenth matters: so far two tasks of a batch may be
+ * apart.
  *
- * Promises:  within a batch tasks are in the order of arrival; batches of equal length in the order of
+ * Promises:  within a batch tasks are in the order of arrival; batches of equal length and price in the order of
  *            their shapes.
  * Costs:     O(n + b log b) to build for n tasks that wait in b batches, and a sort of those batches whose tasks
  *            are not in the order of arrival.

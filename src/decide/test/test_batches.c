@@ -17,9 +17,9 @@ TEST(equal_tasks_are_one_batch_and_the_longest_come_first)
 
     assert_int_equal(batches.count, 3);
     assert_int_equal(batches.rows[0].runtime, 9 * SECOND);
-    assert_int_equal(batches.rows[1].left, 3);
-    assert_int_equal(batches.rows[1].shape, ONE_CPU);
-    assert_int_equal(batches.rows[2].shape, EIGHT_CPUS);
+    assert_int_equal(batches.rows[1].shape, EIGHT_CPUS); /* of equal length, the dearer one */
+    assert_int_equal(batches.rows[2].left, 3);
+    assert_int_equal(batches.rows[2].shape, ONE_CPU);
     yard_done(&yard);
 }
 
@@ -98,7 +98,7 @@ TEST(many_batches_are_told_apart)
     for (uint32_t i = 0; i < batches.count; i++) {
         assert_int_equal(batches.rows[i].left, 2);
         assert_true(i == 0 || batches.rows[i - 1].runtime > batches.rows[i].runtime ||
-                    batches.rows[i - 1].shape < batches.rows[i].shape);
+                    batches.rows[i - 1].shape > batches.rows[i].shape);
         tasks += batches.rows[i].left;
     }
     assert_int_equal(tasks, yard.view.task.waiting_count);
