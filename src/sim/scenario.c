@@ -495,7 +495,7 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
     static const char *const allowed[] = {
         "name",         "trace",  "catalogue", "interference", "unmeasured", "policies",
         "rounds",       "settle", "tick",      "estimates",    "noise",      "noise_side",
-        "default_rate", "seed",   "faults",    "limits",       NULL,
+        "default_rate", "seed",   "faults",    "limits",       "markets",    NULL,
     };
     static const char *const needed[] = { "trace", "catalogue", NULL };
     int rc = doc_expect(root, DOC_MAP, reterr);
@@ -522,6 +522,8 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
         rc = read_faults(root, arena, scenario, reterr);
     if (rc == 0)
         rc = read_limits(root, &scenario->run.control, reterr);
+    if (rc == 0)
+        rc = scenario_markets_read(root, arena, &scenario->markets, reterr);
     if (rc == 0)
         rc = read_seed(root, &scenario->run.seed, reterr);
     return rc;

@@ -33,6 +33,7 @@
 #include "policy/policy.h"
 #include "sim/contention.h"
 #include "sim/scenario_losses.h"
+#include "sim/scenario_markets.h"
 #include "sim/simulation.h"
 #include "sim/synthetic_doc.h"
 #include "trace/doc.h"
@@ -65,6 +66,7 @@ struct scenario {
     struct scenario_policy *policies; /* at least one */
     uint32_t policy_count;
     struct scenario_losses losses;
+    struct scenario_markets markets;
 
     /* Rhythm, estimates, faults and seed; what is missing comes from loaded_scenario_config. */
     struct sim_config run;

@@ -214,6 +214,8 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
         rc = load_trace(path, &loaded, reterr);
     if (rc == 0)
         rc = load_contention(path, &loaded, reterr);
+    if (rc == 0)
+        scenario_markets_apply(&loaded.scenario.markets, &loaded.trace);
     if (rc < 0) {
         loaded_scenario_done(&loaded);
         return rc;
@@ -236,9 +238,12 @@ int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct
 
     const int rc = draw_trace(loaded, reterr);
 
-    if (rc == 0)
-        bound_work(loaded);
-    return rc;
+    if (rc < 0)
+        return rc;
+    scenario_markets_apply(&loaded->scenario.markets, &loaded->trace);
+    shapes_bind(&loaded->trace.shapes, &loaded->catalogue);
+    bound_work(loaded);
+    return 0;
 }
 
 void loaded_scenario_done(struct loaded_scenario *loaded)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "trace/doc_value.h"
 #include "trace/input_text.h"
 #include "trace/number.h"
 
@@ -104,6 +105,33 @@ int market_words_read(const char *text, size_t length, struct market_words *ret,
     if (r.words.spot_for_ms > 0 && r.words.market != MARKET_RULE_SPOT)
         return error_set(reterr, -EINVAL, "'after' is for spot machines: give market=spot with it");
     *ret = r.words;
+    return 0;
+}
+
+int market_words_of(const struct doc_node *map, struct market_words *ret, struct error *reterr)
+{
+    static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
+    struct market_words words = { .spot_for_ms = 0 };
+    const char *market = NULL;
+    int rc = doc_get_text(map, "market", &market, reterr);
+
+    if (rc == 0 && market != NULL && !market_rule_read(market, strlen(market), &words.market))
+        rc =
+            error_set(reterr, -EINVAL, "line %u: 'market' must be any, spot or on-demand, not '%s'",
+                      map->line, text_excerpt(market, strlen(market)).text);
+    if (rc == 0)
+        rc = doc_get_duration(map, "after", some_time, &words.spot_for_ms, reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "within", some_time, &words.within_ms, reterr);
+    if (rc < 0)
+        return rc;
+    if (words.spot_for_ms > 0 && market == NULL)
+        words.market = MARKET_RULE_SPOT;
+    if (words.spot_for_ms > 0 && words.market != MARKET_RULE_SPOT)
+        return error_set(reterr, -EINVAL,
+                         "line %u: 'after' is for spot machines: give market: spot with it",
+                         map->line);
+    *ret = words;
     return 0;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "model/job_rules.h"
+#include "trace/doc.h"
 
 /* What was said, before it is known when the job arrives. */
 struct market_words {
@@ -34,6 +35,9 @@ const char *market_rule_name(enum market_rule rule);
 /* All words of the text, of which at least one is there. */
 int market_words_read(const char *text, size_t length, struct market_words *ret,
                       struct error *reterr);
+
+/* The keys 'market', 'after' and 'within' of a map that may have others. */
+int market_words_of(const struct doc_node *map, struct market_words *ret, struct error *reterr);
 
 /* The rules of a job that arrives then. */
 struct job_rules market_words_rules(const struct market_words *words, msec_t arrived_at);

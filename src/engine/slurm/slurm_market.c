@@ -20,9 +20,6 @@ static int read_market(const struct settings *in, const struct doc_node *map,
     static const char *const allowed[] = {
         "partition", "account", "market", "after", "within", NULL
     };
-    static const char *const markets[] = { "any", "spot", "on-demand", NULL };
-    static const struct doc_range some_time = { 1, LIMIT_TIME_MS };
-    int market = -1;
     int rc = doc_expect(map, DOC_MAP, in->reterr);
 
     if (rc == 0)
@@ -32,22 +29,8 @@ static int read_market(const struct settings *in, const struct doc_node *map,
     if (rc == 0)
         rc = settings_word(in, map, "account", &ret->account);
     if (rc == 0)
-        rc = settings_choice(in, map, "market", markets, &market);
-    if (rc == 0)
-        rc = doc_get_duration(map, "after", some_time, &ret->words.spot_for_ms, in->reterr);
-    if (rc == 0)
-        rc = doc_get_duration(map, "within", some_time, &ret->words.within_ms, in->reterr);
-    if (rc < 0)
-        return rc;
-    if (market >= 0)
-        ret->words.market = (enum market_rule)market;
-    else if (ret->words.spot_for_ms > 0)
-        ret->words.market = MARKET_RULE_SPOT;
-    if (ret->words.spot_for_ms > 0 && ret->words.market != MARKET_RULE_SPOT)
-        return error_set(in->reterr, -EINVAL,
-                         "line %u: 'after' is for spot machines: give market: spot with it",
-                         map->line);
-    return 0;
+        rc = market_words_of(map, &ret->words, in->reterr);
+    return rc;
 }
 
 int slurm_markets_read(const struct settings *in, const struct doc_node *map,

@@ -167,6 +167,61 @@ TEST(losses_of_single_offers_can_be_set)
     assert_string_equal(losses.series[0].file, "b.json");
 }
 
+TEST(jobs_without_rules_get_those_of_the_first_entry_that_is_for_them)
+{
+    const struct scenario scenario =
+        parse(NEEDED "markets:\n"
+                     "  - { user: ada, workload: fit, market: on-demand }\n"
+                     "  - { user: ada, after: 20m }\n"
+                     "  - { workload: fit, within: 2h }\n");
+    const struct shape_demand demand = { FAMILY_NONE, { { 1000, 0, 0 } } };
+    static const struct {
+        const char *user;
+        const char *workload;
+        struct job_rules expected;
+    } cases[] = {
+        { "ada", "fit", { MARKET_RULE_SAFE, 0, 0 } },
+        { "ada", "run", { MARKET_RULE_SPOT, 1200000, 0 } },
+        { "bob", "fit", { MARKET_RULE_ANY, 0, 7205000 } },
+        { "bob", "run", { MARKET_RULE_ANY, 0, 0 } },
+        { "bob", "own", { MARKET_RULE_SPOT, 0, 0 } },
+    };
+    enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+    struct trace trace;
+
+    trace_init(&trace);
+    for (size_t i = 0; i < CASES; i++) {
+        const struct shape_spec spec = { .name = cases[i].workload,
+                                         .workload = cases[i].workload,
+                                         .demands = &demand,
+                                         .demand_count = 1 };
+        struct trace_job job = {
+            .id = i,
+            .name = names_add(&trace.names, "job", 3),
+            .user = names_add(&trace.users, cases[i].user, strlen(cases[i].user)),
+            .shape = shapes_add(&trace.shapes, &spec),
+            .task_count = 1,
+            .arrival_ms = 5000,
+        };
+
+        if (i + 1 == CASES) { /* it has one of its own */
+            job.rules.market = MARKET_RULE_SPOT;
+            job.shape = shapes_by_market(&trace.shapes, job.shape);
+        }
+        trace_add_job(&trace, &job);
+    }
+    scenario_markets_apply(&scenario.markets, &trace);
+    for (size_t i = 0; i < CASES; i++) {
+        const struct trace_job *job = &trace.jobs[i];
+
+        assert_int_equal(job->rules.market, cases[i].expected.market);
+        assert_int_equal(job->rules.spot_for_ms, cases[i].expected.spot_for_ms);
+        assert_int_equal(job->rules.deadline, cases[i].expected.deadline);
+        assert_int_equal(trace.shapes.rows[job->shape].by_market, job_has_rules(&job->rules));
+    }
+    trace_done(&trace);
+}
+
 TEST(estimates_come_from_the_source_that_was_named)
 {
     assert_int_equal(parse(NEEDED "estimates: user\n").run.estimates, SIM_ESTIMATES_USER);
@@ -260,6 +315,11 @@ TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
         { NEEDED "faults: { refuse: 1 }\n", "line 3: 'refuse' must be a number from 0 to 0.99" },
         { NEEDED "faults: { slow_factor: 0 }\n",
           "line 3: 'slow_factor' must be a whole number from 1 to 1000, not '0'" },
+        { NEEDED "markets: [ { market: cheap } ]\n",
+          "line 3: 'market' must be any, spot or on-demand, not 'cheap'" },
+        { NEEDED "markets: [ { market: any, after: 5m } ]\n",
+          "line 3: 'after' is for spot machines: give market: spot with it" },
+        { NEEDED "markets: [ { partition: a } ]\n", "line 3: unknown key 'partition'" },
         { NEEDED "faults: { loose: 1h }\n", "line 3: unknown key 'loose'" },
         { "catalogue: a\ntrace: { gap: 1s }\n", "line 2: 'trace' lacks the key 'tasks'" },
         { "catalogue: a\ntrace: { tasks: 5 }\n", "line 2: 'trace' needs either 'gap'" },
@@ -519,6 +579,7 @@ int main(void)
         RUN(decisions_come_by_events_if_the_scenario_says_so),
         RUN(every_fault_can_be_set),
         RUN(losses_of_single_offers_can_be_set),
+        RUN(jobs_without_rules_get_those_of_the_first_entry_that_is_for_them),
         RUN(estimates_come_from_the_source_that_was_named),
         RUN(a_trace_can_be_drawn_from_a_mix),
         RUN(what_is_wrong_is_said_with_its_line_and_what_would_be_right),
