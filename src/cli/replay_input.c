@@ -6,9 +6,13 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "sim/work_bound.h"
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
 #include "trace/jobs_csv.h"
+
+/* Steps that are spent on the bound of the work: at most a second or two, once. */
+enum { BOUND_NODES = 4000000 };
 
 /* ---- machines ---- */
 
@@ -228,6 +232,7 @@ int replay_input_load(const struct replay_source *source, struct replay_input *r
     }
     *ret = input;
     shapes_bind(&ret->trace.shapes, &ret->catalogue); /* it has moved */
+    ret->work_bound = work_bound(&ret->trace, &ret->catalogue, NULL, BOUND_NODES);
     return 0;
 }
 

@@ -52,6 +52,7 @@ struct replay_input {
     struct replay_reason left_out[REPLAY_REASONS_MAX];
     uint32_t reason_count;
     uint32_t still_running;  /* jobs that had not ended: replayed as far as they ran */
+    money_t work_bound;      /* see sim/work_bound.h */
     int64_t start_s;         /* of the trace's zero, since 1970; -1: unknown */
     struct wait_stats waits; /* as it was */
 };

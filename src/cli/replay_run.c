@@ -116,6 +116,7 @@ int replay_run(const struct replay_input *input, const struct replay_rhythm *rhy
         .estimates = rhythm->estimates,
         .default_rate = 0.95,
         .seed = 1,
+        .work_bound = input->work_bound,
         .on_progress = on_progress,
         .on_settled = on_settled,
         .on_job_done = on_job_done,

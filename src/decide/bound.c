@@ -29,12 +29,13 @@ static void shares_of(const struct res *demand, const struct res *capacity, doub
                         : 0;
 }
 
-/* Keep the lower one of price x weighted share, for each choice of weights. */
-static void lower(double *least, double price, const double *share)
+void bound_lower(double *least, double price, const struct res *demand, const struct res *capacity)
 {
     int weight[RES_KINDS] = { 0 };
+    double share[RES_KINDS];
     uint32_t point = 0;
 
+    shares_of(demand, capacity, share);
     weight[RES_KINDS - 1] = BOUND_GRID;
     do {
         double sum = 0;
@@ -60,13 +61,10 @@ void bound_add(struct bound_sums *sums, const struct catalogue *catalogue,
     for (uint32_t i = 0; i < BOUND_POINTS; i++)
         least[i] = HUGE_VAL;
     for (uint32_t offer = 0; offer < offer_count; offer++) {
-        double share[RES_KINDS];
-
-        if (!shape_fits_offer(shapes, demand->shape, catalogue, offer))
-            continue;
-        shares_of(shape_demand_at(shapes, demand->shape, catalogue, offer),
-                  &catalogue_type_of(catalogue, offer)->capacity, share);
-        lower(least, (double)price[offer], share);
+        if (shape_fits_offer(shapes, demand->shape, catalogue, offer))
+            bound_lower(least, (double)price[offer],
+                        shape_demand_at(shapes, demand->shape, catalogue, offer),
+                        &catalogue_type_of(catalogue, offer)->capacity);
     }
     for (uint32_t i = 0; i < BOUND_POINTS; i++)
         sums->sum[i] += least[i] < HUGE_VAL ? demand->amount * least[i] : 0;

@@ -51,6 +51,10 @@ void bound_add(struct bound_sums *sums, const struct catalogue *catalogue,
                const struct shapes *shapes, const money_t *price, uint32_t offer_count,
                const struct bound_demand *demand);
 
+/* The part of one offer: 'least', which has BOUND_POINTS, gets the lower one of itself and of price x weighted share
+ * for each choice of weights. */
+void bound_lower(double *least, double price, const struct res *demand, const struct res *capacity);
+
 money_t bound_end(const struct bound_sums *sums);
 
 #endif

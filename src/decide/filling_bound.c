@@ -8,7 +8,7 @@
 #include "decide/filling_bound_price.h"
 
 /* How far above its price a filling must be worth to be of interest, from coarse to fine. */
-static const double margins[] = { 0.02, 0.003, 0.0001 };
+static const double margins[] = { 0.003, 0.0001 };
 
 enum {
     MARGINS = sizeof(margins) / sizeof(margins[0]),
@@ -28,6 +28,7 @@ struct program {
     struct filling_offer *offers;
     uint32_t offer_count;
     struct filling_rates rates;
+    double (*least)[BOUND_POINTS]; /* per row, of the bound by resources: see bound.h */
 };
 
 /*
@@ -97,11 +98,13 @@ static void gather_offer(struct program *program, uint32_t offer)
     for (uint32_t row = 0; row < program->rows; row++) {
         const uint32_t shape = shape_of(program, row);
 
-        if (shape_fits_offer(input->shapes, shape, input->catalogue, offer))
-            items[count++] =
-                (struct filling_item){ .row = row,
-                                       .demand = *shape_demand_at(input->shapes, shape,
-                                                                  input->catalogue, offer) };
+        if (!shape_fits_offer(input->shapes, shape, input->catalogue, offer))
+            continue;
+        items[count] = (struct filling_item){
+            .row = row, .demand = *shape_demand_at(input->shapes, shape, input->catalogue, offer)
+        };
+        bound_lower(program->least[row], (double)input->price[offer], &items[count++].demand,
+                    &catalogue_type_of(input->catalogue, offer)->capacity);
     }
     if (count > 0)
         program->offers[program->offer_count++] =
@@ -257,7 +260,10 @@ struct filling_search {
     struct filling_bound bound;
     enum phase phase;
     uint32_t at;        /* the demand or offer that comes next, or how often the mix was improved */
-    double *value;      /* per row */
+    double *outer;      /* per row: the master's prices */
+    double *centre;     /* per row: the best valid ones so far */
+    double *value;      /* per row: those that fillings are sought at, between the two */
+    double pull;        /* how near to the centre: 1 there, 0 at the master's */
     uint64_t node_most; /* of one search, now */
     uint32_t margin;
     bool is_new; /* the last round found something */
@@ -291,6 +297,32 @@ static void look_at_demand(struct filling_search *search)
     enter(search, program->rows > 0 && gather_classes(program) ? PHASE_OFFERS : PHASE_ENDED);
     chain_offers(program);
     program->offers = ARENA_ARRAY(program->arena, struct filling_offer, program->offers_known);
+    program->least = arena_alloc(program->arena, program->rows, sizeof(*program->least));
+    for (uint32_t row = 0; row < program->rows; row++) {
+        for (uint32_t i = 0; i < BOUND_POINTS; i++)
+            program->least[row][i] = HUGE_VAL;
+    }
+}
+
+/* The centre at first: the prices of the bound by resources. */
+static void take_resources(struct filling_search *search)
+{
+    const struct program *program = &search->program;
+    uint32_t best = 0;
+    double most = -1;
+
+    for (uint32_t i = 0; i < BOUND_POINTS; i++) {
+        double sum = 0;
+
+        for (uint32_t row = 0; row < program->rows; row++)
+            sum += program->amount[row] * program->least[row][i];
+        if (sum > most) {
+            most = sum;
+            best = i;
+        }
+    }
+    for (uint32_t row = 0; row < program->rows; row++)
+        search->centre[row] = program->least[row][best];
 }
 
 static void look_at_offer(struct filling_search *search)
@@ -299,7 +331,7 @@ static void look_at_offer(struct filling_search *search)
     const uint64_t rows = program->rows;
 
     if (search->at < program->offers_known) {
-        search->spent += rows / 8 + 1;
+        search->spent += rows + 1;
         if (!is_needless(program, search->at))
             gather_offer(program, search->at);
         search->at++;
@@ -308,8 +340,12 @@ static void look_at_offer(struct filling_search *search)
         return;
     }
     master_init(&search->master, program->arena, program->rows, program->amount, program->alone);
+    search->outer = ARENA_ARRAY(program->arena, double, program->rows);
+    search->centre = ARENA_ARRAY(program->arena, double, program->rows);
     search->value = ARENA_ARRAY(program->arena, double, program->rows);
     search->node_most = NODES_FIRST;
+    search->pull = 1;
+    take_resources(search);
     enter(search, PHASE_SOLVE);
 }
 
@@ -338,12 +374,21 @@ static void improve_mix(struct filling_search *search)
         search->at++;
         return;
     }
-    if (!take_values(&search->master, search->value) && search->is_new) {
+    if (!take_values(&search->master, search->outer) && search->is_new) {
         search->phase = PHASE_ENDED; /* rounding: what was found does not help */
         return;
     }
+    for (uint32_t row = 0; row < rows; row++)
+        search->value[row] =
+            search->pull * search->centre[row] + (1 - search->pull) * search->outer[row];
     search->round = (struct round){ .excess = 1, .is_finished = true };
     enter(search, PHASE_PRICE);
+}
+
+/* At prices that are known to be valid nothing is worth more than its price. */
+static double margin_of(const struct filling_search *search)
+{
+    return search->pull < 1 ? margins[search->margin] : margins[MARGINS - 1];
 }
 
 /* Look for the most valuable filling of an offer. */
@@ -359,7 +404,7 @@ static void price_offer(struct filling_search *search, const struct filling_offe
     filling_price(&(struct filling_question){ .offer = offer,
                                               .rates = &search->program.rates,
                                               .value = search->value,
-                                              .above = offer->price * (1 + margins[search->margin]),
+                                              .above = offer->price * (1 + margin_of(search)),
                                               .node_most = left < search->node_most
                                                                ? left
                                                                : search->node_most },
@@ -388,8 +433,22 @@ static void take_duals(struct filling_search *search)
     if (sum <= search->best)
         return;
     search->best = sum;
-    for (uint32_t row = 0; row < program->rows; row++)
-        search->bound.dual[program->demand_of[row]] = search->value[row] / search->round.excess;
+    for (uint32_t row = 0; row < program->rows; row++) {
+        search->centre[row] = search->value[row] / search->round.excess;
+        search->bound.dual[program->demand_of[row]] = search->centre[row];
+    }
+}
+
+/* The next prices are sought nearer to the master's: at once when the first are known, and when nothing was found. */
+static void loosen(struct filling_search *search)
+{
+    const double tightest = 0.8;
+    const double loosest = 0.1;
+
+    if (search->pull > tightest)
+        search->pull = tightest;
+    else if (!search->round.found)
+        search->pull = search->pull > loosest ? search->pull / 2 : 0;
 }
 
 static void end_round(struct filling_search *search)
@@ -402,6 +461,8 @@ static void end_round(struct filling_search *search)
     search->is_new = round->found;
     if (search->bound.nodes >= input->node_most)
         search->phase = PHASE_ENDED;
+    else if (search->pull > 0)
+        loosen(search);
     else if (!round->found && round->is_finished && ++search->margin == MARGINS)
         search->phase = PHASE_ENDED;
     else if (!round->found && !round->is_finished)

@@ -11,7 +11,9 @@
  * There are too many fillings to list, so they are generated: solve the program over those known
  * (filling_bound_master.h), look for the filling that is worth most at the dual prices, offer by offer
  * (filling_bound_price.h), add it, repeat. The search may stop anywhere, and then still knows a value that
- * no filling exceeds: the duals, divided by the largest such excess over a price, are valid prices.
+ * no filling exceeds: the duals, divided by the largest such excess over a price, are valid prices. The duals of
+ * the first mixes are wild, so fillings are sought at prices between them and the best valid ones so far, which
+ * are those of the bound by resources at first; what is worth too much there is worth too much at the duals.
  *
  * Promises:  a true lower bound whenever it stops, for free moves, free boots and any delay, if rates are
  *            products of pairs, none above 1. Same input, same answer, to the bit, in pieces of any size.

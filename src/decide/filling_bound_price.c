@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -129,7 +130,7 @@ static void gather_items(struct search *search, struct arena *arena)
     search->first[search->classes] = search->item_count;
 }
 
-static double share_of(const struct search *search, uint32_t item, const int *weight)
+static double share_of(const struct search *search, uint32_t item, const double *weight)
 {
     const struct res *capacity = &search->question->offer->capacity;
     const struct res *demand = &search->items[item].demand;
@@ -137,15 +138,14 @@ static double share_of(const struct search *search, uint32_t item, const int *we
 
     for (int kind = 0; kind < RES_KINDS; kind++) {
         if (capacity->amount[kind] > 0)
-            share += (double)weight[kind] / GRID * (double)demand->amount[kind] /
-                     (double)capacity->amount[kind];
+            share += weight[kind] * (double)demand->amount[kind] / (double)capacity->amount[kind];
     }
     return share;
 }
 
 /* The least charge at which no item, alone and undisturbed, is worth more than its share; and what
  * the smallest share says about the number of tasks. */
-static double full_charge(struct search *search, const int *weight)
+static double full_charge(struct search *search, const double *weight)
 {
     double charge = 0;
     double least = 1;
@@ -168,7 +168,7 @@ static double full_charge(struct search *search, const int *weight)
 /* The weightings with the lowest charges, lowest first. */
 struct weighting {
     double charge;
-    int weight[RES_KINDS];
+    double weight[RES_KINDS]; /* add up to 1 */
 };
 
 static void keep_lowest(struct weighting *kept, uint32_t *count, const struct weighting *fresh)
@@ -216,18 +216,56 @@ static void add_toll(struct search *search, struct arena *arena, const struct we
     }
 }
 
+/* The weighting with 'step' moved from one kind to the other, if that charges less. */
+static bool shift(struct search *search, struct weighting *best, int from, int to, double step)
+{
+    struct weighting next = *best;
+
+    if (next.weight[from] < step)
+        return false;
+    next.weight[from] -= step;
+    next.weight[to] += step;
+    next.charge = full_charge(search, next.weight);
+    if (next.charge >= best->charge)
+        return false;
+    *best = next;
+    return true;
+}
+
+/* Go downhill from a weighting of the grid, in ever smaller steps. */
+static void refine(struct search *search, struct weighting *best)
+{
+    for (double step = 0.5 / GRID; step > 0.001; step /= 2) {
+        bool moved = true;
+
+        while (moved) {
+            moved = false;
+            for (int from = 0; from < RES_KINDS; from++) {
+                for (int to = 0; to < RES_KINDS; to++)
+                    moved |= from != to && shift(search, best, from, to, step);
+            }
+        }
+    }
+}
+
 static void make_tolls(struct search *search, struct arena *arena)
 {
     struct weighting kept[TOLLS];
-    struct weighting each = { .weight = { 0 } };
+    int weight[RES_KINDS] = { 0 };
     uint32_t count = 0;
 
     search->count_max = UINT32_MAX;
-    each.weight[RES_KINDS - 1] = GRID;
+    weight[RES_KINDS - 1] = GRID;
     do {
+        struct weighting each;
+
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            each.weight[kind] = (double)weight[kind] / GRID;
         each.charge = full_charge(search, each.weight);
         keep_lowest(kept, &count, &each);
-    } while (next_weights(each.weight));
+    } while (next_weights(weight));
+    if (count > 0)
+        refine(search, &kept[0]);
     for (uint32_t i = 0; i < count; i++) {
         for (int k = 0; k < CHARGES; k++)
             add_toll(search, arena, &kept[i], 1.0 - k / 10.0);
@@ -480,6 +518,82 @@ static void choose_number(struct search *search, uint32_t cls)
     search->number[cls] = 0;
 }
 
+/*
+ * Where nobody disturbs anybody numbers do not matter: a knapsack by falling worth of a share, which begins with the
+ * greedy filling. What is still to come is worth no more for its share than the next item.
+ */
+
+static double density(const struct search *search, uint32_t item)
+{
+    return worth_at(search, item, 1) / search->tolls[0].share[item];
+}
+
+static int compare_density(const void *left, const void *right, void *context)
+{
+    const uint32_t a = *(const uint32_t *)left;
+    const uint32_t b = *(const uint32_t *)right;
+    const double more = density(context, a) - density(context, b);
+
+    return more > 0 ? -1 : more < 0 ? 1 : (a > b) - (a < b);
+}
+
+/* Fill what is free with the items from 'order[at]' on. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as there are kinds of tasks, FILLING_ROWS_MAX at the most */
+static void fill_freely(struct search *search, const uint32_t *order, uint32_t at,
+                        const struct res *free, double free_share, double worth)
+{
+    while (at < search->item_count && fitting(&search->items[order[at]].demand, free, 1) == 0)
+        at++;
+    search->answer->nodes++;
+    if (at == search->item_count) {
+        if (worth > search->above)
+            take_best(search, worth);
+        return;
+    }
+
+    const uint32_t item = order[at];
+    const double each = worth_at(search, item, 1);
+    const double share = search->tolls[0].share[item];
+    const double next =
+        at + 1 < search->item_count ? density(search, order[at + 1]) : 0; /* at the most */
+
+    for (uint32_t left = fitting(&search->items[item].demand, free, UINT32_MAX - 1) + 1; left > 0;
+         left--) {
+        const uint32_t count = left - 1;
+        const double most = worth + count * each + (free_share - count * share) * next;
+        struct res rest = *free;
+
+        if (most <= search->above)
+            break; /* fewer of it are worth less still */
+        if (is_spent(search)) {
+            give_up(search, most);
+            break;
+        }
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            rest.amount[kind] -= count * search->items[item].demand.amount[kind];
+        search->taken[item] = count;
+        fill_freely(search, order, at + 1, &rest, free_share - count * share, worth + count * each);
+    }
+    search->taken[item] = 0;
+}
+
+static void choose_freely(struct search *search, struct arena *arena)
+{
+    uint32_t *order = ARENA_ARRAY(arena, uint32_t, search->item_count);
+
+    for (uint32_t i = 0; i < search->item_count; i++)
+        order[i] = i;
+    qsort_r(order, search->item_count, sizeof(*order), compare_density, search);
+    search->rate_now = search->pace;
+    fill_freely(search, order, 0, &search->question->offer->capacity, 1, 0);
+}
+
+/* Whether there is one class, and it does not disturb itself. */
+static bool is_undisturbed(const struct search *search)
+{
+    return search->classes == 1 && search->rates->rate[0] >= 1 && search->toll_count > 0;
+}
+
 void filling_price(const struct filling_question *question, struct arena *arena,
                    struct filling_answer *ret)
 {
@@ -508,7 +622,10 @@ void filling_price(const struct filling_question *question, struct arena *arena,
     search.taken = ARENA_ARRAY(arena, uint32_t, search.item_count);
     for (uint32_t i = 0; i < classes; i++)
         search.pace[i] = 1;
-    choose_number(&search, 0);
+    if (is_undisturbed(&search))
+        choose_freely(&search, arena);
+    else
+        choose_number(&search, 0);
     if (ret->best > ret->most)
         ret->most = ret->best;
 }

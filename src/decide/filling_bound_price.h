@@ -7,7 +7,10 @@
  * numbers that are worth a look, rates are fixed, and which rows the tasks are of is a knapsack with a
  * number of places per class.
  *
- * Both prune by one argument. Weigh the kinds of resources, so that the shares of a machine's tasks add up
+ * Where nobody disturbs anybody there is one class, and numbers do not matter: that is a knapsack alone, which
+ * begins with the greedy filling.
+ *
+ * All prune by one argument. Weigh the kinds of resources, so that the shares of a machine's tasks add up
  * to at most 1, and charge t for the whole machine: then a filling is worth at most t, plus for each task
  * its price x rate less t x share. What is still to come has no higher rates than now. This holds for any
  * weights and any t; several are tried.
