@@ -62,6 +62,7 @@ const char *daemon_judge_name(enum daemon_judge judge)
         [JUDGE_LOST_JOB] = "lost-job", [JUDGE_LEFT_OVER] = "left-over",
         [JUDGE_BOOKS] = "books",       [JUDGE_IDLE] = "idle",
         [JUDGE_STUCK] = "stuck",       [JUDGE_BOUND] = "bound",
+        [JUDGE_MARKET] = "market",
     };
 
     return names[judge];
@@ -591,6 +592,7 @@ static void on_start(void *context, const struct fake_job *job)
     sim->out->starts++;
     sim_trace(sim, "   slurm: job %u starts on st-%" PRIu64 ", run %u, start %u", job->id,
               job->nodes[0], job->run, job->starts);
+    sim_judge_market(sim, job);
 }
 
 static void on_end(void *context, const struct fake_job *job, const char *how)

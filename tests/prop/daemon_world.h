@@ -62,6 +62,7 @@ enum daemon_judge {
     JUDGE_IDLE,
     JUDGE_STUCK,
     JUDGE_BOUND,
+    JUDGE_MARKET,
     JUDGES,
 };
 
@@ -74,7 +75,9 @@ struct daemon_outcome {
     uint32_t starts;
     uint32_t machines;
     uint32_t kills;
-    uint32_t bounds; /* above zero, that the daemon found */
+    uint32_t ruled_spot; /* first starts of jobs that ask for a market, on spot machines */
+    uint32_t ruled_safe; /* and on others */
+    uint32_t bounds;     /* above zero, that the daemon found */
     uint64_t turns;
     uint64_t lines;
     uint64_t digest; /* of all lines */

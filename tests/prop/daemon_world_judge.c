@@ -46,6 +46,42 @@ void sim_judge_rent(struct sim *sim, uint64_t key, uint32_t count, const char *o
     }
 }
 
+static bool has_fault(const struct sim *sim, enum daemon_fault fault)
+{
+    return (sim->out->faults >> fault & 1) != 0;
+}
+
+static bool is_spot(const struct sim *sim, uint64_t key)
+{
+    for (uint32_t row = 0; row < local_world_machine_count(sim->cloud); row++) {
+        const struct local_machine *machine = local_world_machine(sim->cloud, row);
+
+        if (machine->key == key && machine->offer < sim->catalogue.offer_count)
+            return sim->catalogue.offers[machine->offer].market == MARKET_SPOT;
+    }
+    return false;
+}
+
+/* Only of the first run, as Slurm may start later ones by itself. Its clock counts in seconds. */
+void sim_judge_market(struct sim *sim, const struct fake_job *job)
+{
+    if (job->market == FAKE_ANY_MARKET || job->run > 0 || job->starts > 1 || job->by_operator > 0)
+        return;
+    for (uint32_t i = 0; i < job->nodes_count; i++) {
+        const bool on_spot = is_spot(sim, job->nodes[i]);
+
+        sim->out->ruled_spot += on_spot;
+        sim->out->ruled_safe += !on_spot;
+        if (job->market == FAKE_ON_DEMAND && on_spot)
+            sim_fail(sim, JUDGE_MARKET, "job %u is for on demand and starts on st-%" PRIu64,
+                     job->id, job->nodes[i]);
+        if (job->market == FAKE_SPOT_FIRST && !on_spot && !has_fault(sim, FAULT_CLOCK) &&
+            sim->now < job->submitted_at + (FAKE_SPOT_S - 2) * MSEC_PER_SEC)
+            sim_fail(sim, JUDGE_MARKET, "job %u is for spot first and starts on st-%" PRIu64,
+                     job->id, job->nodes[i]);
+    }
+}
+
 static void judge_limit(struct sim *sim)
 {
     const bool is_fresh = sim->now - sim->limit_changed_at < reload_ms && sim->limit_changed_at > 0;
@@ -239,11 +275,6 @@ static money_t booked(sqlite3_stmt *ask, uint64_t key)
         sum = sqlite3_column_int64(ask, 0);
     (void)sqlite3_reset(ask);
     return sum;
-}
-
-static bool has_fault(const struct sim *sim, enum daemon_fault fault)
-{
-    return (sim->out->faults >> fault & 1) != 0;
 }
 
 /*

@@ -176,6 +176,7 @@ void sim_script_tick(struct sim *sim);
 /* daemon_world_judge.c */
 void sim_judge_instant(struct sim *sim);
 void sim_judge_rent(struct sim *sim, uint64_t key, uint32_t count, const char *offer);
+void sim_judge_market(struct sim *sim, const struct fake_job *job); /* it starts */
 void sim_judge_return(struct sim *sim, uint64_t key);
 void sim_judge_end(struct sim *sim);
 bool sim_is_over(struct sim *sim);

@@ -128,6 +128,15 @@ static struct fake_job draw_job(struct sim *sim, uint32_t index)
     return job;
 }
 
+/* In every third seed half of the jobs ask for a market. From the seed itself: nothing else is drawn differently. */
+static enum fake_market draw_market(uint64_t seed, uint32_t index)
+{
+    const uint64_t drawn = map_mix(seed * JOBS_DRAWN_MAX + index);
+
+    return seed % 3 == 0 && drawn % 2 == 0 ? (enum fake_market)(1 + drawn / 2 % FAKE_DEADLINE)
+                                           : FAKE_ANY_MARKET;
+}
+
 static void draw_load(struct sim *sim)
 {
     msec_t at = sim->now + sim_between(sim, 0, 5000);
@@ -135,6 +144,7 @@ static void draw_load(struct sim *sim)
     sim->jobs_drawn = (uint32_t)sim_between(sim, 3, sim_below(sim, 4) == 0 ? JOBS_DRAWN_MAX : 14);
     for (uint32_t i = 0; i < sim->jobs_drawn; i++) {
         sim->jobs[i] = draw_job(sim, i);
+        sim->jobs[i].market = draw_market(sim->seed, i);
         sim->submits[i] = at;
         if (sim_below(sim, 3) == 0) /* they come in bursts */
             at += sim_between(sim, 100, 60000);

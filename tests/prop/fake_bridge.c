@@ -151,6 +151,24 @@ static void put_identity(const struct fake_job *job, struct line_text *out)
     line_text_string(out, "partition", "cloud");
 }
 
+static void put_comment(const struct fake_job *job, struct line_text *out)
+{
+    static const char *const words[] = {
+        [FAKE_ANY_MARKET] = "",
+        [FAKE_ON_DEMAND] = "stint:market=on-demand",
+        [FAKE_SPOT_FIRST] = "stint:market=spot,after=30s",
+        [FAKE_DEADLINE] = "stint:within=5m",
+    };
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "%s%s%s", job->may_move ? "stint:move" : "",
+                   job->may_move && job->market != FAKE_ANY_MARKET ? " " : "", words[job->market]);
+    if (text[0] != '\0')
+        line_text_prose(out, "user_comment", text);
+}
+
+_Static_assert(FAKE_SPOT_S == 30, "the text above names it");
+
 /* As slurm_record_job() writes it; without the priority its hash is returned. */
 static uint64_t write_job(const struct fake_bridge *bridge, const struct fake_job *job,
                           struct line_text *out)
@@ -191,8 +209,7 @@ static uint64_t write_job(const struct fake_bridge *bridge, const struct fake_jo
         (void)snprintf(text, sizeof(text), "comment %u", job->comment);
         line_text_prose(out, "comment", text);
     }
-    if (job->may_move)
-        line_text_prose(out, "user_comment", "stint:move");
+    put_comment(job, out);
 
     const uint64_t hash = hash_of(out->text + begin, out->size - begin);
 

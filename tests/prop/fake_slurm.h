@@ -32,6 +32,10 @@ enum fake_phase { FAKE_WAITING, FAKE_RUNNING, FAKE_ENDED };
 enum fake_hold { FAKE_FREE, FAKE_BY_PLUGIN, FAKE_BY_USER, FAKE_BY_ADMIN };
 enum fake_end { FAKE_COMPLETED, FAKE_CANCELLED, FAKE_NODE_FAIL };
 
+/* What a comment says of markets: on demand only; spot first, on demand after FAKE_SPOT_S; a deadline. */
+enum fake_market { FAKE_ANY_MARKET, FAKE_ON_DEMAND, FAKE_SPOT_FIRST, FAKE_DEADLINE };
+enum { FAKE_SPOT_S = 30 };
+
 struct fake_job {
     uint32_t id;
     uint32_t array; /* 0: it is none */
@@ -47,7 +51,8 @@ struct fake_job {
     msec_t runtime;
     bool may_requeue;
     bool may_move;
-    uint32_t depends_on; /* 0: on none any more */
+    enum fake_market market; /* that its comment asks for */
+    uint32_t depends_on;     /* 0: on none any more */
 
     enum fake_phase phase;
     enum fake_end end;

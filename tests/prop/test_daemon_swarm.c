@@ -28,6 +28,8 @@ static char folder[64];
 static uint32_t failed_count[JUDGES];
 static uint64_t first_failed[JUDGES];
 static uint64_t all_bounds; /* that were judged */
+static uint64_t ruled_spot; /* first starts of jobs that ask for a market */
+static uint64_t ruled_safe;
 static uint32_t happened[FAULT_KINDS];
 static uint64_t all_failed;
 
@@ -59,6 +61,8 @@ static void run(uint64_t seed, uint32_t telling, bool traces, struct daemon_outc
     }
     all_failed += any;
     all_bounds += out->bounds;
+    ruled_spot += out->ruled_spot;
+    ruled_safe += out->ruled_safe;
     for (int kind = 0; kind < FAULT_KINDS; kind++)
         happened[kind] += out->happened[kind];
 }
@@ -181,6 +185,12 @@ TEST(machines_never_cost_less_than_the_bound_says)
     assert_true(all_bounds > SWARM_SEEDS);
 }
 
+TEST(no_job_starts_in_a_market_that_its_comment_forbids)
+{
+    check_judge(JUDGE_MARKET);
+    assert_true(ruled_spot > 0 && ruled_safe > 0);
+}
+
 TEST(every_kind_of_trouble_was_met)
 {
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
@@ -214,6 +224,7 @@ static int test(void)
         RUN(no_machine_is_paid_for_without_work_for_long),
         RUN(every_run_ends),
         RUN(machines_never_cost_less_than_the_bound_says),
+        RUN(no_job_starts_in_a_market_that_its_comment_forbids),
         RUN(every_kind_of_trouble_was_met),
         RUN(the_same_seed_goes_the_same_way_to_the_line),
     };
