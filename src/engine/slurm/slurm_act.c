@@ -12,8 +12,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +21,9 @@
 #include "base/mem.h"
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_record.h"
+#include "engine/slurm/slurm_release.h"
 
-enum { RELEASE_THREADS = 4, STOPPED_S = 2 };
+enum { RELEASE_THREADS = 4, STOPPED_S = 2, PARTITION_TRIES = 30 };
 
 /* Above what any of Slurm's plugins gives, below its words for "none" and "no limit". */
 #define PLACED_PRIORITY 0xfffff000U
@@ -50,9 +49,6 @@ bool slurm_act_is_unsure(int code)
     case SLURMCTLD_COMMUNICATIONS_SEND_ERROR:
     case SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR:
-    case SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH:
-    case SLURM_PROTOCOL_SOCKET_IMPL_NEGATIVE_RECV_LENGTH:
-    case SLURM_PROTOCOL_SOCKET_IMPL_NOT_ALL_DATA_SENT:
     case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
     case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT:
     case ESLURM_IN_STANDBY_MODE:
@@ -63,7 +59,7 @@ bool slurm_act_is_unsure(int code)
     case EPIPE:
         return true;
     default:
-        return false;
+        return slurm_release_is_unsure(code);
     }
 }
 
@@ -146,7 +142,7 @@ static int take_look(const struct slurm_watch *watch, const char *job, uint32_t 
         *ret = look;
         return 0;
     }
-    if (slurm_load_job(&look.all, ref.id, SHOW_ALL | SHOW_DETAIL) != 0)
+    if (slurm_release_load_job(&look.all, ref.id, SHOW_ALL | SHOW_DETAIL) != 0)
         return refuse(errno, reterr);
     look.job = pick(look.all, ref);
 
@@ -182,20 +178,34 @@ static char *unconst(const char *text)
     return pun.out;
 }
 
-static int update(job_desc_msg_t *wish, const char *job, struct error *reterr)
+static int update_once(job_desc_msg_t *wish, struct error *reterr)
 {
     job_array_resp_msg_t *answers = NULL;
-
-    wish->job_id_str = unconst(job);
     const int code = slurm_update_job2(wish, &answers);
 
     return take_answers(code, answers, reterr);
 }
 
+/* Without slurmdbd, slurmctld 24.11 and 26.05 answer a change of the partition with whatever error its thread had
+ * last, mostly this one, and do nothing. Another thread may do it. */
+static int update(job_desc_msg_t *wish, const char *job, struct error *reterr)
+{
+    const struct timespec pause = { .tv_nsec = 100000000 };
+
+    wish->job_id_str = unconst(job);
+    int code = update_once(wish, reterr);
+
+    for (int i = 0; code == EAGAIN && wish->partition != NULL && i < PARTITION_TRIES; i++) {
+        (void)nanosleep(&pause, NULL);
+        code = update_once(wish, reterr);
+    }
+    return code;
+}
+
 static bool is_same_nodes(const char *one, const char *other)
 {
-    hostlist_t a = slurm_hostlist_create(one);
-    hostlist_t b = slurm_hostlist_create(other);
+    slurm_hosts_t a = slurm_hostlist_create(one);
+    slurm_hosts_t b = slurm_hostlist_create(other);
     bool is_same = a != NULL && b != NULL && slurm_hostlist_count(a) == slurm_hostlist_count(b);
     char *name = NULL;
 
@@ -237,6 +247,13 @@ void slurm_act_set_clock(time_t skew_s)
     atomic_store(&clock_skew_s, (long)skew_s);
 }
 
+static atomic_bool starts_at_once;
+
+void slurm_act_set_release(uint32_t release)
+{
+    atomic_store(&starts_at_once, !slurm_release_revokes_late(release));
+}
+
 /* By slurmctld's clock, for it is slurmctld that compares. */
 static time_t now(void)
 {
@@ -251,7 +268,7 @@ static time_t begin_of(const struct slurm_watch *watch, const char *job, bool wa
 {
     const struct job_ref ref = job_ref_of(job);
     const time_t quiet_until = slurm_watch_quiet_until(watch, ref.id, ref.task);
-    const time_t begin = now() + (was_stopped ? STOPPED_S : 0);
+    const time_t begin = now() + (was_stopped && !atomic_load(&starts_at_once) ? STOPPED_S : 0);
 
     return quiet_until > begin ? quiet_until : begin;
 }
@@ -264,7 +281,7 @@ static time_t begin_of(const struct slurm_watch *watch, const char *job, bool wa
  * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
  *
  * A slurmd that has stopped a job refuses it ("credential revoked") within the same second, and
- * slurmctld then ends the job for good. So one that was stopped begins a little later: see begin_of.
+ * slurmctld, up to 25.05, then ends the job for good. So one that was stopped begins a little later: see begin_of.
  */
 static int set_free(const char *job, time_t begin, const char *nodes, const char *partition,
                     const char *comment, struct error *reterr)
@@ -548,7 +565,7 @@ void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id)
     job_info_msg_t *all = NULL;
     job_desc_msg_t wish;
 
-    if (slurm_load_job(&all, job_id, SHOW_ALL | SHOW_DETAIL) != 0)
+    if (slurm_release_load_job(&all, job_id, SHOW_ALL | SHOW_DETAIL) != 0)
         return;
     const slurm_job_info_t *job = pick(all, (struct job_ref){ .id = job_id, .task = NO_VAL });
 
@@ -605,13 +622,13 @@ int slurm_act_node(const struct slurm_request *request, struct error *reterr)
             /* With ReturnToService=2 a word of its slurmd brings a node up that is only down. */
             wish.node_state = NODE_STATE_DRAIN;
             wish.reason = unconst(request->text == NULL ? "stint" : request->text);
-            wish.reason_uid = getuid();
+            slurm_release_sign(&wish);
             (void)slurm_update_node(&wish);
         }
         wish.node_state = node_state_of(request->verb);
         if (request->verb != SLURM_RESUME) {
             wish.reason = unconst(request->text == NULL ? "stint" : request->text);
-            wish.reason_uid = getuid();
+            slurm_release_sign(&wish);
         }
         code = slurm_update_node(&wish);
     }

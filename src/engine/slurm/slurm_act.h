@@ -68,6 +68,9 @@ int slurm_act_give_up(struct slurm_watch *watch, const struct slurm_request *req
 /* slurmctld's clock is ahead of ours by so many seconds. */
 void slurm_act_set_clock(time_t skew_s);
 
+/* Which release slurmctld is of, as slurm_release.h counts: what must be worked around follows from it. */
+void slurm_act_set_release(uint32_t release);
+
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr);
 

@@ -17,8 +17,6 @@
 #include <getopt.h>
 #include <poll.h>
 #include <pwd.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +27,7 @@
 #include "engine/slurm/slurm_act.h"
 #include "engine/slurm/slurm_keys.h"
 #include "engine/slurm/slurm_protocol.h"
+#include "engine/slurm/slurm_release.h"
 #include "engine/slurm/slurm_request.h"
 #include "engine/slurm/slurm_rules.h"
 #include "engine/slurm/slurm_watch.h"
@@ -57,6 +56,7 @@ struct bridge {
     msec_t poll_ms;
     struct slurm_rules rules;
     struct slurm_watch watch;
+    uint32_t release; /* slurmctld's; 0: not known */
     struct slurm_keys keys;
     struct line_input input;
     struct line_text out;
@@ -123,6 +123,7 @@ static void set_lost(struct bridge *bridge, int code)
     if (is_lost == bridge->is_lost)
         return;
     bridge->is_lost = is_lost;
+    bridge->release = 0; /* who comes back may be another */
     line_text_begin(&bridge->out, "controller");
     line_text_string(&bridge->out, "state", is_lost ? "lost" : "back");
     if (is_lost)
@@ -513,6 +514,10 @@ static void look_around(struct bridge *bridge)
     bool is_changed = false;
 
     set_lost(bridge, code);
+    if (code == 0 && bridge->release == 0) {
+        bridge->release = slurm_release_of_controller();
+        slurm_act_set_release(bridge->release);
+    }
     if (code == 0)
         code = slurm_rules_load(&bridge->rules, monotonic_ms(), &is_changed);
     if (is_changed)
@@ -724,7 +729,8 @@ int main(int argc, char **argv)
 
     bridge.rules.enforce = conf == NULL ? 0 : conf->accounting_storage_enforce;
     bridge.watch.launch_s = (conf != NULL ? conf->msg_timeout : 10U) + LAUNCH_MORE_S;
-    bridge.watch.is_mem_counted = conf != NULL && (conf->select_type_param & CR_MEMORY) != 0;
+    bridge.watch.is_mem_counted =
+        conf != NULL && (conf->select_type_param & SLURM_COUNTS_MEMORY) != 0;
     slurm_keys_init(&bridge.keys);
     line_input_init(&bridge.input);
 

@@ -9,7 +9,6 @@
 #include "engine/slurm/slurm_rules.h"
 
 /* In libslurm since long before 22.05, but in no header. */
-extern char *slurm_job_reason_string(enum job_state_reason reason);
 extern void slurm_xfree(void **item);
 
 static const char *const states[] = {
@@ -155,7 +154,7 @@ static void put_shape(const slurm_job_info_t *job, bool is_mem_counted, struct l
         line_text_number(out, "mem_all", 1);
     if (job->num_tasks != 0 && job->num_tasks != NO_VAL)
         line_text_number(out, "ntasks", job->num_tasks);
-    if (job->sockets_per_node != 0 && job->sockets_per_node < INFINITE16)
+    if (job->sockets_per_node != 0 && job->sockets_per_node < NO_VAL16)
         line_text_number(out, "sockets", job->sockets_per_node);
     put_text(out, "gres_node", job->tres_per_node);
     put_text(out, "gres_job", job->tres_per_job);
@@ -193,7 +192,7 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record
     if (phase == SLURM_WAITING) {
         line_text_string(out, "hold", hold_name(job));
         put_text(out, "reason",
-                 slurm_job_reason_string(is_launch_failure(job) ? FAIL_LAUNCH : job->state_reason));
+                 slurm_release_reason(is_launch_failure(job) ? FAIL_LAUNCH : job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
         put_time(out, "begin", wanted_begin(job) - extra->skew);
@@ -287,16 +286,12 @@ static const char *node_state(uint32_t state)
 static bool is_busy(const node_info_t *node)
 {
     const uint32_t base = node->node_state & NODE_STATE_BASE;
-    uint16_t cpus = 0;
+    uint64_t cpus = 0;
     uint64_t memory = 0;
 
     if ((node->node_state & NODE_STATE_COMPLETING) != 0 && base != NODE_STATE_DOWN)
         return true;
-    if (node->select_nodeinfo != NULL &&
-        slurm_get_select_nodeinfo(node->select_nodeinfo, SELECT_NODEDATA_SUBCNT,
-                                  NODE_STATE_ALLOCATED, &cpus) == SLURM_SUCCESS &&
-        slurm_get_select_nodeinfo(node->select_nodeinfo, SELECT_NODEDATA_MEM_ALLOC,
-                                  NODE_STATE_ALLOCATED, &memory) == SLURM_SUCCESS)
+    if (slurm_release_allocated(node, &cpus, &memory))
         return cpus > 0 || memory > 0;
     return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
 }

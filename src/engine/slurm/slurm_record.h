@@ -8,11 +8,11 @@
 #ifndef STINT_ENGINE_SLURM_RECORD_H
 #define STINT_ENGINE_SLURM_RECORD_H
 
-#include <slurm/slurm.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/line.h"
+#include "engine/slurm/slurm_release.h"
 
 struct slurm_rules;
 

@@ -19,8 +19,6 @@
 #include "engine/slurm/slurm_fields.h"
 #include "engine/slurm/slurm_record.h"
 
-extern char *slurm_job_reason_string(enum job_state_reason reason);
-
 enum {
     TEXT_SIZE = 192,
     NAME_SIZE = 320,
@@ -163,7 +161,7 @@ static enum tres_kind kind_of(const char *tres)
 
 static const char *tres_reason(enum limit_kind limit, const char *tres)
 {
-    return slurm_job_reason_string((enum job_state_reason)reason_of[limit][kind_of(tres)]);
+    return slurm_release_reason(reason_of[limit][kind_of(tres)]);
 }
 
 /* ---- one job ---- */
@@ -183,7 +181,7 @@ static bool is_first_bar(struct verdict *verdict, enum job_state_reason reason)
 {
     if (verdict->reason != NULL)
         return false;
-    verdict->reason = slurm_job_reason_string(reason);
+    verdict->reason = slurm_release_reason(reason);
     return true;
 }
 
@@ -431,7 +429,7 @@ static void take_licence(struct verdict *verdict, const char *item, size_t lengt
     const size_t size = named < length ? named : length;
     const uint64_t amount = named < length ? strtoull(item + named + 1, NULL, 10) : 1;
     const slurm_license_info_t *licence = find_licence(verdict->rules, item, size);
-    const char *reason = slurm_job_reason_string(WAIT_LICENSES);
+    const char *reason = slurm_release_reason(WAIT_LICENSES);
     char name[NAME_SIZE];
     char text[TEXT_SIZE];
 
@@ -592,7 +590,7 @@ static void draw_job(struct verdict *verdict, enum job_state_reason reason, cons
 
     (void)snprintf(name, sizeof(name), "%.200s:%s", owner->name, limit);
     (void)snprintf(text, sizeof(text), "%s of %s is %u", limit, owner->words, max);
-    (void)draw(verdict, name, 1, max, slurm_job_reason_string(reason), text);
+    (void)draw(verdict, name, 1, max, slurm_release_reason(reason), text);
 }
 
 static bool is_count(uint32_t limit)

@@ -22,7 +22,6 @@
 #ifndef STINT_ENGINE_SLURM_RULES_H
 #define STINT_ENGINE_SLURM_RULES_H
 
-#include <slurm/slurm.h>
 #include <slurm/slurmdb.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +30,7 @@
 #include "base/line.h"
 #include "base/map.h"
 #include "base/units.h"
+#include "engine/slurm/slurm_release.h"
 
 /* A quota that jobs draw on. */
 struct slurm_quota {

@@ -5,11 +5,11 @@
  * have no such time; they are asked for every few seconds, and only where Slurm enforces limits.
  */
 #include <errno.h>
-#include <slurm/slurm_errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "engine/slurm/slurm_fields.h"
+#include "engine/slurm/slurm_release.h"
 #include "engine/slurm/slurm_rules.h"
 
 /* From so many associations on they are asked for less often. */
@@ -185,11 +185,11 @@ static uint64_t hash_qos(uint64_t hash, const slurmdb_qos_rec_t *one, uint32_t c
 }
 
 /* The records of a list of libslurm, in an array of our own. */
-static void *flatten(List list, uint32_t *ret_count)
+static void *flatten(slurm_rows_t list, uint32_t *ret_count)
 {
     const int count = list == NULL ? 0 : slurm_list_count(list);
     void **rows = mem_alloc((size_t)count + 1, sizeof(*rows));
-    ListIterator at = count == 0 ? NULL : slurm_list_iterator_create(list);
+    slurm_rows_at_t at = count == 0 ? NULL : slurm_list_iterator_create(list);
 
     *ret_count = 0;
     for (void *row = NULL; at != NULL && (row = slurm_list_next(at)) != NULL;)

@@ -236,6 +236,9 @@ static int take_gres(const char *text, size_t length, uint64_t times, struct slu
             return -EINVAL;
         fields--;
     }
+    if (strcmp(field[0], "cpu") ==
+        0) /* newer releases tell -c among the resources of a task, too */
+        return 0;
     if (strcmp(field[0], "gpu") != 0) {
         (void)snprintf(sum->other, sizeof(sum->other), "%.*s", (int)sizeof(sum->other) - 1,
                        field[0]);

@@ -12,7 +12,6 @@
 #include "engine/slurm/slurm_watch.h"
 
 #include <pwd.h>
-#include <slurm/slurm_errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -303,7 +302,7 @@ const struct slurm_watched_job *slurm_watch_job_on(const struct slurm_watch *wat
 {
     while (*at < watch->jobs_count) {
         const struct slurm_watched_job *job = &watch->jobs[(*at)++];
-        hostlist_t list = job->busy == NULL ? NULL : slurm_hostlist_create(job->busy);
+        slurm_hosts_t list = job->busy == NULL ? NULL : slurm_hostlist_create(job->busy);
 
         if (list == NULL)
             continue;

@@ -14,13 +14,13 @@
 #ifndef STINT_ENGINE_SLURM_WATCH_H
 #define STINT_ENGINE_SLURM_WATCH_H
 
-#include <slurm/slurm.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "base/line.h"
 #include "base/map.h"
+#include "engine/slurm/slurm_release.h"
 #include "engine/slurm/slurm_rules.h"
 
 enum { SLURM_FILTER_USERS_MAX = 64 };

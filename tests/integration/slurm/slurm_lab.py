@@ -63,6 +63,7 @@ NodeSet=dyn Feature=cloud
 PartitionName=cloud Nodes=dyn Default=YES MaxTime=INFINITE State=UP
 PartitionName=other Nodes=dyn MaxTime=INFINITE State=UP
 PartitionName=gate MaxTime=INFINITE State=UP
+PartitionName=free Nodes=dyn MaxTime=INFINITE State=UP
 """
 
 NODE = """\
@@ -123,6 +124,11 @@ def run(*command, **options):
     return done.stdout
 
 
+def release():
+    """That of the Slurm here: (24, 11, 5)."""
+    return tuple(int(part) for part in run("slurmctld", "-V").split()[1].split("-")[0].split("."))
+
+
 def until(condition, seconds, what):
     """Wait until 'condition' gives something true, and return that."""
     end = time.monotonic() + seconds
@@ -155,7 +161,12 @@ class Lab:
 
     def conf(self):
         gate = "JobSubmitPlugins=lua" if self.gate else ""
-        return CONF.format(network=NETWORK, folder=self.folder, gate=gate)
+        text = CONF.format(network=NETWORK, folder=self.folder, gate=gate)
+        if release() >= (23, 11):  # it is always so
+            text = text.replace(",cloud_reg_addrs", "")
+        if release() >= (25, 11):
+            text = text.replace("bf_interval=30,", "bf_interval=30,requeue_delay=86400,")
+        return text
 
     def write_conf(self):
         """What slurmctld reads, and the folder that it is in."""

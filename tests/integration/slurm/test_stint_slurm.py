@@ -26,6 +26,10 @@ class Refused(Exception):
     pass
 
 
+class Skipped(Exception):
+    pass
+
+
 def parse(line):
     word, *fields = line.rstrip("\n").split(" ")
     pairs = (field.split("=", 1) for field in fields)
@@ -269,7 +273,7 @@ def a_gang_starts_on_the_nodes_it_was_given(world):
 def a_job_with_accelerators_starts_where_they_are(world):
     job = world.submit("true", "--gres=gpu:t4:2")
     said = world.bridge.wait("job", id=job)
-    assert said["gres_node"] == "gres:gpu:t4:2", said
+    assert said["gres_node"] in ("gres:gpu:t4:2", "gres/gpu:t4:2"), said
     world.start_on(job, "g1")
     world.bridge.wait("ended", job=job, state="completed")
 
@@ -481,9 +485,10 @@ def a_node_that_a_waiting_job_ran_on_is_kept_over_a_restart(world):
     world.bridge.ask("drain", nodes="n4")
     until(lambda: world.place(job, "n1,n4", run=1), PATIENCE, f"the last run of {job}")
     time.sleep(2)
-    assert "NodeList=n[5-6]" in run("scontrol", "show", "job", job), run("scontrol", "show", "job", job)
-    for name in ("n5", "n6"):
-        assert f"job {job} " in world.bridge.refused("delete", nodes=name)
+    if slurm_lab.release() < (23, 2):  # later ones clear it
+        assert "NodeList=n[5-6]" in run("scontrol", "show", "job", job), run("scontrol", "show", "job", job)
+        for name in ("n5", "n6"):
+            assert f"job {job} " in world.bridge.refused("delete", nodes=name)
     since = len(world.bridge.said)
     world.lab.stop_ctld()
     world.bridge.wait("controller", since, state="lost")
@@ -534,7 +539,7 @@ def a_stopped_job_does_not_start_again_on_a_node_that_is_set_down(world):
         world.bridge.wait("done", key=90001 + 2 * number)
         world.bridge.wait("requeued", job=job)
         time.sleep(2)
-        assert world.ran(job) == [f"n{10 + number} 0"], world.ran(job)
+        assert world.ran(job) in ([], [f"n{10 + number} 0"]), world.ran(job)
         state = run("scontrol", "show", "node", f"n{10 + number}")
         assert "DRAIN" in state, state  # up or down
         world.start_on(job, "n1", run=1)
@@ -611,13 +616,18 @@ def a_user_cannot_pass_the_gate(world):
     world.start_on(job, "n1")
 
 
+def move_as_nobody(job, *more):
+    """Without slurmdbd newer releases answer this with whatever error came last, and another time do it."""
+    until(lambda: as_nobody("scontrol", "update", f"job={job}", "Partition=cloud", *more) == "", PATIENCE,
+          f"job {job} to move")
+
+
 @test
 def who_moves_his_job_to_a_gated_partition_moves_it_behind_the_gate(world):
-    job = world.submit("true", "-p", "gate", user="nobody")
-    held = world.submit("true", "-p", "gate", user="nobody")
+    job, held = (world.submit("true", "-p", "free", "--begin=now+1hour", user="nobody") for _ in range(2))
     world.bridge.wait("job", id=held, hold="none")
-    assert as_nobody("scontrol", "update", f"job={job}", "Partition=cloud") == ""
-    assert as_nobody("scontrol", "update", f"job={held}", "Partition=cloud", "Priority=0") == ""
+    move_as_nobody(job)
+    move_as_nobody(held, "Priority=0")
     world.bridge.wait("job", id=job, hold="gate", partition="cloud")
     world.bridge.wait("job", id=held, hold="user", partition="cloud")
     time.sleep(2)
@@ -821,9 +831,11 @@ def the_cost_of_an_ended_job_needs_accounting(world):
 
 @test
 def a_partition_without_nodes_is_a_gate_too(world):
+    if (24, 11) <= slurm_lab.release() < (24, 11, 6):
+        raise Skipped("24.11 before 24.11.6 refuses a job of a partition without nodes")
     job = world.submit("true", "-p", "gate")
-    said = world.bridge.wait("job", id=job)
-    assert (said["partition"], said["hold"]) == ("gate", "none"), said
+    said = world.bridge.wait("job", id=job, hold="none")
+    assert said["partition"] == "gate", said
     world.start_on(job, "n1", partition="cloud")
 
 
@@ -888,6 +900,8 @@ def run_tests(world):
         try:
             function(world)
             print(f"ok {number} - {name}")
+        except Skipped as reason:
+            print(f"ok {number} - {name} # SKIP {reason}")
         except Exception as fault:  # whatever it is, the next test still tells something
             failed += 1
             print(f"not ok {number} - {name}\n# {type(fault).__name__}: {fault}")

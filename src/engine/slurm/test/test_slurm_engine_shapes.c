@@ -84,6 +84,7 @@ TEST(constraints_and_accelerators_choose_the_machines)
     assert_string_equal(types_of(&world, "node_count=2 cpus=2 gres_job=gres:gpu:2", buf), "g");
     assert_string_equal(types_of(&world, "node_count=1 cpus=2 gres_job=gres:gpu:2", buf), "");
     assert_string_equal(types_of(&world, "cpus=2 ntasks=2 gres_task=gres:gpu:1", buf), "");
+    assert_string_equal(types_of(&world, "cpus=1 gres_task=cpu=1,gres/gpu:t4=1", buf), "g");
     assert_string_equal(types_of(&world, "cpus=1 gres_socket=gres:gpu:1", buf), "g");
     finish(&world);
 }
