@@ -70,6 +70,9 @@ holds "CloudCoaster, Eagle and ours on two windows of the Yahoo trace" coaster
 holds "rules for pools of transient machines, 302 offers" pools -p greedy -p fleet-cheapest -p k-of-n -p stint
 holds "pools on prices that were not known (figure 15)" pools --figure 15
 holds "batch work on the excess of a pool (figure 17)" pools --figure 17
+shape "repro all has the promised columns" \
+    "workload policy cost_usd norm_cost bound_usd gap delay_mean_s delay_p99_s moves_per_task seconds note" \
+    all --jobs 200 --workload small --workload eva --workload kth --workload alibaba-batch -p stint -p first-fit-decreasing
 shape "repro eva has the promised columns" \
     "policy cost_usd norm_cost jct_hours tasks_per_instance norm_throughput idle_hours
     migrations_per_task instances paper_norm_cost paper_jct_hours seconds" \

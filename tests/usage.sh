@@ -81,6 +81,21 @@ assert row["note"] == "not done within 1 s" and row["seconds"] is None and row["
 judge "bench: plans are measured side by side" plans -t 1000
 judge "bench: and where some tasks run already" plans -t 1000 --running 500
 judge "bench: what takes too long is skipped" skips
+# measures: 'repro all' needs no data for the examples, and none costs less than its bound.
+measures() {
+    (cd .. && "$stint" repro all --workload small --workload short -o json) | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+assert len(rows) >= 24 and {row["workload"] for row in rows} == {"small", "short"}, rows
+for row in rows:
+    assert row["note"] is None and row["cost_usd"] >= row["bound_usd"] > 0 and row["gap"] >= 0, row
+    assert row["delay_p99_s"] >= row["delay_mean_s"] / 100 >= 0 and row["moves_per_task"] >= 0, row
+'
+}
+
+judge "repro: all policies on the examples" measures
+judge "repro: a workload that there is not" refuses "there is no workload 'nope'; there are: small" repro all --workload nope
+judge "repro: a workload of another system" refuses "--workload and --limit go with all" repro eva --workload small
 judge "repro: a policy that is not in the table" \
     refuses "there is no policy 'nope'; there are: task-per-instance" repro eva -p nope
 judge "repro: a mode that is not in the table" \
@@ -96,7 +111,7 @@ judge "repro: a check of interference that nobody published" \
     refuses "--check goes with --interference" repro eva --interference 0.9 --check
 judge "repro: some policies of a figure" \
     refuses "--policy goes with the table" repro eva --figure 4 -p eva
-judge "repro: another system" refuses "there are: coaster, eva, " repro adam
+judge "repro: another system" refuses "there are: all, coaster, eva, " repro adam
 
 judge "catalogue: types of a difference" \
     refuses "--types goes with refresh, show only" catalogue diff --types x a b

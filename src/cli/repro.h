@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "draw/chart.h"
 #include "cli/report_table.h"
+#include "draw/chart.h"
 #include "trace/input_file.h"
 
 enum { REPRO_POLICIES_MAX = 16 };
@@ -27,6 +27,9 @@ struct repro_options {
     const char *interference; /* "matrix", "permuted", or a number */
     const char *svg;          /* where to write the picture; NULL: nowhere */
     bool check;
+    const char *workloads[REPRO_POLICIES_MAX]; /* all: only these; none: all */
+    uint32_t workload_count;
+    uint32_t limit_s; /* all: of processor time, for each run */
 };
 
 /* Whether the named row is asked for. */

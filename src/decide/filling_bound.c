@@ -459,15 +459,16 @@ static void end_round(struct filling_search *search)
     take_duals(search);
     enter(search, PHASE_SOLVE);
     search->is_new = round->found;
-    if (search->bound.nodes >= input->node_most)
-        search->phase = PHASE_ENDED;
-    else if (search->pull > 0)
-        loosen(search);
-    else if (!round->found && round->is_finished && ++search->margin == MARGINS)
-        search->phase = PHASE_ENDED;
-    else if (!round->found && !round->is_finished)
-        search->node_most *= NODES_GROWTH;
-    if (input->search_most > 0 && search->node_most > input->search_most)
+    if (search->bound.nodes < input->node_most) {
+        if (search->pull > 0)
+            loosen(search);
+        else if (!round->found && round->is_finished)
+            search->margin++;
+        else if (!round->found)
+            search->node_most *= NODES_GROWTH;
+    }
+    if (search->bound.nodes >= input->node_most || search->margin == MARGINS ||
+        (input->search_most > 0 && search->node_most > input->search_most))
         search->phase = PHASE_ENDED;
 }
 
