@@ -19,6 +19,8 @@ typedef int64_t msec_t;  /* milliseconds */
 #define MSEC_PER_HOUR ((msec_t)3600000)
 #define MSEC_NEVER    INT64_MAX
 
+#define SHARE_ALL_PPB INT64_C(1000000000) /* shares that must be exact are whole billionths */
+
 #define MONEY_PER_USD  ((money_t)1000000)
 #define MONEY_PER_CENT ((money_t)10000)
 #define MONEY_UNKNOWN  INT64_MAX

@@ -118,7 +118,7 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
                                         .seconds = seconds,
                                         .paper_norm_cost = expected->paper_norm_cost,
                                         .paper_jct_hours = expected->paper_jct_hours },
-                     true);
+                     SIM_ROWS_PAPER);
     }
     if (options->check && !permuted)
         good &= repro_is_near("floor", "norm_cost", (double)world->work_bound / (double)base_cost,
@@ -167,7 +167,7 @@ int repro_eva_table(const struct repro_options *options)
     if (rc != 0)
         return repro_fail(rc, &error);
 
-    struct report_table *table = sim_rows_create("eva", true, false);
+    struct report_table *table = sim_rows_create("eva", SIM_ROWS_PAPER, false);
     money_t base_cost = 0;
 
     world.work_bound = work_bound(&world.trace, &world.catalogue, &world.contention, FLOOR_NODES);

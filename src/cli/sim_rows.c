@@ -20,34 +20,49 @@ static const struct report_column columns[] = {
     { .key = "full_share", .heading = "full share", .kind = REPORT_DECIMAL, .digits = 4 },
     { .key = "bound_share", .heading = "bound/ cost", .kind = REPORT_DECIMAL, .digits = 3 },
     { .key = "seconds", .heading = "run s", .kind = REPORT_DECIMAL, .digits = 2 },
+};
+
+static const struct report_column service_columns[] = {
+    { .key = "short_seconds", .heading = "short s", .kind = REPORT_DECIMAL, .digits = 0 },
+    { .key = "availability", .heading = "avail- ability", .kind = REPORT_DECIMAL, .digits = 6 },
+};
+
+static const struct report_column paper_columns[] = {
     { .key = "paper_norm_cost", .heading = "paper norm.", .kind = REPORT_DECIMAL, .digits = 2 },
     { .key = "paper_jct_hours", .heading = "paper JCT h", .kind = REPORT_DECIMAL, .digits = 2 },
 };
-
-enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]), PAPER_COLUMNS = 2 };
 
 static const struct report_column spread_columns[] = {
     { .key = "cost_min_usd", .heading = "least $", .kind = REPORT_MONEY, .digits = 2 },
     { .key = "cost_max_usd", .heading = "most $", .kind = REPORT_MONEY, .digits = 2 },
 };
 
-enum { SPREAD_COLUMNS = sizeof(spread_columns) / sizeof(spread_columns[0]) };
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), MORE_COLUMNS = 2 };
 
-static void copy_columns(struct report_column *ret, bool fine)
+struct report_table *sim_rows_create(const char *name, unsigned what, bool fine)
 {
-    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
-        ret[i] = columns[i];
-        if (fine && strstr(ret[i].key, "_hours") != NULL)
-            ret[i].digits = 5;
+    static const struct {
+        unsigned flag;
+        const struct report_column *columns;
+    } more[] = {
+        { SIM_ROWS_SERVICES, service_columns },
+        { SIM_ROWS_PAPER, paper_columns },
+        { SIM_ROWS_SPREAD, spread_columns },
+    };
+    struct report_column all[COLUMNS + 3 * MORE_COLUMNS];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < COLUMNS; i++)
+        all[count++] = columns[i];
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t k = 0; (what & more[i].flag) != 0 && k < MORE_COLUMNS; k++)
+            all[count++] = more[i].columns[k];
     }
-}
-
-struct report_table *sim_rows_create(const char *name, bool with_paper, bool fine)
-{
-    struct report_column all[COLUMN_COUNT];
-
-    copy_columns(all, fine);
-    return report_table_create(name, all, with_paper ? COLUMN_COUNT : COLUMN_COUNT - PAPER_COLUMNS);
+    for (uint32_t i = 0; fine && i < count; i++) {
+        if (strstr(all[i].key, "_hours") != NULL)
+            all[i].digits = 5;
+    }
+    return report_table_create(name, all, count);
 }
 
 static void add_ratio(struct report_table *table, money_t part, money_t whole)
@@ -66,7 +81,16 @@ static void add_paper(struct report_table *table, double value)
         report_table_add_missing(table);
 }
 
-void sim_rows_add(struct report_table *table, const struct sim_row *row, bool with_paper)
+/* Of the time that services were to be whole, the share in which they were. */
+static void add_share(struct report_table *table, const struct sim_result *result)
+{
+    if (result->served_ms > 0)
+        report_table_add_real(table, 1 - (double)result->short_ms / (double)result->served_ms);
+    else
+        report_table_add_missing(table);
+}
+
+void sim_rows_add(struct report_table *table, const struct sim_row *row, unsigned what)
 {
     const struct sim_result *result = row->result;
 
@@ -86,26 +110,16 @@ void sim_rows_add(struct report_table *table, const struct sim_row *row, bool wi
         report_table_add_missing(table);
     add_ratio(table, result->work_bound, result->cost);
     report_table_add_real(table, row->seconds);
-    if (with_paper) {
+    if ((what & SIM_ROWS_SERVICES) != 0) {
+        report_table_add_real(table, (double)result->short_ms / (double)MSEC_PER_SEC);
+        add_share(table, result);
+    }
+    if ((what & SIM_ROWS_PAPER) != 0) {
         add_paper(table, row->paper_norm_cost);
         add_paper(table, row->paper_jct_hours);
     }
-}
-
-struct report_table *sim_rows_create_spread(const char *name, bool fine)
-{
-    struct report_column all[COLUMN_COUNT + SPREAD_COLUMNS];
-    uint32_t count = COLUMN_COUNT - PAPER_COLUMNS;
-
-    copy_columns(all, fine);
-    for (uint32_t i = 0; i < SPREAD_COLUMNS; i++)
-        all[count++] = spread_columns[i];
-    return report_table_create(name, all, count);
-}
-
-void sim_rows_add_spread(struct report_table *table, const struct sim_row *row)
-{
-    sim_rows_add(table, row, false);
-    report_table_add_money(table, row->cost_min);
-    report_table_add_money(table, row->cost_max);
+    if ((what & SIM_ROWS_SPREAD) != 0) {
+        report_table_add_money(table, row->cost_min);
+        report_table_add_money(table, row->cost_max);
+    }
 }

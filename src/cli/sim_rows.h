@@ -23,12 +23,15 @@ struct sim_row {
     money_t cost_max;
 };
 
-/* 'with_paper' adds the paper's columns. 'fine': jobs take minutes, so that hours need more digits. */
-struct report_table *sim_rows_create(const char *name, bool with_paper, bool fine);
-void sim_rows_add(struct report_table *table, const struct sim_row *row, bool with_paper);
+/* Columns beside those that all have. */
+enum sim_rows_what {
+    SIM_ROWS_SERVICES = 1, /* for how long services were short of tasks */
+    SIM_ROWS_PAPER = 2,
+    SIM_ROWS_SPREAD = 4, /* of the cost of several seeds */
+};
 
-/* The same for means over several seeds, with the spread of their cost. */
-struct report_table *sim_rows_create_spread(const char *name, bool fine);
-void sim_rows_add_spread(struct report_table *table, const struct sim_row *row);
+/* 'what' is a set of enum sim_rows_what. 'fine': jobs take minutes, so that hours need more digits. */
+struct report_table *sim_rows_create(const char *name, unsigned what, bool fine);
+void sim_rows_add(struct report_table *table, const struct sim_row *row, unsigned what);
 
 #endif

@@ -110,6 +110,8 @@ static void add(struct sim_mean *mean, const struct sim_result *result, double s
     sum->idle_cost += result->idle_cost;
     sum->work_bound += result->work_bound;
     sum->ended_at += result->ended_at;
+    sum->served_ms += result->served_ms;
+    sum->short_ms += result->short_ms;
     sum->jobs = result->jobs;
     sum->tasks = result->tasks;
     sum->jct_hours += result->jct_hours;
@@ -138,6 +140,8 @@ static void divide(struct sim_mean *mean)
     sum->idle_cost = mean_money(sum->idle_cost, count);
     sum->work_bound = mean_money(sum->work_bound, count);
     sum->ended_at /= count;
+    sum->served_ms /= count;
+    sum->short_ms /= count;
     sum->jct_hours /= count;
     sum->slowest_hours /= count;
     sum->wait_seconds /= count;

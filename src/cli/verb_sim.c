@@ -266,13 +266,22 @@ static bool has_short_jobs(const struct contest *contest)
     return false;
 }
 
+static bool has_services(const struct contest *contest)
+{
+    for (uint32_t i = 0; i < contest->count; i++) {
+        if (contest->contenders[i].mean.result.served_ms > 0)
+            return true;
+    }
+    return false;
+}
+
 static int print_rows(const struct contest *contest, const struct arguments *arguments,
                       const struct scenario *scenario, uint64_t first_seed)
 {
     const bool spread = arguments->seeds > 1;
-    struct report_table *table =
-        spread ? sim_rows_create_spread(scenario->name, has_short_jobs(contest))
-               : sim_rows_create(scenario->name, false, has_short_jobs(contest));
+    const unsigned what = (spread ? (unsigned)SIM_ROWS_SPREAD : 0) |
+                          (has_services(contest) ? (unsigned)SIM_ROWS_SERVICES : 0);
+    struct report_table *table = sim_rows_create(scenario->name, what, has_short_jobs(contest));
 
     report_table_note_integer(table, "seed", (int64_t)first_seed);
     if (spread)
@@ -288,10 +297,7 @@ static int print_rows(const struct contest *contest, const struct arguments *arg
             .cost_max = contender->mean.cost_max,
         };
 
-        if (spread)
-            sim_rows_add_spread(table, &row);
-        else
-            sim_rows_add(table, &row, false);
+        sim_rows_add(table, &row, what);
     }
 
     const int rc = report_table_write(table, arguments->format, stdout);

@@ -83,8 +83,10 @@ static bool survives_types(const struct promise *promise, const uint32_t *machin
         const uint32_t type = promise->offers[i].type;
         int64_t left = capacity;
 
-        for (uint32_t k = 0; machines[i] > 0 && k < promise->count; k++) {
-            if (promise->offers[k].type == type)
+        if (machines[i] == 0 || promise->offers[i].is_safe)
+            continue;
+        for (uint32_t k = 0; k < promise->count; k++) {
+            if (promise->offers[k].type == type && !promise->offers[k].is_safe)
                 left -= promise->offers[k].capacity * machines[k];
         }
         if (left < promise->capacity)

@@ -36,6 +36,7 @@ struct promise_offer {
     money_t price;    /* of one machine and hour, above 0 */
     double down;      /* the share of the time in which there is none, from 0 to 1 */
     uint32_t type; /* offers of one type in several zones are lost together more often than not */
+    bool is_safe;  /* the cloud takes none away: it is not lost with its type */
 };
 
 struct promise {

@@ -104,6 +104,12 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_PAID_TIME] = "ends within time that is paid for already",
         [REASON_PRICE_ROSE] = "moved off a machine that costs more than another one by now",
         [REASON_YIELDS] = "stops and waits: what its machine costs is worth more elsewhere",
+        [REASON_PROMISED] = "keeps the promise of machines that a service has",
+        [REASON_PROMISED_SAFE] =
+            "keeps a service's promise, which spot machines cannot keep for less",
+        [REASON_PROMISED_BEST] = "the best that can be had, though it is less than was promised",
+        [REASON_EXCESS] = "runs on room that is kept for a service, until the service needs it",
+        [REASON_SERVICE_NEEDS] = "stops and waits: a service needs the room",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 

@@ -39,6 +39,11 @@ enum plan_reason_code {
     REASON_BEST_VALUE,      /* most work for what the machine will be charged */
     REASON_PRICE_ROSE,      /* moved off a machine that costs more than another one by now */
     REASON_YIELDS,          /* stops and waits: what its machine costs is worth more elsewhere */
+    REASON_PROMISED,        /* so that a service has the machines that it was promised */
+    REASON_PROMISED_SAFE, /* the same, where machines that may be taken away cannot keep the promise for less */
+    REASON_PROMISED_BEST, /* the same, and nothing that can be rented keeps the promise */
+    REASON_EXCESS,        /* runs on room that is kept for a service, until that needs it */
+    REASON_SERVICE_NEEDS, /* stops and waits: a service needs the room */
     REASON_COUNT,
 };
 
@@ -64,7 +69,8 @@ struct plan_place {
     struct plan_reason why;
 };
 
-/* A task that runs stops, saves its work, and waits again. Of a gang, all that run. */
+/* A task that runs stops, saves its work, and waits again; for a service also one that is on its way. Of a gang, all that
+ * run. */
 struct plan_suspend {
     uint32_t task;
     struct plan_reason why;

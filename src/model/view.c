@@ -402,6 +402,8 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->name[job] = spec->name;
     table->user[job] = spec->user;
     table->priority[job] = spec->priority;
+    table->short_ppb[job] = spec->gang ? 0 : spec->short_ppb;
+    table->promised += table->short_ppb[job] > 0;
     table->first_task[job] = ROW_NONE;
     table->task_count[job] = spec->task_count;
     table->tasks_left[job] = spec->task_count;
@@ -588,6 +590,7 @@ bool view_finish_task(struct view *view, uint32_t task)
     view->job.first_task[job] = view->job.free_row;
     view->job.free_row = job;
     view->job.living--;
+    view->job.promised -= view->job.short_ppb[job] > 0;
     return true;
 }
 

@@ -88,6 +88,7 @@ enum instance_state {
     X(uint32_t, name)           /* numbers given by the engine; equal ones are equal names */ \
     X(uint32_t, user) \
     X(uint32_t, priority)       /* who has more comes first where not all can be served */ \
+    X(uint32_t, short_ppb)      /* see job_spec */ \
     X(uint32_t, first_task)     /* in the list by 'sibling' */ \
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
@@ -146,6 +147,7 @@ struct job_table {
     uint32_t room;
     uint32_t free_row; /* chained by 'first_task' */
     uint32_t living;
+    uint32_t promised; /* of them, those with a promise */
 };
 
 struct instance_table {
@@ -209,6 +211,9 @@ struct job_spec {
     uint32_t shape;
     uint32_t task_count;
     uint32_t priority; /* above others where not all can be served; 0: like all */
+    uint32_t
+        short_ppb; /* billionths of the time in which there may be machines for fewer of its tasks; 0:
+                           nothing is promised. Not of a gang */
     bool gang;
     bool fixed;
     bool spread;

@@ -506,6 +506,10 @@ static void lose_work(struct world *world, uint32_t head)
     struct world_task *of = &world->tasks[head];
     const struct trace_job *job = &world->config->trace->jobs[of->job];
 
+    if (sim_services_is(job)) { /* what a service has done is not done again */
+        of->saved = of->left;
+        return;
+    }
     if (of->saved > of->left)
         world->lost_work_ms +=
             (of->saved - of->left) / RATE_FULL_PPM * (job->gang ? job->task_count : 1);
@@ -596,6 +600,7 @@ static void complete(struct world *world, uint32_t head)
     const struct trace_job *of_job = &world->config->trace->jobs[job];
     const uint32_t size = of_job->gang ? of_job->task_count : 1;
 
+    sim_services_end(world, head);
     for (uint32_t task = head; task < head + size; task++) {
         struct world_task *of = &world->tasks[task];
 

@@ -247,6 +247,7 @@ void sim_pace_begin(struct world *world, uint32_t task)
 {
     assert(!world->tasks[task].progressing);
     world->tasks[task].progressing = true;
+    sim_services_count(world, task, true);
     world->tasks[sim_pace_head(world, task)].going++;
     update_unit(world, task);
 }
@@ -256,6 +257,7 @@ void sim_pace_end(struct world *world, uint32_t task)
     if (!world->tasks[task].progressing)
         return;
     world->tasks[task].progressing = false;
+    sim_services_count(world, task, false);
     world->tasks[sim_pace_head(world, task)].going--;
     update_unit(world, task);
 }

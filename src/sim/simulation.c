@@ -99,6 +99,7 @@ static void world_init(struct world *world, const struct sim_config *config)
     rng_init(&world->rng_news, config->seed, 2);
     rng_init(&world->rng_estimates, config->seed, 3);
     fill_tasks(world);
+    sim_services_init(world);
     sim_restart_init(world);
 }
 
@@ -113,6 +114,7 @@ static void world_done(struct world *world)
     mem_free(world->machines);
     mem_free(world->tasks);
     mem_free(world->first_task);
+    mem_free(world->services);
     mem_free(world->slowest);
     mem_free(world->news);
     mem_free(world->parts);
@@ -171,6 +173,7 @@ struct engine_event world_arrival(struct world *world, uint32_t row)
                  .fixed = job->fixed,
                  .spread = job->spread && job->task_count > 1,
                  .priority = job->priority,
+                 .short_ppb = job->short_ppb,
                  .arrived_at = job->arrival_ms,
                  .estimate_ms = estimate_for(world, job),
                  .rules = job->rules },
@@ -565,6 +568,10 @@ int simulation_run(const struct sim_config *config, struct sim_result *ret, stru
         close_books(&world);
         measure(&world, ret);
         ret->work_bound = bound_of_work(config);
+        for (uint32_t job = 0; job < config->trace->job_count; job++) {
+            ret->served_ms += world.services[job].served_ms;
+            ret->short_ms += world.services[job].short_ms;
+        }
     } else if (is_late(&world)) {
         rc = error_set(reterr, -ETIME,
                        "%u of %u jobs are not done long after the last one came: machines are lost "

@@ -121,6 +121,8 @@ struct sim_result {
     msec_t ended_at;
     uint64_t jobs;
     uint64_t tasks;
+    msec_t served_ms;          /* of services, in all: from when all their tasks ran */
+    msec_t short_ms;           /* of it: with fewer tasks than they have */
     double jct_hours;          /* mean, from arrival to completion */
     double slowest_hours;      /* the longest of them */
     double wait_seconds;       /* mean, of a job's time: without progress */

@@ -6,6 +6,7 @@
  *   sim_cloud.c   machines, behind the cloud port
  *   sim_engine.c  tasks, behind the engine port
  *   sim_pace.c    how fast tasks make progress
+ *   sim_services.c for how long services are short
  *   sim_news.c    how news reaches the controller: at once, late, twice, never
  *   sim_restart.c audits, and controllers that take over from each other
  */
@@ -128,6 +129,16 @@ struct world_news {
     uint32_t next_free;
 };
 
+/* A job that has no end that anybody knows; one per job. */
+struct world_service {
+    msec_t at; /* when the rest was true */
+    msec_t served_ms;
+    msec_t short_ms;  /* of it: with fewer tasks running than it has */
+    uint32_t running; /* tasks that make progress */
+    bool is_whole;    /* all of them have run at once */
+    bool has_ended;   /* the first of them */
+};
+
 struct world {
     const struct sim_config *config;
     struct controller *controller;
@@ -161,7 +172,8 @@ struct world {
     uint32_t sweep_at; /* events on the timeline at which the void ones are taken out */
     msec_t now;
     struct world_task *tasks;
-    uint32_t *first_task; /* of each job; tasks of a job follow each other */
+    struct world_service *services; /* of each job */
+    uint32_t *first_task;           /* of each job; tasks of a job follow each other */
     uint32_t task_count;
     struct world_machine *machines;
     uint32_t machine_count;
@@ -242,6 +254,12 @@ void sim_pace_begin(struct world *world, uint32_t task);  /* it makes progress *
 void sim_pace_end(struct world *world, uint32_t task);    /* no more */
 void sim_pace_settle(struct world *world, uint32_t head); /* bring 'left' up to now */
 void sim_pace_launched(struct world *world, uint32_t task, int change);
+
+/* sim_services.c */
+bool sim_services_is(const struct trace_job *job);
+void sim_services_init(struct world *world);
+void sim_services_count(struct world *world, uint32_t task, bool runs);
+void sim_services_end(struct world *world, uint32_t task);
 
 /* sim_news.c */
 void sim_news_engine(struct world *world, const struct engine_event *event);

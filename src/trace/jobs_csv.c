@@ -28,6 +28,7 @@ enum column {
     COLUMN_FIXED,
     COLUMN_SPREAD,
     COLUMN_PRIORITY,
+    COLUMN_AVAILABILITY,
     COLUMN_NEEDS,
     COLUMN_WHOLE,
     COLUMN_ONE_ZONE,
@@ -59,6 +60,7 @@ static const char *const column_names[COLUMN_COUNT] = {
     [COLUMN_FIXED] = "fixed",
     [COLUMN_SPREAD] = "spread",
     [COLUMN_PRIORITY] = "priority",
+    [COLUMN_AVAILABILITY] = "availability",
     [COLUMN_NEEDS] = "needs",
     [COLUMN_WHOLE] = "whole_machine",
     [COLUMN_ONE_ZONE] = "one_zone",
@@ -533,10 +535,38 @@ static int take_times(struct reader *r, struct trace_job *job, struct error *ret
     return rc;
 }
 
+/* A service: it has no end that anybody knows, and may be promised machines for a share of the time. */
+static int take_promise(const struct reader *r, struct trace_job *job, struct error *reterr)
+{
+    const uint32_t column = r->column[COLUMN_AVAILABILITY];
+    const struct csv_field field = csv_field(&r->csv, column);
+    int64_t value = 0;
+
+    if (field.length == 0)
+        return 0;
+    if (number_nearest(field.text, field.length, 9, &value) < 0 || value < 0 ||
+        value >= SHARE_ALL_PPB)
+        return must_be(r, column, "a share from 0 (no promise) to 0.999999999", reterr);
+    if (job->gang && job->task_count > 1)
+        return error_set(reterr, -EINVAL,
+                         "line %u: a gang has no availability: its tasks run together or not at "
+                         "all. Set gang to 0, or leave availability empty",
+                         r->csv.line);
+    if (value > 0 && job_has_rules(&job->rules))
+        return error_set(reterr, -EINVAL,
+                         "line %u: a job with an availability has no rules for markets: its pool "
+                         "has machines of any. Leave market, spot_for_s and deadline_s empty",
+                         r->csv.line);
+    job->short_ppb = value > 0 ? (uint32_t)(SHARE_ALL_PPB - value) : 0;
+    job->estimate_ms = MSEC_NEVER;
+    return 0;
+}
+
 /* Which of its tasks must be together, apart, or left where they are, and before whom it comes. */
 static int take_bonds(const struct reader *r, struct trace_job *job, struct error *reterr)
 {
-    uint32_t gang = job->task_count > 1;
+    uint32_t gang =
+        job->task_count > 1 && csv_field(&r->csv, r->column[COLUMN_AVAILABILITY]).length == 0;
     uint32_t fixed = 0;
     uint32_t spread = 0;
     int rc = take_whole(r, COLUMN_GANG, 1, &gang, reterr);
@@ -568,6 +598,8 @@ static int take_job(struct reader *r, struct error *reterr)
         rc = take_bonds(r, &job, reterr);
     if (rc == 0)
         rc = take_rules(r, &job.rules, reterr);
+    if (rc == 0)
+        rc = take_promise(r, &job, reterr);
     if (rc == 0)
         rc = take_words(r, &job, reterr);
     if (rc < 0)

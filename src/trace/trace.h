@@ -26,12 +26,13 @@ struct trace_job {
     uint32_t shape;
     uint32_t task_count;
     uint32_t priority;      /* who has more comes first under a limit */
+    uint32_t short_ppb;     /* billionths of the time it may be short of machines; 0: no promise */
     bool gang;              /* its tasks run together or not at all */
     bool fixed;             /* its running tasks are never moved */
     bool spread;            /* no two of its tasks on one machine */
     msec_t arrival_ms;      /* from the start of the story */
     msec_t work_ms;         /* runtime of each task at full speed */
-    msec_t estimate_ms;     /* the user's, of the same; -1: none */
+    msec_t estimate_ms;     /* the user's, of the same; -1: none; MSEC_NEVER: no end is known */
     struct job_rules rules; /* if it has any, its shape has variants for markets */
 };
 

@@ -29,8 +29,9 @@ struct writer {
     uint32_t family_count;
     bool bonds; /* some job is fixed or spread */
     bool priorities;
-    bool rules; /* some job has rules for markets */
-    bool needs; /* some shape has a set of offers, wants a machine for itself or must be alike */
+    bool rules;    /* some job has rules for markets */
+    bool services; /* some job has no end that anybody knows */
+    bool needs;    /* some shape has a set of offers, wants a machine for itself or must be alike */
 };
 
 /* A text as a field, in quotes where it needs them. */
@@ -62,6 +63,8 @@ static void put_header(const struct writer *w)
         (void)fputs(",fixed,spread", w->out);
     if (w->priorities)
         (void)fputs(",priority", w->out);
+    if (w->services)
+        (void)fputs(",availability", w->out);
     if (w->needs)
         (void)fputs(",needs,whole_machine,one_zone,one_market", w->out);
     if (w->rules)
@@ -111,6 +114,18 @@ static void put_demand(FILE *out, const struct res *demand)
     }
 }
 
+static bool is_service(const struct trace_job *job)
+{
+    return job->estimate_ms == MSEC_NEVER;
+}
+
+static void put_availability(FILE *out, const struct trace_job *job)
+{
+    const int64_t share = job->short_ppb > 0 ? SHARE_ALL_PPB - (int64_t)job->short_ppb : 0;
+
+    (void)fprintf(out, ",%s", is_service(job) ? number_print(share, 9).text : "");
+}
+
 static void put_job(const struct writer *w, const struct trace_job *job)
 {
     const struct shapes *shapes = &w->trace->shapes;
@@ -124,7 +139,7 @@ static void put_job(const struct writer *w, const struct trace_job *job)
     put_text(w->out, names_text(&w->trace->users, job->user));
     put_seconds(w->out, job->arrival_ms);
     put_seconds(w->out, job->work_ms);
-    put_seconds(w->out, job->estimate_ms);
+    put_seconds(w->out, is_service(job) ? -1 : job->estimate_ms);
     (void)fprintf(w->out, ",%" PRIu32 ",%d", job->task_count, job->gang);
     put_seconds(w->out, shape->delays.fetch_ms);
     put_seconds(w->out, shape->delays.build_ms);
@@ -136,6 +151,8 @@ static void put_job(const struct writer *w, const struct trace_job *job)
         (void)fprintf(w->out, ",%d,%d", job->fixed, job->spread);
     if (w->priorities)
         (void)fprintf(w->out, ",%" PRIu32, job->priority);
+    if (w->services)
+        put_availability(w->out, job);
     if (w->needs) {
         (void)fputc(',', w->out);
         put_text(w->out, offer_sets_text(&shapes->sets, shape->offers));
@@ -178,6 +195,7 @@ int trace_write_csv(FILE *out, const struct trace *trace, const struct names *fa
         w.bonds |= trace->jobs[i].fixed || trace->jobs[i].spread;
         w.priorities |= trace->jobs[i].priority != 0;
         w.rules |= job_has_rules(&trace->jobs[i].rules);
+        w.services |= is_service(&trace->jobs[i]);
     }
     for (uint32_t i = 0; i < trace->shapes.count; i++) {
         const struct shape *shape = &trace->shapes.rows[i];

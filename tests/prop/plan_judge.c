@@ -48,6 +48,9 @@ static const char *judge_place(struct judge *judge, uint32_t index)
         return "it places a task on a machine that is not open";
     if (view->task.instance[place->task] == ROW_NONE)
         return NULL;
+    if (view->job.short_ppb[view->task.job[place->task]] > 0 &&
+        view->task.state[place->task] == TASK_BOUND)
+        return NULL; /* a service need not wait for a machine to start */
     if (!view_job_is_settled(view, view->task.job[place->task]))
         return "it moves a task of a job that is on its way";
     if (view->job.fixed[view->task.job[place->task]])
@@ -57,17 +60,29 @@ static const char *judge_place(struct judge *judge, uint32_t index)
     return NULL;
 }
 
-static const char *judge_suspend(struct judge *judge, uint32_t task)
+/* For a service, which cannot wait, also a task that is on its way, but never of a gang. */
+static bool may_stop_for_service(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    return view->task.instance[task] != ROW_NONE && !view->job.fixed[job] &&
+           !(view->job.gang[job] && view->job.task_count[job] > 1) && view->job.short_ppb[job] == 0;
+}
+
+static const char *judge_suspend(struct judge *judge, const struct plan_suspend *suspend)
 {
     const struct view *view = judge->view;
+    const uint32_t task = suspend->task;
+    const bool is_for_service = suspend->why.code == REASON_SERVICE_NEEDS;
 
-    if (task >= view->task.count || view->task.state[task] != TASK_RUNNING)
+    if (task >= view->task.count || (view->task.state[task] != TASK_RUNNING && !is_for_service))
         return "it suspends a task that does not run";
     if (judge->is_suspended[task])
         return "it suspends a task twice";
     if (judge->place_of[task] != 0)
         return "it suspends a task that it moves";
-    if (!view_job_may_move(view, view->task.job[task]))
+    if (is_for_service ? !may_stop_for_service(view, task)
+                       : !view_job_may_move(view, view->task.job[task]))
         return "it suspends a task of a job that is fixed or on its way";
     judge->is_suspended[task] = true;
     return NULL;
@@ -257,7 +272,7 @@ const char *plan_judge(const struct view *view, const struct plan *plan, bool st
     for (uint32_t i = 0; wrong == NULL && i < plan->place_count; i++)
         wrong = judge_place(&judge, i);
     for (uint32_t i = 0; wrong == NULL && i < plan->suspend_count; i++)
-        wrong = judge_suspend(&judge, plan->suspends[i].task);
+        wrong = judge_suspend(&judge, &plan->suspends[i]);
     if (wrong == NULL)
         wrong = judge_future(&judge);
     if (wrong == NULL)

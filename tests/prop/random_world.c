@@ -537,6 +537,26 @@ static void draw_endless(struct trace *trace, struct rng *rng)
     }
 }
 
+/* Of work that is endless, half is a service that was promised machines. */
+static void draw_promises(struct random_world *world, uint64_t seed)
+{
+    static const uint32_t short_ppb[] = { 100000000, 10000000, 1000000, 10000 };
+    struct rng rng;
+
+    rng_init(&rng, seed, 105);
+    for (uint32_t i = 0; i < world->trace.job_count; i++) {
+        struct trace_job *job = &world->trace.jobs[i];
+
+        if (job->estimate_ms != MSEC_NEVER || one_in(&rng, 2))
+            continue;
+        if (one_in(&rng, 2))
+            job->gang = false;
+        if (!job->gang)
+            job->short_ppb = short_ppb[rng_below(&rng, 4)];
+        world->has_promises = world->has_promises || job->short_ppb > 0;
+    }
+}
+
 /* Dozens of tasks may share a machine, and each slows down all others, and not every policy heeds it: work must
  * not become so slow that it does not get through between two losses, or that one task lasts for weeks. */
 static int64_t least_pace(const struct random_world *world)
@@ -566,6 +586,7 @@ void random_world_draw_wide(struct random_world *world, uint64_t seed)
     draw_contention(world, least_pace(world), &rng);
     draw_config(world, seed, &rng);
     draw_endless(&world->trace, &needs);
+    draw_promises(world, seed);
     rng_init(&world->changes, seed, 104);
     if (one_in(&world->changes, 2)) {
         world->changes_left = (uint32_t)random_between(&world->changes, 1, 12);

@@ -24,6 +24,7 @@ struct random_world {
     struct contention contention;
     struct sim_config config;
     bool has_faults;
+    bool has_promises;  /* some work has a promise of machines */
     struct rng changes; /* of the catalogue */
     uint32_t changes_left;
 };

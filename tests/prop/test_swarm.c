@@ -57,9 +57,10 @@ struct watch {
     uint64_t changes;       /* of the catalogue */
     uint64_t newcomers;     /* machines that were rented of an offer that was not there at first */
     uint32_t first_offers;
-    uint64_t endless; /* tasks without an end that ran at a decision */
-    bool stocks;      /* the policy may rent for nobody in particular */
-    bool probes;      /* a single machine may be, to see whether machines become ready */
+    uint64_t promised; /* machines that were rented for services */
+    uint64_t endless;  /* tasks without an end that ran at a decision */
+    bool stocks;       /* the policy may rent for nobody in particular */
+    bool probes;       /* a single machine may be, to see whether machines become ready */
     char fault[FAULT_TEXT_SIZE];
 };
 
@@ -114,6 +115,8 @@ static bool job_seen(const struct view *view, const struct plan *plan, uint32_t 
 
 static void count_stops(struct watch *watch, const struct view *view, const struct plan *plan)
 {
+    for (uint32_t i = 0; i < plan->suspend_count; i++)
+        watch->stops += view->task.state[plan->suspends[i].task] == TASK_RUNNING;
     for (uint32_t i = 0; i < plan->place_count; i++) {
         const uint32_t task = plan->places[i].task;
         const uint32_t job = view->task.job[task];
@@ -145,8 +148,11 @@ static void watch_plan(void *context, const struct view *view, const struct plan
         watch->endless +=
             view->task.state[task] == TASK_RUNNING && view->task.estimate_ms[task] == MSEC_NEVER;
     }
-    for (uint32_t i = 0; i < plan->rent_count; i++)
+    for (uint32_t i = 0; i < plan->rent_count; i++) {
         watch->newcomers += plan->rents[i].offer >= watch->first_offers;
+        watch->promised += plan->rents[i].why.code >= REASON_PROMISED &&
+                           plan->rents[i].why.code <= REASON_PROMISED_BEST;
+    }
     digest_plan(watch, view, plan);
     count_stops(watch, view, plan);
     for (uint32_t i = 0; i < plan->release_count; i++) {
@@ -265,7 +271,7 @@ static void run_seed(uint64_t seed, struct outcome *ret)
     ret->has_faults = world.has_faults;
     ret->watch.world = &world;
     ret->watch.first_offers = world.catalogue.offer_count;
-    ret->watch.stocks = world.config.policy == &policy_semi_elastic;
+    ret->watch.stocks = world.config.policy == &policy_semi_elastic || world.has_promises;
     ret->watch.probes = world.config.control.boot_timeout_ms > 0;
     world.config.on_plan = watch_plan;
     ret->policy = world.config.policy;
@@ -698,6 +704,7 @@ TEST(every_rare_path_was_taken)
     uint64_t changes = 0;
     uint64_t newcomers = 0;
     uint64_t endless = 0;
+    uint64_t promised = 0;
 
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         const struct outcome *of = &outcomes[seed];
@@ -714,6 +721,7 @@ TEST(every_rare_path_was_taken)
         changes += of->watch.changes;
         newcomers += of->watch.newcomers;
         endless += of->watch.endless;
+        promised += of->watch.promised;
     }
     (void)fprintf(
         stderr,
@@ -734,6 +742,7 @@ TEST(every_rare_path_was_taken)
     assert_true(changes > 1000);
     assert_true(newcomers > 1000);
     assert_true(endless > 1000);
+    assert_true(promised > 1000);
 }
 
 TEST(every_kind_of_trouble_was_met)

@@ -180,6 +180,16 @@ void state_set_instance(struct state *state, uint32_t instance, enum instance_st
     state_mark_instance(state, instance);
 }
 
+void state_show_as_leaving(struct state *state, uint32_t instance, bool is_leaving)
+{
+    struct instance_note *note = &state->instance_notes[instance];
+
+    if (is_leaving)
+        note->shown_from = state->view.instance.state[instance];
+    view_set_state(&state->view, instance,
+                   is_leaving ? INSTANCE_DRAINING : (enum instance_state)note->shown_from);
+}
+
 bool state_is_empty(const struct state *state, uint32_t instance)
 {
     return state->view.instance.task_count[instance] == 0 && state->present[instance] == ROW_NONE;

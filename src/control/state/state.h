@@ -76,6 +76,8 @@ struct instance_note {
     msec_t missing_since;  /* the first list in a row that did not name it; -1: the last one did */
     uint32_t mention;      /* the audit in which the cloud spoke of it last */
     uint32_t engine_mention; /* and the engine */
+    uint32_t pool;           /* the row of the service whose pool it is in, + 1; 0: none */
+    uint8_t shown_from;      /* its state, while it is shown as leaving */
     uint8_t absences;        /* lists in a row that did not name it */
     uint8_t engine_absences;
     uint8_t losses;      /* of placements there, without a start in between that lasted */
@@ -189,6 +191,9 @@ uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer);
 
 /* The one place where the state of an instance changes. */
 void state_set_instance(struct state *state, uint32_t instance, enum instance_state next);
+
+/* Show it to a policy as if it drained, or as it is again; around a decision only. */
+void state_show_as_leaving(struct state *state, uint32_t instance, bool is_leaving);
 
 /* Nothing of ours is there: bound, placed, or on its way. */
 bool state_is_empty(const struct state *state, uint32_t instance);

@@ -13,6 +13,7 @@
 
 #include "control/books/books.h"
 #include "control/state/state.h"
+#include "decide/service_pools.h"
 #include "decide/turns.h"
 
 struct wanting {
@@ -22,6 +23,8 @@ struct wanting {
     msec_t next_wake;  /* when the policy wants to decide again */
     msec_t next_rule;  /* when a job's rule for markets changes */
     void *memory;      /* of the policy, or NULL */
+    struct service_memory *services;
+    bool has_pools; /* the last decision was one for services too */
 };
 
 void want_init(struct wanting *want, struct state *state, struct books *books);
@@ -54,6 +57,24 @@ money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, mse
 
 /* See decide/market_rules.h: what changes with time. Before the variants of tasks that wait are chosen. */
 void want_rules(struct wanting *want);
+
+/*
+ * want_services.c
+ */
+
+struct want_services {
+    struct service_pools pools;
+    uint32_t *waiting; /* all that waits, in its order */
+    uint32_t waiting_count;
+};
+
+/* Machines and places for services; what is theirs is not to be seen by the policy until want_services_end. False: there
+ * are none, and nothing is to be ended. */
+bool want_services_begin(struct wanting *want, struct want_services *ret);
+
+/* The policy's plan follows that of the services. */
+void want_services_end(struct wanting *want, const struct want_services *services,
+                       struct plan *plan);
 
 /*
  * want_suspend.c

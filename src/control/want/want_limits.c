@@ -315,6 +315,16 @@ static struct load load_of(const struct wanting *want)
     return load;
 }
 
+static void add_rent(const struct wanting *want, struct load *load, uint32_t offer)
+{
+    const struct view *view = &want->state->view;
+
+    load->count++;
+    load->unproven++;
+    load->price += view->offer_price[offer];
+    load->charge += want_first_charge(view->catalogue, offer, view->now);
+}
+
 /* The limit that forbids one machine more, of this offer. */
 static enum controller_limit limit_met(const struct wanting *want, const struct load *load,
                                        uint32_t offer)
@@ -357,7 +367,6 @@ static void follow_rent(struct trim *trim, uint32_t place)
 /* Rents of that turn above a limit; how many. */
 static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
 {
-    const struct view *view = &trim->want->state->view;
     struct load load = *sum;
     uint32_t limited = 0;
 
@@ -375,10 +384,7 @@ static uint32_t drop_turn(struct trim *trim, enum turn turn, struct load *sum)
             continue;
         }
         trim->rents[i] = KEEP;
-        load.count++;
-        load.unproven++;
-        load.price += view->offer_price[offer];
-        load.charge += want_first_charge(view->catalogue, offer, view->now);
+        add_rent(trim->want, &load, offer);
     }
     *sum = load;
     return limited;
@@ -551,7 +557,8 @@ static void make_room(struct trim *trim)
     {
         if (more == 0)
             break;
-        if (taken[instance] || view->instance.state[instance] != INSTANCE_READY)
+        if (taken[instance] || view->instance.state[instance] != INSTANCE_READY ||
+            trim->want->state->instance_notes[instance].pool > 0)
             continue;
         plan_release(plan, instance,
                      plan_because(REASON_EMPTY, view->offer_price[view->instance.offer[instance]]));
@@ -654,10 +661,15 @@ static bool is_held(const void *context, uint32_t task)
     return want->state->task_notes[task].not_before > want->state->view.now;
 }
 
-static struct allowance allowance_of(const struct wanting *want)
+/* What is left when all is rented that is in 'first', which may be NULL. */
+static struct allowance allowance_of(const struct wanting *want, const struct plan *first)
 {
     const struct controller_config *config = &want->state->config;
-    const struct load load = load_of(want);
+    struct load load = load_of(want);
+
+    for (uint32_t i = 0; first != NULL && i < first->rent_count; i++)
+        add_rent(want, &load, first->rents[i].offer);
+
     struct allowance left = { .instances = instances_left(want, &load),
                               .price_per_hour = ALLOWANCE_ANY,
                               .first_charge = ALLOWANCE_ANY,
@@ -667,7 +679,8 @@ static struct allowance allowance_of(const struct wanting *want)
         left.price_per_hour =
             load.price < config->max_price_per_hour ? config->max_price_per_hour - load.price : 0;
     if (config->has_budget)
-        left.first_charge = config->budget_left > 0 ? config->budget_left : 0;
+        left.first_charge =
+            config->budget_left > load.charge ? config->budget_left - load.charge : 0;
     if (is_braked(want, &load)) {
         left.instances = unproven_left(want, &load);
         left.grows = false;
@@ -681,7 +694,7 @@ static struct allowance allowance_of(const struct wanting *want)
 
 bool want_may_rent(const struct wanting *want)
 {
-    const struct allowance left = allowance_of(want);
+    const struct allowance left = allowance_of(want, NULL);
 
     return left.instances > 0 && left.price_per_hour > 0 && left.first_charge > 0;
 }
@@ -702,7 +715,10 @@ static void ask_policy(const void *context, struct plan *ret)
 
 void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_turns)
 {
-    const struct allowance allowance = allowance_of(want);
+    struct want_services services;
+    const bool has_services = want_services_begin(want, &services);
+    const struct allowance allowance =
+        allowance_of(want, has_services ? &services.pools.plan : NULL);
     const struct turns_config config = {
         .view = &want->state->view,
         .arena = &want->state->arena,
@@ -713,6 +729,8 @@ void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_tur
     };
 
     turns_decide(&config, ret, ret_turns);
+    if (has_services)
+        want_services_end(want, &services, ret);
 }
 
 void want_trim(struct wanting *want, struct plan *plan, const struct turns *turns)

@@ -17,12 +17,14 @@ void want_init(struct wanting *want, struct state *state, struct books *books)
         .next_wake = MSEC_NEVER,
         .next_rule = MSEC_NEVER,
         .memory = policy_memory_create(state->config.policy),
+        .services = service_memory_create(),
     };
 }
 
 void want_done(struct wanting *want)
 {
     policy_memory_destroy(want->state->config.policy, want->memory);
+    service_memory_destroy(want->services);
 }
 
 void want_policy(struct wanting *want, const struct policy *policy)

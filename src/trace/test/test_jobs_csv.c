@@ -224,6 +224,11 @@ TEST(bad_traces_are_refused_with_line_and_column)
           "line 2: market must be spot where spot_for_s is given, not 'on-demand'" },
         { "workload,arrival_s,duration_s,cpu,deadline_s\na,0,1,1,-5\n",
           "line 2: deadline_s must be a number of seconds from 0 to 4398046511, not '-5'" },
+        { "workload,arrival_s,duration_s,cpu,availability\na,0,1,1,1\n",
+          "line 2: availability must be a share from 0 (no promise) to 0.999999999, not '1'" },
+        { "workload,arrival_s,duration_s,cpu,tasks,gang,availability\na,0,1,1,2,1,0.99\n",
+          "line 2: a gang has no availability: its tasks run together or not at all. Set gang to "
+          "0, or leave availability empty" },
         { HEAD "a,0,1,1\n", "line 2: has 4 fields, but the header names 7" },
         { "workload,arrival_s,duration_s,cpu@p3\n",
           "line 1: the column 'cpu@p3' asks for a machine family, but no catalogue is given: give "

@@ -90,6 +90,15 @@ TEST(priorities_are_written)
                     NULL);
 }
 
+TEST(services_and_what_they_were_promised_are_written)
+{
+    check_same_text(HEAD ",availability\n"
+                         "0,a,a,,0,1,,3,0,0,0,0,0,0,1,0,0,0.999999999\n"
+                         "1,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,0\n"
+                         "2,a,a,,0,1,9,1,0,0,0,0,0,0,1,0,0,\n",
+                    NULL);
+}
+
 TEST(names_that_need_quotes_get_them)
 {
     check_same_text(HEAD "\n"
@@ -162,6 +171,6 @@ TEST(a_full_disk_is_an_error)
 CHECK_MAIN(RUN(what_was_written_reads_the_same),
            RUN(jobs_that_are_fixed_or_spread_are_written_as_such),
            RUN(what_jobs_need_of_machines_is_written), RUN(rules_for_markets_are_written),
-           RUN(priorities_are_written), RUN(names_that_need_quotes_get_them),
-           RUN(demands_of_families_are_written), RUN(a_synthetic_trace_survives_the_round_trip),
-           RUN(a_full_disk_is_an_error))
+           RUN(priorities_are_written), RUN(services_and_what_they_were_promised_are_written),
+           RUN(names_that_need_quotes_get_them), RUN(demands_of_families_are_written),
+           RUN(a_synthetic_trace_survives_the_round_trip), RUN(a_full_disk_is_an_error))
