@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+enum { KNOWN = 64 }; /* shapes of which the escape is kept in a pass over the jobs */
+
 enum market_rule market_rule_now(const struct view *view, uint32_t job)
 {
     if (view->now >= view->job.safe_from[job])
@@ -12,55 +14,57 @@ enum market_rule market_rule_now(const struct view *view, uint32_t job)
     return (enum market_rule)view->job.market[job];
 }
 
-static const struct shape *base_of(const struct view *view, uint32_t job)
+static bool is_spot(const struct view *view, uint32_t instance)
 {
-    const uint32_t shape = view->task.shape[view->job.first_task[job]];
-
-    return &view->shapes->rows[view->shapes->rows[shape].variant_of];
+    return view->catalogue->offers[view->instance.offer[instance]].market == MARKET_SPOT;
 }
 
-/* Whether there is a machine that is not spot and holds its tasks, though none may be had now. */
-static bool has_safe(const struct view *view, uint32_t job)
+/* What is the same for all jobs of a shape. */
+struct escape {
+    uint32_t base; /* the shape that has the variants */
+    bool is_there; /* some machine that is not spot holds its tasks, though none may be had now */
+    msec_t restart_ms; /* until a task that is stopped now runs there */
+};
+
+static uint32_t base_of(const struct view *view, uint32_t job)
 {
-    const struct shape *base = base_of(view, job);
-
-    for (uint32_t i = 0; i < base->variant_count; i++) {
-        const uint32_t variant = view->shapes->variants[base->variant_first + i];
-
-        if (view->shapes->rows[variant].market == SHAPE_MARKET_SAFE &&
-            (view->shape_offer[variant] != OFFER_NONE || view->shape_price[variant] > 0))
-            return true;
-    }
-    return false;
+    return view->shapes->rows[view->task.shape[view->job.first_task[job]]].variant_of;
 }
 
-/* Until a machine takes work, of the slowest of those that are cheapest in their zone. */
-static msec_t longest_boot(const struct view *view, const struct shape *base)
+/* Until a machine of the offer takes work. */
+static msec_t boot_ms(const struct view *view, uint32_t offer)
 {
+    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+
+    return machine_type_acquire_ms(type, 1) + type->setup_ms;
+}
+
+/* The slowest machine counts of those that are the cheapest in their zone. */
+static struct escape find_escape(const struct view *view, uint32_t base)
+{
+    const struct shape *row = &view->shapes->rows[base];
+    const struct shape_delays *delays = &row->delays;
+    struct escape escape = { .base = base };
     msec_t longest = 0;
 
-    for (uint32_t i = 0; i < base->variant_count; i++) {
-        const uint32_t variant = view->shapes->variants[base->variant_first + i];
+    for (uint32_t i = 0; i < row->variant_count; i++) {
+        const uint32_t variant = view->shapes->variants[row->variant_first + i];
         const uint32_t offer = view->shape_offer[variant];
 
-        if (view->shapes->rows[variant].market != SHAPE_MARKET_SAFE || offer == OFFER_NONE)
+        if (view->shapes->rows[variant].market != SHAPE_MARKET_SAFE)
             continue;
-
-        const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-        const msec_t boot = machine_type_acquire_ms(type, 1) + type->setup_ms;
-
-        longest = boot > longest ? boot : longest;
+        if (offer != OFFER_NONE && boot_ms(view, offer) > longest)
+            longest = boot_ms(view, offer);
+        escape.is_there |= offer != OFFER_NONE || view->shape_price[variant] > 0;
     }
-    return longest;
+    escape.restart_ms = delays->kill_ms + delays->upload_ms + view->round_ms + longest +
+                        delays->fetch_ms + delays->build_ms + delays->init_ms;
+    return escape;
 }
 
 msec_t market_restart_ms(const struct view *view, uint32_t job)
 {
-    const struct shape *base = base_of(view, job);
-    const struct shape_delays *delays = &base->delays;
-
-    return delays->kill_ms + delays->upload_ms + view->round_ms + longest_boot(view, base) +
-           delays->fetch_ms + delays->build_ms + delays->init_ms;
+    return find_escape(view, base_of(view, job)).restart_ms;
 }
 
 /* What is left of the task that has most left, if all is lost that was not saved; MSEC_NEVER: no end. */
@@ -80,14 +84,14 @@ static msec_t most_left(const struct view *view, uint32_t job)
     return most;
 }
 
-static msec_t safe_from(const struct view *view, uint32_t job)
+static msec_t safe_from(const struct view *view, uint32_t job, msec_t restart_ms)
 {
     const msec_t left = most_left(view, job);
 
     if (left == MSEC_NEVER)
         return MSEC_NEVER;
 
-    const msec_t again = left + market_restart_ms(view, job);
+    const msec_t again = left + restart_ms;
     const msec_t from = view->job.deadline[job] - (view->job.fixed[job] ? 2 * again : again);
 
     return from > 0 ? from : 0;
@@ -125,27 +129,60 @@ static msec_t sooner(msec_t a, msec_t b)
     return a < b ? a : b;
 }
 
-msec_t market_rules_update(struct view *view)
+/* When it matters next that the job's rule is another one. What has a place keeps it when the time for spot machines
+ * is over; what is on a machine that is not spot stays there in any case. */
+static msec_t next_change(const struct view *view, uint32_t job)
 {
     msec_t next = MSEC_NEVER;
 
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const uint32_t instance = view->task.instance[task];
+
+        if (instance != ROW_NONE && !is_spot(view, instance))
+            continue;
+        next = view->job.safe_from[job];
+        if (instance == ROW_NONE && view->job.spot_until[job] > view->now)
+            return sooner(next, view->job.spot_until[job]);
+    }
+    return next;
+}
+
+/* The escape of the job's shape: worked out once for many jobs of a few shapes. */
+static const struct escape *escape_of(const struct view *view, uint32_t job, struct escape *known)
+{
+    const uint32_t base = base_of(view, job);
+    struct escape *escape = &known[base % KNOWN];
+
+    if (escape->base != base)
+        *escape = find_escape(view, base);
+    return escape;
+}
+
+msec_t market_rules_update(struct view *view)
+{
+    struct escape known[KNOWN];
+    msec_t next = MSEC_NEVER;
+
     assert(view->job.ruled_first == ROW_NONE || view->shapes_priced == view->shapes->count);
+    for (uint32_t i = 0; i < KNOWN; i++)
+        known[i].base = SHAPE_NONE;
     RULED_EACH(job, view)
     {
-        if (!has_safe(view, job)) {
+        const struct escape *escape = escape_of(view, job, known);
+
+        if (!escape->is_there) {
             view->job.safe_from[job] = MSEC_NEVER;
             view->job.spot_until[job] = MSEC_NEVER;
             continue;
         }
         if (view->job.deadline[job] != MSEC_NEVER && view->now < view->job.safe_from[job])
-            view->job.safe_from[job] = safe_from(view, job);
+            view->job.safe_from[job] = safe_from(view, job, escape->restart_ms);
         if (view->now >= view->job.safe_from[job]) {
             keep_safe(view, job);
             continue;
         }
-        next = sooner(next, view->job.safe_from[job]);
-        if (view->job.spot_until[job] > view->now)
-            next = sooner(next, view->job.spot_until[job]);
+        next = sooner(next, next_change(view, job));
     }
     return next;
 }
@@ -161,8 +198,7 @@ bool market_should_leave(const struct view *view, uint32_t task)
     const uint32_t job = view->task.job[task];
     const uint32_t instance = view->task.instance[task];
 
-    if (instance == ROW_NONE || view->now < view->job.safe_from[job] ||
-        view->catalogue->offers[view->instance.offer[instance]].market != MARKET_SPOT)
+    if (instance == ROW_NONE || view->now < view->job.safe_from[job] || !is_spot(view, instance))
         return false;
     if (view->job.fixed[job])
         return view->task.state[task] != TASK_RUNNING &&

@@ -20,15 +20,15 @@
  * machine from 'safe_from' on. No policy has to know of it.
  *
  * Promises:  pure; the same view, the same answer.
- * Costs:     O(jobs with rules + tasks of those with a deadline), and nothing while there are no rules.
+ * Costs:     O(jobs with a time or a deadline + tasks of those with a deadline), about 50 ns each, and nothing while there are none.
  */
 #ifndef STINT_DECIDE_MARKET_RULES_H
 #define STINT_DECIDE_MARKET_RULES_H
 
 #include "model/view.h"
 
-/* Work out 'safe_from' of the jobs with a deadline, and keep those that are past it off spot machines. Returns when the
- * next rule changes; MSEC_NEVER: none will. The view's reservation prices are of now. */
+/* Work out 'safe_from' of the jobs with a deadline, and keep those that are past it off spot machines. Returns when it
+ * matters next that a rule changes; MSEC_NEVER: it never does. The view's reservation prices are of now. */
 msec_t market_rules_update(struct view *view);
 
 /* Where tasks of the job may start now. */

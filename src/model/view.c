@@ -381,8 +381,8 @@ void view_set_rules(struct view *view, uint32_t job, const struct job_rules *rul
         holds && has_end ? table->arrived_at[job] + rules->spot_for_ms : MSEC_NEVER;
     table->deadline[job] = holds && rules->deadline > 0 ? rules->deadline : MSEC_NEVER;
     table->safe_from[job] = MSEC_NEVER;
-    if (table->market[job] != MARKET_RULE_ANY || table->deadline[job] != MSEC_NEVER)
-        link_ruled(table, job);
+    if (table->spot_until[job] != MSEC_NEVER || table->deadline[job] != MSEC_NEVER)
+        link_ruled(table, job); /* else nothing changes with time */
 }
 
 uint32_t view_add_job(struct view *view, const struct job_spec *spec)

@@ -93,7 +93,7 @@ enum instance_state {
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
     X(uint32_t, tasks_running) \
-    X(uint32_t, ruled_next)     /* among those with rules for markets, the last that came first */ \
+    X(uint32_t, ruled_next)     /* among those whose rules for markets change with time, the last that came first */ \
     X(uint32_t, ruled_prev) \
     X(msec_t, spot_until)       /* until then spot machines only, then all others; MSEC_NEVER: no end */ \
     X(msec_t, deadline)         /* it should have ended by then; MSEC_NEVER: whenever */ \
@@ -142,7 +142,7 @@ struct task_table {
 
 struct job_table {
     JOB_COLUMNS(VIEW_COLUMN)
-    uint32_t ruled_first; /* with rules for markets */
+    uint32_t ruled_first; /* with rules for markets that change with time */
     uint32_t count;
     uint32_t room;
     uint32_t free_row; /* chained by 'first_task' */
@@ -352,7 +352,7 @@ void view_check(const struct view *view);
 #define TASK_EACH(row, view, first_row) \
     for (uint32_t row = (first_row); row != ROW_NONE; row = (view)->task.next[row])
 
-/* Jobs with rules for markets. */
+/* Jobs with rules for markets that change with time. */
 #define RULED_EACH(row, view) \
     for (uint32_t row = (view)->job.ruled_first; row != ROW_NONE; row = (view)->job.ruled_next[row])
 

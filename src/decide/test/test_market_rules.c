@@ -137,6 +137,7 @@ TEST(what_has_a_place_keeps_its_market_when_the_time_is_over)
 
     (void)update(&yard, 0);
     yard_run(&yard, task, yard_machine(&yard, B_SPOT));
+    assert_true(update(&yard, 0) == MSEC_NEVER); /* nobody has to wake up for it */
     (void)update(&yard, 20000);
     assert_int_equal(places(&yard, task), SPOT);
     assert_false(market_should_leave(&yard.view, task));
@@ -235,7 +236,7 @@ TEST(what_is_on_a_safe_machine_stays_on_such)
 
     (void)update(&yard, 0);
     yard_run(&yard, task, yard_machine(&yard, B_DEMAND));
-    (void)update(&yard, from - 1);
+    assert_true(update(&yard, from - 1) == MSEC_NEVER);
     assert_int_equal(places(&yard, task), SPOT | SAFE);
     (void)update(&yard, from);
     assert_int_equal(places(&yard, task), SAFE);
