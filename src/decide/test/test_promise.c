@@ -33,6 +33,32 @@ static void yard_init(struct yard *yard, uint64_t seed)
                                       .short_most = 1e-4 };
 }
 
+TEST(what_is_never_taken_away_is_not_lost_with_its_type)
+{
+    const struct promise_offer offers[] = {
+        { .capacity = 1, .price = 30, .down = 0.01 },
+        { .capacity = 1, .price = 100, .is_safe = true },
+    };
+    const struct promise promise = {
+        .offers = offers, .count = 2, .capacity = 4, .short_most = 0.05, .survives_types = true
+    };
+    const uint32_t spot[] = { 4, 0 };
+    const uint32_t mixed[] = { 2, 3 };
+    const uint32_t safe[] = { 0, 4 };
+    struct arena arena;
+
+    arena_init(&arena);
+    assert_false(promise_judge(&promise, spot, &arena).holds);
+    assert_false(promise_judge(&promise, mixed, &arena).holds);
+    assert_true(promise_judge(&promise, safe, &arena).holds);
+
+    const struct promise_pool pool = promise_k_of_n(&promise, &arena);
+
+    assert_true(pool.verdict.holds);
+    assert_int_equal(pool.verdict.price, 400);
+    arena_done(&arena);
+}
+
 TEST(greedy_holds_what_it_says)
 {
     uint32_t held = 0;
@@ -244,7 +270,7 @@ TEST(tiers_equal_brute_force)
     }
 }
 
-CHECK_MAIN(RUN(greedy_holds_what_it_says),
+CHECK_MAIN(RUN(what_is_never_taken_away_is_not_lost_with_its_type), RUN(greedy_holds_what_it_says),
            RUN(k_of_n_is_within_the_limit_and_improving_never_breaks_a_promise),
            RUN(where_no_pool_can_the_best_one_is_given),
            RUN(the_best_that_can_be_done_knows_what_is_gone_together),
