@@ -268,13 +268,13 @@ static int read_answer(const struct daemon_options *options, long status,
     return 0;
 }
 
-static int ask(const struct daemon_options *options, const char *path, bool post, json_t **ret,
-               struct error *reterr)
+/* One request; 'ret->type' is the kind of what came, or "". */
+static int fetch(const struct daemon_options *options, const char *path, bool post,
+                 struct answer *answer, struct daemon_body *ret, struct error *reterr)
 {
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = NULL;
-    struct answer answer = { 0 };
-    long status = 0;
+    const char *type = NULL;
 
     if (curl == NULL)
         return error_set(reterr, -ENOMEM, "libcurl cannot be used");
@@ -288,21 +288,53 @@ static int ask(const struct daemon_options *options, const char *path, bool post
         (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
         (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)WHOLE_SECONDS);
         (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-        (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+        (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+        (void)curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
         (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         if (post)
             (void)curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, "");
 
         const CURLcode code = curl_easy_perform(curl);
 
-        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-        rc = code != CURLE_OK ? way_error(curl, code, options, reterr)
-                              : read_answer(options, status, &answer, ret, reterr);
+        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &ret->status);
+        (void)curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+        (void)snprintf(ret->type, sizeof(ret->type), "%s", type != NULL ? type : "");
+        rc = code != CURLE_OK ? way_error(curl, code, options, reterr) : 0;
     }
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
+    return rc;
+}
+
+static int ask(const struct daemon_options *options, const char *path, bool post, json_t **ret,
+               struct error *reterr)
+{
+    struct answer answer = { 0 };
+    struct daemon_body body = { 0 };
+    int rc = fetch(options, path, post, &answer, &body, reterr);
+
+    if (rc == 0)
+        rc = read_answer(options, body.status, &answer, ret, reterr);
     mem_free(answer.text);
     return rc;
+}
+
+int daemon_fetch(const struct daemon_options *options, const char *path, struct daemon_body *ret,
+                 struct error *reterr)
+{
+    struct answer answer = { 0 };
+
+    *ret = (struct daemon_body){ 0 };
+
+    const int rc = fetch(options, path, false, &answer, ret, reterr);
+
+    if (rc < 0) {
+        mem_free(answer.text);
+        return rc;
+    }
+    ret->text = answer.text;
+    ret->size = answer.size;
+    return 0;
 }
 
 int daemon_get(const struct daemon_options *options, const char *path, json_t **ret,

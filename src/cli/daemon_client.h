@@ -49,4 +49,15 @@ int daemon_post(const struct daemon_options *options, const char *path, json_t *
 int daemon_get_with(const struct daemon_options *options, const char *path, const char *key,
                     const char *value, json_t **ret, struct error *reterr);
 
+/* Any answer to a GET as it is, of use for the page. 'text' is for mem_free, and NULL if it is empty. */
+struct daemon_body {
+    long status;
+    char type[128];
+    char *text;
+    size_t size;
+};
+
+int daemon_fetch(const struct daemon_options *options, const char *path, struct daemon_body *ret,
+                 struct error *reterr);
+
 #endif

@@ -17,7 +17,7 @@ static const struct verb *const verbs[] = {
     &verb_sim,     &verb_replay, &verb_commit,  &verb_pool,   &verb_catalogue,
     &verb_demo,    &verb_repro,  &verb_bench,   &verb_state,  &verb_status,
     &verb_top,     &verb_plan,   &verb_explain, &verb_ledger, &verb_doctor,
-    &verb_approve, &verb_reject, &verb_drain,   &verb_reload,
+    &verb_approve, &verb_reject, &verb_drain,   &verb_reload, &verb_open,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 9 };

@@ -114,7 +114,7 @@ static void attribute(FILE *out, const char *name, double value)
 const char svg_dark_rules[] =
     "svg [fill=\"#ffffff\"]{fill:#16181d}svg [stroke=\"#ffffff\"]{stroke:#16181d}"
     "svg [fill=\"#222222\"]{fill:#e8e8e8}svg [stroke=\"#555555\"]{stroke:#b0b0b0}"
-    "svg [stroke=\"#e4e4e4\"]{stroke:#343a42}svg [fill=\"#c9c9c9\"]{fill:#4a505a}"
+    "svg [stroke=\"#e4e4e4\"]{stroke:#343a42}svg [fill=\"#c9c9c9\"]{fill:#4a505a}svg [fill=\"#e4e4e4\"]{fill:#343a42}"
     "svg [fill=\"#000000\"]{fill:#f2f2f2}svg [stroke=\"#000000\"]{stroke:#f2f2f2}"
     "svg [fill=\"#0072b2\"]{fill:#3d93d6}svg [stroke=\"#0072b2\"]{stroke:#3d93d6}";
 

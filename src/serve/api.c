@@ -13,6 +13,7 @@
 
 #include "serve/api_private.h"
 #include "serve/metrics.h"
+#include "serve/page.h"
 
 enum {
     ARGUMENTS_OF_ROUTE = 4,
@@ -577,6 +578,20 @@ struct route {
 };
 
 static const struct route routes[] = {
+    { .path = "/", .method = "GET", .answer = page_now },
+    { .path = "/time", .method = "GET", .answer = page_time, .arguments = { "hours" } },
+    { .path = "/job/", .method = "GET", .answer = page_job, .prefix = true },
+    { .path = "/machine/", .method = "GET", .answer = page_machine, .prefix = true },
+    { .path = "/find", .method = "GET", .answer = page_find, .arguments = { "q" } },
+    { .path = "/jobs", .method = "GET", .answer = page_jobs, .arguments = { "user", "state" } },
+    { .path = "/ledger", .method = "GET", .answer = page_ledger, .arguments = { "by", "name" } },
+    { .path = "/ledger.csv",
+      .method = "GET",
+      .answer = page_ledger_csv,
+      .arguments = { "by", "name" } },
+    { .path = "/doctor", .method = "GET", .answer = page_doctor },
+    { .path = "/page.css", .method = "GET", .answer = page_css },
+    { .path = "/page.js", .method = "GET", .answer = page_js },
     { .path = "/metrics", .method = "GET", .answer = answer_metrics, .open = true },
     { .path = "/healthz", .method = "GET", .answer = answer_health, .open = true },
     { .path = "/v1/status", .method = "GET", .answer = answer_status },
@@ -678,6 +693,7 @@ void api_answer(struct serve_world *world, const struct api_request *request,
     const struct route *route = find_route(request->path);
 
     *reply = (struct api_reply){ .status = 500 };
+    reply->is_page = strncmp(request->path, "/v1/", 4) != 0;
     if (!request->authorised && !(request->near && route != NULL && route->open)) {
         api_error(&call, 401, "this needs 'Authorization: Bearer' and the token");
         return;

@@ -6,6 +6,7 @@
  *   store_journal.c  intents, reasons, history
  *   store_books.c    instances, bills, accounts, dues
  *   store_ledger.c   what the books add up to
+ *   store_history.c  what was rented and what ran in a time
  *   store_seal.c     checksums over the books, the check of the whole file
  *   store_care.c     check, backup, restore from outside
  */
@@ -121,9 +122,11 @@
         "COALESCE(SUM(work_ms),0),COUNT(*) FROM account") \
     X(SQL_TOTAL_DUES, "SELECT COALESCE(SUM(cost),0),COALESCE(SUM(alone),0),COUNT(*) FROM due") \
     X(SQL_TOTAL_OWED, "SELECT COALESCE(SUM(cost),0) FROM owed") \
-    X(SQL_BY_USER, "SELECT user,NULL,NULL,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM" \
-        " (SELECT user,cost,alone,occupied_ms FROM due UNION ALL" \
-        " SELECT user,cost,0,occupied_ms FROM owed) GROUP BY user ORDER BY 4 DESC,1") \
+    X(SQL_BY_USER, "SELECT user,NULL,NULL,SUM(cost),SUM(alone),SUM(ms),SUM(tasks) FROM" \
+        " (SELECT user,SUM(cost) AS cost,SUM(alone) AS alone,SUM(occupied_ms) AS ms,COUNT(*) AS tasks" \
+        " FROM due GROUP BY user UNION ALL" \
+        " SELECT user,SUM(cost),0,SUM(occupied_ms),COUNT(*) FROM owed GROUP BY user)" \
+        " GROUP BY user ORDER BY 4 DESC,1") \
     X(SQL_BY_JOB, "SELECT job,user,name,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM" \
         " (SELECT job,user,name,cost,alone,occupied_ms FROM due UNION ALL" \
         " SELECT job,user,name,cost,0,occupied_ms FROM owed)" \
@@ -132,6 +135,15 @@
         " (SELECT instance AS id,boot+idle+work AS cost,boot_ms+idle_ms+work_ms AS ms FROM bill" \
         " UNION ALL SELECT instance,boot+idle+work,boot_ms+idle_ms+work_ms FROM account)" \
         " LEFT JOIN instance USING(id) GROUP BY 1 ORDER BY 4 DESC,1") \
+    X(SQL_STAY_EACH, "SELECT instance,name,type,zone,market,billed_from,billed_to,boot,idle,work," \
+        "boot_ms,idle_ms,work_ms FROM bill LEFT JOIN instance ON id=instance" \
+        " WHERE billed_to>?1 ORDER BY billed_to DESC,instance DESC LIMIT ?2") \
+    X(SQL_RUN_EACH, "SELECT intent.task,intent.instance,closed_at,due.label,due.name,due.user," \
+        "due.ended_at FROM intent LEFT JOIN due ON due.task=intent.task" \
+        " WHERE outcome<>'open' AND closed_at>=?1 AND kind='place' AND outcome='done'" \
+        " AND (?2=0 OR intent.instance=?2) ORDER BY closed_at DESC,key DESC LIMIT ?3") \
+    X(SQL_USER_SINCE, "SELECT user,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM due" \
+        " WHERE ended_at>=?1 GROUP BY user ORDER BY 2 DESC,1 LIMIT ?2") \
     X(SQL_SEAL_READ, "SELECT rows,money,hash FROM seal WHERE name=?1") \
     X(SQL_SEAL_WRITE, "INSERT OR REPLACE INTO seal(name,rows,money,hash) VALUES(?1,?2,?3,?4)") \
     X(SQL_SEALED_BILLS, STORE_SEALED_BILL) \

@@ -646,7 +646,7 @@ TEST(hostile_requests_get_an_error_in_words)
     struct serve_stage stage;
 
     stage_init(&stage);
-    refuse(&stage, "GET /", 404, "no such path");
+    refuse(&stage, "GET /v1", 404, "no such path");
     refuse(&stage, "GET /v1/status/", 404, "no such path");
     refuse(&stage, "GET /v1/../v1/status", 404, "no such path");
     refuse(&stage, "GET /v1/jobs?limit=0", 400, "limit must be");

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs by user and state, and the ledger by whatever it can be cut by, with a filter and as CSV.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "draw/csv_text.h"
+#include "draw/digits.h"
+#include "draw/utf8.h"
+#include "serve/page_private.h"
+
+enum { JOBS_SHOWN = 300, LEDGER_SHOWN = 500 };
+
+/* Jobs. ----------------------------------------------------------------------------------------- */
+
+static void write_job(const struct page *page, const json_t *job)
+{
+    const json_t *machines = json_object_get(job, "instances");
+    const char *first = json_string_value(json_array_get(machines, 0));
+    FILE *out = page->out;
+
+    (void)fputs("<tr><td class=\"name\">", out);
+    page_link_job(page, page_word(job, "job"));
+    (void)fputs("</td><td>", out);
+    html_text(out, page_word(job, "user"));
+    (void)fputs("</td><td class=\"wide\">", out);
+    html_text(out, page_word(job, "name"));
+    (void)fputs("</td><td>", out);
+    html_text(out, page_word(job, "state"));
+    (void)fputs("</td><td class=\"n\">", out);
+    html_count(out, NULL, page_number(job, "tasks"));
+    (void)fputs("</td><td class=\"n\">", out);
+    html_span(out, page_number(job, "executed_ms"));
+    (void)fputs("</td><td class=\"n\">", out);
+    html_span(out, page_number(job, "estimate_ms"));
+    (void)fputs("</td><td>", out);
+    if (first != NULL)
+        page_link_machine(page, first);
+    if (json_array_size(machines) > 1)
+        (void)fprintf(out, " and %zu more", json_array_size(machines) - 1);
+    (void)fputs("</td><td class=\"n\">", out);
+    html_money(out, NULL, page_money(job, "cost_microdollars"), 4);
+    (void)fputs("</td></tr>\n", out);
+}
+
+static void write_option(FILE *out, const char *value, const char *text, const char *chosen)
+{
+    (void)fprintf(out, "<option value=\"%s\"%s>%s</option>", value,
+                  strcmp(value, chosen) == 0 ? " selected" : "", text);
+}
+
+static void write_job_filter(const struct page *page, const char *user, const char *state)
+{
+    FILE *out = page->out;
+
+    (void)fputs("<form class=\"filter\"><label for=\"user\">User</label> <input id=\"user\" "
+                "name=\"user\" value=\"",
+                out);
+    html_text(out, user);
+    (void)fputs("\"> <label for=\"state\">State</label> <select id=\"state\" name=\"state\">", out);
+    write_option(out, "", "any", state);
+    write_option(out, "running", "running", state);
+    write_option(out, "bound", "machine on its way", state);
+    write_option(out, "waiting", "waiting", state);
+    (void)fputs("</select> <button>Filter</button></form>\n", out);
+}
+
+/* The list of the API with the arguments that are not empty; NULL: it was answered. */
+static json_t *ask_jobs(struct api_call *call, const char *user, const char *state)
+{
+    char limit[16];
+    struct api_request request = { .method = "GET", .path = "/v1/jobs", .authorised = true };
+    struct api_reply reply;
+
+    (void)snprintf(limit, sizeof(limit), "%d", JOBS_SHOWN);
+    request.arguments[request.argument_count++] = (struct api_argument){ "limit", limit };
+    if (user[0] != '\0')
+        request.arguments[request.argument_count++] = (struct api_argument){ "user", user };
+    if (state[0] != '\0')
+        request.arguments[request.argument_count++] = (struct api_argument){ "state", state };
+    api_answer(call->world, &request, &reply);
+
+    json_t *answer = reply.body != NULL ? json_loadb(reply.body, reply.size, 0, NULL) : NULL;
+
+    free(reply.body);
+    if (answer != NULL && reply.status == 200)
+        return answer;
+    page_error(call, answer != NULL ? reply.status : 500, page_word(answer, "error"));
+    json_decref(answer);
+    return NULL;
+}
+
+void page_jobs(struct api_call *call)
+{
+    static const char *const columns[] = { "job",  "user", "~name", "state",        "#tasks",
+                                           "#ran", "#of",  "on",    "#cost so far", NULL };
+    const char *user = api_argument(call, "user");
+    const char *state = api_argument(call, "state");
+    const json_t *job;
+    struct page page;
+    size_t i;
+
+    user = user != NULL ? user : "";
+    state = state != NULL ? state : "";
+
+    json_t *answer = ask_jobs(call, user, state);
+
+    if (answer == NULL)
+        return;
+    if (!page_begin(&page, call, "Jobs", "jobs")) {
+        json_decref(answer);
+        return;
+    }
+
+    const json_t *jobs = json_object_get(answer, "jobs");
+
+    write_job_filter(&page, user, state);
+    (void)fputs("<p>", page.out);
+    html_count(page.out, "total", page_number(answer, "total"));
+    (void)fputs(" jobs", page.out);
+    if (page_number(answer, "total") > (int64_t)json_array_size(jobs))
+        (void)fprintf(page.out, "; the first %zu are shown", json_array_size(jobs));
+    (void)fputs(".</p>\n", page.out);
+    page_table(&page, "Jobs that have not ended", columns);
+    json_array_foreach(jobs, i, job) write_job(&page, job);
+    page_table_end(&page);
+    json_decref(answer);
+    page_end(&page);
+}
+
+/* The ledger. ----------------------------------------------------------------------------------- */
+
+static bool is_known(const char *by)
+{
+    for (enum store_by one = 0; one < STORE_BYS; one++) {
+        if (strcmp(by, store_by_word(one)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the row has the text in one of its names. */
+static bool fits(const json_t *row, const char *text)
+{
+    return text[0] == '\0' || strcasestr(page_word(row, "name"), text) != NULL ||
+           strcasestr(page_word(row, "user"), text) != NULL ||
+           strcasestr(page_word(row, "job_name"), text) != NULL;
+}
+
+static void write_row(const struct page *page, const json_t *row, const char *by)
+{
+    const bool by_job = strcmp(by, "job") == 0;
+    FILE *out = page->out;
+
+    (void)fputs("<tr><td>", out);
+    if (by_job && page_word(row, "name")[0] != '(')
+        page_link_job(page, page_word(row, "name"));
+    else
+        html_text(out, page_word(row, "name"));
+    (void)fputs("</td>", out);
+    if (by_job) {
+        (void)fputs("<td>", out);
+        html_text(out, page_word(row, "user"));
+        (void)fputs("</td><td class=\"wide\">", out);
+        html_text(out, page_word(row, "job_name"));
+        (void)fputs("</td>", out);
+    }
+    (void)fputs("<td class=\"n\">", out);
+    html_money(out, "row-cost", page_money(row, "cost_microdollars"), 4);
+    (void)fputs("</td><td class=\"n\">", out);
+    html_money(out, NULL, page_money(row, "alone_cost_microdollars"), 4);
+    (void)fprintf(out, "</td><td class=\"n\">%s</td><td class=\"n\">",
+                  digits_of_fixed(page_number(row, "ms") / 36000, 2, 2, DIGITS_GROUPED).text);
+    html_count(out, NULL, page_number(row, "count"));
+    (void)fputs("</td></tr>\n", out);
+}
+
+static void write_ledger_filter(const struct page *page, const char *by, const char *text)
+{
+    FILE *out = page->out;
+
+    (void)fputs(
+        "<form class=\"filter\"><label for=\"by\">By</label> <select id=\"by\" name=\"by\">", out);
+    write_option(out, "user", "user", by);
+    write_option(out, "job", "job", by);
+    write_option(out, "type", "machine type", by);
+    write_option(out, "day", "day", by);
+    (void)fputs("</select> <label for=\"name\">Name contains</label> <input id=\"name\" "
+                "name=\"name\" value=\"",
+                out);
+    html_text(out, text);
+    (void)fputs("\"> <button>Filter</button> <a href=\"ledger.csv?by=", out);
+    html_address(out, by);
+    (void)fputs("&amp;name=", out);
+    html_address(out, text);
+    (void)fputs("\" download>As CSV</a></form>\n", out);
+}
+
+static void write_total(const struct page *page, const json_t *total)
+{
+    FILE *out = page->out;
+
+    (void)fputs("<p>The bill is ", out);
+    html_money(out, "bill", page_money(total, "bill_microdollars"), 4);
+    (void)fputs(": ", out);
+    html_money(out, "work", page_money(total, "work_microdollars"), 4);
+    (void)fputs(" for work, ", out);
+    html_money(out, "idle", page_money(total, "idle_microdollars"), 4);
+    (void)fputs(" for machines that stood idle, ", out);
+    html_money(out, "boot", page_money(total, "boot_microdollars"), 4);
+    (void)fputs(" for machines that booted. With a machine for each of the ", out);
+    html_count(out, NULL, page_number(total, "tasks"));
+    (void)fputs(" ended tasks it would have been ", out);
+    html_money(out, "alone", page_money(total, "alone_microdollars"), 4);
+    (void)fputs("; saved: ", out);
+    html_money(out, "savings", page_money(total, "savings_microdollars"), 4);
+    (void)fputs(".</p>\n", out);
+}
+
+static void write_rows(const struct page *page, const json_t *rows, const char *by,
+                       const char *text)
+{
+    static const char *const of_jobs[] = { "job",    "user",   "~job name", "#cost",
+                                           "#alone", "#hours", "#tasks",    NULL };
+    static const char *const of_others[] = { "name", "#cost", "#alone", "#hours", "#count", NULL };
+    const json_t *row;
+    uint64_t found = 0;
+    size_t i;
+
+    page_table(page, "What was spent", strcmp(by, "job") == 0 ? of_jobs : of_others);
+    json_array_foreach(rows, i, row)
+    {
+        if (fits(row, text) && found++ < LEDGER_SHOWN)
+            write_row(page, row, by);
+    }
+    page_table_end(page);
+    if (found > LEDGER_SHOWN)
+        (void)fprintf(page->out,
+                      "<p class=\"note\">%" PRIu64 " rows; the %d most expensive are shown</p>\n",
+                      found, LEDGER_SHOWN);
+}
+
+/* The answer of the API; NULL: it was answered. */
+static json_t *ask_ledger(struct api_call *call, const char **ret_by, const char **ret_text)
+{
+    const char *by = api_argument(call, "by");
+    const char *text = api_argument(call, "name");
+
+    *ret_by = by != NULL && by[0] != '\0' ? by : "user";
+    *ret_text = text != NULL ? text : "";
+    if (!is_known(*ret_by)) {
+        page_error(call, 400, "by must be user, job, type or day");
+        return NULL;
+    }
+    return page_ask(call, "/v1/ledger", "by", *ret_by);
+}
+
+void page_ledger(struct api_call *call)
+{
+    const char *by = NULL;
+    const char *text = NULL;
+    json_t *answer = ask_ledger(call, &by, &text);
+    struct page page;
+
+    if (answer == NULL)
+        return;
+    if (!page_begin(&page, call, "Ledger", "ledger")) {
+        json_decref(answer);
+        return;
+    }
+    write_total(&page, json_object_get(answer, "total"));
+    write_ledger_filter(&page, by, text);
+    write_rows(&page, json_object_get(answer, "rows"), by, text);
+    (void)fputs("<p class=\"note\"><i>alone</i> is what ended tasks would have cost with a machine "
+                "each, the cheapest that holds them. Days are those of UTC.</p>\n",
+                page.out);
+    json_decref(answer);
+    page_end(&page);
+}
+
+static void write_csv_money(FILE *out, money_t money)
+{
+    if (money != MONEY_UNKNOWN)
+        (void)fputs(digits_of_fixed(money, 6, 6, DIGITS_PLAIN).text, out);
+}
+
+static void write_csv_row(FILE *out, const json_t *row)
+{
+    static const char *const names[] = { "name", "user", "job_name" };
+    struct arena arena;
+
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        csv_text(out, utf8_clean(&arena, page_word(row, names[i])));
+        (void)fputc(',', out);
+    }
+    arena_done(&arena);
+    write_csv_money(out, page_money(row, "cost_microdollars"));
+    (void)fputc(',', out);
+    write_csv_money(out, page_money(row, "alone_cost_microdollars"));
+    (void)fprintf(out, ",%" PRId64 ",%" PRId64 "\n", page_number(row, "ms"),
+                  page_number(row, "count"));
+}
+
+void page_ledger_csv(struct api_call *call)
+{
+    const char *by = NULL;
+    const char *text = NULL;
+    json_t *answer = ask_ledger(call, &by, &text);
+    const json_t *row;
+    size_t i;
+
+    if (answer == NULL)
+        return;
+
+    FILE *out = open_memstream(&call->reply->body, &call->reply->size);
+
+    if (out == NULL) {
+        json_decref(answer);
+        api_error(call, 500, "out of memory");
+        return;
+    }
+    (void)fprintf(out, "%s,user,job_name,cost_usd,alone_usd,ms,count\n", by);
+    json_array_foreach(json_object_get(answer, "rows"), i, row)
+    {
+        if (fits(row, text))
+            write_csv_row(out, row);
+    }
+    json_decref(answer);
+    call->reply->status = 200;
+    call->reply->content_type = "text/csv; charset=utf-8";
+    if (fclose(out) != 0)
+        api_error(call, 500, "out of memory");
+}

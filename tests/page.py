@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""page.py - the page of the API, as a browser gets it. Each sentence is one TAP point.
+
+    page.py STINTD STINT PAGE_WORLD              everything; the large world has 1,000 machines, 100,000 jobs
+    page.py STINTD STINT PAGE_WORLD --small      the same with 100 machines and 5,000 jobs, for CI
+
+A stintd in the mode shadow with books of its own, without Slurm and without a cloud: what the page says is
+what status, metrics and ledger say. Then a made-up world of many machines and jobs: how large and how fast
+the views are. Times are the best of several, over a Unix socket.
+"""
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+CATALOGUE = """\
+billing: { step: 1s, minimum: 60s }
+boot: { acquire: 25s, setup: 50s, release: 10s }
+types:
+  - name: small
+    cpu: 2
+    mem_gib: 8
+    price: 0.101
+"""
+CONF = """\
+cluster: lab
+mode: shadow
+state: {folder}/stint.db
+catalogue: {folder}/catalogue.yaml
+policy: stint
+engine: {{ kind: slurm, program: /nonexistent/stint-slurm }}
+cloud: {{ kind: local, socket: /nonexistent/cloud.sock }}
+http: {{ socket: {folder}/sock, listen: "127.0.0.1:{port}", token_file: {folder}/token, read_token_file: {folder}/read }}
+"""
+HOSTILE = "</td><script>alert(1)</script>"
+SIZE_MAX = 300_000
+FIRST_BYTE_MAX = 0.050
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+def get(path, target):
+    """Status, headers, body, seconds until the first byte."""
+    connection = Connection(path)
+    connection.connect()
+    begin = time.monotonic()
+    connection.request("GET", target)
+    answer = connection.getresponse()
+    took = time.monotonic() - begin
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, body, took
+
+
+def number(html, name):
+    return int(re.search(rf'<data class="{name}" value="(-?\d+)"', html)[1])
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 120
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.05)
+
+
+def on_processor(process):
+    """Seconds. What a view takes on a computer that has nothing else to do: others may be at work here."""
+    with open(f"/proc/{process.pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0]) / 1e9
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def judge(self, good, sentence, why=""):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {sentence}", flush=True)
+        if why:
+            print(f"# {why}", flush=True)
+
+    def end(self):
+        print(f"1..{self.count}")
+        return 1 if self.failed else 0
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def fill_books(folder):
+    """Machines and tasks of the last hours. Without checksums the file is one of an older version."""
+    now = int(time.time() * 1000)
+    with sqlite3.connect(f"{folder}/stint.db.shadow") as books:
+        books.executescript("DROP TABLE IF EXISTS seal; PRAGMA user_version=1;")
+        for i in range(1, 9):
+            begin = now - i * 1_800_000
+            books.execute("INSERT INTO instance VALUES(?,?,?,?,?,?,?,?,?)",
+                          (i, f"st-{i}", "small, spot", "small", None, "spot" if i % 2 else "on-demand", 101000,
+                           begin - 30000, begin + 1_500_000))
+            books.execute("INSERT INTO bill VALUES(?,?,?,?,?,?,?,?,?)",
+                          (i, begin, begin + 1_500_000, 1000, 2000, 40000 + i, 50000, 50000, 1_400_000))
+            books.execute("INSERT INTO due VALUES(?,?,?,?,?,?,?,?,?,?)",
+                          (i, str(i), str(i), HOSTILE, f"u{i % 3}", "small", 40000 + i, 90000, 1_400_000,
+                           begin + 1_450_000))
+            books.execute("INSERT INTO intent VALUES(?,'place',?,?,NULL,?,?,'done')",
+                          (1000 + i, i, i, begin, begin + 60000))
+    books.close()
+
+
+def start(command, sock, folder):
+    with open(f"{folder}/said", "a", encoding="utf-8") as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+    wait_for(lambda: os.path.exists(sock) or process.poll() is not None, f"{command[0]} does not start")
+    if process.poll() is not None:
+        with open(f"{folder}/said", encoding="utf-8") as said:
+            raise RuntimeError(said.read())
+    return process
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    process.wait(30)
+
+
+def begin_stintd(folder, stintd, port):
+    for name, text in (("catalogue.yaml", CATALOGUE), ("stint.conf", CONF.format(folder=folder, port=port)),
+                       ("token", "0123456789abcdef0123\n"), ("read", "reader-reader-reader\n")):
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(f"{folder}/{name}", 0o600)
+    process = start([stintd, "-c", f"{folder}/stint.conf"], f"{folder}/sock", folder)
+    stop(process)
+    fill_books(folder)
+    return start([stintd, "-c", f"{folder}/stint.conf"], f"{folder}/sock", folder)
+
+
+def over_tcp(port, method, path, headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status, answer.headers
+
+
+def check_numbers(tap, sock):
+    status = json.loads(get(sock, "/v1/status")[2])
+    ledger = json.loads(get(sock, "/v1/ledger?by=user")[2])
+    metrics = get(sock, "/metrics")[2]
+    now = get(sock, "/")[2]
+    books = get(sock, "/ledger?by=user")[2]
+    bill = status["bill_microdollars"]
+    in_metrics = round(float(re.search(r"^stint_bill_dollars (\S+)$", metrics, re.M)[1]) * 1e6)
+    rows = sum(int(cost) for cost in re.findall(r'class="row-cost" value="(-?\d+)"', books))
+    tap.judge(bill == sum(43000 + i for i in range(1, 9)), "the bill is what the books have", f"{bill}")
+    tap.judge(bill == number(now, "bill") == number(books, "bill") == ledger["total"]["bill_microdollars"] ==
+              in_metrics == rows, "page, status, ledger, metrics and the sum of the rows have the same bill")
+    saved = status["savings_microdollars"]
+    in_metrics = round(float(re.search(r"^stint_savings_dollars (\S+)$", metrics, re.M)[1]) * 1e6)
+    tap.judge(saved == number(now, "savings") == number(books, "savings") == in_metrics,
+              "and the same savings", f"{saved}")
+    tap.judge(status["cost_microdollars_per_hour"] == number(now, "per-hour"), "and the same dollars per hour")
+    window = number(get(sock, "/time?hours=24")[2], "window-spent")
+    tap.judge(window == bill, "what was spent in a day is the bill of a day", f"{window}")
+
+
+def check_tcp(tap, port):
+    bearer = {"Authorization": "Bearer reader-reader-reader"}
+    tap.judge(over_tcp(port, "GET", "/", bearer)[0] == 200, "the read-only token opens the page")
+    code, headers = over_tcp(port, "GET", "/", {})
+    tap.judge(code == 401 and headers["WWW-Authenticate"].startswith("Basic"), "without it a browser asks for it")
+    for path in ("/v1/drain", "/v1/reload", "/v1/proposals/all/approve"):
+        tap.judge(over_tcp(port, "POST", path, bearer)[0] == 403, f"and it does not change anything by {path}")
+
+
+def check_open(tap, stint, sock):
+    process = subprocess.Popen([stint, "open", "--socket", sock], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               text=True)
+    link = process.stdout.readline().strip()
+    port, key = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", link).groups()
+    tap.judge(over_tcp(int(port), "GET", f"/{key}/", {})[0] == 200, "stint open serves the page under its link")
+    tap.judge(over_tcp(int(port), "GET", f"/{key}/time?hours=1", {})[0] == 200, "with all its views")
+    tap.judge(over_tcp(int(port), "GET", f"/{key}/job/nobody", {})[0] == 404, "and their errors")
+    tap.judge(over_tcp(int(port), "GET", "/", {})[0] == 404, "and nothing without the key")
+    tap.judge(over_tcp(int(port), "GET", f"/{key[:-1]}x/", {})[0] == 404, "nor with another")
+    tap.judge(over_tcp(int(port), "GET", f"/{key}/", {"Host": "evil.example"})[0] == 404, "nor under another name")
+    tap.judge(over_tcp(int(port), "POST", f"/{key}/v1/drain", {})[0] == 405, "nor anything but GET")
+    tap.judge(json.loads(get(sock, "/v1/status")[2])["draining"] is False, "and nothing was changed")
+    stop(process)
+    tap.judge(process.returncode == 0, "and ends when it is told to")
+
+
+def check_shadow(tap, folder, stintd, stint):
+    port = free_port()
+    process = begin_stintd(folder, stintd, port)
+    sock = f"{folder}/sock"
+    _, headers, html, _ = get(sock, "/")
+    tap.judge("Shadow mode" in html, "in the mode shadow the page says that nothing is rented")
+    policy = headers["Content-Security-Policy"]
+    tap.judge("default-src 'none'" in policy and "unsafe" not in policy, "the policy allows nothing of others")
+    check_numbers(tap, sock)
+    views = ["/", "/time", "/jobs", "/job/1", "/machine/st-1", "/ledger?by=job", "/doctor"]
+    tap.judge(all("<script>" not in get(sock, view)[2] for view in views), "a hostile name is text in every view")
+    tap.judge("&lt;script&gt;" in get(sock, "/ledger?by=job")[2], "and is shown")
+    check_tcp(tap, port)
+    check_open(tap, stint, sock)
+    stop(process)
+
+
+def check_large(tap, folder, program, machines, jobs):
+    sock = f"{folder}/large"
+    process = start([program, sock, str(machines), str(jobs)], sock, folder)
+    status = json.loads(get(sock, "/v1/status")[2])
+    tap.judge(status["instances"]["ready"] + status["instances"]["booting"] >= machines * 0.9,
+              f"{machines} machines are there", f"{status['instances']}, {status['jobs']}, {status['tasks']}")
+    waiting = json.loads(get(sock, "/v1/jobs?state=waiting&limit=1")[2])["jobs"]
+    job = waiting[0]["job"] if waiting else "1"
+    machine = json.loads(get(sock, "/v1/instances?limit=1")[2])["instances"][0]["instance"]
+    for view in ("/", "/time", "/time?hours=720", "/jobs", f"/job/{job}", f"/machine/{machine}", "/ledger",
+                 "/ledger?by=type", "/ledger?by=day", "/ledger?by=job", "/doctor", "/page.css", "/page.js"):
+        answers = []
+        used = []
+        for _ in range(5):
+            before = on_processor(process)
+            answers.append(get(sock, view))
+            used.append(on_processor(process) - before)
+        size = len(answers[0][2])
+        took = min(answer[3] for answer in answers)
+        slow = view.startswith("/ledger?by=job")  # see docs/PERFORMANCE.md
+        tap.judge(answers[0][0] == 200 and size < SIZE_MAX and (slow or min(used) < FIRST_BYTE_MAX),
+                  f"{view.replace(job, 'JOB')} is small and fast",
+                  f"{size} bytes, {min(used) * 1e3:.1f} ms of processor time, first byte after {took * 1e3:.1f} ms")
+    stop(process)
+
+
+def main():
+    stintd, stint, program = (os.path.abspath(path) for path in sys.argv[1:4])
+    machines, jobs = (100, 5000) if sys.argv[4:] == ["--small"] else (1000, 100000)
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        check_shadow(tap, folder, stintd, stint)
+        check_large(tap, folder, program, machines, jobs)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
