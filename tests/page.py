@@ -121,7 +121,7 @@ def fill_books(folder):
             books.execute("INSERT INTO bill VALUES(?,?,?,?,?,?,?,?,?)",
                           (i, begin, begin + 1_500_000, 1000, 2000, 40000 + i, 50000, 50000, 1_400_000))
             books.execute("INSERT INTO due VALUES(?,?,?,?,?,?,?,?,?,?)",
-                          (i, str(i), str(i), HOSTILE, f"u{i % 3}", "small", 40000 + i, 90000, 1_400_000,
+                          (i, str(i), str(i), HOSTILE, HOSTILE if i == 8 else f"u{i % 3}", "small", 40000 + i, 90000, 1_400_000,
                            begin + 1_450_000))
             books.execute("INSERT INTO intent VALUES(?,'place',?,?,NULL,?,?,'done')",
                           (1000 + i, i, i, begin, begin + 60000))
@@ -210,6 +210,25 @@ def check_open(tap, stint, sock):
     tap.judge(process.returncode == 0, "and ends when it is told to")
 
 
+def check_report(tap, folder, stint, sock):
+    done = subprocess.run([stint, "report", "--socket", sock, "--since", "1d", "--html", f"{folder}/r.html", "--md",
+                           f"{folder}/r.md"], capture_output=True, text=True, check=False)
+    tap.judge(done.returncode == 0 and done.stdout == "", "stint report writes its files and says nothing", done.stderr)
+    with open(f"{folder}/r.html", encoding="utf-8") as file:
+        html = file.read()
+    with open(f"{folder}/r.md", encoding="utf-8") as file:
+        md = file.read()
+    status = json.loads(get(sock, "/v1/status")[2])
+    tap.judge(number(html, "bill") == number(html, "spent") == status["bill_microdollars"] and
+              number(html, "savings") == status["savings_microdollars"], "its numbers are those of the daemon")
+    tap.judge("Shadow mode" in html and "Shadow mode" in md, "and it says that they are a forecast")
+    tap.judge("<script" not in html and "<script" not in md and "http://" not in html.replace("http://www.w3.org/", ""),
+              "it runs nothing and loads nothing")
+    failed = subprocess.run([stint, "report", "--socket", sock, "--html", f"{folder}/no/such/folder"],
+                            capture_output=True, text=True, check=False)
+    tap.judge(failed.returncode == 1 and "No such file" in failed.stderr, "a file that cannot be written is an error")
+
+
 def check_shadow(tap, folder, stintd, stint):
     port = free_port()
     process = begin_stintd(folder, stintd, port)
@@ -224,6 +243,7 @@ def check_shadow(tap, folder, stintd, stint):
     tap.judge("&lt;script&gt;" in get(sock, "/ledger?by=job")[2], "and is shown")
     check_tcp(tap, port)
     check_open(tap, stint, sock)
+    check_report(tap, folder, stint, sock)
     stop(process)
 
 

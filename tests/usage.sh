@@ -143,7 +143,7 @@ can_paste() {
         inside && !/^  (sudo )?stint / { print; bad = 1 }
         END { exit bad }'
 }
-for verb in sim replay commit catalogue demo repro state status top plan explain ledger doctor approve reject drain reload open; do
+for verb in sim replay commit catalogue demo repro state status top plan explain ledger doctor approve reject drain reload open report; do
     judge "$verb: its examples are not broken" can_paste "$verb"
 done
 

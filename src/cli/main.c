@@ -14,10 +14,10 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,     &verb_replay, &verb_commit,  &verb_pool,   &verb_catalogue,
-    &verb_demo,    &verb_repro,  &verb_bench,   &verb_state,  &verb_status,
-    &verb_top,     &verb_plan,   &verb_explain, &verb_ledger, &verb_doctor,
-    &verb_approve, &verb_reject, &verb_drain,   &verb_reload, &verb_open,
+    &verb_sim,     &verb_replay, &verb_commit, &verb_pool,    &verb_catalogue, &verb_demo,
+    &verb_repro,   &verb_bench,  &verb_state,  &verb_status,  &verb_top,       &verb_plan,
+    &verb_explain, &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,    &verb_drain,
+    &verb_reload,  &verb_open,   &verb_report,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 9 };

@@ -41,6 +41,7 @@ extern const struct verb verb_bench;
 extern const struct verb verb_status;
 extern const struct verb verb_top;
 extern const struct verb verb_open;
+extern const struct verb verb_report;
 extern const struct verb verb_plan;
 extern const struct verb verb_explain;
 extern const struct verb verb_ledger;

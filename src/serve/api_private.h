@@ -73,5 +73,6 @@ void api_instances(struct api_call *call);
 void api_offers(struct api_call *call);
 void api_plan(struct api_call *call);
 void api_explain(struct api_call *call);
+void api_history(struct api_call *call);
 
 #endif

@@ -138,6 +138,7 @@ TEST(every_example_has_the_fields_of_its_answer)
     check(&stage, "## GET /v1/explain", 1, "/v1/explain", "instance", "st-1");
     check(&stage, "## GET /v1/explain", 1, "/v1/explain", "instance", "st-900");
     check(&stage, "## GET /v1/ledger", 0, "/v1/ledger", NULL, NULL);
+    check(&stage, "## GET /v1/history", 0, "/v1/history", NULL, NULL);
     check(&stage, "## GET /v1/doctor", 0, "/v1/doctor", NULL, NULL);
     check(&stage, "## GET /v1/proposals", 0, "/v1/proposals", NULL, NULL);
     stage_done(&stage);
