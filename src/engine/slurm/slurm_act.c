@@ -274,7 +274,7 @@ static time_t begin_of(const struct slurm_watch *watch, const char *job, bool wa
 }
 
 /*
- * 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the plugin's hold is
+ * 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the gate's hold is
  * taken back here. Safe in any thread.
  *
  * A job with nodes goes before all others: those that may start anywhere would else take the machine
@@ -482,7 +482,7 @@ int slurm_act_give_up(struct slurm_watch *watch, const struct slurm_request *req
     if (code != 0)
         return code;
     slurm_init_job_desc_msg(&wish);
-    wish.begin_time = now() + 2 * SLURM_GATE_S; /* as the plugin marks a hold of the user's */
+    wish.begin_time = now() + 2 * SLURM_GATE_S; /* as the gate marks a hold of the user's */
     wish.priority = 0;
     wish.alloc_sid = ALLOC_SID_USER_HOLD;
     wish.req_nodes = unconst("");

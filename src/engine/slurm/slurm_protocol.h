@@ -19,7 +19,7 @@ enum { SLURM_PROTOCOL = 1 }; /* what 'hello' carries */
 
 /*
  * What begins later than this (in November 2123) waits for us: no job was put off before 2023. A user's own
- * time beyond it is cut by the plugin, so that it is not taken for the gate.
+ * time beyond it is cut by the script, so that it is not taken for the gate.
  */
 #define SLURM_GATED_FROM (SLURM_GATE_S + (int64_t)1700000000)
 

@@ -86,7 +86,7 @@ static const char *hold_name(const slurm_job_info_t *job)
         return "admin";
     if (job->priority == 0 && is_held_behind_gate(job))
         return "user";
-    if (slurm_record_is_gated(job)) /* our plugin holds new jobs as well, see there */
+    if (slurm_record_is_gated(job)) /* the gate holds new jobs as well, see there */
         return job->priority == 0 ? "held-gate" : "gate";
     return job->priority == 0 ? "user" : "none";
 }
