@@ -497,6 +497,14 @@ static void count_more(struct daemon *daemon, enum store_counter counter, uint64
     *before = now;
 }
 
+static void count_money(struct daemon *daemon, enum store_counter counter, money_t now,
+                        money_t *before)
+{
+    if (now > *before)
+        journal_count(&daemon->journal, counter, (uint64_t)(now - *before));
+    *before = now;
+}
+
 void daemon_note_counts(struct daemon *daemon)
 {
     const struct controller_stats *now = controller_stats(daemon->controller);
@@ -518,4 +526,7 @@ void daemon_note_counts(struct daemon *daemon)
     count_more(daemon, COUNT_ADOPTED, now->adopted, &before->adopted);
     count_more(daemon, COUNT_LATE_EVENTS, now->late_events, &before->late_events);
     count_more(daemon, COUNT_LIMITED, now->limited, &before->limited);
+    count_more(daemon, COUNT_TAKEN, now->taken, &before->taken);
+    count_money(daemon, COUNT_LOST_COST, now->lost_cost, &before->lost_cost);
+    count_money(daemon, COUNT_EXPECTED_LOSS, now->expected_loss, &before->expected_loss);
 }

@@ -171,6 +171,20 @@ static void write_budgets(const struct text *text, const struct serve_world *wor
     }
 }
 
+static void write_revocations(const struct text *text, const struct store *store)
+{
+    static const char name[] = "stint_revocation_dollars_total";
+    char lost[SERVE_TEXT];
+    char expected[SERVE_TEXT];
+
+    serve_money_text((money_t)store_counted(store, COUNT_LOST_COST), lost, sizeof(lost));
+    serve_money_text((money_t)store_counted(store, COUNT_EXPECTED_LOSS), expected,
+                     sizeof(expected));
+    head(text, name, "counter", "What was lost with spot machines that were taken away, by kind.");
+    fprintf(text->file, "%s{kind=\"lost\"} %s\n%s{kind=\"expected\"} %s\n", name, lost, name,
+            expected);
+}
+
 static void write_counters(const struct text *text, const struct store *store)
 {
     static const struct {
@@ -185,6 +199,7 @@ static void write_counters(const struct text *text, const struct store *store)
         { "stint_late_events_total", "Events ignored: they spoke of what is no more.",
           COUNT_LATE_EVENTS },
         { "stint_tasks_ended_total", "Tasks that ended.", COUNT_TASKS_ENDED },
+        { "stint_revocations_total", "Spot machines that the cloud took away.", COUNT_TAKEN },
     };
     static const struct {
         const char *name;
@@ -362,6 +377,7 @@ char *metrics_text(const struct serve_world *world, size_t *ret_size, struct err
     write_bound(&text, world);
     write_budgets(&text, world);
     write_counters(&text, world->store);
+    write_revocations(&text, world->store);
     write_states(&text, world, &sums);
     write_tallies(&text, world);
     write_risks(&text, world);

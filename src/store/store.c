@@ -98,6 +98,9 @@ static const char *counter_word(enum store_counter counter)
         [COUNT_LATE_EVENTS] = "late_events",
         [COUNT_LIMITED] = "limited",
         [COUNT_TASKS_ENDED] = "tasks_ended",
+        [COUNT_TAKEN] = "taken",
+        [COUNT_LOST_COST] = "lost_cost",
+        [COUNT_EXPECTED_LOSS] = "expected_loss",
     };
 
     return word[counter];

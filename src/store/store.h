@@ -333,6 +333,9 @@ enum store_counter {
     COUNT_LATE_EVENTS,       /* ignored: they spoke of what is no more */
     COUNT_LIMITED,           /* rents that a limit stopped */
     COUNT_TASKS_ENDED,
+    COUNT_TAKEN,         /* spot machines that the cloud took away */
+    COUNT_LOST_COST,     /* what was lost with them, in micro-dollars */
+    COUNT_EXPECTED_LOSS, /* and what was expected to be */
     STORE_COUNTERS,
 };
 

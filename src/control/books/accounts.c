@@ -21,14 +21,17 @@ void books_ready(struct books *books, uint32_t instance, msec_t at)
 
 void books_enter(struct books *books, uint32_t instance, uint32_t task, msec_t at)
 {
-    if (!books->state->instance_notes[instance].is_uncaught)
-        (void)ledger_enter(books->ledger, instance, task,
-                           weight_ppm(&books->state->view, task, instance), at);
+    if (books->state->instance_notes[instance].is_uncaught)
+        return;
+    losses_run_begins(books, task, at);
+    (void)ledger_enter(books->ledger, instance, task,
+                       weight_ppm(&books->state->view, task, instance), at);
 }
 
 void books_leave(struct books *books, uint32_t instance, uint32_t task, msec_t at)
 {
     (void)ledger_leave(books->ledger, instance, task, at);
+    losses_run_ends(books, instance, task, at);
 }
 
 /* The account is opened only now, though the machine works already: its tasks pay from when they

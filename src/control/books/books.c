@@ -60,6 +60,7 @@ void books_done(struct books *books)
     runtimes_done(&books->knowledge.runtimes);
     map_done(&books->gone);
     map_done(&books->gone_before);
+    losses_done(books);
     mem_free(books->lessons);
     mem_free(books->boots);
 }

@@ -27,12 +27,24 @@ struct boot_record {
     uint32_t too_small; /* that had not the room for which they were rented, one after the other */
 };
 
+/* What a run has cost; while it is on: what its task owed before. */
+struct run_cost {
+    money_t cost;
+    msec_t since;
+    bool is_on;
+};
+
 struct books {
     struct state *state;
     struct ledger *ledger;
     struct knowledge knowledge;
     struct job_lesson *lessons;
     uint32_t lessons_room;
+    struct run_cost *runs; /* per row of the view's tasks: the last run */
+    uint32_t runs_room;
+    money_t
+        *at_stake; /* per row of the view's instances: what runs had cost that were lost there */
+    uint32_t at_stake_room;
     struct boot_record *boots; /* per offer of the catalogue */
     uint32_t boot_count;
     struct controller_brake brake;
@@ -81,6 +93,22 @@ bool books_is_over(struct books *books, uint64_t instance);
 
 /* Clouds name machines that went for hours at the most. */
 void books_forget_gone(struct books *books, msec_t at);
+
+/*
+ * What is lost with machines that the cloud takes away: see losses.c.
+ */
+
+void losses_done(struct books *books);
+
+/* Told by the accounts. */
+void losses_run_begins(struct books *books, uint32_t task, msec_t at);
+void losses_run_ends(struct books *books, uint32_t instance, uint32_t task, msec_t at);
+
+/* What the run, which has ended on the instance, had done is lost. */
+void losses_run_lost(struct books *books, uint32_t instance, uint32_t task);
+
+/* The instance is no more, its account still open; whether the cloud took it. */
+void losses_machine_ends(struct books *books, uint32_t instance, msec_t at, bool was_taken);
 
 /*
  * Lessons.

@@ -54,10 +54,13 @@ void hear_gone(struct hearing *hear, uint32_t instance, const struct cloud_event
         hear_forget_present(hear, instance, event->at);
         hear->state->stats.lost++;
     }
+    const bool was_taken =
+        state != INSTANCE_RETURNED || hear->state->instance_notes[instance].is_noticed;
+
+    losses_machine_ends(hear->books, instance, event->at, was_taken);
     if (view->instance.billed_from[instance] >= 0)
-        interruptions_end(
-            &hear->books->knowledge.interruptions, view->instance.offer[instance], event->at,
-            state != INSTANCE_RETURNED || hear->state->instance_notes[instance].is_noticed);
+        interruptions_end(&hear->books->knowledge.interruptions, view->instance.offer[instance],
+                          event->at, was_taken);
     books_close(hear->books, instance, event);
     if (event->at > view->instance.rented_at[instance])
         hear->state->stats.instance_ms += event->at - view->instance.rented_at[instance];

@@ -48,6 +48,7 @@ void hear_forget_present(struct hearing *hear, uint32_t instance, msec_t at)
         count_eviction(hear, task, EVICTED_BY_LOSS);
         hear_left(hear, task, at);
         view_note_lost(&hear->state->view, task);
+        losses_run_lost(hear->books, instance, task);
     }
 }
 
@@ -287,6 +288,7 @@ static bool came_to_nothing(const struct hearing *hear, uint32_t task, msec_t at
 void hear_lost(struct hearing *hear, uint32_t task, msec_t at)
 {
     const bool on_its_way = is_on_its_way(hear->state, task);
+    const uint32_t instance = hear->state->steps[task].at;
 
     count_eviction(hear, task, on_its_way ? EVICTED_BY_MOVE : EVICTED_BY_ENGINE);
     if (!on_its_way && came_to_nothing(hear, task, at))
@@ -295,6 +297,7 @@ void hear_lost(struct hearing *hear, uint32_t task, msec_t at)
         state_unbind(hear->state, task, at);
     hear_left(hear, task, at);
     view_note_lost(&hear->state->view, task);
+    losses_run_lost(hear->books, instance, task);
     hear->state->wants_decision = true;
 }
 

@@ -161,6 +161,12 @@ struct controller_stats {
     uint64_t queued;       /* tasks that were queued at the engine */
     uint64_t forbidden;    /* moves of running tasks that must not be moved; a policy's fault */
     uint64_t evicted[EVICTION_CAUSES]; /* runs that ended though the task had not */
+
+    uint64_t
+        taken; /* machines that the cloud took away, also if they were given back after its notice */
+    uint64_t taken_unannounced; /* of them, without notice */
+    money_t lost_cost;          /* what was lost with them: see books/losses.c */
+    money_t expected_loss;      /* what was expected to be */
 };
 
 #endif
