@@ -148,20 +148,26 @@ static void tell_rent(const struct explain_csv *explain, const struct view *view
     end(&line);
 }
 
+static void put_task(struct line *line, const struct explain_csv *explain, const struct view *view,
+                     uint32_t task)
+{
+    const uint64_t in_trace = view->job.id[view->task.job[task]];
+    const struct shape *shape = &view->shapes->rows[view->task.shape[task]];
+
+    assert(in_trace < explain->trace->job_count);
+    put_number(line, explain->trace->jobs[in_trace].id);
+    put_number(line, view->task.id[task]);
+    put_text(line, names_text(&view->shapes->names, shape->name));
+}
+
 static void tell_place(const struct explain_csv *explain, const struct view *view,
                        const struct plan *plan, uint32_t index)
 {
     const struct plan_place *place = &plan->places[index];
     const uint32_t now_on = view->task.instance[place->task];
-    const uint32_t job = view->task.job[place->task];
-    const uint64_t in_trace = view->job.id[job];
-    const struct shape *shape = &view->shapes->rows[view->task.shape[place->task]];
     struct line line = begin(explain, view, now_on == ROW_NONE ? "place" : "move");
 
-    assert(in_trace < explain->trace->job_count);
-    put_number(&line, explain->trace->jobs[in_trace].id);
-    put_number(&line, view->task.id[place->task]);
-    put_text(&line, names_text(&view->shapes->names, shape->name));
+    put_task(&line, explain, view, place->task);
     if (now_on == ROW_NONE)
         put_empty(&line, 1);
     else
@@ -186,6 +192,18 @@ static void tell_release(const struct explain_csv *explain, const struct view *v
     put_number(&line, view->instance.id[release->instance]);
     put_offer(&line, view->catalogue, view->instance.offer[release->instance]);
     put_reason(&line, view, &release->why);
+    end(&line);
+}
+
+static void tell_suspend(const struct explain_csv *explain, const struct view *view,
+                         const struct plan_suspend *suspend)
+{
+    struct line line = begin(explain, view, "suspend");
+
+    put_task(&line, explain, view, suspend->task);
+    put_number(&line, view->instance.id[view->task.instance[suspend->task]]);
+    put_empty(&line, 3);
+    put_reason(&line, view, &suspend->why);
     end(&line);
 }
 
@@ -252,12 +270,15 @@ void explain_csv_header(FILE *out)
 void explain_csv_plan(struct explain_csv *explain, const struct view *view, const struct plan *plan)
 {
     explain->decision++;
-    if (plan->rent_count + plan->place_count + plan->release_count == 0 && !was_weighed(plan))
+    if (plan->rent_count + plan->place_count + plan->release_count + plan->suspend_count == 0 &&
+        !was_weighed(plan))
         return;
     for (uint32_t i = 0; i < plan->rent_count; i++)
         tell_rent(explain, view, plan, i);
     for (uint32_t i = 0; i < plan->place_count; i++)
         tell_place(explain, view, plan, i);
+    for (uint32_t i = 0; i < plan->suspend_count; i++)
+        tell_suspend(explain, view, &plan->suspends[i]);
     for (uint32_t i = 0; i < plan->release_count; i++)
         tell_release(explain, view, &plan->releases[i]);
     tell_keep(explain, view, plan);

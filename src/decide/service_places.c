@@ -16,7 +16,6 @@ struct placing {
     bool *is_taken;  /* per member: a task that must be apart goes there */
     struct res *fresh_left;
     bool *is_fresh_taken;
-    struct plan_reason why;
 };
 
 static double down_of(const struct service *service, uint32_t instance)
@@ -102,6 +101,11 @@ static void make_room(const struct placing *placing, uint32_t instance, const st
     }
 }
 
+static struct plan_reason why_on(const struct view *view, uint32_t offer)
+{
+    return plan_because(REASON_PROMISED, view->offer_price[offer]);
+}
+
 /* Ready or on its way, with what is stopped there or without. */
 static bool place_kept(struct placing *placing, uint32_t task, bool is_ready, bool stops)
 {
@@ -119,7 +123,8 @@ static bool place_kept(struct placing *placing, uint32_t task, bool is_ready, bo
         make_room(placing, instance, demand);
         res_sub(&left[instance], demand);
         placing->is_taken[i] = true;
-        plan_place_kept(placing->plan, task, instance, placing->why);
+        plan_place_kept(placing->plan, task, instance,
+                        why_on(view, view->instance.offer[instance]));
         return true;
     }
     return false;
@@ -139,7 +144,7 @@ static bool place_fresh(struct placing *placing, uint32_t task)
             continue;
         res_sub(&placing->fresh_left[i - first], demand);
         placing->is_fresh_taken[i - first] = true;
-        plan_place_fresh(placing->plan, task, i, placing->why);
+        plan_place_fresh(placing->plan, task, i, why_on(view, placing->plan->rents[i].offer));
         return true;
     }
     return false;
@@ -186,7 +191,6 @@ void service_place_tasks(struct service *service)
         .is_taken = ARENA_ARRAY(all->arena, bool, service->member_count),
         .fresh_left = ARENA_ARRAY(all->arena, struct res, rents),
         .is_fresh_taken = ARENA_ARRAY(all->arena, bool, rents),
-        .why = plan_because(REASON_PROMISED, MONEY_UNKNOWN),
     };
 
     sort_members(service, placing.order);
