@@ -257,8 +257,9 @@ static uint32_t list_endings(const struct queue *queue, const struct plan *plan,
     *ret = ARENA_ARRAY(queue->arena, struct ending, view->instance.living + plan->rent_count);
     INSTANCE_EACH(instance, view)
     {
-        (*ret)[count++] =
-            (struct ending){ end_of(view, instance), view->instance.offer[instance], instance };
+        if (queue->config->stays == NULL || !queue->config->stays(queue->config->context, instance))
+            (*ret)[count++] =
+                (struct ending){ end_of(view, instance), view->instance.offer[instance], instance };
     }
     for (uint32_t i = 0; i < plan->place_count; i++) {
         const struct plan_place *place = &plan->places[i];

@@ -74,6 +74,8 @@ struct turns_config {
     void (*plan)(const void *context, struct plan *ret);
     /* Whether the task must not be placed now, nor its gang; may be NULL. */
     bool (*is_held)(const void *context, uint32_t task);
+    /* Whether the machine is kept whatever ends there, so that it makes no room for another; may be NULL. */
+    bool (*stays)(const void *context, uint32_t instance);
     const void *context;
 };
 

@@ -661,6 +661,13 @@ static bool is_held(const void *context, uint32_t task)
     return want->state->task_notes[task].not_before > want->state->view.now;
 }
 
+static bool is_pooled(const void *context, uint32_t instance)
+{
+    const struct wanting *want = context;
+
+    return want->state->instance_notes[instance].pool > 0;
+}
+
 /* What is left when all is rented that is in 'first', which may be NULL. */
 static struct allowance allowance_of(const struct wanting *want, const struct plan *first)
 {
@@ -725,6 +732,7 @@ void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_tur
         .allowance = &allowance,
         .plan = ask_policy,
         .is_held = is_held,
+        .stays = is_pooled,
         .context = want,
     };
 

@@ -18,11 +18,12 @@ struct scene {
     struct allowance left;
     struct turns turns;
     uint32_t held; /* a task, or ROW_NONE */
+    uint32_t kept; /* a machine, or ROW_NONE */
 };
 
 static void scene_init(struct scene *scene)
 {
-    *scene = (struct scene){ .held = ROW_NONE };
+    *scene = (struct scene){ .held = ROW_NONE, .kept = ROW_NONE };
     yard_init(&scene->yard);
     scene->offer = yard_type(&scene->yard, "std", 4, 16, 0, 1.0);
     scene->whole = yard_shape(&scene->yard, 4, 8, 0);
@@ -38,6 +39,11 @@ static void scene_init(struct scene *scene)
 static bool is_held(const void *context, uint32_t task)
 {
     return ((const struct scene *)context)->held == task;
+}
+
+static bool stays(const void *context, uint32_t instance)
+{
+    return ((const struct scene *)context)->kept == instance;
 }
 
 /* First fit, in the order of the waiting list: onto machines that there are, then onto new ones. A gang has all
@@ -87,6 +93,7 @@ static void decide(struct scene *scene)
         .allowance = &scene->left,
         .plan = first_fit,
         .is_held = is_held,
+        .stays = stays,
         .context = scene,
     };
 
@@ -127,6 +134,25 @@ TEST(within_the_allowance_the_plan_is_the_policys)
     decide(&scene);
     assert_false(scene.turns.is_limited);
     assert_int_equal(scene.yard.plan.rent_count, 2);
+    yard_done(&scene.yard);
+}
+
+TEST(a_machine_that_is_kept_makes_no_room_when_its_work_ends)
+{
+    struct scene scene;
+
+    scene_init(&scene);
+    scene.kept = busy(&scene, scene.whole, 10 * YARD_MINUTE);
+
+    const uint32_t other = busy(&scene, scene.whole, 40 * YARD_MINUTE);
+    const uint32_t first = yard_task(&scene.yard, scene.whole);
+
+    scene.left.instances = 0;
+    decide(&scene);
+    assert_int_equal(scene.turns.first, first);
+    assert_false(scene.turns.is_reserved[scene.kept]);
+    assert_true(scene.turns.is_reserved[other]);
+    assert_int_equal(scene.turns.starts_at, START + 40 * YARD_MINUTE);
     yard_done(&scene.yard);
 }
 
@@ -354,6 +380,7 @@ TEST(in_random_worlds_the_queue_is_kept)
 }
 
 CHECK_MAIN(RUN(within_the_allowance_the_plan_is_the_policys),
+           RUN(a_machine_that_is_kept_makes_no_room_when_its_work_ends),
            RUN(those_that_came_first_are_served_first),
            RUN(a_gang_waits_for_the_machines_that_end_first_and_nobody_behind_takes_them),
            RUN(whoever_is_behind_may_have_room_on_machines_that_nobody_waits_for),
