@@ -141,15 +141,32 @@ watch() {
     [ -z "$top" ] || wait "$top" 2>/dev/null
 }
 
+# field NAME: a whole number of the daemon's status.
+field() { sed -n "s/^ *\"$1\": \(-\{0,1\}[0-9][0-9]*\),\{0,1\}\$/\1/p" "$D/status.json"; }
+
+# What was saved, and against what.
+sum_up() {
+    "$STINT" status -o json >"$D/status.json" || fail "no status"
+    awk -v bill="$(field bill_microdollars)" -v alone="$(field alone_microdollars)" -v jobs=$((JOBS + 2)) 'BEGIN {
+        printf "\nThese %d jobs cost $%.4f. With a machine for each of their tasks, the cheapest that holds it, paid from\n", jobs, bill / 1e6
+        printf "its boot to its release, they would have cost $%.4f", alone / 1e6
+        if (alone > 0) printf ": %.0f %% %s", (bill <= alone ? alone - bill : bill - alone) / alone * 100, bill <= alone ? "saved" : "less"
+        printf ".\n"
+    }'
+    say "On your cluster: 'stint open' shows the daemon's page, 'stint report --html FILE' writes one to send around."
+}
+
 export STINT_SOCKET=$D/stintd.sock
 say "A Slurm cluster without machines is being brought up in namespaces of this computer."
 prepare
 bring_up
 say "Submitting $((JOBS + 2)) jobs with plain sbatch; Stint rents what they need."
 submit
+say "Its page, while this runs, from another terminal: sudo $STINT open --socket $STINT_SOCKET"
 watch
 say "All jobs are done. The machines go back when the minute that each is paid for at the least is over."
 wait_for 120 all_returned || fail "machines are left"
 keep
 say "All machines are back. What it cost, by machine type and by user:"
 "$STINT" ledger --by type && say && "$STINT" ledger --by user || fail "no ledger"
+sum_up

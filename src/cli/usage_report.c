@@ -69,8 +69,8 @@ static bool time_parts(const json_t *history, double *work, double *idle, double
 
 static const char not_counted[] =
     "Not counted: storage, network traffic, taxes and discounts that the cloud grants afterwards. The "
-    "comparison is with a machine for every ended task, the cheapest that holds it, without its boot and "
-    "idle time; it is no measurement of another scheduler.";
+    "comparison is with a machine for every ended task: the cheapest that holds it, paid from its boot to "
+    "its release. It is no measurement of another scheduler.";
 
 static const char shadow_text[] =
     "Shadow mode: nothing was rented. Machines and money are what Stint would have done.";

@@ -74,11 +74,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status, const char *type,
                              const char *text, size_t size)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+    char *copy = malloc(size + 1);
 
-    if (response == NULL)
+    if (copy == NULL)
         return MHD_NO;
+    memcpy(copy, text, size);
+
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(size, copy, MHD_RESPMEM_MUST_FREE);
+
+    if (response == NULL) {
+        free(copy);
+        return MHD_NO;
+    }
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     for (const struct http_header *header = http_guard_headers; header->name != NULL; header++)
         (void)MHD_add_response_header(response, header->name, header->value);
@@ -141,8 +149,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)decoded;
     (void)version;
     (void)data;
-    if (*size > 0)
+    if (*size > 0) { /* a body, which nothing here takes */
+        *size = 0;
         return MHD_NO;
+    }
     if (host == NULL || strcmp(host, opening->host) != 0 || path == NULL)
         return refuse(connection, MHD_HTTP_NOT_FOUND, "stint open: use the whole link\n");
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)

@@ -96,8 +96,10 @@ static void write_waits(const struct page *page, const json_t *waits)
     page_table_end(page);
 }
 
-static void write_tasks(const struct page *page, const json_t *tasks)
+/* Of a job with where they are, of a machine without. */
+static void write_tasks(const struct page *page, const json_t *tasks, bool with_machine)
 {
+    static const char *const few[] = { "task", "state", NULL };
     static const char *const columns[] = {
         "task", "state", "machine", "#launches", "#stops", NULL
     };
@@ -107,7 +109,7 @@ static void write_tasks(const struct page *page, const json_t *tasks)
     if (json_array_size(tasks) == 0)
         return;
     (void)fputs("<h2>Tasks</h2>\n", page->out);
-    page_table(page, "At most 64 of them", columns);
+    page_table(page, "At most 64 of them", with_machine ? columns : few);
     json_array_foreach(tasks, i, task)
     {
         const char *machine = page_word(task, "instance");
@@ -116,6 +118,10 @@ static void write_tasks(const struct page *page, const json_t *tasks)
         page_link_job(page, page_word(task, "task"));
         (void)fputs("</td><td>", page->out);
         html_text(page->out, page_word(task, "state"));
+        if (!with_machine) {
+            (void)fputs("</td></tr>\n", page->out);
+            continue;
+        }
         (void)fputs("</td><td>", page->out);
         if (machine[0] != '\0')
             page_link_machine(page, machine);
@@ -166,7 +172,7 @@ static void show_job(struct api_call *call, const char *label)
             (void)fputs("<h2>Decisions</h2>\n", page.out);
         page_reasons(&page, "The newest first, with what was passed over",
                      json_object_get(job, "reasons"));
-        write_tasks(&page, json_object_get(job, "tasks"));
+        write_tasks(&page, json_object_get(job, "tasks"), true);
         page_end(&page);
     }
     json_decref(job);
@@ -177,16 +183,25 @@ static void show_job(struct api_call *call, const char *label)
 static void write_run(void *context, const struct store_run *run)
 {
     const struct page *page = context;
+    const struct serve_world *world = page->call->world;
+    const struct view *view = page->call->view;
+    const uint32_t task = view_find_task(view, run->task);
+    const char *name = run->name;
+    const char *user = run->user;
     char label[SERVE_TEXT];
 
     if (run->label == NULL)
-        serve_task_text(page->call->world, run->task, label, sizeof(label));
+        serve_task_text(world, run->task, label, sizeof(label));
+    if (task != ROW_NONE) {
+        name = api_name(world->job_names, view->job.name[view->task.job[task]]);
+        user = api_name(world->users, view->job.user[view->task.job[task]]);
+    }
     (void)fputs("<tr><td>", page->out);
     page_link_job(page, run->label != NULL ? run->label : label);
     (void)fputs("</td><td>", page->out);
-    html_text(page->out, run->name);
+    html_text(page->out, name);
     (void)fputs("</td><td>", page->out);
-    html_text(page->out, run->user);
+    html_text(page->out, user);
     (void)fputs("</td><td>", page->out);
     html_time(page->out, run->began_at);
     (void)fputs("</td><td>", page->out);
@@ -227,7 +242,7 @@ static void show_machine(struct api_call *call, const char *name)
         fact_money(&page, "Price per hour", machine, "price_microdollars_per_hour", NULL);
         fact_money(&page, "Bill", machine, "bill_microdollars", "bill");
         (void)fputs("</dl>\n", page.out);
-        write_tasks(&page, json_object_get(machine, "tasks"));
+        write_tasks(&page, json_object_get(machine, "tasks"), false);
         page_reasons(&page, "Why it was rented", json_object_get(machine, "rented_because"));
         page_reasons(&page, "Why it was let go", json_object_get(machine, "released_because"));
         write_runs(&page, (uint64_t)page_number(machine, "id"), since >= 0 ? since : 0);

@@ -325,7 +325,7 @@ static void fill_world(struct made_up *made)
     world->now = now_of;
     world->find = find;
     world->budgets[0] = (struct serve_budget){ .period = "month",
-                                               .limit = 40 * MONEY_PER_USD,
+                                               .limit = 4000 * MONEY_PER_USD,
                                                .spent = made->spent,
                                                .until = made->now + 14 * 24 * MSEC_PER_HOUR,
                                                .warn_percent = 80 };
@@ -393,6 +393,8 @@ static void make(struct made_up *made, const char *socket, uint32_t machines, ui
     serve_note_decision(&made->world, 1500);
     come_true(made);
     made->now += RAN_MS;
+    made->world.budgets[0].spent =
+        made->spent + controller_price_per_hour(made->controller) * RAN_MS / MSEC_PER_HOUR;
     if (store_commit(made->store, NULL) < 0)
         exit(1);
 }
