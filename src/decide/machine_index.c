@@ -13,7 +13,7 @@ msec_t runtime_of_task(const struct view *view, uint32_t task, enum runtime_rule
 {
     if (rule == RUNTIME_TOTAL)
         return runtime_expected(view->task.estimate_ms[task]);
-    return runtime_remaining(view->task.estimate_ms[task], view_executed(view, task));
+    return runtime_remaining(view->task.estimate_ms[task], view_progress(view, task));
 }
 
 /*
@@ -30,7 +30,8 @@ struct line {
 static struct line line_of_running(const struct view *view, uint32_t task)
 {
     const msec_t estimate = view->task.estimate_ms[task];
-    const msec_t from = view->task.launched_at[task] - view->task.executed_ms[task];
+    const msec_t from =
+        view->task.launched_at[task] - view->task.executed_ms[task] + view->task.lost_ms[task];
     const msec_t ran = view->now - from;
 
     assert(ran >= 0);

@@ -50,7 +50,8 @@ static uint64_t hash_spec(uint32_t name, uint32_t workload, uint32_t offers,
 static bool same_delays(const struct shape_delays *a, const struct shape_delays *b)
 {
     return a->fetch_ms == b->fetch_ms && a->build_ms == b->build_ms && a->init_ms == b->init_ms &&
-           a->kill_ms == b->kill_ms && a->upload_ms == b->upload_ms;
+           a->kill_ms == b->kill_ms && a->upload_ms == b->upload_ms &&
+           a->checkpoint_ms == b->checkpoint_ms;
 }
 
 static bool same_demand(const struct shape_demand *a, const struct shape_demand *b)

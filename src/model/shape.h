@@ -31,13 +31,15 @@
 #include "model/offer_set.h"
 #include "model/res.h"
 
-/* How long the parts of a launch and of a stop take. */
+/* How long the parts of a launch and of a stop take, and what is saved without a stop. */
 struct shape_delays {
     msec_t fetch_ms;  /* bring code, data and checkpoint to the machine */
     msec_t build_ms;  /* prepare the image; only for the first task of a workload on a machine */
     msec_t init_ms;   /* from launch to progress */
     msec_t kill_ms;   /* from the order to stop until it stands still */
     msec_t upload_ms; /* save the checkpoint; the room is kept until then */
+    msec_t
+        checkpoint_ms; /* it saves what it has done by itself after so much work, each time; 0: never */
 };
 
 /* In what the tasks of one job must be alike. */

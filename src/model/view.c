@@ -485,6 +485,12 @@ void view_note_saved(struct view *view, uint32_t task)
 
 void view_note_lost(struct view *view, uint32_t task)
 {
+    const msec_t every = view->shapes->rows[view->task.shape[task]].delays.checkpoint_ms;
+    const msec_t done =
+        view->task.executed_ms[task] - view->task.lost_ms[task] - view->task.saved_ms[task];
+
+    if (every > 0)
+        view->task.saved_ms[task] += done / every * every;
     view->task.lost_ms[task] = view->task.executed_ms[task] - view->task.saved_ms[task];
 }
 

@@ -275,7 +275,7 @@ void view_mark_resumed(struct view *view, uint32_t task, msec_t at);
 /* The task runs no more, at 'at'; it stays bound. What it executed is kept. */
 void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
 
-/* What it executed until it was stopped is saved, or lost. */
+/* What it executed until it was stopped is saved, or lost but for what it saved by itself. */
 void view_note_saved(struct view *view, uint32_t task);
 void view_note_lost(struct view *view, uint32_t task);
 
@@ -336,6 +336,12 @@ bool view_is_open(const struct view *view, uint32_t instance);
 
 /* How long the task has executed, up to now. */
 msec_t view_executed(const struct view *view, uint32_t task);
+
+/* The same without what was lost and is to be done again. */
+static inline msec_t view_progress(const struct view *view, uint32_t task)
+{
+    return view_executed(view, task) - view->task.lost_ms[task];
+}
 
 /* Whether every task of the job runs. */
 bool view_job_is_settled(const struct view *view, uint32_t job);

@@ -6,7 +6,8 @@
  *                                any of these, told to stop -> halting -> saving -> away
  *
  * It holds its room from launching to the end of saving, and disturbs its neighbours from init until
- * it halts. What it did since the last save is lost with its machine.
+ * it halts. What it did since the last save, by a stop or by itself, is lost with its machine; a stop of one that is
+ * fixed saves nothing.
  */
 #include <assert.h>
 
@@ -500,16 +501,19 @@ static void halts(struct world *world, uint32_t task)
                WORLD_TASK_SAVED);
 }
 
-/* Back to the last save. Once for a gang: then it is there already. */
+/* Back to the last save, by a stop or by itself. Once for a gang: then it is there already. */
 static void lose_work(struct world *world, uint32_t head)
 {
     struct world_task *of = &world->tasks[head];
     const struct trace_job *job = &world->config->trace->jobs[of->job];
+    const int64_t every = world_shape(world, head)->delays.checkpoint_ms * (int64_t)RATE_FULL_PPM;
 
     if (sim_services_is(job)) { /* what a service has done is not done again */
         of->saved = of->left;
         return;
     }
+    if (every > 0 && of->saved > of->left)
+        of->saved -= (of->saved - of->left) / every * every;
     if (of->saved > of->left)
         world->lost_work_ms +=
             (of->saved - of->left) / RATE_FULL_PPM * (job->gang ? job->task_count : 1);

@@ -39,6 +39,8 @@ static int read_delays(const struct doc_node *map, struct shape_delays *delays,
         rc = doc_get_duration(map, "kill", any_time, &delays->kill_ms, reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "upload", any_time, &delays->upload_ms, reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "checkpoint_every", any_time, &delays->checkpoint_ms, reterr);
     return rc;
 }
 
@@ -73,8 +75,8 @@ static int read_shape(const struct doc_node *map, struct arena *arena, struct sy
                       struct error *reterr)
 {
     static const char *const allowed[] = {
-        "workload", "weight", "cpu",  "mem_gib", "accel", "fetch",
-        "build",    "init",   "kill", "upload",  NULL,
+        "workload", "weight", "cpu",    "mem_gib",          "accel", "fetch", "build",
+        "init",     "kill",   "upload", "checkpoint_every", NULL,
     };
     struct shape_demand *demand = ARENA_ARRAY(arena, struct shape_demand, 1);
     struct synthetic_shape shape = { .spec = { .demands = demand, .demand_count = 1 },

@@ -42,6 +42,7 @@ enum column {
     COLUMN_INIT,
     COLUMN_KILL,
     COLUMN_UPLOAD,
+    COLUMN_CHECKPOINT,
     COLUMN_COUNT,
 };
 
@@ -74,6 +75,7 @@ static const char *const column_names[COLUMN_COUNT] = {
     [COLUMN_INIT] = "init_delay",
     [COLUMN_KILL] = "kill_delay",
     [COLUMN_UPLOAD] = "upload_delay",
+    [COLUMN_CHECKPOINT] = "checkpoint_every_s",
 };
 
 _Static_assert(COLUMN_CPU + RES_MEM == COLUMN_MEM && COLUMN_CPU + RES_ACCEL == COLUMN_GPU,
@@ -360,7 +362,7 @@ static int take_delays(const struct reader *r, struct shape_delays *ret, struct 
     } parts[] = {
         { COLUMN_FETCH, &delays.fetch_ms },   { COLUMN_BUILD, &delays.build_ms },
         { COLUMN_INIT, &delays.init_ms },     { COLUMN_KILL, &delays.kill_ms },
-        { COLUMN_UPLOAD, &delays.upload_ms },
+        { COLUMN_UPLOAD, &delays.upload_ms }, { COLUMN_CHECKPOINT, &delays.checkpoint_ms },
     };
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

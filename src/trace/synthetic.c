@@ -31,8 +31,8 @@ struct drawing {
 };
 
 /* clang-format off */
-#define LIGHT_DELAYS { 1000, 5000, 2000, 1000, 1000 }
-#define HEAVY_DELAYS { 5000, 10000, 60000, 1000, 10000 }
+#define LIGHT_DELAYS { 1000, 5000, 2000, 1000, 1000, 0 }
+#define HEAVY_DELAYS { 5000, 10000, 60000, 1000, 10000, 0 }
 /* clang-format on */
 
 const struct synthetic_shape *synthetic_default_mix(uint32_t *ret_count)

@@ -29,9 +29,10 @@ struct writer {
     uint32_t family_count;
     bool bonds; /* some job is fixed or spread */
     bool priorities;
-    bool rules;    /* some job has rules for markets */
-    bool services; /* some job has no end that anybody knows */
-    bool needs;    /* some shape has a set of offers, wants a machine for itself or must be alike */
+    bool rules;       /* some job has rules for markets */
+    bool services;    /* some job has no end that anybody knows */
+    bool checkpoints; /* some shape saves by itself */
+    bool needs; /* some shape has a set of offers, wants a machine for itself or must be alike */
 };
 
 /* A text as a field, in quotes where it needs them. */
@@ -67,6 +68,8 @@ static void put_header(const struct writer *w)
         (void)fputs(",availability", w->out);
     if (w->needs)
         (void)fputs(",needs,whole_machine,one_zone,one_market", w->out);
+    if (w->checkpoints)
+        (void)fputs(",checkpoint_every_s", w->out);
     if (w->rules)
         (void)fputs(",market,spot_for_s,deadline_s", w->out);
     for (uint32_t family = 0; family < w->family_count; family++) {
@@ -159,6 +162,8 @@ static void put_job(const struct writer *w, const struct trace_job *job)
         (void)fprintf(w->out, ",%d,%d,%d", shape->whole, (shape->alike & ALIKE_ZONE) != 0,
                       (shape->alike & ALIKE_MARKET) != 0);
     }
+    if (w->checkpoints)
+        put_seconds(w->out, shape->delays.checkpoint_ms > 0 ? shape->delays.checkpoint_ms : -1);
     if (w->rules) {
         (void)fprintf(w->out, ",%s", market_rule_name(job->rules.market));
         put_seconds(w->out, job->rules.spot_for_ms > 0 ? job->rules.spot_for_ms : -1);
@@ -200,6 +205,7 @@ int trace_write_csv(FILE *out, const struct trace *trace, const struct names *fa
     for (uint32_t i = 0; i < trace->shapes.count; i++) {
         const struct shape *shape = &trace->shapes.rows[i];
 
+        w.checkpoints |= shape->delays.checkpoint_ms > 0;
         w.needs |= shape->offers != OFFERS_ALL || shape->whole || shape->alike != 0;
     }
     put_header(&w);

@@ -341,6 +341,39 @@ TEST(what_was_done_since_the_last_save_is_lost_with_the_machine)
     world_done(&world);
 }
 
+/* For how long a task of 1,000 s made progress on machines that last half as long, until it was done. */
+static double seconds_run(msec_t checkpoint)
+{
+    struct world world;
+
+    world_init(&world, &policy_task_per_instance, 1);
+
+    const uint32_t shape = add_shape(&world, "a");
+
+    world.trace.shapes.rows[shape].delays.checkpoint_ms = checkpoint;
+    add_job(&world, shape, 1, 0, 1000 * SECOND);
+    world.config.faults.lose_mean_ms = 500 * SECOND;
+    world.config.seed = 2;
+    run(&world);
+    assert_true(world.result.stats.lost > 0);
+    assert_int_equal(world.result.completions, 1);
+
+    const double seconds = 1000 / world.result.norm_throughput;
+
+    world_done(&world);
+    return seconds;
+}
+
+/* After each loss no more than a checkpoint's worth is done again. */
+TEST(what_the_task_saved_by_itself_is_not_lost)
+{
+    const double all = seconds_run(0);
+    const double some = seconds_run(100 * SECOND);
+    const double few = seconds_run(1 * SECOND);
+
+    assert_true(all > some && some > few && few >= 1000 && few < 1010);
+}
+
 /* Losses of 2,000 machines that run for a tenth of a month each. */
 static uint64_t losses(bool by_band, struct interruption interruption)
 {
@@ -490,6 +523,7 @@ CHECK_MAIN(RUN(machines_that_never_become_ready_are_not_rented_without_end),
            RUN(the_tasks_of_a_gang_all_report_the_pace_that_it_has),
            RUN(refusals_cost_time_and_no_money),
            RUN(what_was_done_since_the_last_save_is_lost_with_the_machine),
+           RUN(what_the_task_saved_by_itself_is_not_lost),
            RUN(machines_are_lost_as_often_as_the_band_says),
            RUN(by_band_nothing_is_lost_where_none_is_known_or_nobody_asked),
            RUN(only_machines_of_the_named_market_are_lost),

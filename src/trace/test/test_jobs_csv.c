@@ -26,8 +26,8 @@ TEST(every_column_is_read)
     read_text(&trace,
               "job_id,name,workload,user,arrival_s,duration_s,gpu,cpu,mem_gb,tasks,gang,estimate_s,"
               "init_delay,fetch_delay,build_image_delay,kill_delay,upload_delay,colour,fixed,"
-              "spread\n"
-              "7,nightly,gcn[4],ann,1.5,60,0.5,2.25,16,3,0,100,1,2,3,4,5,red,1,1\n",
+              "spread,checkpoint_every_s\n"
+              "7,nightly,gcn[4],ann,1.5,60,0.5,2.25,16,3,0,100,1,2,3,4,5,red,1,1,6\n",
               NULL);
     const struct trace_job *job = &trace.jobs[0];
     const struct shape *shape = &trace.shapes.rows[job->shape];
@@ -51,6 +51,7 @@ TEST(every_column_is_read)
     assert_int_equal(shape->delays.build_ms, 3000);
     assert_int_equal(shape->delays.kill_ms, 4000);
     assert_int_equal(shape->delays.upload_ms, 5000);
+    assert_int_equal(shape->delays.checkpoint_ms, 6000);
     assert_int_equal(demand(&trace, 0, 0)->amount[RES_CPU], 2250);
     assert_int_equal(demand(&trace, 0, 0)->amount[RES_MEM], 16384);
     assert_int_equal(demand(&trace, 0, 0)->amount[RES_ACCEL], 500);

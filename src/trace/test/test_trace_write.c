@@ -63,6 +63,14 @@ TEST(jobs_that_are_fixed_or_spread_are_written_as_such)
                     NULL);
 }
 
+TEST(how_often_tasks_save_by_themselves_is_written)
+{
+    check_same_text(HEAD ",checkpoint_every_s\n"
+                         "0,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,900\n"
+                         "1,a,a,,0,1,,1,0,0,0,0,0,0,1,0,0,\n",
+                    NULL);
+}
+
 TEST(what_jobs_need_of_machines_is_written)
 {
     check_same_text(HEAD ",needs,whole_machine,one_zone,one_market\n"
@@ -170,6 +178,7 @@ TEST(a_full_disk_is_an_error)
 
 CHECK_MAIN(RUN(what_was_written_reads_the_same),
            RUN(jobs_that_are_fixed_or_spread_are_written_as_such),
+           RUN(how_often_tasks_save_by_themselves_is_written),
            RUN(what_jobs_need_of_machines_is_written), RUN(rules_for_markets_are_written),
            RUN(priorities_are_written), RUN(services_and_what_they_were_promised_are_written),
            RUN(names_that_need_quotes_get_them), RUN(demands_of_families_are_written),
