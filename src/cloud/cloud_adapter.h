@@ -105,6 +105,9 @@ struct cloud_adapter {
     /* After so long, what no list has shown is not there; 0: a list is the truth. */
     msec_t (*settle_ms)(const void *settings);
 
+    /* That a machine is taken away is told so long before; 0: it may happen at any time. */
+    msec_t notice_ms;
+
     /* Life. */
     int (*create)(const struct cloud_config *config, void **ret, struct error *reterr);
     void (*destroy)(void *self); /* takes NULL; a loop must turn until its handles are closed */

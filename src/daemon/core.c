@@ -400,6 +400,8 @@ static void fill_control(struct daemon *daemon)
     control->estimates = conf->learn ? ESTIMATES_LEARNED : ESTIMATES_GIVEN;
     control->default_estimate_ms = conf->default_estimate_ms;
     control->default_rate = conf->engine.kind->default_rate;
+    control->notice_ms = conf->cloud.kind->notice_ms;
+    control->notice_ppm = control->notice_ms > 0 ? 1000000 : 0;
     control->refused_block_ms = conf->timing.refused_ms;
     control->max_instances = conf->max_instances;
     control->max_price_per_hour = conf->max_price_per_hour;

@@ -17,6 +17,7 @@ struct draft {
     uint32_t shape;
     uint32_t apart;
     bool together;
+    bool fixed;
     bool is_mixed;  /* its tasks are not in the order of arrival yet */
     msec_t runtime; /* the longest */
     uint64_t order; /* of the last one */
@@ -53,7 +54,9 @@ static int order_of(const struct draft *a, const struct draft *b)
         return a->shape < b->shape ? -1 : 1;
     if (a->apart != b->apart)
         return a->apart < b->apart ? -1 : 1;
-    return (int)b->together - (int)a->together;
+    if (a->together != b->together)
+        return (int)b->together - (int)a->together;
+    return (int)b->fixed - (int)a->fixed;
 }
 
 static int compare_drafts(const void *left, const void *right)
@@ -130,6 +133,7 @@ static uint32_t list_tasks(const struct view *view, struct drafts *drafts, uint3
             .shape = view->task.shape[task],
             .apart = view->job.spread[job] ? job : ROW_NONE,
             .together = view->job.gang[job] && view->job.task_count[job] > 1,
+            .fixed = view->job.fixed[job],
             .runtime = runtime,
             .order = view->task.order[task],
         };
@@ -205,6 +209,7 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
             .shape = draft->shape,
             .apart = draft->apart,
             .together = draft->together,
+            .fixed = draft->fixed,
             .runtime = draft->runtime,
             .tasks = &tasks[draft->begin - draft->count],
             .left = draft->count,

@@ -27,6 +27,7 @@ struct batch {
     uint32_t
         apart;     /* the job, if it is spread: no two of its tasks on one machine; else ROW_NONE */
     bool together; /* of gangs: they start now or rent, they never queue behind each other */
+    bool fixed;    /* a stop loses their work */
     msec_t runtime; /* expected of each task, at the most */
     uint32_t *tasks;
     uint32_t left; /* tasks[0] to tasks[left - 1] have no place yet */

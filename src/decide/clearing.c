@@ -307,10 +307,16 @@ static bool lasts_longer_than_move(const struct clearing *clearing, const struct
     return runtime_of_task(view, longest, clearing->bins->index->rule) > lost;
 }
 
+/* All that is done on a machine that is busy for so long, half of it on average, is taken to be lost with it. */
+static struct risk_stake all_at_stake(msec_t busy)
+{
+    return (struct risk_stake){ .redo = (double)busy };
+}
+
 /* What is charged for the instance from now on if it is kept for 'busy'. */
 static money_t charge_for(const struct view *view, uint32_t instance, msec_t busy)
 {
-    return money_for((money_t)risk_price(view, view->instance.offer[instance], busy),
+    return money_for((money_t)risk_price(view, view->instance.offer[instance], all_at_stake(busy)),
                      lease_until(view, instance, busy));
 }
 
@@ -403,7 +409,7 @@ static money_t charge_for_rent(const struct view *view, uint32_t offer, msec_t u
 {
     const msec_t busy = until - catalogue_type_of(view->catalogue, offer)->acquire_ms;
 
-    return money_for((money_t)risk_price(view, offer, busy),
+    return money_for((money_t)risk_price(view, offer, all_at_stake(busy)),
                      billing_paid_span(&view->catalogue->offers[offer].billing, busy));
 }
 

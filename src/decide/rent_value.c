@@ -28,7 +28,7 @@ struct leaving {
     uint32_t count;
 };
 
-/* An offer, and what an hour of it costs for the shortest and for the longest tasks. */
+/* An offer, and what an hour of it costs where nothing is at stake, and where most is. */
 struct rival {
     uint32_t offer;
     double least;
@@ -113,8 +113,8 @@ static bool is_same_way(const struct view *view, uint32_t a, uint32_t b)
            of_a->billing.minimum_ms == of_b->billing.minimum_ms;
 }
 
-/* What an hour costs grows evenly with the runtime: what is cheaper for the shortest and for the longest
- * is so for all in between. */
+/* What an hour costs grows with the stake, and the more so the less long machines last: what is cheaper where nothing
+ * is at stake and where most is, is so for all in between. */
 static bool is_dearer(const struct rival *a, const struct rival *b)
 {
     return b->least <= a->least && b->most <= a->most;
@@ -212,6 +212,25 @@ static void drop_beaten(struct renter *renter)
     renter->ways = ways;
 }
 
+static struct risk_stake stake_of(const struct view *view, const struct batch *batch)
+{
+    return risk_stake_of(view, batch->shape, batch->runtime, batch->fixed);
+}
+
+/* No machine has more at stake than this. */
+static struct risk_stake most_at_stake(const struct renter *renter)
+{
+    struct risk_stake most = { 0, 0 };
+
+    for (uint32_t i = renter->first; i < renter->batches->count; i++) {
+        const struct risk_stake stake = stake_of(renter->view, &renter->batches->rows[i]);
+
+        most.redo = stake.redo > most.redo ? stake.redo : most.redo;
+        most.restart = stake.restart > most.restart ? stake.restart : most.restart;
+    }
+    return most;
+}
+
 /* The ways to get a machine of each class, with their open offers; those of a class are chained. */
 static struct way **find_ways(const struct renter *renter)
 {
@@ -220,7 +239,7 @@ static struct way **find_ways(const struct renter *renter)
     struct arena *arena = renter->plan->arena;
     struct way **of_class = ARENA_ARRAY(arena, struct way *, renter->classes.count);
     struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
-    const msec_t longest = batch_of(renter, 0)->runtime;
+    const struct risk_stake most = most_at_stake(renter);
 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
         if (!reservation_is_open(view, offer))
@@ -230,8 +249,8 @@ static struct way **find_ways(const struct renter *renter)
 
         rivals[offer] = (struct rival){
             .offer = offer,
-            .least = risk_price(view, offer, 0),
-            .most = risk_price(view, offer, longest),
+            .least = (double)view->offer_price[offer],
+            .most = risk_price(view, offer, most),
         };
         while (*link != NULL && !is_same_way(view, (*link)->rivals->offer, offer))
             link = &(*link)->next;
@@ -508,22 +527,30 @@ static void fill_later(const struct renter *renter, struct trial *trial)
     }
 }
 
-/* Of the offers that differ in nothing else the one that is cheapest for what would be done there. */
-static void choose_offer(const struct view *view, struct trial *trial)
+/* What is at stake on the machine, by the shares of the work. */
+static struct risk_stake trial_stake(const struct renter *renter, const struct trial *trial)
 {
-    const msec_t busy = trial->busy - trial->ready;
+    struct risk_mix mix = { 0 };
 
-    for (const struct rival *rival = trial->rivals; rival != NULL; rival = rival->next) {
-        if (risk_price(view, rival->offer, busy) < risk_price(view, trial->offer, busy))
-            trial->offer = rival->offer;
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        const struct batch *batch = batch_of(renter, row);
+        const uint32_t count = trial->at_once[row] + trial->later[row];
+
+        if (count > 0)
+            risk_mix_add(&mix, stake_of(renter->view, batch),
+                         (double)count * (double)(batch->runtime + 1) *
+                             (double)(renter->view->shape_price[batch->shape] + 1));
     }
+    return risk_mix_stake(&mix);
 }
 
-/* What is charged for the machine, beyond what is paid already. */
-static double charge_of(const struct view *view, const struct trial *trial)
+/* What is charged for a machine of the offer, beyond what is paid already, and for doing again what will be lost. */
+static double charge_of(const struct view *view, const struct trial *trial, uint32_t offer,
+                        struct risk_stake stake)
 {
-    const struct machine_type *type = catalogue_type_of(view->catalogue, trial->offer);
-    const struct billing_rule *rule = &view->catalogue->offers[trial->offer].billing;
+    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+    const struct billing_rule *rule = &view->catalogue->offers[offer].billing;
+    const double again = risk_factor(view, offer, stake) - 1;
     msec_t charged;
 
     assert(trial->busy >= trial->ready);
@@ -531,8 +558,25 @@ static double charge_of(const struct view *view, const struct trial *trial)
         charged = billing_paid_span(rule, trial->busy - type->acquire_ms);
     else
         charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
-    return risk_price(view, trial->offer, trial->busy - trial->ready) * (double)charged /
-           (double)MSEC_PER_HOUR;
+    return (double)view->offer_price[offer] *
+           ((double)charged + again * (double)(trial->busy - trial->ready)) / (double)MSEC_PER_HOUR;
+}
+
+/* Of the offers that differ in nothing else the one that is cheapest for what would be done there. Returns its charge. */
+static double choose_offer(const struct renter *renter, struct trial *trial)
+{
+    const struct risk_stake stake = trial_stake(renter, trial);
+    double least = charge_of(renter->view, trial, trial->offer, stake);
+
+    for (const struct rival *rival = trial->rivals; rival != NULL; rival = rival->next) {
+        const double charge = charge_of(renter->view, trial, rival->offer, stake);
+
+        if (charge < least) {
+            trial->offer = rival->offer;
+            least = charge;
+        }
+    }
+    return least;
 }
 
 /* Whether the machine holds the first batch; then what it is worth to have it. */
@@ -546,7 +590,9 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
         return false;
     fill_at_once(renter, trial);
     fill_later(renter, trial);
-    choose_offer(view, trial);
+
+    const double charge = choose_offer(renter, trial);
+
     for (uint32_t row = 0; row < renter->row_count; row++) {
         const struct batch *batch = batch_of(renter, row);
 
@@ -555,8 +601,6 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
         work += (double)(trial->at_once[row] + trial->later[row]) * (double)batch->runtime *
                 (double)view->shape_price[batch->shape] / (double)MSEC_PER_HOUR;
     }
-
-    const double charge = charge_of(view, trial);
 
     assert(work >= 0);
     assert(charge >= 0);

@@ -9,7 +9,7 @@
  * work per charge is rented, as often as there are tasks to do the same again; then it is tried anew with
  * those that are left. An empty machine that there is competes with the charge that it adds.
  *
- * A spot machine may be interrupted, which adds to its charge (risk.h), the more the longer it is busy. So
+ * A spot machine may be interrupted, which adds to its charge (risk.h), the more the more of the work a loss undoes. So
  * the market is chosen for each machine when it is known what would be done there, however long others
  * run.
  *

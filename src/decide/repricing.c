@@ -2,6 +2,7 @@
 #include "decide/repricing.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -24,18 +25,20 @@ enum {
 /* A machine, what runs there, and where that could be instead. Costs in micro-dollars. */
 struct dear {
     uint32_t instance;
-    uint32_t to;       /* offer */
-    uint32_t stops;    /* the most that one of its tasks was stopped */
-    msec_t remaining;  /* until its last task ends */
-    msec_t since;      /* its first task runs */
-    msec_t stop_ms;    /* until all its tasks stand still and are saved */
-    msec_t start_ms;   /* until they run again on a machine that is ready */
-    double keep;       /* to keep it */
-    double move;       /* what is spent on the move alone */
-    double saved;      /* by leaving it */
-    double overpaid;   /* so far */
-    double gap;        /* what is overpaid in an hour now */
-    struct dear *next; /* of the same group */
+    uint32_t to;             /* offer */
+    uint32_t stops;          /* the most that one of its tasks was stopped */
+    msec_t remaining;        /* until its last task ends */
+    msec_t since;            /* its first task runs */
+    msec_t stop_ms;          /* until all its tasks stand still and are saved */
+    msec_t start_ms;         /* until they run again on a machine that is ready */
+    struct risk_stake here;  /* what is at stake on it, */
+    struct risk_stake there; /* and when its tasks were saved and moved */
+    double keep;             /* to keep it */
+    double move;             /* what is spent on the move alone */
+    double saved;            /* by leaving it */
+    double overpaid;         /* so far */
+    double gap;              /* what is overpaid in an hour now */
+    struct dear *next;       /* of the same group */
 };
 
 /* The cheapest offer for a kind of machine. */
@@ -45,6 +48,9 @@ struct memo {
     uint64_t tasks;
     uint32_t to;
 };
+
+static const struct risk_stake most_at_stake = { .redo = (double)RUNTIME_MOST,
+                                                 .restart = (double)MSEC_PER_HOUR };
 
 struct repricing {
     const struct view *view;
@@ -64,9 +70,9 @@ struct repricing {
 
 /* An offer as it is compared with others. */
 struct rate {
-    double least;   /* what an hour of it costs for the shortest tasks, */
-    double most;    /* and for the longest */
-    msec_t changed; /* its price, last; 0: never */
+    double least;   /* what an hour of it costs where nothing is at stake, */
+    double most;    /* and where most is */
+    msec_t changed; /* its price or its risk, last; 0: never */
     bool is_open;
 };
 
@@ -113,16 +119,16 @@ static uint32_t cheapest_for(const struct repricing *repricing, const struct dea
     struct shape_count *shapes = ARENA_ARRAY(repricing->plan->arena, struct shape_count,
                                              view->instance.task_count[dear->instance]);
     const uint32_t count = count_shapes(view, dear->instance, shapes);
-    double least = charge(risk_price(view, view->instance.offer[dear->instance], dear->remaining),
-                          dear->remaining);
+    double least = HUGE_VAL;
     uint32_t best = OFFER_NONE;
 
     for (uint32_t offer = 0; offer < view->catalogue->offer_count; offer++) {
         const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
         const double cost =
-            charge(risk_price(view, offer, dear->remaining), dear->remaining + type->setup_ms);
+            charge(risk_price(view, offer, dear->there), dear->remaining + type->setup_ms);
 
-        if (cost >= least || !reservation_is_open(view, offer) ||
+        if (cost >= least || offer == view->instance.offer[dear->instance] ||
+            !reservation_is_open(view, offer) ||
             !res_fits(view_capacity(view, dear->instance), &type->capacity) ||
             !reservation_offer_holds(view, offer, shapes, count))
             continue;
@@ -150,10 +156,23 @@ static uint32_t find_offer(struct repricing *repricing, const struct dear *dear,
     return memo->to;
 }
 
+/* What is at stake where the task runs: with what it has done and not saved, which a loss would undo however soon it
+ * comes, twice what is left to be lost on average. */
+static struct risk_stake stake_here(const struct view *view, uint32_t task, msec_t runtime)
+{
+    const msec_t unsaved = view_progress(view, task) - view->task.saved_ms[task];
+
+    return risk_stake_of(view, view->task.shape[task],
+                         runtime < RUNTIME_MOST ? runtime + 2 * unsaved : runtime, false);
+}
+
 /* Note what the machine's tasks say of it. 'ret_tasks' tells their set from others. False: one of them
  * must stay. */
 static bool look_at_tasks(const struct view *view, struct dear *dear, uint64_t *ret_tasks)
 {
+    struct risk_mix here = { 0 };
+    struct risk_mix there = { 0 };
+
     *ret_tasks = 0;
     TASK_EACH(task, view, view->instance.first_task[dear->instance])
     {
@@ -176,9 +195,16 @@ static bool look_at_tasks(const struct view *view, struct dear *dear, uint64_t *
         if (start > dear->start_ms)
             dear->start_ms = start;
         *ret_tasks += map_mix(view->task.shape[task]);
+
+        const double work = (double)(runtime + 1) * (double)(reservation_price(view, task) + 1);
+
+        risk_mix_add(&here, stake_here(view, task, runtime), work);
+        risk_mix_add(&there, risk_stake_of(view, view->task.shape[task], runtime, false), work);
     }
     if (dear->remaining > RUNTIME_MOST)
         dear->remaining = RUNTIME_MOST;
+    dear->here = risk_mix_stake(&here);
+    dear->there = risk_mix_stake(&there);
     return true;
 }
 
@@ -188,8 +214,8 @@ static double overpaid_on(const struct view *view, const struct dear *dear, uint
 {
     const struct price_series *mine = &view->catalogue->offers[from_offer].price;
     const struct price_series *other = &view->catalogue->offers[dear->to].price;
-    const double mine_factor = risk_factor(view, from_offer, dear->remaining);
-    const double other_factor = risk_factor(view, dear->to, dear->remaining);
+    const double mine_factor = risk_factor(view, from_offer, dear->here);
+    const double other_factor = risk_factor(view, dear->to, dear->there);
     msec_t at = view->now;
     double sum = 0;
     double most = 0;
@@ -217,8 +243,8 @@ static void weigh(const struct view *view, struct dear *dear)
     const uint32_t from = view->instance.offer[dear->instance];
     const struct offer *to = &view->catalogue->offers[dear->to];
     const msec_t setup = view->catalogue->types[to->type].setup_ms;
-    const double here = risk_price(view, from, dear->remaining);
-    const double there = risk_price(view, dear->to, dear->remaining);
+    const double here = risk_price(view, from, dear->here);
+    const double there = risk_price(view, dear->to, dear->there);
     const msec_t paid = lease_left(view, dear->instance);
     const double least = charge((double)view->offer_price[from], LEAST_MOVE_MS);
 
@@ -234,7 +260,16 @@ static void weigh(const struct view *view, struct dear *dear)
     dear->overpaid = overpaid_on(view, dear, from);
 }
 
-/* Whether another machine would be cheaper, and one of the two prices has changed since the work began. */
+/* When the price of the offer changed last, or how long its machines last; 0: never. */
+static msec_t last_change(const struct view *view, uint32_t offer)
+{
+    const msec_t price = price_last_change(&view->catalogue->offers[offer].price, view->now);
+    const msec_t risk = view->offer_risk_changed[offer];
+
+    return price > risk ? price : risk;
+}
+
+/* Whether another machine would be cheaper, and the price or the risk of one of the two has changed since the work began. */
 static bool is_dear(struct repricing *repricing, struct dear *dear)
 {
     const struct view *view = repricing->view;
@@ -248,11 +283,9 @@ static bool is_dear(struct repricing *repricing, struct dear *dear)
     if (dear->to == OFFER_NONE)
         return false;
 
-    const struct offer *offers = view->catalogue->offers;
     const uint32_t from = view->instance.offer[dear->instance];
 
-    if (price_last_change(&offers[from].price, view->now) <= dear->since &&
-        price_last_change(&offers[dear->to].price, view->now) <= dear->since)
+    if (last_change(view, from) <= dear->since && last_change(view, dear->to) <= dear->since)
         return false;
     weigh(view, dear);
     return dear->gap > 0 && dear->saved > 0;
@@ -390,7 +423,9 @@ static void leave(struct repricing *repricing, const struct dear *dear)
 {
     const struct view *view = repricing->view;
     const uint32_t from = view->instance.offer[dear->instance];
-    struct plan_reason why = plan_because(REASON_PRICE_ROSE, view->offer_price[dear->to]);
+    const bool is_dearer = view->offer_price[from] > view->offer_price[dear->to];
+    struct plan_reason why =
+        plan_because(is_dearer ? REASON_PRICE_ROSE : REASON_RISK_ROSE, view->offer_price[dear->to]);
 
     why.passed_over = view->offer_price[from];
     why.passed_offer = from;
@@ -416,9 +451,9 @@ static struct rate *list_rates(const struct view *view, struct arena *arena, mse
     *ret_changed = 0;
     for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
         rates[i] = (struct rate){
-            .least = risk_price(view, i, 0),
-            .most = risk_price(view, i, RUNTIME_MOST),
-            .changed = price_last_change(&view->catalogue->offers[i].price, view->now),
+            .least = (double)view->offer_price[i],
+            .most = risk_price(view, i, most_at_stake),
+            .changed = last_change(view, i),
             .is_open = reservation_is_open(view, i),
         };
         if (rates[i].changed > *ret_changed)
@@ -427,29 +462,20 @@ static struct rate *list_rates(const struct view *view, struct arena *arena, mse
     return rates;
 }
 
-/* Whether 'to' could be cheaper than 'from' for some runtime. What an hour costs grows evenly with it, but for
- * what is lost by rounding. */
+/* Whether 'to' could be cheaper than 'from' for some task: it has the least at stake when it was saved for a move. */
 static bool may_be_cheaper(const struct rate *from, const struct rate *to)
 {
     const double almost = 1 - 1e-9;
 
-    return to->is_open && (from->changed > 0 || to->changed > 0) &&
-           (to->least * almost < from->least || to->most * almost < from->most);
+    return to->is_open && (from->changed > 0 || to->changed > 0) && to->least * almost < from->most;
 }
 
 /* The most that any machine of 'from' can have overpaid by now, had it been one of 'to'. */
 static double overpaid_at_most(const struct view *view, uint32_t from, uint32_t to)
 {
-    double most = 0;
+    const struct dear any = { .to = to, .here = most_at_stake };
 
-    for (int longest = 0; longest < 2; longest++) {
-        const struct dear any = { .to = to, .remaining = longest ? RUNTIME_MOST : 0 };
-
-        const double overpaid = overpaid_on(view, &any, from);
-
-        most = overpaid > most ? overpaid : most;
-    }
-    return most * (1 + 1e-9);
+    return overpaid_on(view, &any, from) * (1 + 1e-9);
 }
 
 /* Whether a machine of 'from', of which there are many, can have overpaid so much that it is left for 'to'. If it
@@ -460,9 +486,7 @@ static bool can_pay(const struct repricing *repricing, const struct rate *rates,
     const struct view *view = repricing->view;
     const double missing =
         charge((double)view->offer_price[from], LEAST_MOVE_MS) - overpaid_at_most(view, from, to);
-    const double short_gap = rates[from].least - rates[to].least;
-    const double long_gap = rates[from].most - rates[to].most;
-    const double gap = short_gap > long_gap ? short_gap : long_gap;
+    const double gap = rates[from].most - rates[to].least;
 
     if (missing <= 0)
         return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * repricing.h - leave machines whose price has risen above that of others, where it pays.
+ * repricing.h - leave machines whose price or risk has risen above that of others, where it pays.
  *
- * What is rented is chosen at the prices of that moment. When a price changes, the work of a machine may
+ * What is rented is chosen at the prices of that moment, and by how long machines last. When one of these changes, the work of a machine may
  * be moved to a new one as it is: to the cheapest that is no smaller. (Whether a smaller one would do is
  * a matter of clearing.h.) For what is expected to be left of its runtime it is compared
  *
@@ -10,6 +10,9 @@
  *     to leave it:  its price while the tasks stop and save; the new machine's from its setup on, while
  *                   they fetch and start again, and until the last task ends; and the price of all
  *                   machines on which the rest of their gangs stands still meanwhile.
+ *
+ * Prices are those of risk.h: what is done again when a machine is lost is paid for. On the machine where it runs a
+ * task has at stake all that it has not saved; a move saves it.
  *
  * Leaving must save a tenth of what keeping costs, and once more what is spent on the move. But nobody
  * knows how long a price will last. So it is waited until as much has been overpaid as the move costs, as
@@ -20,7 +23,7 @@
  *
  * Work that must not be moved stays, and all that shares its machine. Machines on which one gang runs
  * are left together or not at all, because a gang starts again as a whole for each move. Where no price
- * has changed since the work began there is nothing to do: then it was decided at these prices.
+ * and no risk has changed since the work began there is nothing to do: then it was decided at these prices.
  *
  * Words:     dear: a machine that would be left, if only its own work counted.
  * Promises:  pure and deterministic. Only prices up to now are read.

@@ -103,6 +103,8 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_LEASE_ENDS] = "nothing runs there and its paid time ends",
         [REASON_PAID_TIME] = "ends within time that is paid for already",
         [REASON_PRICE_ROSE] = "moved off a machine that costs more than another one by now",
+        [REASON_RISK_ROSE] =
+            "moved off a machine that may be lost, which would cost more than another",
         [REASON_YIELDS] = "stops and waits: what its machine costs is worth more elsewhere",
         [REASON_PROMISED] = "keeps the promise of machines that a service has",
         [REASON_PROMISED_SAFE] =

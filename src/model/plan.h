@@ -38,8 +38,9 @@ enum plan_reason_code {
     REASON_PAID_TIME,       /* runs within time that is paid for already */
     REASON_BEST_VALUE,      /* most work for what the machine will be charged */
     REASON_PRICE_ROSE,      /* moved off a machine that costs more than another one by now */
-    REASON_YIELDS,          /* stops and waits: what its machine costs is worth more elsewhere */
-    REASON_PROMISED,        /* so that a service has the machines that it was promised */
+    REASON_RISK_ROSE, /* moved off a machine that may be lost, which would cost more than another one */
+    REASON_YIELDS,   /* stops and waits: what its machine costs is worth more elsewhere */
+    REASON_PROMISED, /* so that a service has the machines that it was promised */
     REASON_PROMISED_SAFE, /* the same, where machines that may be taken away cannot keep the promise for less */
     REASON_PROMISED_BEST, /* the same, and nothing that can be rented keeps the promise */
     REASON_EXCESS,        /* runs on room that is kept for a service, until that needs it */

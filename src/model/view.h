@@ -193,6 +193,9 @@ struct view {
     /* After how long a machine of each offer is taken away, on average: by what was learned, else by the catalogue;
      * MSEC_NEVER: nobody knows. */
     msec_t *offer_lasts;
+    msec_t *offer_risk_changed; /* when that became another one, by a quarter and more; 0: never */
+    msec_t notice_ms;           /* that the cloud takes a machine is told so long before, */
+    uint32_t notice_ppm;        /* in so many cases of a million */
 
     /* Of each shape: the cheapest offer that holds one task, and its price; see
      * decide/reservation.h, which keeps them. OFFER_NONE: no offer does. */

@@ -72,6 +72,8 @@ static void world_init(struct world *world, const struct sim_config *config)
         .default_estimate_ms = MSEC_PER_HOUR,
         .refused_block_ms = 300 * MSEC_PER_SEC,
         .round_ms = config->round_ms,
+        .notice_ms = config->faults.notice_ppm > 0 ? config->faults.notice_ms : 0,
+        .notice_ppm = config->faults.notice_ppm,
         .default_rate = config->default_rate,
         .profile = { .rate =
                          config->contention != NULL ? contention_pairs(config->contention) : NULL,

@@ -180,6 +180,7 @@ static void each_finding(const void *self, const char *cluster, const struct fin
 }
 
 const struct cloud_adapter aws_adapter = {
+    .notice_ms = 120 * MSEC_PER_SEC, /* EC2 warns two minutes before */
     .name = "aws",
     .owner = "AWS",
     .down_advice =

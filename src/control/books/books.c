@@ -35,8 +35,12 @@ void books_catalogue_changed(struct books *books)
     const uint32_t known = books->boot_count;
 
     books->boots = mem_resize(books->boots, catalogue->offer_count, sizeof(*books->boots));
-    for (uint32_t i = known; i < catalogue->offer_count; i++)
+    books->noted_lasts =
+        mem_resize(books->noted_lasts, catalogue->offer_count, sizeof(*books->noted_lasts));
+    for (uint32_t i = known; i < catalogue->offer_count; i++) {
         books->boots[i] = (struct boot_record){ 0 };
+        books->noted_lasts[i] = view->offer_lasts[i];
+    }
     books->boot_count = catalogue->offer_count;
     interruptions_catalogue_grew(&books->knowledge.interruptions);
     INSTANCE_EACH(instance, view)
@@ -63,4 +67,5 @@ void books_done(struct books *books)
     losses_done(books);
     mem_free(books->lessons);
     mem_free(books->boots);
+    mem_free(books->noted_lasts);
 }

@@ -47,6 +47,7 @@ struct books {
     uint32_t at_stake_room;
     struct boot_record *boots; /* per offer of the catalogue */
     uint32_t boot_count;
+    msec_t *noted_lasts; /* per offer: how long its machines lasted when that was news */
     struct controller_brake brake;
     msec_t next_proof;   /* when a machine may have proved good, or the next probe is due */
     msec_t proven_at;    /* when the latest machine that became ready was asked for */

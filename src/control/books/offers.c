@@ -52,6 +52,14 @@ void books_refresh_offers(struct books *books, msec_t now)
     reservation_forget(view);
 }
 
+/* Whether machines last for another time, by a quarter and more. */
+static bool is_news(msec_t before, msec_t now)
+{
+    if (before == MSEC_NEVER || now == MSEC_NEVER)
+        return before != now;
+    return now > before + before / 4 || now < before - before / 4;
+}
+
 void books_refresh_risks(struct books *books, msec_t now)
 {
     static const msec_t patience = MSEC_PER_HOUR;
@@ -60,8 +68,13 @@ void books_refresh_risks(struct books *books, msec_t now)
 
     if (!learned->has_changed && now < books->next_risks)
         return;
-    for (uint32_t i = 0; i < view->catalogue->offer_count; i++)
+    for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
         view->offer_lasts[i] = interruptions_mean_ms(learned, i, now);
+        if (is_news(books->noted_lasts[i], view->offer_lasts[i])) {
+            books->noted_lasts[i] = view->offer_lasts[i];
+            view->offer_risk_changed[i] = now;
+        }
+    }
     interruptions_mark_living(learned);
     learned->has_changed = false;
     books->next_risks = now + patience;

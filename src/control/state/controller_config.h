@@ -45,6 +45,8 @@ struct controller_config {
     msec_t refused_block_ms;    /* how long a refused offer is left alone */
     msec_t round_ms;     /* the caller decides so often, and heeds no wake; 0: it heeds them */
     msec_t stop_ms;      /* an ordered stop takes so long, besides what shapes say */
+    msec_t notice_ms;    /* the cloud says so long before that it takes a machine; 0: it does not */
+    uint32_t notice_ppm; /* in so many cases of a million */
     double default_rate; /* of pairs never seen together */
     struct pair_profile profile;
 

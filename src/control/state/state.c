@@ -18,6 +18,8 @@ void state_init(struct state *state, const struct controller_config *config)
     state->config.cloud = (struct cloud_port){ 0 };
     view_init(&state->view, config->catalogue, config->shapes);
     state->view.round_ms = config->round_ms;
+    state->view.notice_ms = config->notice_ms;
+    state->view.notice_ppm = config->notice_ppm;
     arena_init(&state->arena);
     map_init(&state->asked);
 }

@@ -307,6 +307,56 @@ TEST(a_market_that_interrupts_must_be_cheaper_by_what_would_be_lost)
     yard_done(&yard);
 }
 
+/* From the first hour on machines of the spot market last for five hours, at the same price. */
+static uint32_t left_when_losses_begin(msec_t checkpoint)
+{
+    static const struct price_change cheap[] = { { 0, 150000 } };
+    struct yard yard;
+
+    price_yard_init(&yard, cheap, 1);
+    yard.shapes.rows[WHOLE].delays.checkpoint_ms = checkpoint;
+    (void)long_task(&yard, WHOLE, SPOT);
+    assert_int_equal(decide_at(&yard, HOUR), 0);
+    yard.view.offer_lasts[SPOT] = 5 * HOUR;
+    assert_int_equal(decide_at(&yard, HOUR + HOUR / 2),
+                     0); /* not for that: nobody says it is new */
+    yard.view.offer_risk_changed[SPOT] = HOUR;
+
+    const uint32_t left = decide_at(&yard, HOUR + HOUR / 2);
+
+    assert_true(left == 0 || yard.plan.rents[0].offer == DEMAND);
+    assert_true(left == 0 || yard.plan.rents[0].why.code == REASON_RISK_ROSE);
+    yard_done(&yard);
+    return left;
+}
+
+TEST(a_machine_is_left_too_when_its_like_are_lost_more_often)
+{
+    assert_int_equal(left_when_losses_begin(0), 1);
+    assert_int_equal(left_when_losses_begin(HOUR / 4), 0);
+}
+
+/* A task of 20 hours that has little to go loses all of them if its machine is lost now. */
+TEST(what_was_done_and_not_saved_is_at_stake)
+{
+    static const struct price_change cheap[] = { { 0, 150000 } };
+
+    for (int is_saved = 0; is_saved < 2; is_saved++) {
+        struct yard yard;
+
+        price_yard_init(&yard, cheap, 1);
+
+        const uint32_t task = long_task(&yard, WHOLE, SPOT);
+
+        yard.view.offer_lasts[SPOT] = 40 * HOUR;
+        yard.view.offer_risk_changed[SPOT] = HOUR;
+        yard.view.task.executed_ms[task] = 17 * HOUR; /* in an earlier launch */
+        yard.view.task.saved_ms[task] = is_saved ? 17 * HOUR : 0;
+        assert_int_equal(decide_at(&yard, HOUR + HOUR / 2), is_saved ? 0 : 1);
+        yard_done(&yard);
+    }
+}
+
 /* Whether one that is smaller would do is not asked: it would be asked at every end of a task. */
 TEST(what_shares_a_machine_moves_to_one_that_is_no_smaller)
 {
@@ -410,6 +460,8 @@ CHECK_MAIN(RUN(a_machine_is_left_when_as_much_was_overpaid_as_the_move_costs),
            RUN(an_offer_that_is_blocked_is_no_place_to_go),
            RUN(a_machine_is_left_too_when_another_has_become_cheaper),
            RUN(a_market_that_interrupts_must_be_cheaper_by_what_would_be_lost),
+           RUN(a_machine_is_left_too_when_its_like_are_lost_more_often),
+           RUN(what_was_done_and_not_saved_is_at_stake),
            RUN(what_shares_a_machine_moves_to_one_that_is_no_smaller),
            RUN(what_may_not_run_in_a_family_does_not_move_there),
            RUN(the_machines_of_a_gang_are_left_together),
