@@ -32,7 +32,7 @@ struct offer_row {
 struct report_table *offer_rows_create(bool experience);
 void offer_rows_add(struct report_table *table, const struct offer_row *row, bool experience);
 
-struct offer_row offer_row_of(const struct catalogue *catalogue, uint32_t offer);
+struct offer_row offer_row_of(const struct catalogue *catalogue, uint32_t index);
 
 /* One of "offers" of GET /v1/offers; its texts are the object's. */
 struct offer_row offer_row_of_json(const json_t *object);
