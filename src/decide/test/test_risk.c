@@ -11,6 +11,9 @@
 #include "decide/rent_value.h"
 #include "decide/test/minute_yard.h"
 
+static const msec_t minute = YARD_MINUTE;
+static const msec_t hours = YARD_HOUR;
+
 enum { OFFERS_MAX = 6, STEPS = 4000, SEEDS = 1000 };
 
 struct market_yard {
@@ -39,20 +42,20 @@ static void market_init(struct market_yard *market, struct rng *rng)
     for (uint32_t i = 1; i < market->offers; i++)
         (void)yard_offer(yard, 0, 0.3 + (double)rng_below(rng, 1000) / 1000);
     (void)yard_shape(yard, 2, 8, 0);
-    yard_delays(yard, (struct shape_delays){
-                          .fetch_ms = (msec_t)rng_below(rng, 5 * YARD_MINUTE),
-                          .init_ms = (msec_t)rng_below(rng, YARD_MINUTE),
-                          .kill_ms = (msec_t)rng_below(rng, YARD_MINUTE),
-                          .upload_ms = (msec_t)rng_below(rng, 3 * YARD_MINUTE),
-                          .checkpoint_ms =
-                              rng_below(rng, 2) == 0 ? 0 : draw(rng, YARD_MINUTE, 8 * YARD_HOUR),
-                      });
+    yard_delays(yard,
+                (struct shape_delays){
+                    .fetch_ms = (msec_t)rng_below(rng, (uint64_t)(5 * minute)),
+                    .init_ms = (msec_t)rng_below(rng, YARD_MINUTE),
+                    .kill_ms = (msec_t)rng_below(rng, YARD_MINUTE),
+                    .upload_ms = (msec_t)rng_below(rng, (uint64_t)(3 * minute)),
+                    .checkpoint_ms = rng_below(rng, 2) == 0 ? 0 : draw(rng, YARD_MINUTE, 8 * hours),
+                });
     yard_open(yard);
-    yard->view.notice_ms = rng_below(rng, 2) == 0 ? 0 : 2 * YARD_MINUTE;
+    yard->view.notice_ms = rng_below(rng, 2) == 0 ? 0 : 2 * minute;
     yard->view.notice_ppm = (uint32_t)rng_below(rng, 1000001);
     for (uint32_t i = 1; i < market->offers; i++)
-        yard->view.offer_lasts[i] = draw(rng, YARD_HOUR, 1000 * (msec_t)YARD_HOUR);
-    market->runtime = draw(rng, YARD_MINUTE, 48 * (msec_t)YARD_HOUR);
+        yard->view.offer_lasts[i] = draw(rng, YARD_HOUR, 1000 * hours);
+    market->runtime = draw(rng, YARD_MINUTE, 48 * hours);
     market->fixed = rng_below(rng, 2) == 0;
 }
 

@@ -21,8 +21,9 @@ enum kind { PLAIN, CHECKPOINTS, NOTICED, KINDS };
 static const char *const kind_words[KINDS] = { "plain", "checkpoints", "noticed" };
 static const msec_t hour = MSEC_PER_HOUR;
 static const msec_t minute = 60 * MSEC_PER_SEC;
-static const msec_t last_arrival = 40 * 24 * MSEC_PER_HOUR;
-static const msec_t settled_from = 20 * 24 * MSEC_PER_HOUR; /* what happens is known by then */
+static const msec_t last_arrival = (msec_t)40 * 24 * MSEC_PER_HOUR;
+static const msec_t settled_from =
+    (msec_t)20 * 24 * MSEC_PER_HOUR; /* what happens is known by then */
 
 struct watch {
     const struct trace *trace;
@@ -133,8 +134,8 @@ static double run(const bool kinds[KINDS], bool has_safe, bool has_spot, msec_t 
     return (double)result.cost / MONEY_PER_USD;
 }
 
-static const msec_t lives[] = { 30 * 60 * 1000,   90 * 60 * 1000,    4 * 3600 * 1000,
-                                12 * 3600 * 1000, 100 * 3600 * 1000, 1000 * 3600 * 1000L };
+static const msec_t lives[] = { MSEC_PER_HOUR / 2,  MSEC_PER_HOUR * 3 / 2, 4 * MSEC_PER_HOUR,
+                                12 * MSEC_PER_HOUR, 100 * MSEC_PER_HOUR,   1000 * MSEC_PER_HOUR };
 
 enum { LIVES = sizeof(lives) / sizeof(lives[0]) };
 
