@@ -482,9 +482,17 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at)
     log_change(view, view->task.instance[task]);
 }
 
+/* It may be bound already to where it goes next. */
+static void log_bound(struct view *view, uint32_t task)
+{
+    if (view->task.instance[task] != ROW_NONE)
+        log_change(view, view->task.instance[task]);
+}
+
 void view_note_saved(struct view *view, uint32_t task)
 {
     view->task.saved_ms[task] = view->task.executed_ms[task] - view->task.lost_ms[task];
+    log_bound(view, task);
 }
 
 void view_note_lost(struct view *view, uint32_t task)
@@ -496,13 +504,13 @@ void view_note_lost(struct view *view, uint32_t task)
     if (every > 0)
         view->task.saved_ms[task] += done / every * every;
     view->task.lost_ms[task] = view->task.executed_ms[task] - view->task.saved_ms[task];
+    log_bound(view, task);
 }
 
 void view_add_executed(struct view *view, uint32_t task, msec_t ms)
 {
     view->task.executed_ms[task] += ms;
-    if (view->task.instance[task] != ROW_NONE)
-        log_change(view, view->task.instance[task]);
+    log_bound(view, task);
 }
 
 static void bind(struct view *view, uint32_t task, uint32_t instance)
