@@ -8,18 +8,20 @@
 #include "decide/lease.h"
 #include "decide/offer_classes.h"
 #include "decide/reservation.h"
+#include "decide/resource_price.h"
 #include "decide/risk.h"
 
 enum {
     WINDOW = 64,
+    PROBES = 64, /* batches that may have nothing left are passed over, up to so many */
     MOMENTS = 64,
     MANY_BATCHES = 256, /* from so many on there are, */
-    WAYS_MAX = 48,      /* at the most so many ways to get a machine; */
+    WAYS_MAX = 96,      /* at the most so many ways to get a machine; */
     MANY_WAYS = 16,     /* and of so many not all are tried each time, */
-    ALL_AGAIN = 4,      /* but every fourth time */
+    ALL_AGAIN = 16,     /* but every sixteenth time */
 };
 
-#define NEARLY 0.8 /* of the best value: who had that is tried each time */
+#define NEARLY 0.94 /* of the best value: who had that is tried each time */
 
 /* Some tasks of a batch leave the machine at 'at', from now. */
 struct leaving {
@@ -42,6 +44,7 @@ struct way {
     struct rival *rivals;
     double least; /* of any of them */
     double most;
+    double share;     /* of its price that the resources of such a machine are worth */
     struct way *next; /* of the same class */
 };
 
@@ -66,6 +69,7 @@ struct row {
     struct batch *batch;
     const struct res *demand; /* of each task, if it takes the same everywhere; else NULL */
     struct res least; /* what each task of this batch and of those that follow takes at the least */
+    double worth;     /* of a task, per hour */
 };
 
 struct renter {
@@ -82,8 +86,11 @@ struct renter {
     uint32_t first;          /* batch that may have tasks left */
     struct row rows[WINDOW]; /* batches that are looked at */
     uint32_t row_count;
-    uint64_t left;      /* tasks in them */
-    double *values;     /* per way */
+    uint64_t left;               /* tasks in them */
+    double *values;              /* per way */
+    struct resource_price worth; /* of what tasks take */
+    const struct way **by_share; /* ways, the best first */
+    double *batch_worth;         /* of a task of each batch, per hour; below 0: not looked at yet */
     bool *is_contender; /* per way: it was nearly the best; NULL: all are tried each time */
     uint32_t tried;     /* how often a machine was chosen */
 };
@@ -325,6 +332,59 @@ static void merge_alike(struct renter *renter)
     }
 }
 
+static int compare_shares(const void *left, const void *right)
+{
+    const struct way *a = *(const struct way *const *)left;
+    const struct way *b = *(const struct way *const *)right;
+
+    if (a->share > b->share)
+        return -1;
+    if (a->share < b->share)
+        return 1;
+    return (a->rivals->offer > b->rivals->offer) - (a->rivals->offer < b->rivals->offer);
+}
+
+/* What resources are worth for all that waits. A task is counted with what it takes on its cheapest machine. */
+static void find_worth(struct renter *renter)
+{
+    const struct view *view = renter->view;
+    struct resource_offer *offers =
+        ARENA_ARRAY(renter->plan->arena, struct resource_offer, renter->way_count);
+    double wanted[RES_KINDS] = { 0 };
+
+    for (uint32_t i = 0; i < renter->batches->count; i++) {
+        const struct batch *batch = &renter->batches->rows[i];
+        const uint32_t offer = view->shape_offer[batch->shape];
+
+        if (batch->left == 0 || offer == OFFER_NONE)
+            continue;
+
+        const struct res *demand =
+            shape_demand_at(view->shapes, batch->shape, view->catalogue, offer);
+
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            wanted[kind] += (double)batch->left * (double)demand->amount[kind];
+    }
+    for (uint32_t i = 0; i < renter->way_count; i++) {
+        const struct way *way = &renter->ways[i];
+
+        offers[i] = (struct resource_offer){
+            .capacity = catalogue_type_of(view->catalogue, way->rivals->offer)->capacity,
+            .price = way->most > 1 ? way->most : 1,
+        };
+    }
+    renter->worth = resource_price(offers, renter->way_count, wanted);
+    renter->by_share = ARENA_ARRAY(renter->plan->arena, const struct way *, renter->way_count);
+    for (uint32_t i = 0; i < renter->way_count; i++) {
+        renter->ways[i].share =
+            resource_worth(&renter->worth, &offers[i].capacity) / offers[i].price;
+        renter->by_share[i] = &renter->ways[i];
+    }
+    qsort(renter->by_share, renter->way_count, sizeof(*renter->by_share), compare_shares);
+    for (uint32_t i = 0; i < renter->batches->count; i++)
+        renter->batch_worth[i] = -1;
+}
+
 static void list_idle(struct renter *renter)
 {
     const struct view *view = renter->view;
@@ -372,7 +432,84 @@ static void note_least(struct renter *renter)
     }
 }
 
-/* The first batches that have tasks left. */
+/* What an hour of a task of the shape is worth: what it takes, at the prices of resources. Where it may only run on
+ * machines that have less for their price than others, as much more; but never more than it costs alone. */
+static double worth_of(const struct renter *renter, uint32_t shape)
+{
+    const struct view *view = renter->view;
+    const double alone = (double)view->shape_price[shape];
+    double share = 0;
+
+    if (view->shape_offer[shape] == OFFER_NONE)
+        return 0;
+    for (uint32_t i = 0; i < renter->way_count && share <= 0; i++) {
+        const struct way *way = renter->by_share[i];
+
+        if (shape_fits_offer(view->shapes, shape, view->catalogue, way->rivals->offer))
+            share = way->share;
+    }
+
+    const double worth =
+        resource_worth(&renter->worth, shape_demand_at(view->shapes, shape, view->catalogue,
+                                                       view->shape_offer[shape]));
+
+    return share > 0 && worth < alone * share ? worth / share : alone;
+}
+
+static void look_at(struct renter *renter, uint32_t batch)
+{
+    struct batch *row = &renter->batches->rows[batch];
+
+    if (renter->batch_worth[batch] < 0)
+        renter->batch_worth[batch] = worth_of(renter, row->shape);
+    renter->rows[renter->row_count++] = (struct row){
+        .batch = row,
+        .demand = demand_everywhere(renter->view->shapes, row->shape),
+        .worth = renter->batch_worth[batch],
+    };
+    renter->left += row->left;
+}
+
+/* The end of the batches that run about as long as the first that has tasks left: at least half as long. */
+static uint32_t end_of_alike(const struct renter *renter)
+{
+    const struct batch *rows = renter->batches->rows;
+    const msec_t least = rows[renter->first].runtime / 2;
+    uint32_t low = renter->first;
+    uint32_t high = renter->batches->count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (rows[middle].runtime >= least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Fill the window with batches from 'from' to 'end', evenly. */
+static void look_further(struct renter *renter, uint32_t from, uint32_t end)
+{
+    const uint64_t span = end - from;
+    const uint32_t room = WINDOW - renter->row_count;
+
+    for (uint32_t i = 0; i < room; i++) {
+        const uint32_t next = from + (uint32_t)(span * (i + 1) / room);
+        uint32_t at = from + (uint32_t)(span * i / room);
+
+        for (uint32_t probe = 0; at < next && probe < PROBES; probe++, at++) {
+            if (renter->batches->rows[at].left > 0) {
+                look_at(renter, at);
+                break;
+            }
+        }
+    }
+}
+
+/* The first batches that have tasks left. Where more than these run about as long, half of the window is spread over
+ * them: there are small ones then, to fill what large ones leave. */
 static void look(struct renter *renter)
 {
     const struct batches *batches = renter->batches;
@@ -381,15 +518,19 @@ static void look(struct renter *renter)
         renter->first++;
     renter->row_count = 0;
     renter->left = 0;
-    for (uint32_t i = renter->first; i < batches->count && renter->row_count < WINDOW; i++) {
-        if (batches->rows[i].left == 0)
-            continue;
-        renter->rows[renter->row_count++] = (struct row){
-            .batch = &batches->rows[i],
-            .demand = demand_everywhere(renter->view->shapes, batches->rows[i].shape),
-        };
-        renter->left += batches->rows[i].left;
+    if (renter->first == batches->count)
+        return;
+
+    const uint32_t end = end_of_alike(renter);
+    const uint32_t near = end - renter->first > WINDOW ? WINDOW / 2 : WINDOW;
+    uint32_t at = renter->first;
+
+    for (; at < batches->count && renter->row_count < near; at++) {
+        if (batches->rows[at].left > 0)
+            look_at(renter, at);
     }
+    if (near < WINDOW && at < end)
+        look_further(renter, at, end);
     note_least(renter);
 }
 
@@ -582,7 +723,6 @@ static double choose_offer(const struct renter *renter, struct trial *trial)
 /* Whether the machine holds the first batch; then what it is worth to have it. */
 static bool try_machine(const struct renter *renter, struct trial *trial)
 {
-    const struct view *view = renter->view;
     const struct batch *first = batch_of(renter, 0);
     double work = 0;
 
@@ -599,7 +739,7 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
         if (trial->at_once[row] + trial->later[row] == 0)
             continue;
         work += (double)(trial->at_once[row] + trial->later[row]) * (double)batch->runtime *
-                (double)view->shape_price[batch->shape] / (double)MSEC_PER_HOUR;
+                renter->rows[row].worth / (double)MSEC_PER_HOUR;
     }
 
     assert(work >= 0);
@@ -794,6 +934,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .limits = limits,
         .plan = plan,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
+        .batch_worth = ARENA_ARRAY(plan->arena, double, batches->count),
     };
 
     assert(limits->paid_wait >= 0);
@@ -807,6 +948,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     renter.values = ARENA_ARRAY(plan->arena, double, renter.way_count);
     if (batches->count >= MANY_BATCHES && renter.way_count >= MANY_WAYS)
         renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.way_count);
+    find_worth(&renter);
     list_idle(&renter);
     for (;;) {
         struct choice choice;

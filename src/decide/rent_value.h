@@ -5,7 +5,8 @@
  * A machine is charged for its setup and for as long as it is busy, in the steps of its bill, and at
  * least the minimum. So for each offer it is tried what would be done on one machine of it: tasks side
  * by side, the longest first, and in the time that is paid anyway further ones in the room that comes
- * free. The work of a task is what its cheapest machine costs for its runtime. The offer with the most
+ * free. The work of a task is what the resources that it takes are worth for its runtime, at prices at which no
+ * machine is worth more than it costs (resource_price.h). The offer with the most
  * work per charge is rented, as often as there are tasks to do the same again; then it is tried anew with
  * those that are left. An empty machine that there is competes with the charge that it adds.
  *
@@ -16,10 +17,9 @@
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.
  *
- * Where 256 and more different batches wait, no more than 48 ways to get a machine are tried: a type gives way to one that
- * has no less of anything and costs hardly more. Of these, those that came within a fifth of the best are tried for each
- * machine, and all every fourth time. (For 100,000 tasks of 1,000 shapes and 800 types, none of which is beaten by another,
- * that makes 1.7 % more per hour, in a sixteenth of the time.)
+ * Where 256 and more different batches wait, no more than 96 ways to get a machine are tried: a type gives way to one that
+ * has no less of anything and costs hardly more. Of these, those that came within 6 % of the best are tried for each
+ * machine, and all every sixteenth time.
  *
  * Costs:   O(o + t^2 + r x t x k x w) for o offers, t types (twice, if it is billed in two ways), of which
  *          those count that no other type beats in every respect, r different machines, the first k = 64 batches that
