@@ -32,6 +32,7 @@ static const struct expectation expectations[] = {
     { &policy_synergy, 0.67, 19.03, 0.669, 0, 0.015, 0, 0, 0 },
     { &policy_owl, 0.75, 18.05, 0.755, 0, 0.015, 0, 0, 0 },
     { &policy_eva, 0.58, 19.42, 0.625, 0.58, 0.015, 20.65, 0.025, 0 },
+    { &policy_stint, -1, -1, 0, 0, 0, 0, 0, 0 }, /* not of the paper */
 };
 
 enum { EXPECTATIONS = sizeof(expectations) / sizeof(expectations[0]) };
@@ -104,6 +105,10 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
         if (i > 0 && !repro_wants(options, expected->policy->name))
             continue;
         eva_runner_init(&runner, expected->policy);
+        if (options->improve && expected->policy == &policy_stint)
+            eva_runner_set(&runner, "improve", "300");
+        if (options->wait_price != NULL && expected->policy == &policy_stint)
+            eva_runner_set(&runner, "wait_price", options->wait_price);
         if (eva_world_run(world, &runner, options->seed, &result, &seconds, &error) != 0)
             return verb_fail("repro", &error);
         if (i == 0)

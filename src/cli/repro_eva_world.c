@@ -301,6 +301,15 @@ void eva_runner_init(struct eva_runner *runner, const struct policy *policy)
     }
 }
 
+/* stint that searches for better places shall know nothing in advance; else policies know runtimes as far as they use
+ * them. */
+static bool searches(const struct eva_runner *runner)
+{
+    const uint32_t index = policy_find_option(runner->policy, "improve");
+
+    return index != UINT32_MAX && runner->option[index] != 0;
+}
+
 int eva_world_run(const struct eva_world *world, const struct eva_runner *runner, uint64_t seed,
                   struct sim_result *ret, double *ret_seconds, struct error *reterr)
 {
@@ -313,6 +322,7 @@ int eva_world_run(const struct eva_world *world, const struct eva_runner *runner
         .round_ms = 300 * MSEC_PER_SEC,
         .tick_ms = MSEC_PER_SEC,
         .default_rate = UNMEASURED_RATE,
+        .estimates = searches(runner) ? SIM_ESTIMATES_LEARNED : SIM_ESTIMATES_ORACLE,
         .seed = seed,
         .work_bound = world->work_bound,
         .on_progress = progress_step,

@@ -25,7 +25,7 @@ static const char doc[] =
     "short jobs beside long ones on two windows of the Yahoo trace (section 4, table 1, figures 1 and 3; "
     "--figure 4 has boot times and losses, 5 clusters of other sizes, 6 a window of Google's trace)\n"
     "  eva      Chang and Venkataraman, \"Eva: Cost-Efficient Cloud-Based Cluster Scheduling\", "
-    "EuroSys'25: five policies on a trace of 6,274 jobs (table 14, figures 4 to 8)\n"
+    "EuroSys'25: five policies and stint on a trace of 6,274 jobs (table 14, figures 4 to 8)\n"
     "  pools    Ambati and Irwin, \"Optimizing the Cost of Executing Mixed Interactive and Batch Workloads "
     "on Transient VMs\", SIGMETRICS'19 (TR-Kubernetes): seven rules on the authors' table of 302 offers "
     "(figures 6, 7, 14 and 17), and what is promised and comes true on other prices (figure 15)\n"
@@ -47,9 +47,10 @@ static const char doc[] =
     "  stint repro coaster --policy stint --seeds 1\n"
     "  stint repro eva\n"
     "  stint repro eva --interference permuted --policy eva -o json\n"
+    "  stint repro eva --policy stint --improve --wait-price 20\n"
     "  stint repro eva --figure 4 --svg figure4.svg";
 
-enum { SEEDS_MAX = 10000 };
+enum { SEEDS_MAX = 10000, WAIT_PRICE_MAX = 1000000 };
 
 enum key {
     KEY_FIGURE = 256,
@@ -60,7 +61,9 @@ enum key {
     KEY_SVG,
     KEY_CHECK,
     KEY_WORKLOAD,
-    KEY_LIMIT
+    KEY_LIMIT,
+    KEY_WAIT_PRICE,
+    KEY_IMPROVE
 };
 
 static const struct argp_option argp_options[] = {
@@ -71,6 +74,11 @@ static const struct argp_option argp_options[] = {
     { "interference", KEY_INTERFERENCE, "HOW", 0,
       "eva: matrix, as published (default); permuted, as the artifact's generator can misread it; or "
       "one throughput for every pair, such as 0.9",
+      0 },
+    { "improve", KEY_IMPROVE, NULL, 0,
+      "eva: stint searches for better places, see improve in docs/format/scenario.md", 0 },
+    { "wait-price", KEY_WAIT_PRICE, "PERCENT", 0,
+      "eva: what an hour of waiting costs under stint, see wait_price in docs/format/scenario.md",
       0 },
     { "policy", 'p', "NAME", 0, "Only this policy or mode; may be repeated", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },
@@ -204,6 +212,12 @@ static void check_whole(const struct argp_state *state)
         argp_error(state, "--policy goes with the table, without --figure");
     if (options->interference != NULL && !is_eva)
         argp_error(state, "--interference goes with eva");
+    if ((options->improve || options->wait_price != NULL) && !is_eva)
+        argp_error(state, "--improve and --wait-price go with eva");
+    if (options->wait_price != NULL && !options->improve)
+        argp_error(state, "--wait-price goes with --improve");
+    if (options->improve && options->check)
+        argp_error(state, "--check goes with the default options, without --improve");
     if (options->seeds > 0 && !is_coaster)
         argp_error(state, "--seeds goes with coaster");
     if (options->check && options->jobs > 0)
@@ -254,6 +268,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_LIMIT:
         options->limit_s = (uint32_t)parse_count(state, arg, UINT32_MAX);
+        return 0;
+    case KEY_IMPROVE:
+        options->improve = true;
+        return 0;
+    case KEY_WAIT_PRICE:
+        (void)parse_count(state, arg, WAIT_PRICE_MAX);
+        options->wait_price = arg;
         return 0;
     case KEY_SVG:
         options->svg = arg;

@@ -187,7 +187,9 @@ static void prepare(struct controller *controller, msec_t now)
     want_rules(&controller->want);
     (void)reconcile(&controller->reconciler);
     bonds_update(&state->view);
-    if (state->config.policy->learns_colocation)
+    if (state->config.policy->learns_pairs)
+        books_observe_pairs(&controller->books);
+    else if (state->config.policy->learns_colocation)
         books_observe(&controller->books);
     arena_reset(&state->arena);
 }

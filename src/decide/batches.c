@@ -118,8 +118,8 @@ static uint32_t add_task(struct drafts *drafts, const struct draft *key)
 }
 
 /* All tasks and the batch of each. Returns how many there are. */
-static uint32_t list_tasks(const struct view *view, struct drafts *drafts, uint32_t *tasks,
-                           uint32_t *of_task)
+static uint32_t list_tasks(const struct view *view, const struct row_map *left_out,
+                           struct drafts *drafts, uint32_t *tasks, uint32_t *of_task)
 {
     uint32_t count = 0;
 
@@ -139,7 +139,7 @@ static uint32_t list_tasks(const struct view *view, struct drafts *drafts, uint3
         };
 
         assert(runtime >= 0);
-        if (stuck_gangs_has(view, task))
+        if (stuck_gangs_has(view, task) || (left_out != NULL && row_map_has(left_out, task)))
             continue;
         tasks[count] = task;
         of_task[count++] = add_task(drafts, &key);
@@ -191,10 +191,16 @@ static struct draft **sort_drafts(struct drafts *drafts)
 
 void batches_build(struct batches *batches, const struct view *view, struct arena *arena)
 {
+    batches_build_but(batches, view, NULL, arena);
+}
+
+void batches_build_but(struct batches *batches, const struct view *view,
+                       const struct row_map *left_out, struct arena *arena)
+{
     struct drafts drafts = { .arena = arena };
     uint32_t *listed = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count);
     uint32_t *of_task = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count);
-    const uint32_t count = list_tasks(view, &drafts, listed, of_task);
+    const uint32_t count = list_tasks(view, left_out, &drafts, listed, of_task);
     struct draft **sorted = sort_drafts(&drafts);
     uint32_t *tasks = ARENA_ARRAY(arena, uint32_t, count);
 

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "decide/row_map.h"
 #include "model/view.h"
 
 struct batch {
@@ -41,6 +42,10 @@ struct batches {
 
 /* All tasks that wait, but for gangs that no machine can be rented for: see stuck_gangs.h. */
 void batches_build(struct batches *batches, const struct view *view, struct arena *arena);
+
+/* The same but for those that have a value. */
+void batches_build_but(struct batches *batches, const struct view *view,
+                       const struct row_map *left_out, struct arena *arena);
 
 /* Take the oldest, or the newest, task that is left. */
 uint32_t batch_take_first(struct batch *batch);

@@ -10,8 +10,10 @@
 
 #include "learn/colocation.h"
 #include "learn/interruptions.h"
+#include "learn/pairs.h"
 #include "learn/runtimes.h"
 #include "learn/tempo.h"
+#include "learn/work_mix.h"
 
 /* Throughput of one workload beside another, measured beforehand; for policies that profile. */
 struct pair_profile {
@@ -21,6 +23,8 @@ struct pair_profile {
 
 struct knowledge {
     struct colocation colocation;
+    struct pairs pairs;
+    struct work_mix work_mix;
     struct tempo tempo;
     struct runtimes runtimes;
     struct interruptions interruptions;

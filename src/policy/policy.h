@@ -48,7 +48,8 @@ struct policy {
     const char *summary; /* one line for people */
     const struct policy_option *options;
     uint32_t option_count;
-    bool learns_colocation; /* reads knowledge.colocation, so it is worth observing */
+    bool learns_colocation; /* what tasks report of their rates is worth observing */
+    bool learns_pairs;      /* and goes to knowledge.pairs, not to knowledge.colocation */
     void (*decide)(const struct policy_input *in, struct plan *ret); /* call policy_decide */
     void *(*memory_create)(void);                                    /* NULL: it has no memory */
     void (*memory_destroy)(void *memory);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "decide/batches.h"
 #include "decide/clearing.h"
+#include "decide/improve.h"
 #include "decide/lease.h"
 #include "decide/machine_index.h"
 #include "decide/rent_value.h"
@@ -24,6 +25,7 @@
 #include "decide/row_map.h"
 #include "decide/runtime_bins.h"
 #include "decide/stuck_gangs.h"
+#include "decide/work_price.h"
 #include "policy/policy.h"
 
 enum option {
@@ -33,6 +35,8 @@ enum option {
     OPT_CLEAR,
     OPT_CLEAR_AFTER,
     OPT_REPRICE,
+    OPT_IMPROVE,
+    OPT_WAITING,
     OPT_COUNT
 };
 
@@ -64,7 +68,23 @@ static const struct policy_option options[OPT_COUNT] = {
                               "where that pays for itself",
                       .kind = OPTION_BOOL,
                       .normal = 1 },
+    [OPT_IMPROVE] = { .name = "improve",
+                      .help = "search for better places for work that may be moved, trying so many "
+                              "groups of three machines at a time besides all pairs; 0: no search",
+                      .kind = OPTION_COUNT,
+                      .normal = 0 },
+    [OPT_WAITING] = { .name = "wait_price",
+                      .help =
+                          "what an hour of waiting costs, in percent of what an average task costs in "
+                          "an hour, and half as much more for each hour of delay; 0: work that may be "
+                          "moved never waits for a better place",
+                      .kind = OPTION_COUNT,
+                      .normal = 0 },
 };
+
+/* A task is short if it ends within so many times what a machine takes to start and is billed for at the least. And where so many wait, there is no time to look
+ * at each. */
+enum { SHORT_TIMES = 2, WAITING_SEEN_MOST = 4096, TRIPLES_MOST = 10000 };
 
 struct run {
     const struct policy_input *in;
@@ -72,7 +92,25 @@ struct run {
     struct runtime_bins bins;
     struct batches batches;
     struct plan *plan;
-    struct row_map uses; /* enum machine_use, per instance */
+    struct row_map uses;     /* enum machine_use, per instance */
+    struct row_map searched; /* tasks that wait and are left to the search */
+    uint32_t *waiting;       /* the same as a list */
+    uint32_t waiting_count;
+};
+
+/* What work costs, by the snapshot of that version. */
+struct work_prices {
+    uint64_t version; /* 0: nothing is known */
+    double *of_shape;
+    uint32_t count;
+    double mean;
+};
+
+/* What is remembered: an index of the machines, which comes first, and what the search found. */
+struct memory {
+    struct machine_index index;
+    struct improve_memory improve;
+    struct work_prices prices;
 };
 
 static void put(struct run *run, uint32_t task, uint32_t target, enum plan_reason_code code)
@@ -176,7 +214,102 @@ static void close_left(struct run *run)
         runtime_bins_remove(&run->bins, run->plan->releases[i].instance);
 }
 
-static void decide_by(struct run *run, struct machine_index *index)
+static struct work_prices price_work(const struct policy_input *in)
+{
+    const struct work_snapshot *taken = &in->knowledge->work_mix.taken;
+    struct memory *memory = in->memory;
+    struct work_prices prices = { .version = taken->version, .count = taken->shapes };
+    struct arena scratch;
+
+    if (taken->version == 0)
+        return prices;
+    if (memory != NULL && memory->prices.version == taken->version)
+        return memory->prices;
+    if (memory == NULL)
+        prices.of_shape = ARENA_ARRAY(in->arena, double, taken->shapes);
+    else
+        prices.of_shape =
+            mem_resize(memory->prices.of_shape, taken->shapes, sizeof(*prices.of_shape));
+    arena_init(&scratch);
+    prices.mean =
+        work_price(taken, in->view->catalogue, in->view->shapes, &scratch, prices.of_shape);
+    arena_done(&scratch);
+    if (memory != NULL)
+        memory->prices = prices;
+    return prices;
+}
+
+/* Whether the task is to be placed by the search: it may be moved later, is not placed with others, and does not end before
+ * a move would pay. */
+static bool is_searched(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+    const uint32_t shape = view->task.shape[task];
+    const uint32_t offer = view->shape_offer[shape];
+
+    if (view->job.fixed[job] || view->job.spread[job] || offer == OFFER_NONE ||
+        (view->job.gang[job] && view->job.task_count[job] > 1) ||
+        view->shapes->rows[shape].variant_of != SHAPE_NONE ||
+        view->task.estimate_ms[task] == MSEC_NEVER)
+        return false;
+
+    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+    const msec_t start = machine_type_acquire_ms(type, 1) + type->setup_ms +
+                         view->catalogue->offers[offer].billing.minimum_ms;
+
+    return runtime_of_task(view, task, RUNTIME_REMAINING) > SHORT_TIMES * start;
+}
+
+static void choose_searched(struct run *run)
+{
+    const struct view *view = run->view;
+
+    row_map_init(&run->searched, run->in->arena);
+    run->waiting = ARENA_ARRAY(run->in->arena, uint32_t, IMPROVE_WAITING_MOST);
+    if (run->in->option[OPT_IMPROVE] == 0 || view->instance.living > IMPROVE_MACHINES_MOST ||
+        view->task.waiting_count > WAITING_SEEN_MOST)
+        return;
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        if (run->waiting_count == IMPROVE_WAITING_MOST)
+            break;
+        if (!is_searched(view, task))
+            continue;
+        row_map_set(&run->searched, task, 1);
+        run->waiting[run->waiting_count++] = task;
+    }
+}
+
+static void search_better(struct run *run, struct improve_memory *memory)
+{
+    if (run->in->option[OPT_IMPROVE] == 0)
+        return;
+
+    const double waiting = (double)run->in->option[OPT_WAITING] / 100;
+    const struct work_prices prices = price_work(run->in);
+    const struct improve_input input = {
+        .view = run->view,
+        .pairs = &run->in->knowledge->pairs,
+        .work_price = prices.of_shape,
+        .work_price_count = prices.count,
+        .mean_price = prices.mean,
+        .options = { .waiting = waiting,
+                     .ageing = waiting / 2,
+                     .grace_ms = MSEC_PER_HOUR,
+                     .grace_share = 0.02,
+                     .triples = (uint32_t)(run->in->option[OPT_IMPROVE] < TRIPLES_MOST
+                                               ? run->in->option[OPT_IMPROVE]
+                                               : TRIPLES_MOST),
+                     .suspends = waiting > 0 },
+        .waiting = run->waiting,
+        .waiting_count = run->waiting_count,
+        .memory = memory,
+    };
+
+    improve(&input, run->plan, &run->uses);
+}
+
+static void decide_by(struct run *run, struct machine_index *index, struct improve_memory *memory)
 {
     const struct policy_input *in = run->in;
     const struct wait_limits limits = {
@@ -184,7 +317,10 @@ static void decide_by(struct run *run, struct machine_index *index)
         .paid_wait = in->option[OPT_PAID_WAIT],
     };
     const struct clearing_options clearing = {
-        .rule = in->option[OPT_CLEAR] != 0 ? CLEARING_PAYS : CLEARING_NEVER,
+        .rule = in->option[OPT_CLEAR] != 0 && (in->option[OPT_IMPROVE] == 0 ||
+                                               run->view->instance.living > IMPROVE_MACHINES_MOST)
+                    ? CLEARING_PAYS
+                    : CLEARING_NEVER,
         .after = in->option[OPT_CLEAR_AFTER],
         .runtime = RUNTIME_PAID,
         .scale_out = { .within_bins = true, .unit = UNIT_PER_KIND },
@@ -194,10 +330,11 @@ static void decide_by(struct run *run, struct machine_index *index)
 
     row_map_init(&run->uses, in->arena);
     cleared_count = leave_dear(run, index, cleared, cleared_count);
-    if (run->view->task.waiting_count > 0 || cleared_count > 0) {
+    choose_searched(run);
+    if (run->view->task.waiting_count > run->waiting_count || cleared_count > 0) {
         runtime_bins_begin(&run->bins, index, in->arena);
         close_left(run);
-        batches_build(&run->batches, run->view, in->arena);
+        batches_build_but(&run->batches, run->view, &run->searched, in->arena);
         stuck_gangs_place(&run->bins, run->plan);
         fill_kept(run);
         room_soon(&run->batches, &run->bins, &limits, run->plan, &run->uses);
@@ -206,36 +343,40 @@ static void decide_by(struct run *run, struct machine_index *index)
         runtime_bins_end(&run->bins);
     }
     note_placed(run);
+    search_better(run, memory);
     lease_release_late(run->view, in->option[OPT_MARGIN], &run->uses, run->plan);
 }
 
-/* The memory is an index of the view's machines. */
 static void *memory_create(void)
 {
-    struct machine_index *index = mem_alloc(1, sizeof(*index));
+    struct memory *memory = mem_alloc(1, sizeof(*memory));
 
-    machine_index_init(index, RUNTIME_PAID, true, NULL);
-    return index;
+    machine_index_init(&memory->index, RUNTIME_PAID, true, NULL);
+    improve_memory_init(&memory->improve);
+    return memory;
 }
 
 static void memory_destroy(void *memory)
 {
-    machine_index_done(memory);
-    mem_free(memory);
+    struct memory *mine = memory;
+
+    machine_index_done(&mine->index);
+    improve_memory_done(&mine->improve);
+    mem_free(mine->prices.of_shape);
+    mem_free(mine);
 }
 
 static void decide(const struct policy_input *in, struct plan *ret)
 {
     struct run run = { .in = in, .view = in->view, .plan = ret };
+    struct memory *memory = in->memory;
     struct machine_index fresh;
-    struct machine_index *index = in->memory;
+    struct machine_index *index = memory != NULL ? &memory->index : &fresh;
 
-    if (index == NULL) {
+    if (memory == NULL)
         machine_index_init(&fresh, RUNTIME_PAID, true, in->arena);
-        index = &fresh;
-    }
     machine_index_absorb(index, in->view);
-    decide_by(&run, index);
+    decide_by(&run, index, memory != NULL ? &memory->improve : NULL);
 }
 
 const struct policy policy_stint = {
@@ -243,6 +384,8 @@ const struct policy policy_stint = {
     .summary = "most work for what will be charged: uses paid time, waits for room that comes soon",
     .options = options,
     .option_count = OPT_COUNT,
+    .learns_colocation = true,
+    .learns_pairs = true,
     .decide = decide,
     .memory_create = memory_create,
     .memory_destroy = memory_destroy,

@@ -19,6 +19,7 @@ void books_init(struct books *books, struct state *state)
         .next_price = books_next_price(config->catalogue, 0),
     };
     colocation_init(&books->knowledge.colocation, config->default_rate);
+    pairs_init(&books->knowledge.pairs, config->default_rate);
     interruptions_init(&books->knowledge.interruptions, config->catalogue);
     runtimes_init(&books->knowledge.runtimes, config->default_estimate_ms,
                   config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
@@ -60,6 +61,9 @@ void books_done(struct books *books)
 {
     ledger_destroy(books->ledger);
     colocation_done(&books->knowledge.colocation);
+    work_mix_done(&books->knowledge.work_mix);
+    pairs_done(&books->knowledge.pairs);
+    mem_free(books->rated);
     interruptions_done(&books->knowledge.interruptions);
     runtimes_done(&books->knowledge.runtimes);
     map_done(&books->gone);

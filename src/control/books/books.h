@@ -45,6 +45,9 @@ struct books {
     money_t
         *at_stake; /* per row of the view's instances: what runs had cost that were lost there */
     uint32_t at_stake_room;
+    uint32_t *rated; /* instances of which a task has reported its rate since the last decision */
+    uint32_t rated_count;
+    uint32_t rated_room;
     struct boot_record *boots; /* per offer of the catalogue */
     uint32_t boot_count;
     msec_t *noted_lasts; /* per offer: how long its machines lasted when that was news */
@@ -131,8 +134,14 @@ msec_t books_expected_ms(const struct books *books, uint32_t task);
 /* A task of the job has run to its end; the last one makes the job a lesson, by its mean. */
 void books_learn_runtime(struct books *books, uint32_t task, msec_t at);
 
-/* Note what the co-located tasks' throughputs tell. */
+/* Note what the co-located tasks' throughputs tell, by sets of shapes. */
 void books_observe(struct books *books);
+
+/* The task, which runs, has reported its rate. */
+void books_rated(struct books *books, uint32_t task);
+
+/* Note what the reports since the last time tell of pairs of workloads (pairs.c). */
+void books_observe_pairs(struct books *books);
 
 /*
  * Offers.

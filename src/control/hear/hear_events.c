@@ -262,8 +262,10 @@ static void on_task(struct hearing *hear, const struct engine_event *event)
         on_started(hear, task, event->at);
         break;
     case ENGINE_TASK_RATE:
-        if (hear->state->view.task.state[task] == TASK_RUNNING)
+        if (hear->state->view.task.state[task] == TASK_RUNNING) {
             hear->state->view.task.rate_ppm[task] = event->rate_ppm;
+            books_rated(hear->books, task);
+        }
         break;
     case ENGINE_TASK_STOPPED:
         hear_stopped(hear, task, event->at);

@@ -466,6 +466,7 @@ TEST(stint_lets_a_machine_last_longer_only_where_that_is_cheaper)
     (void)add_running(&place, LARGE);
     const uint32_t longer = add_task(&place);
     place.view.task.estimate_ms[longer] = 100 * (msec_t)MSEC_PER_HOUR;
+    place.view.job.fixed[place.view.task.job[longer]] = true; /* it could be moved later else */
     decide_with(&place, &policy_stint, NULL, 0);
 
     assert_int_equal(place.plan.rent_count, 1);

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/improve.h"
+
+#include "base/rng.h"
+#include "decide/improve_units.h"
+
+enum {
+    PASSES = 4,
+    TRIPLE_TASKS = 7,
+    DULL_MOST = 1 << 21, /* groups that are remembered */
+};
+
+/* Of what the tasks of a group are worth over the horizon. */
+static const double least_gain = 0.0005;
+
+void improve_memory_init(struct improve_memory *memory)
+{
+    *memory = (struct improve_memory){ 0 };
+    map_init(&memory->dull);
+}
+
+void improve_memory_done(struct improve_memory *memory)
+{
+    map_done(&memory->dull);
+}
+
+/* Units that are looked at together. */
+struct group {
+    uint32_t units[REGROUP_MACHINES];
+    uint32_t count;
+};
+
+/* A group as a problem, and what its tasks and machines are. */
+struct problem {
+    struct regroup regroup;
+    uint32_t tasks[REGROUP_TASKS];       /* of the search */
+    uint32_t machines[REGROUP_MACHINES]; /* units */
+    struct regroup_stayer stayers[REGROUP_MACHINES][UNIT_STAYERS_MOST];
+};
+
+static void add_machine(const struct search *search, struct problem *problem, uint32_t number)
+{
+    const struct unit *unit = &search->units[number];
+    const uint32_t at = problem->regroup.machine_count++;
+    struct regroup_machine *machine = &problem->regroup.machines[at];
+
+    problem->machines[at] = number;
+    *machine = (struct regroup_machine){
+        .price = unit->price,
+        .free = unit->free,
+        .stayers = problem->stayers[at],
+        .stayer_count = unit->stayer_count,
+    };
+    for (uint32_t i = 0; i < unit->stayer_count; i++) {
+        struct regroup_stayer *stayer = &problem->stayers[at][i];
+
+        stayer->worth = unit->stayers[i].worth * SEARCH_HOURS;
+        stayer->pace = unit->stayers[i].pace;
+        stayer->rate = 1;
+        for (uint32_t k = 0; k < unit->stayer_count; k++) {
+            if (k != i)
+                stayer->rate *= search_rate(search, &unit->stayers[i], &unit->stayers[k]);
+        }
+    }
+}
+
+/* How the task fares on the machine beside those that stay there, and they beside it. */
+static void meet_machine(const struct search *search, struct problem *problem, uint32_t task,
+                         uint32_t machine)
+{
+    const struct view *view = search->view;
+    const struct unit *unit = &search->units[problem->machines[machine]];
+    const struct search_task *of = &search->tasks[problem->tasks[task]];
+    struct regroup_task *row = &problem->regroup.tasks[task];
+
+    row->demand[machine] = view_demand(view, of->task, unit->instance);
+    row->beside_stayers[machine] = 1;
+    for (uint32_t i = 0; i < unit->stayer_count; i++) {
+        row->beside_stayers[machine] *= search_rate(search, of, &unit->stayers[i]);
+        problem->stayers[machine][i].beside[task] = search_rate(search, &unit->stayers[i], of);
+        if (of->apart != ROW_NONE && unit->stayers[i].apart == of->apart)
+            row->demand[machine] = NULL;
+    }
+}
+
+static void add_task(const struct search *search, struct problem *problem, uint32_t number,
+                     uint8_t at)
+{
+    const uint32_t index = problem->regroup.task_count++;
+    const struct search_task *task = &search->tasks[number];
+    struct regroup_task *row = &problem->regroup.tasks[index];
+
+    problem->tasks[index] = number;
+    row->worth = task->worth * SEARCH_HOURS;
+    row->pace = task->pace;
+    row->start = task->start;
+    row->idle = task->worth;
+    row->wait = task->wait;
+    row->home = REGROUP_WAITS;
+    row->at = at;
+    row->apart = task->apart;
+    row->offer_demand = search->kind_demand[task->kind];
+    for (uint32_t i = 0; i < problem->regroup.machine_count; i++) {
+        meet_machine(search, problem, index, i);
+        if (problem->machines[i] == task->home)
+            row->home = (uint8_t)i;
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        const struct search_task *other = &search->tasks[problem->tasks[i]];
+
+        row->beside[i] = search_rate(search, task, other);
+        problem->regroup.tasks[i].beside[index] = search_rate(search, other, task);
+    }
+}
+
+static void state_problem(const struct search *search, const struct group *group,
+                          struct problem *problem)
+{
+    uint32_t fresh = REGROUP_FRESH;
+    uint32_t machine = 0;
+    double worth = 0;
+
+    problem->regroup.task_count = 0;
+    problem->regroup.machine_count = 0;
+    problem->regroup.offers = search->offers;
+    problem->regroup.offer_count = search->offer_count;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (search->units[group->units[i]].instance != ROW_NONE)
+            add_machine(search, problem, group->units[i]);
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct unit *unit = &search->units[group->units[i]];
+        const uint32_t at = unit->instance != ROW_NONE ? machine++
+                            : unit->offer == UNIT_NONE ? (uint32_t)REGROUP_WAITS
+                                                       : fresh++;
+
+        for (uint32_t k = 0; k < unit->task_count; k++) {
+            worth += search->tasks[unit->tasks[k]].worth;
+            add_task(search, problem, unit->tasks[k], (uint8_t)at);
+        }
+    }
+    problem->regroup.least_gain = worth * SEARCH_HOURS * least_gain;
+}
+
+static void give(struct search *search, uint32_t number, uint32_t task)
+{
+    struct unit *unit = &search->units[number];
+
+    unit->tasks[unit->task_count++] = task;
+}
+
+/* A unit of the group that is no machine and has nothing any more, or a new one. */
+static uint32_t take_unit(struct search *search, const struct group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct unit *unit = &search->units[group->units[i]];
+
+        if (unit->instance == ROW_NONE && unit->task_count == 0)
+            return group->units[i];
+    }
+    search_add_unit(search)->instance = ROW_NONE;
+    return search->unit_count - 1;
+}
+
+static void apply(struct search *search, const struct group *group, const struct problem *problem,
+                  const struct regroup_answer *answer)
+{
+    uint32_t fresh[REGROUP_TASKS];
+    const uint32_t stamp = ++search->stamp;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        search->units[group->units[i]].task_count = 0;
+        search->units[group->units[i]].stamp = stamp;
+    }
+    for (uint32_t i = 0; i < answer->fresh_count; i++)
+        fresh[i] = UNIT_NONE;
+    for (uint32_t i = 0; i < problem->regroup.task_count; i++) {
+        const uint8_t to = answer->to[i];
+        uint32_t number;
+
+        if (to < REGROUP_WAITS) {
+            number = problem->machines[to];
+        } else if (to == REGROUP_WAITS) {
+            number = take_unit(search, group);
+            search->units[number].offer = UNIT_NONE;
+        } else {
+            if (fresh[to - REGROUP_FRESH] == UNIT_NONE)
+                fresh[to - REGROUP_FRESH] = take_unit(search, group);
+            number = fresh[to - REGROUP_FRESH];
+            search->units[number].offer = answer->offer[to - REGROUP_FRESH];
+        }
+        search->units[number].stamp = stamp;
+        give(search, number, problem->tasks[i]);
+    }
+}
+
+/* The key under which it is remembered that a group as it stood gave nothing; 0: it has changed. */
+static uint64_t key_of(const struct search *search, const struct group *group)
+{
+    uint64_t sum = 0;
+    uint64_t mixed = 0;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct unit *unit = &search->units[group->units[i]];
+
+        if (unit->stamp > 0)
+            return 0;
+        sum += unit->hash;
+        mixed ^= map_mix(unit->hash);
+    }
+    return map_mix(sum ^ map_mix(mixed + group->count)) | 1;
+}
+
+static uint32_t tasks_in(const struct search *search, const struct group *group)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < group->count; i++)
+        sum += search->units[group->units[i]].task_count;
+    return sum;
+}
+
+/* Look for something better for the group. */
+static void try_group(struct search *search, const struct group *group)
+{
+    struct improve_memory *memory = search->input->memory;
+    const uint64_t key = memory != NULL ? key_of(search, group) : 0;
+    struct problem problem;
+    struct regroup_answer answer;
+
+    if (key != 0 && map_get(&memory->dull, key) != MAP_NONE)
+        return;
+    state_problem(search, group, &problem);
+    regroup(&problem.regroup, &answer);
+    if (answer.is_better)
+        apply(search, group, &problem, &answer);
+    else if (key != 0)
+        map_put(&memory->dull, key, 0);
+}
+
+static bool is_nothing(const struct unit *unit)
+{
+    return unit->instance == ROW_NONE && unit->task_count == 0;
+}
+
+static void try_singles(struct search *search, uint32_t since, bool is_first)
+{
+    const uint32_t count = search->unit_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct unit *unit = &search->units[i];
+        const struct group group = { .units = { i }, .count = 1 };
+
+        if (unit->task_count > 0 && unit->task_count <= REGROUP_TASKS &&
+            (is_first || unit->stamp > since))
+            try_group(search, &group);
+    }
+}
+
+static void try_pairs(struct search *search, uint32_t since, bool is_first)
+{
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        for (uint32_t k = i + 1; k < search->unit_count; k++) {
+            const struct unit *a = &search->units[i];
+            const struct unit *b = &search->units[k];
+            const struct group group = { .units = { i, k }, .count = 2 };
+
+            if (is_nothing(a))
+                break;
+            if (is_nothing(b) || (!is_first && a->stamp <= since && b->stamp <= since) ||
+                a->task_count + b->task_count == 0 || a->task_count + b->task_count > REGROUP_TASKS)
+                continue;
+            try_group(search, &group);
+        }
+    }
+}
+
+/* What the unit costs more than it is worth. */
+static double loss_of(const struct search *search, const struct unit *unit)
+{
+    double loss = unit->instance != ROW_NONE ? unit->price : 0;
+
+    if (unit->instance == ROW_NONE && unit->offer != UNIT_NONE)
+        loss = search->offers[unit->offer].price;
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        const struct search_task *task = &search->tasks[unit->tasks[i]];
+        double rate = 1;
+
+        for (uint32_t k = 0; k < unit->task_count; k++) {
+            if (k != i)
+                rate *= search_rate(search, task, &search->tasks[unit->tasks[k]]);
+        }
+        for (uint32_t k = 0; k < unit->stayer_count; k++)
+            rate *= search_rate(search, task, &unit->stayers[k]);
+        loss += (unit->instance == ROW_NONE && unit->offer == UNIT_NONE ? 1 : -rate) * task->worth *
+                SEARCH_HOURS;
+    }
+    return loss > 0 ? loss : 0;
+}
+
+/* A unit, drawn in proportion to its loss. */
+static uint32_t draw(const struct search *search, struct rng *rng, double sum)
+{
+    double left = rng_unit(rng) * sum;
+
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        left -= search->units[i].loss;
+        if (left < 0)
+            return i;
+    }
+    return search->unit_count - 1;
+}
+
+static void try_triples(struct search *search, struct rng *rng)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        struct unit *unit = &search->units[i];
+
+        unit->loss = is_nothing(unit) ? 0 : loss_of(search, unit);
+        sum += unit->loss;
+    }
+    for (uint32_t i = 0; i < search->input->options.triples && search->unit_count >= 3; i++) {
+        const struct group group = { .units = { draw(search, rng, sum), draw(search, rng, sum),
+                                                draw(search, rng, sum) },
+                                     .count = 3 };
+        const uint32_t *units = group.units;
+
+        if (units[0] == units[1] || units[0] == units[2] || units[1] == units[2] ||
+            tasks_in(search, &group) > TRIPLE_TASKS)
+            continue;
+        try_group(search, &group);
+    }
+}
+
+/* What was learned or changed price makes dull groups worth another look. */
+static void refresh_memory(const struct search *search)
+{
+    struct improve_memory *memory = search->input->memory;
+
+    if (memory == NULL || (memory->era == search->era && memory->dull.count < DULL_MOST))
+        return;
+    map_done(&memory->dull);
+    map_init(&memory->dull);
+    memory->era = search->era;
+}
+
+void improve(const struct improve_input *input, struct plan *plan, struct row_map *uses)
+{
+    struct search *search = ARENA_ARRAY(plan->arena, struct search, 1);
+    struct rng rng;
+    uint32_t since = 0;
+
+    search_begin(search, input, plan->arena, uses);
+    if (search->task_count == 0)
+        return;
+    refresh_memory(search);
+    rng_init(&rng, (uint64_t)input->view->now, 0);
+    for (int pass = 0; pass < PASSES; pass++) {
+        const uint32_t before = search->stamp;
+
+        try_singles(search, since, pass == 0);
+        try_pairs(search, since, pass == 0);
+        try_triples(search, &rng);
+        if (search->stamp == before)
+            break;
+        since = before;
+    }
+    search_end(search, plan, uses);
+}

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/improve_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decide/lease.h"
+#include "decide/machine_index.h"
+#include "decide/reservation.h"
+#include "decide/risk.h"
+
+enum { WINDOW = 24 }; /* machines that are looked at where there are too many */
+
+static const double least_worth = 10000; /* micro-dollars an hour: work is never worth nothing */
+static const msec_t delay_step = 15 * 60 * MSEC_PER_SEC; /* so far delays are rounded down */
+static const msec_t busy_most = 1000 * MSEC_PER_HOUR;
+static const double moves_at_once = 3;
+static const double moves_per_hour = 2;
+static const msec_t worthwhile = 2; /* so many times what a move takes a task must go on for */
+static const msec_t lease_step = 5 * 60 * MSEC_PER_SEC; /* and leases */
+
+static double hours(msec_t span)
+{
+    return (double)span / (double)MSEC_PER_HOUR;
+}
+
+static uint64_t mix_real(uint64_t hash, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return map_mix(hash ^ bits);
+}
+
+/*
+ * Kinds of tasks: workloads and shapes, numbered as they come.
+ */
+
+static void grow(struct arena *arena, void **rows, uint32_t *room, uint32_t count, size_t size)
+{
+    if (count < *room)
+        return;
+
+    const uint32_t more = *room > 0 ? *room * 2 : 32;
+    void *fresh = arena_alloc(arena, more, size);
+
+    if (count > 0)
+        memcpy(fresh, *rows, count * size);
+    *rows = fresh;
+    *room = more;
+}
+
+static uint32_t workload_of(struct search *search, uint32_t workload)
+{
+    const uint32_t known = row_map_get(&search->workload_of, workload);
+
+    if (known > 0)
+        return known - 1;
+    grow(search->arena, (void **)&search->workloads, &search->workload_room, search->workload_count,
+         sizeof(*search->workloads));
+    search->workloads[search->workload_count++] = workload;
+    row_map_set(&search->workload_of, workload, search->workload_count);
+    return search->workload_count - 1;
+}
+
+/* The market of a task that runs; of one that waits, any. Work that runs does not change its market here: who leaves a
+ * machine for one that is refused has lost both, and prices that rise and fall are the business of repricing.h. */
+static uint32_t market_of(const struct view *view, uint32_t task)
+{
+    const uint32_t instance = view->task.instance[task];
+
+    return instance != ROW_NONE ? view->catalogue->offers[view->instance.offer[instance]].market
+                                : MARKET_COUNT;
+}
+
+static uint32_t kind_of(struct search *search, uint32_t shape, uint32_t market)
+{
+    const uint32_t key = shape * (MARKET_COUNT + 1) + market;
+    const uint32_t known = row_map_get(&search->kind_of, key);
+
+    if (known > 0)
+        return known - 1;
+    grow(search->arena, (void **)&search->kinds, &search->kind_room, search->kind_count,
+         sizeof(*search->kinds));
+    search->kinds[search->kind_count++] = (struct search_kind){ shape, market };
+    row_map_set(&search->kind_of, key, search->kind_count);
+    return search->kind_count - 1;
+}
+
+/*
+ * Tasks: what they are worth, and what it costs to do something with them.
+ */
+
+/* How much longer the task has been there than it has got on. */
+static msec_t delay_of(const struct view *view, uint32_t task)
+{
+    const msec_t since = view->task.launched_at[task];
+    const msec_t there = view->now - view->job.arrived_at[view->task.job[task]];
+    msec_t delay = there - view_executed(view, task);
+
+    if (since >= 0 && view->now > since && view->task.rate_ppm[task] < RATE_FULL_PPM)
+        delay +=
+            mul_div(view->now - since, RATE_FULL_PPM - view->task.rate_ppm[task], RATE_FULL_PPM);
+    return delay > 0 ? delay : 0;
+}
+
+static double price_of(const struct search *search, uint32_t shape)
+{
+    const struct improve_input *input = search->input;
+    double price = (double)search->view->shape_price[shape];
+
+    if (shape < input->work_price_count && input->work_price[shape] > 0)
+        price = input->work_price[shape];
+    return price > least_worth ? price : least_worth;
+}
+
+static double worth_of(const struct search *search, uint32_t task)
+{
+    const struct view *view = search->view;
+    const struct improve_options *options = &search->input->options;
+    const double price = price_of(search, view->task.shape[task]);
+    const msec_t grace =
+        options->grace_ms + (msec_t)(options->grace_share * (double)view_executed(view, task));
+    const msec_t over = delay_of(view, task) - grace;
+    const double late = over > 0 ? hours(over / delay_step * delay_step) : 0;
+
+    const double hour = search->input->mean_price > 0 ? search->input->mean_price : price;
+
+    return price + hour * (options->waiting + options->ageing * late);
+}
+
+static double pace_of(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    return view->job.gang[job] && view->job.tasks_left[job] > 1 ? (double)view->job.tasks_left[job]
+                                                                : 1;
+}
+
+static bool may_wait(const struct search *search, uint32_t task)
+{
+    const struct view *view = search->view;
+
+    return search->input->options.suspends && !view->job.gang[view->task.job[task]] &&
+           view->task.estimate_ms[task] != MSEC_NEVER;
+}
+
+static struct search_task describe(struct search *search, uint32_t task, uint32_t home)
+{
+    const struct view *view = search->view;
+    const uint32_t shape = view->task.shape[task];
+    const struct shape_delays *delays = &view->shapes->rows[shape].delays;
+    const uint32_t job = view->task.job[task];
+    struct search_task row = {
+        .task = task,
+        .workload = workload_of(search, view->shapes->rows[shape].workload),
+        .kind = kind_of(search, shape, market_of(view, task)),
+        .home = home,
+        .apart = view->job.spread[job] ? job : ROW_NONE,
+        .worth = worth_of(search, task),
+        .pace = pace_of(view, task),
+    };
+    msec_t still = delays->fetch_ms + delays->build_ms + delays->init_ms;
+
+    if (home != UNIT_NONE)
+        still += delays->kill_ms + delays->upload_ms;
+    row.start = row.worth * row.pace * hours(still);
+    row.wait = !may_wait(search, task) ? REGROUP_NEVER : home != UNIT_NONE ? row.start : 0;
+    row.token = map_mix((uint64_t)shape << 32 | row.apart) + market_of(view, task);
+    row.token = mix_real(row.token, row.worth);
+    row.token = mix_real(mix_real(row.token, row.pace), row.wait + row.start);
+    return row;
+}
+
+static uint32_t add_task(struct search *search, const struct search_task *task)
+{
+    grow(search->arena, (void **)&search->tasks, &search->task_room, search->task_count,
+         sizeof(*search->tasks));
+    search->tasks[search->task_count] = *task;
+    return search->task_count++;
+}
+
+struct unit *search_add_unit(struct search *search)
+{
+    grow(search->arena, (void **)&search->units, &search->unit_room, search->unit_count,
+         sizeof(*search->units));
+    search->units[search->unit_count] = (struct unit){ .offer = UNIT_NONE };
+    return &search->units[search->unit_count++];
+}
+
+/*
+ * Units.
+ */
+
+/* Whether the task has not been moved too often for what it has run: a few times at once, then now and then. Each move
+ * pays, by what is known; but what is known may change back and forth. */
+static bool is_settled(const struct view *view, uint32_t task)
+{
+    return (double)view->task.stops[task] <=
+           moves_at_once + moves_per_hour * hours(view_executed(view, task));
+}
+
+/* Whether the task goes on for so long that a move can pay for itself. */
+static bool goes_on(const struct view *view, uint32_t task)
+{
+    const uint32_t shape = view->task.shape[task];
+    const struct shape_delays *delays = &view->shapes->rows[shape].delays;
+    const struct machine_type *type = catalogue_type_of(view->catalogue, view->shape_offer[shape]);
+    const msec_t move = delays->kill_ms + delays->upload_ms + delays->fetch_ms + delays->build_ms +
+                        delays->init_ms + machine_type_acquire_ms(type, 1) + type->setup_ms;
+
+    return runtime_of_task(view, task, RUNTIME_REMAINING) > worthwhile * move;
+}
+
+/* Whether the task may leave its machine. */
+static bool is_movable(const struct view *view, uint32_t task)
+{
+    const uint32_t shape = view->task.shape[task];
+
+    return view->task.state[task] == TASK_RUNNING &&
+           view_job_may_move(view, view->task.job[task]) &&
+           view->shape_offer[shape] != OFFER_NONE &&
+           view->shapes->rows[shape].variant_of == SHAPE_NONE && is_settled(view, task) &&
+           goes_on(view, task);
+}
+
+static bool is_usable(const struct view *view, uint32_t instance, const struct row_map *uses)
+{
+    return view->instance.state[instance] != INSTANCE_FREE && view_is_open(view, instance) &&
+           view->instance.deadline[instance] == MSEC_NEVER && !view->instance.crowded[instance] &&
+           view->instance.task_count[instance] <= UNIT_STAYERS_MOST && !row_map_has(uses, instance);
+}
+
+/* How long machines are expected to be busy, roughly, so that it seldom changes: by the mean of the tasks' runtimes. What is
+ * lost with a spot machine grows with it. */
+static msec_t busy_of(const struct search *search)
+{
+    msec_t sum = 0;
+    msec_t step = 1;
+
+    for (uint32_t i = 0; i < search->task_count; i++) {
+        const msec_t whole = runtime_of_task(search->view, search->tasks[i].task, RUNTIME_TOTAL);
+
+        sum += whole < busy_most ? whole : busy_most;
+    }
+    sum /= search->task_count;
+    while (step * 8 <= sum)
+        step *= 2;
+    return sum / step * step;
+}
+
+/* What one loss undoes at the most. */
+static struct risk_stake at_stake(const struct search *search)
+{
+    return (struct risk_stake){ .redo = (double)search->busy };
+}
+
+/* How much of the horizon has to be paid for the machine. */
+static double keep_price(const struct search *search, uint32_t instance)
+{
+    const struct view *view = search->view;
+    const uint32_t offer = view->instance.offer[instance];
+    const msec_t paid = lease_left(view, instance) / lease_step * lease_step;
+    const double left = SEARCH_HOURS - hours(paid);
+
+    return left > 0 ? left * risk_price(view, offer, at_stake(search)) : 0;
+}
+
+static void hash_unit(const struct search *search, struct unit *unit)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < unit->task_count; i++)
+        sum += search->tasks[unit->tasks[i]].token;
+    for (uint32_t i = 0; i < unit->stayer_count; i++)
+        sum += map_mix(unit->stayers[i].token);
+    if (unit->instance != ROW_NONE) {
+        sum =
+            mix_real(map_mix(sum + search->view->instance.offer[unit->instance] + 1), unit->price);
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            sum = map_mix(sum ^ (uint64_t)unit->free.amount[kind]);
+    }
+    unit->hash = map_mix(sum);
+}
+
+static void add_machine(struct search *search, uint32_t instance)
+{
+    const struct view *view = search->view;
+    const uint32_t number = search->unit_count;
+    struct search_task *stayers =
+        ARENA_ARRAY(search->arena, struct search_task, view->instance.task_count[instance]);
+    struct unit *unit = search_add_unit(search);
+
+    unit->instance = instance;
+    unit->free = *view_capacity(view, instance);
+    unit->stayers = stayers;
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (unit->task_count < UNIT_FREE_MOST && is_movable(view, task)) {
+            const struct search_task row = describe(search, task, number);
+
+            unit->tasks[unit->task_count++] = add_task(search, &row);
+            continue;
+        }
+        stayers[unit->stayer_count++] = describe(search, task, number);
+        res_sub(&unit->free, view_taken(view, task, instance));
+    }
+}
+
+static void add_machines(struct search *search, const struct row_map *uses)
+{
+    const struct view *view = search->view;
+
+    if (view->instance.living <= IMPROVE_MACHINES_MOST) {
+        INSTANCE_EACH(instance, view)
+        {
+            if (is_usable(view, instance, uses))
+                add_machine(search, instance);
+        }
+        return;
+    }
+
+    const uint64_t turn = (uint64_t)(view->now / (view->round_ms > 0 ? view->round_ms : 1000));
+    const uint32_t first = (uint32_t)(turn * WINDOW % view->instance.count);
+
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        const uint32_t instance = (first + i) % view->instance.count;
+
+        if (is_usable(view, instance, uses))
+            add_machine(search, instance);
+    }
+}
+
+static void add_waiting(struct search *search)
+{
+    for (uint32_t i = 0; i < search->input->waiting_count; i++) {
+        const struct search_task row = describe(search, search->input->waiting[i], UNIT_NONE);
+        const uint32_t task = add_task(search, &row);
+        struct unit *unit = search_add_unit(search);
+
+        unit->instance = ROW_NONE;
+        unit->tasks[unit->task_count++] = task;
+    }
+}
+
+/*
+ * Offers and rates.
+ */
+
+struct priced {
+    double price;
+    uint32_t offer;
+};
+
+static int compare_priced(const void *left, const void *right)
+{
+    const struct priced *a = left;
+    const struct priced *b = right;
+
+    if (a->price < b->price || a->price > b->price)
+        return a->price < b->price ? -1 : 1;
+    return (a->offer > b->offer) - (a->offer < b->offer);
+}
+
+static void list_offers(struct search *search)
+{
+    const struct view *view = search->view;
+    const uint32_t most = view->catalogue->offer_count;
+    struct priced *rows = ARENA_ARRAY(search->arena, struct priced, most);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < most; i++) {
+        const double span = SEARCH_HOURS + hours(catalogue_type_of(view->catalogue, i)->setup_ms);
+
+        if (reservation_is_open(view, i) && !view->catalogue->offers[i].is_former)
+            rows[count++] = (struct priced){ span * risk_price(view, i, at_stake(search)), i };
+    }
+    qsort(rows, count, sizeof(*rows), compare_priced);
+    search->offers = ARENA_ARRAY(search->arena, struct regroup_offer, count);
+    search->offer_rows = ARENA_ARRAY(search->arena, uint32_t, count);
+    search->offer_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct machine_type *type = catalogue_type_of(view->catalogue, rows[i].offer);
+
+        search->offer_rows[i] = rows[i].offer;
+        search->offers[i] = (struct regroup_offer){
+            .price = rows[i].price,
+            .boot = hours(machine_type_acquire_ms(type, 1) + type->setup_ms),
+            .capacity = type->capacity,
+        };
+        search->era = mix_real(search->era + rows[i].offer, rows[i].price);
+    }
+}
+
+static const struct res *demand_at(const struct search *search, struct search_kind kind,
+                                   uint32_t offer)
+{
+    const struct catalogue *catalogue = search->view->catalogue;
+
+    if (kind.market != MARKET_COUNT && catalogue->offers[offer].market != kind.market)
+        return NULL;
+    return shape_demand_at(search->view->shapes, kind.shape, catalogue, offer);
+}
+
+static void list_demands(struct search *search)
+{
+    search->kind_demand = ARENA_ARRAY(search->arena, const struct res *const *, search->kind_count);
+    for (uint32_t kind = 0; kind < search->kind_count; kind++) {
+        const struct res **row =
+            ARENA_ARRAY(search->arena, const struct res *, search->offer_count);
+
+        for (uint32_t i = 0; i < search->offer_count; i++)
+            row[i] = demand_at(search, search->kinds[kind], search->offer_rows[i]);
+        search->kind_demand[kind] = row;
+    }
+}
+
+static void list_rates(struct search *search)
+{
+    const uint32_t count = search->workload_count;
+
+    search->rate = ARENA_ARRAY(search->arena, double, (size_t)count *count);
+    for (uint32_t a = 0; a < count; a++) {
+        for (uint32_t b = 0; b < count; b++)
+            search->rate[a * count + b] =
+                pairs_rate(search->input->pairs, search->workloads[a], search->workloads[b]);
+    }
+    search->era = map_mix(search->era ^ search->input->pairs->version);
+}
+
+void search_begin(struct search *search, const struct improve_input *input, struct arena *arena,
+                  const struct row_map *uses)
+{
+    *search = (struct search){ .input = input, .view = input->view, .arena = arena };
+    row_map_init(&search->kind_of, arena);
+    row_map_init(&search->workload_of, arena);
+    add_machines(search, uses);
+    add_waiting(search);
+    if (search->task_count == 0)
+        return;
+    search->busy = busy_of(search);
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        if (search->units[i].instance != ROW_NONE)
+            search->units[i].price = keep_price(search, search->units[i].instance);
+        hash_unit(search, &search->units[i]);
+    }
+    list_offers(search);
+    list_demands(search);
+    list_rates(search);
+}
+
+/*
+ * The plan.
+ */
+
+static void place(const struct search *search, const struct unit *unit,
+                  const struct search_task *task, uint32_t rent, struct plan *plan)
+{
+    const struct view *view = search->view;
+    const uint32_t shape = view->task.shape[task->task];
+    const uint32_t offer = unit->instance != ROW_NONE ? view->instance.offer[unit->instance]
+                                                      : search->offer_rows[unit->offer];
+    struct plan_reason why = plan_because(REASON_FITS_KEPT, view->offer_price[offer]);
+
+    if (task->home != UNIT_NONE)
+        why.code = REASON_REPACKED;
+    else if (unit->instance == ROW_NONE)
+        why.code = unit->task_count > 1 ? REASON_SHARES_FRESH : REASON_CHEAPEST_ALONE;
+    if (view->shape_offer[shape] != OFFER_NONE) {
+        why.passed_offer = view->shape_offer[shape];
+        why.passed_over = view->shape_price[shape];
+    }
+    if (unit->instance != ROW_NONE)
+        plan_place_kept(plan, task->task, unit->instance, why);
+    else
+        plan_place_fresh(plan, task->task, rent, why);
+}
+
+static void plan_machine(const struct search *search, uint32_t number, struct plan *plan,
+                         struct row_map *uses)
+{
+    const struct unit *unit = &search->units[number];
+    const struct view *view = search->view;
+    const uint32_t offer = view->instance.offer[unit->instance];
+
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        const struct search_task *task = &search->tasks[unit->tasks[i]];
+
+        if (task->home != number)
+            place(search, unit, task, 0, plan);
+        row_map_set(uses, unit->instance, USE_PLACED);
+    }
+    if (unit->task_count + unit->stayer_count > 0 || view->instance.task_count[unit->instance] == 0)
+        return;
+    plan_release(plan, unit->instance,
+                 plan_because(REASON_NOT_WORTH_PRICE, view->offer_price[offer]));
+    row_map_set(uses, unit->instance, USE_LEFT);
+}
+
+static void plan_fresh(const struct search *search, const struct unit *unit, struct plan *plan)
+{
+    const uint32_t offer = search->offer_rows[unit->offer];
+    const uint32_t rent =
+        plan_rent(plan, offer,
+                  plan_because(unit->task_count > 1 ? REASON_SHARES_FRESH : REASON_CHEAPEST_ALONE,
+                               search->view->offer_price[offer]));
+
+    for (uint32_t i = 0; i < unit->task_count; i++)
+        place(search, unit, &search->tasks[unit->tasks[i]], rent, plan);
+}
+
+static void plan_wait(const struct search *search, const struct unit *unit, struct plan *plan)
+{
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        const struct search_task *task = &search->tasks[unit->tasks[i]];
+
+        if (task->home != UNIT_NONE)
+            plan_suspend(plan, task->task,
+                         plan_because(REASON_YIELDS,
+                                      search->view->shape_price[search->kinds[task->kind].shape]));
+    }
+}
+
+/* Who waits by choice is worth more with time. */
+static void wake_for_waiting(const struct search *search, struct plan *plan)
+{
+    const msec_t at = search->view->now + delay_step;
+    bool waits = false;
+
+    for (uint32_t i = 0; i < search->unit_count && !waits; i++)
+        waits = search->units[i].instance == ROW_NONE && search->units[i].offer == UNIT_NONE &&
+                search->units[i].task_count > 0;
+    if (waits && search->input->options.suspends && at < plan->wake_at)
+        plan->wake_at = at;
+}
+
+void search_end(const struct search *search, struct plan *plan, struct row_map *uses)
+{
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        const struct unit *unit = &search->units[i];
+
+        if (unit->stamp == 0)
+            continue;
+        if (unit->instance != ROW_NONE)
+            plan_machine(search, i, plan, uses);
+        else if (unit->offer != UNIT_NONE && unit->task_count > 0)
+            plan_fresh(search, unit, plan);
+        else
+            plan_wait(search, unit, plan);
+    }
+    wake_for_waiting(search, plan);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * improve_units.h - what the search of improve.h works on: tasks, units, offers, in the making of a plan.
+ */
+#ifndef STINT_DECIDE_IMPROVE_UNITS_H
+#define STINT_DECIDE_IMPROVE_UNITS_H
+
+#include "base/arena.h"
+#include "decide/improve.h"
+#include "decide/regroup.h"
+
+/* Tasks of a machine that may leave it in one decision, and those that stay beside them at most. */
+enum { UNIT_FREE_MOST = 6, UNIT_STAYERS_MOST = 32 };
+
+#define UNIT_NONE UINT32_MAX
+
+/* What makes tasks alike where machines are rented. */
+struct search_kind {
+    uint32_t shape;
+    uint32_t market; /* the only one in which it may be, or MARKET_COUNT */
+};
+
+struct search_task {
+    uint32_t task;
+    uint32_t workload; /* of search.workloads */
+    uint32_t kind;     /* of search.kinds */
+    uint32_t home;     /* unit, or UNIT_NONE */
+    uint32_t apart;    /* its job, if that is spread */
+    double worth;      /* per hour */
+    double pace;
+    double start;
+    double wait;
+    uint64_t token;
+};
+
+struct unit {
+    uint32_t instance; /* ROW_NONE: a new machine, or none */
+    uint32_t offer;    /* of search.offers, of a new machine; UNIT_NONE: it waits */
+    uint32_t tasks[REGROUP_TASKS];
+    uint32_t task_count;
+    const struct search_task *stayers;
+    uint32_t stayer_count;
+    double price; /* of an instance: for the horizon, but for what is paid */
+    struct res free;
+    uint64_t hash;  /* of the unit as it stood */
+    uint32_t stamp; /* of its last change; 0: none */
+    double loss;
+};
+
+struct search {
+    const struct improve_input *input;
+    const struct view *view;
+    struct arena *arena;
+    struct search_task *tasks;
+    uint32_t task_count;
+    uint32_t task_room;
+    struct unit *units;
+    uint32_t unit_count;
+    uint32_t unit_room;
+    uint32_t stamp;
+
+    struct row_map kind_of; /* per shape and market, + 1 */
+    struct search_kind *kinds;
+    const struct res *const **kind_demand; /* per kind: of each offer */
+    uint32_t kind_count;
+    uint32_t kind_room;
+    struct row_map workload_of; /* per workload, + 1 */
+    uint32_t *workloads;
+    uint32_t workload_count;
+    uint32_t workload_room;
+    double *rate; /* [workload * workload_count + other] */
+
+    struct regroup_offer *offers;
+    uint32_t *offer_rows; /* of the catalogue */
+    uint32_t offer_count;
+    uint64_t era;
+    msec_t busy;
+};
+
+/* Everything that may be changed, in units. */
+void search_begin(struct search *search, const struct improve_input *input, struct arena *arena,
+                  const struct row_map *uses);
+
+/* What has changed, as a plan. */
+void search_end(const struct search *search, struct plan *plan, struct row_map *uses);
+
+/* A unit more; its address is good until the next one. */
+struct unit *search_add_unit(struct search *search);
+
+static inline double search_rate(const struct search *search, const struct search_task *of,
+                                 const struct search_task *beside)
+{
+    return search->rate[of->workload * search->workload_count + beside->workload];
+}
+
+/* Decisions are weighed over so many hours. */
+#define SEARCH_HOURS 2.0
+
+#endif
