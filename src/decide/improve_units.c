@@ -12,12 +12,12 @@
 enum { WINDOW = 24 }; /* machines that are looked at where there are too many */
 
 static const double least_worth = 10000; /* micro-dollars an hour: work is never worth nothing */
-static const msec_t delay_step = 15 * 60 * MSEC_PER_SEC; /* so far delays are rounded down */
+static const msec_t delay_step = 900 * MSEC_PER_SEC; /* so far delays are rounded down */
 static const msec_t busy_most = 1000 * MSEC_PER_HOUR;
 static const double moves_at_once = 3;
 static const double moves_per_hour = 2;
 static const msec_t worthwhile = 2; /* so many times what a move takes a task must go on for */
-static const msec_t lease_step = 5 * 60 * MSEC_PER_SEC; /* and leases */
+static const msec_t lease_step = 300 * MSEC_PER_SEC; /* and leases */
 
 static double hours(msec_t span)
 {
