@@ -21,7 +21,7 @@ static const struct shape_demand by_family[] = {
 static const struct shape_spec base_spec = {
     .name = "train[0]",
     .workload = "train",
-    .delays = { 1, 2, 3, 4, 5 },
+    .delays = { .fetch_ms = 1, .build_ms = 2, .init_ms = 3, .kill_ms = 4, .upload_ms = 5 },
     .demands = by_family,
     .demand_count = 3,
 };
