@@ -182,6 +182,46 @@ static bool has_check(const struct system *system, uint32_t figure)
     return system->table == repro_sec_table && (figure == 7 || figure == 8);
 }
 
+/* What does not go together. */
+static void check_options(const struct argp_state *state, const struct system *system)
+{
+    const struct arguments *arguments = state->input;
+    const struct repro_options *options = &arguments->options;
+    const bool is_coaster = system->table == repro_coaster_table;
+    const bool is_eva = system->table == repro_eva_table;
+    const bool is_all = system->table == repro_all_table;
+    const struct {
+        bool holds;
+        const char *text;
+    } objections[] = {
+        { is_all && (options->figure != 0 || options->check),
+          "all has neither figures nor --check" },
+        { !is_all && (options->workload_count > 0 || options->limit_s > 0),
+          "--workload and --limit go with all" },
+        { options->svg != NULL && options->figure == 0, "--svg goes with --figure" },
+        { options->policy_count > 0 && options->figure != 0,
+          "--policy goes with the table, without --figure" },
+        { options->interference != NULL && !is_eva, "--interference goes with eva" },
+        { (options->improve || options->wait_price != NULL) && !is_eva,
+          "--improve and --wait-price go with eva" },
+        { options->wait_price != NULL && !options->improve, "--wait-price goes with --improve" },
+        { options->improve && options->check,
+          "--check goes with the default options, without --improve" },
+        { options->seeds > 0 && !is_coaster, "--seeds goes with coaster" },
+        { options->check && options->jobs > 0,
+          "--check goes with the whole trace, without --jobs" },
+        { options->check && options->figure != 0 && !has_check(system, options->figure),
+          "--check goes with the tables, with figures 7 and 8 of sec, and with 15 and 17 of pools" },
+        { options->jobs > 0 && system->table == repro_pools_table,
+          "--jobs goes with a trace of jobs; pools has none" },
+    };
+
+    for (size_t i = 0; i < sizeof(objections) / sizeof(objections[0]); i++) {
+        if (objections[i].holds)
+            argp_error(state, "%s", objections[i].text);
+    }
+}
+
 /* Nothing that was asked for is left undone without a word. */
 static void check_whole(const struct argp_state *state)
 {
@@ -197,37 +237,7 @@ static void check_whole(const struct argp_state *state)
     if (system == NULL)
         return;
 
-    const bool is_coaster = system->table == repro_coaster_table;
-    const bool is_eva = system->table == repro_eva_table;
-
-    const bool is_all = system->table == repro_all_table;
-
-    if (is_all && (options->figure != 0 || options->check))
-        argp_error(state, "all has neither figures nor --check");
-    if (!is_all && (options->workload_count > 0 || options->limit_s > 0))
-        argp_error(state, "--workload and --limit go with all");
-    if (options->svg != NULL && options->figure == 0)
-        argp_error(state, "--svg goes with --figure");
-    if (options->policy_count > 0 && options->figure != 0)
-        argp_error(state, "--policy goes with the table, without --figure");
-    if (options->interference != NULL && !is_eva)
-        argp_error(state, "--interference goes with eva");
-    if ((options->improve || options->wait_price != NULL) && !is_eva)
-        argp_error(state, "--improve and --wait-price go with eva");
-    if (options->wait_price != NULL && !options->improve)
-        argp_error(state, "--wait-price goes with --improve");
-    if (options->improve && options->check)
-        argp_error(state, "--check goes with the default options, without --improve");
-    if (options->seeds > 0 && !is_coaster)
-        argp_error(state, "--seeds goes with coaster");
-    if (options->check && options->jobs > 0)
-        argp_error(state, "--check goes with the whole trace, without --jobs");
-    if (options->check && options->figure != 0 && !has_check(system, options->figure))
-        argp_error(state,
-                   "--check goes with the tables, with figures 7 and 8 of sec, and with 15 and "
-                   "17 of pools");
-    if (options->jobs > 0 && system->table == repro_pools_table)
-        argp_error(state, "--jobs goes with a trace of jobs; pools has none");
+    check_options(state, system);
     check_policies(state, system);
     if (options->interference == NULL)
         options->interference = "matrix";

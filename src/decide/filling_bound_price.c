@@ -235,16 +235,17 @@ static bool shift(struct search *search, struct weighting *best, int from, int t
 /* Go downhill from a weighting of the grid, in ever smaller steps. */
 static void refine(struct search *search, struct weighting *best)
 {
-    for (double step = 0.5 / GRID; step > 0.001; step /= 2) {
-        bool moved = true;
+    double step = 0.5 / GRID;
 
-        while (moved) {
-            moved = false;
-            for (int from = 0; from < RES_KINDS; from++) {
-                for (int to = 0; to < RES_KINDS; to++)
-                    moved |= from != to && shift(search, best, from, to, step);
-            }
+    while (step > 0.001) {
+        bool moved = false;
+
+        for (int from = 0; from < RES_KINDS; from++) {
+            for (int to = 0; to < RES_KINDS; to++)
+                moved |= from != to && shift(search, best, from, to, step);
         }
+        if (!moved)
+            step /= 2;
     }
 }
 

@@ -2,6 +2,7 @@
 /*
  * What a chart shows, for readers who do not see it: a summary in sentences, and its values as tables.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -135,6 +136,7 @@ static void write_panel(const struct chart_panel *panel, FILE *out)
     const uint32_t count = places != NULL ? places->point_count : 0;
     const uint32_t step = count / CHART_TABLE_ROWS + (count % CHART_TABLE_ROWS > 0);
 
+    assert(panel->series_count == 0 || panel->series != NULL);
     (void)fputs("<table><caption>", out);
     html_text(out, panel->title != NULL ? panel->title : panel->y_label);
     (void)fputs("</caption>\n<thead><tr><th scope=\"col\">", out);
