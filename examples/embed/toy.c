@@ -192,6 +192,7 @@ static void add_job(int index, const char *name, int cpus, uint32_t tasks, int m
     job->first_task = (uint64_t)index * 100;
     job->task_count = tasks;
     job->arrived_at = (int64_t)index * 10 * MINUTE;
+    job->fixed = true; /* a stop would lose what was done here, so nothing that runs is moved */
     job->estimate_ms = (int64_t)minutes * MINUTE;
     for (uint32_t i = 0; i < tasks; i++)
         toy.runtime_ms[job->first_task + i] = job->estimate_ms;

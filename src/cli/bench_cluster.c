@@ -320,6 +320,15 @@ void bench_cluster_apply(struct bench_cluster *cluster, const struct plan *plan)
         view_set_state(view, rented[i], INSTANCE_READY);
         view_set_billed_from(view, rented[i], view->now);
     }
+    /* Who leaves makes room for who comes. */
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const uint32_t task = plan->places[i].task;
+
+        if (view->task.state[task] == TASK_RUNNING)
+            view_mark_stopped(view, task, view->now);
+        if (view->task.instance[task] != ROW_NONE)
+            view_unbind(view, task);
+    }
     for (uint32_t i = 0; i < plan->place_count; i++) {
         const struct plan_place *place = &plan->places[i];
 

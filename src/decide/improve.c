@@ -54,7 +54,7 @@ static void add_machine(const struct search *search, struct problem *problem, ui
     for (uint32_t i = 0; i < unit->stayer_count; i++) {
         struct regroup_stayer *stayer = &problem->stayers[at][i];
 
-        stayer->worth = unit->stayers[i].worth * SEARCH_HOURS;
+        stayer->worth = unit->stayers[i].worth * search->hours;
         stayer->pace = unit->stayers[i].pace;
         stayer->rate = 1;
         for (uint32_t k = 0; k < unit->stayer_count; k++) {
@@ -91,7 +91,7 @@ static void add_task(const struct search *search, struct problem *problem, uint3
     struct regroup_task *row = &problem->regroup.tasks[index];
 
     problem->tasks[index] = number;
-    row->worth = task->worth * SEARCH_HOURS;
+    row->worth = task->worth * search->hours;
     row->pace = task->pace;
     row->start = task->start;
     row->idle = task->worth;
@@ -139,7 +139,7 @@ static void state_problem(const struct search *search, const struct group *group
             add_task(search, problem, unit->tasks[k], (uint8_t)at);
         }
     }
-    problem->regroup.least_gain = worth * SEARCH_HOURS * least_gain;
+    problem->regroup.least_gain = worth * search->hours * least_gain;
 }
 
 static void give(struct search *search, uint32_t number, uint32_t task)
@@ -293,7 +293,7 @@ static double loss_of(const struct search *search, const struct unit *unit)
         for (uint32_t k = 0; k < unit->stayer_count; k++)
             rate *= search_rate(search, task, &unit->stayers[k]);
         loss += (unit->instance == ROW_NONE && unit->offer == UNIT_NONE ? 1 : -rate) * task->worth *
-                SEARCH_HOURS;
+                search->hours;
     }
     return loss > 0 ? loss : 0;
 }

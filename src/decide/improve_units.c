@@ -14,6 +14,7 @@ enum { WINDOW = 24 }; /* machines that are looked at where there are too many */
 static const double least_worth = 10000; /* micro-dollars an hour: work is never worth nothing */
 static const msec_t delay_step = 900 * MSEC_PER_SEC; /* so far delays are rounded down */
 static const msec_t busy_most = 1000 * MSEC_PER_HOUR;
+static const double risk_most = 4;
 static const double moves_at_once = 3;
 static const double moves_per_hour = 2;
 static const msec_t worthwhile = 2; /* so many times what a move takes a task must go on for */
@@ -212,12 +213,12 @@ static bool goes_on(const struct view *view, uint32_t task)
     return runtime_of_task(view, task, RUNTIME_REMAINING) > worthwhile * move;
 }
 
-/* Whether the task may leave its machine. */
+/* Whether the task may leave its machine. Services are not interrupted to save money. */
 static bool is_movable(const struct view *view, uint32_t task)
 {
     const uint32_t shape = view->task.shape[task];
 
-    return view->task.state[task] == TASK_RUNNING &&
+    return view->task.state[task] == TASK_RUNNING && view->task.estimate_ms[task] != MSEC_NEVER &&
            view_job_may_move(view, view->task.job[task]) &&
            view->shape_offer[shape] != OFFER_NONE &&
            view->shapes->rows[shape].variant_of == SHAPE_NONE && is_settled(view, task) &&
@@ -231,28 +232,67 @@ static bool is_usable(const struct view *view, uint32_t instance, const struct r
            view->instance.task_count[instance] <= UNIT_STAYERS_MOST && !row_map_has(uses, instance);
 }
 
-/* How long machines are expected to be busy, roughly, so that it seldom changes: by the mean of the tasks' runtimes. What is
- * lost with a spot machine grows with it. */
-static msec_t busy_of(const struct search *search)
+/* Rounded down to eight steps between powers of two, so that it seldom changes. */
+static msec_t roughly(msec_t span)
 {
-    msec_t sum = 0;
     msec_t step = 1;
 
-    for (uint32_t i = 0; i < search->task_count; i++) {
-        const msec_t whole = runtime_of_task(search->view, search->tasks[i].task, RUNTIME_TOTAL);
-
-        sum += whole < busy_most ? whole : busy_most;
-    }
-    sum /= search->task_count;
-    while (step * 8 <= sum)
+    while (step * 8 <= span)
         step *= 2;
-    return sum / step * step;
+    return span / step * step;
 }
 
-/* What one loss undoes at the most. */
-static struct risk_stake at_stake(const struct search *search)
+/* What one loss undoes, on average over the tasks. */
+static struct risk_stake stake_of(const struct search *search)
 {
-    return (struct risk_stake){ .redo = (double)search->busy };
+    const struct view *view = search->view;
+    struct risk_mix mix = { 0 };
+
+    for (uint32_t i = 0; i < search->task_count; i++) {
+        const uint32_t task = search->tasks[i].task;
+        const msec_t whole = runtime_of_task(view, task, RUNTIME_TOTAL);
+
+        risk_mix_add(&mix,
+                     risk_stake_of(view, view->task.shape[task],
+                                   whole < busy_most ? whole : busy_most,
+                                   view->job.fixed[view->task.job[task]]),
+                     1);
+    }
+
+    const struct risk_stake mean = risk_mix_stake(&mix);
+
+    return (struct risk_stake){ .redo = (double)roughly((msec_t)mean.redo),
+                                .restart = (double)roughly((msec_t)mean.restart) };
+}
+
+/* How far it pays to look: as long as the tasks go on, on average, and no further than the most. Rounded, so that it
+ * seldom changes. */
+static double horizon_of(const struct search *search)
+{
+    const msec_t most = (msec_t)(SEARCH_HOURS_MOST * (double)MSEC_PER_HOUR);
+    msec_t sum = 0;
+
+    for (uint32_t i = 0; i < search->task_count; i++) {
+        const msec_t left = runtime_of_task(search->view, search->tasks[i].task, RUNTIME_REMAINING);
+
+        sum += left < most ? left : most;
+    }
+    return hours(roughly(sum / search->task_count));
+}
+
+/* What an hour of work costs on the offer. That spot machines are lost counts up to a few times their price: work that
+ * is lost again and again is placed anew by the fast rules, and need not be driven off on the strength of an estimate.
+ * Losses of other machines are rare, and what few of them seem to tell of a type is chance. */
+static double price_at_risk(const struct search *search, uint32_t offer)
+{
+    const double price = (double)search->view->offer_price[offer];
+
+    if (search->view->catalogue->offers[offer].market != MARKET_SPOT)
+        return price;
+
+    const double risky = risk_price(search->view, offer, search->stake);
+
+    return risky < risk_most * price ? risky : risk_most * price;
 }
 
 /* How much of the horizon has to be paid for the machine. */
@@ -261,9 +301,9 @@ static double keep_price(const struct search *search, uint32_t instance)
     const struct view *view = search->view;
     const uint32_t offer = view->instance.offer[instance];
     const msec_t paid = lease_left(view, instance) / lease_step * lease_step;
-    const double left = SEARCH_HOURS - hours(paid);
+    const double left = search->hours - hours(paid);
 
-    return left > 0 ? left * risk_price(view, offer, at_stake(search)) : 0;
+    return left > 0 ? left * price_at_risk(search, offer) : 0;
 }
 
 static void hash_unit(const struct search *search, struct unit *unit)
@@ -370,10 +410,12 @@ static void list_offers(struct search *search)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < most; i++) {
-        const double span = SEARCH_HOURS + hours(catalogue_type_of(view->catalogue, i)->setup_ms);
+        const double least = hours(view->catalogue->offers[i].billing.minimum_ms);
+        const double busy = search->hours + hours(catalogue_type_of(view->catalogue, i)->setup_ms);
+        const double span = busy > least ? busy : least;
 
         if (reservation_is_open(view, i) && !view->catalogue->offers[i].is_former)
-            rows[count++] = (struct priced){ span * risk_price(view, i, at_stake(search)), i };
+            rows[count++] = (struct priced){ span * price_at_risk(search, i), i };
     }
     qsort(rows, count, sizeof(*rows), compare_priced);
     search->offers = ARENA_ARRAY(search->arena, struct regroup_offer, count);
@@ -438,7 +480,8 @@ void search_begin(struct search *search, const struct improve_input *input, stru
     add_waiting(search);
     if (search->task_count == 0)
         return;
-    search->busy = busy_of(search);
+    search->stake = stake_of(search);
+    search->hours = horizon_of(search);
     for (uint32_t i = 0; i < search->unit_count; i++) {
         if (search->units[i].instance != ROW_NONE)
             search->units[i].price = keep_price(search, search->units[i].instance);

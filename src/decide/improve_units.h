@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "decide/improve.h"
 #include "decide/regroup.h"
+#include "decide/risk.h"
 
 /* Tasks of a machine that may leave it in one decision, and those that stay beside them at most. */
 enum { UNIT_FREE_MOST = 6, UNIT_STAYERS_MOST = 32 };
@@ -74,7 +75,8 @@ struct search {
     uint32_t *offer_rows; /* of the catalogue */
     uint32_t offer_count;
     uint64_t era;
-    msec_t busy;
+    double hours;            /* the horizon: what is saved or done within it counts */
+    struct risk_stake stake; /* what is lost with a machine */
 };
 
 /* Everything that may be changed, in units. */
@@ -94,6 +96,6 @@ static inline double search_rate(const struct search *search, const struct searc
 }
 
 /* Decisions are weighed over so many hours. */
-#define SEARCH_HOURS 2.0
+#define SEARCH_HOURS_MOST 2.0
 
 #endif

@@ -260,24 +260,39 @@ static bool is_searched(const struct view *view, uint32_t task)
     return runtime_of_task(view, task, RUNTIME_REMAINING) > SHORT_TIMES * start;
 }
 
+/* Whether machines of some offer are known to be taken away. */
+static bool has_risk(const struct view *view)
+{
+    for (uint32_t i = 0; i < view->offer_count; i++) {
+        if (view->offer_lasts[i] != MSEC_NEVER && view->catalogue->offers[i].market == MARKET_SPOT)
+            return true;
+    }
+    return false;
+}
+
+/* A crowd that arrives at once is placed by the fast rules, which see all of it. So is everybody where a market has its
+ * risk: what is at stake is another thing for each task, and the search would take all for one. */
 static void choose_searched(struct run *run)
 {
     const struct view *view = run->view;
+    uint32_t count = 0;
 
     row_map_init(&run->searched, run->in->arena);
     run->waiting = ARENA_ARRAY(run->in->arena, uint32_t, IMPROVE_WAITING_MOST);
     if (run->in->option[OPT_IMPROVE] == 0 || view->instance.living > IMPROVE_MACHINES_MOST ||
-        view->task.waiting_count > WAITING_SEEN_MOST)
+        view->task.waiting_count > WAITING_SEEN_MOST || has_risk(view))
         return;
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        if (run->waiting_count == IMPROVE_WAITING_MOST)
-            break;
         if (!is_searched(view, task))
             continue;
-        row_map_set(&run->searched, task, 1);
-        run->waiting[run->waiting_count++] = task;
+        if (count == IMPROVE_WAITING_MOST)
+            return;
+        run->waiting[count++] = task;
     }
+    run->waiting_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        row_map_set(&run->searched, run->waiting[i], 1);
 }
 
 static void search_better(struct run *run, struct improve_memory *memory)
