@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #define OFFER_OUT UINT32_MAX
 
@@ -270,6 +271,7 @@ void regroup(const struct regroup *problem, struct regroup_answer *ret)
     sets.problem = problem;
     sets.count = 1U << problem->task_count;
     sets.best[0][0] = 0;
+    memset(sets.choice, 0, sizeof(sets.choice)); /* for those who cannot see that it is written */
     find_rates(&sets);
     value_fresh(&sets);
     solve_fresh(&sets);
