@@ -43,9 +43,10 @@ static bool run(uint64_t seed)
 
     if (rc == 0)
         (void)printf("optimum among %d offers: %.2f s, %" PRIu32 " programs, %" PRId64
-                     " micro-dollars an hour, %s\n",
+                     " micro-dollars an hour, %s within %.1f %%\n",
                      OFFERS, seconds, optimum.programs, optimum.pool.verdict.price,
-                     optimum.is_proven ? "proven" : "not proven");
+                     optimum.is_proven ? "proven" : "stopped",
+                     100 * ((double)optimum.pool.verdict.price / (double)optimum.bound - 1));
     arena_done(&arena);
     return rc == 0;
 }

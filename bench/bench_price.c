@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_price [SHAPES [OFFERS]] - how long it takes to price all shapes anew when a price has changed: 20,000 shapes and
+ * bench_price [SHAPES [OFFERS]] - how long it takes to price all shapes again when a price has changed: 20,000 shapes and
  * 10,000 offers of 1,000 types in 50 families, if nothing is said. Every tenth shape takes another amount on one family.
  */
 #include <stdio.h>

@@ -78,9 +78,10 @@ KNOWN_CIRCLES = [
     {"daemon/core.c", "daemon/daemon_api.c", "daemon/daemon_books.c", "daemon/daemon_machines.c"},
     {"engine/slurm/slurm_record.c", "engine/slurm/slurm_rules.c"},
     {"engine/slurm/slurm_admit.c", "engine/slurm/slurm_engine.c", "engine/slurm/slurm_jobs.c",
-     "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_room.c"},
+     "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_priority.c",
+     "engine/slurm/slurm_room.c"},
     {"sim/shortlong.c", "sim/shortlong_place.c", "sim/shortlong_server.c", "sim/shortlong_transient.c"},
-    {"sim/sim_cloud.c", "sim/sim_engine.c", "sim/sim_news.c", "sim/sim_pace.c", "sim/sim_restart.c",
+    {"sim/sim_cloud.c", "sim/sim_engine.c", "sim/sim_news.c", "sim/sim_owned.c", "sim/sim_pace.c", "sim/sim_restart.c",
      "sim/simulation.c"},
     {"store/store.c", "store/store_ledger.c", "store/store_seal.c"},
 ]
@@ -89,6 +90,7 @@ KNOWN_CIRCLES = [
 WORDS = {
     "engine/kubernetes": r"kube",
     "engine/slurm": r"slurm",
+    "cloud/karpenter": r"karpenter_",
     "cloud/aws": r"(?<![a-z])aws(?![a-z])|(?<![a-z])ec2",
     "cloud/local": r"local_(?:cloud|adapter|settings)|cloud-local",
 }
@@ -101,6 +103,7 @@ MAY_NAME = {
     "cli/meson.build": "likewise",
     "cli/verb_repro.c": "a paper is called so",
     "cli/repro_eva_world.c": "a file of the paper's published data is called so",
+    "cli/repro_eva_more.c": "files of published data are called so",
     "cli/repro_pools_world.c": "files of published data are called so",
     "cli/repro_sec.h": "the paper compares two clouds by their prices of 2012",
     "cli/repro_sec_figures.c": "likewise",

@@ -103,10 +103,16 @@ explain 12_3 -o csv
 explain st-17
 explain 99
 explain st-99
+estimate -n 4 --mem 8G -t 2:00:00
+estimate -o csv -c 2 --mem=4G -a 0-9
+estimate -N two
 ledger
 ledger --by job
 ledger --by type -o csv
 ledger --by day -o csv
+ledger --by job --sort hours
+ledger --sort colour
+ledger -o yaml
 catalogue show
 catalogue show --types none -o csv
 doctor -c $room/good.conf
@@ -166,11 +172,30 @@ judge "an empty token is an error" exits 1 "has no token in its first line"
 ask status -o csv --socket "$room/sock"
 judge "a format that does not fit is wrong usage" exits 2 "no rows for a CSV"
 ask ledger --by colour
-judge "a ledger by something else is wrong usage" exits 2 "--by is user, job, type or day"
+judge "a ledger by something else is wrong usage" exits 2 "--by is user, job, account, partition, qos, type"
 ask approve some
 judge "what is no proposal is wrong usage" exits 2 "neither the number of a proposal nor 'all'"
 ask explain
 judge "to explain nothing is wrong usage" exits 2 "which job or machine?"
+ask status --watch=0
+judge "a watch that never waits is wrong usage" exits 2 "--watch=SECONDS takes 1 to"
+ask drain --watch
+judge "what acts is not repeated" exits 2 "--watch is for verbs that only ask"
+ask sttaus
+judge "a misspelt verb gets a suggestion" exits 2 "did you mean 'status'?"
+ask status --sort name
+judge "what has no rows cannot be sorted" exits 2 "no rows to sort"
+"$stint" ledger --watch=1 --socket "$room/sock" >"$room/out" 2>"$room/err" &
+watch_pid=$!
+for _ in $(seq 300); do
+    [ "$(grep -c "^The bill is" "$room/out")" -lt 2 ] || break
+    sleep 0.1
+done
+kill "$watch_pid"
+wait "$watch_pid" 2>/dev/null
+judge "--watch asks again and again" [ "$(grep -c "^The bill is" "$room/out")" -ge 2 ]
+ask explain 99 -o yaml --socket "$room/sock"
+judge "the exit code of -o yaml is the verb's" is "$code" 1
 ask status surplus
 judge "a surplus argument is wrong usage" is "$code" 2
 

@@ -55,10 +55,24 @@ sim small.yaml
 judge "a run that worked exits with 0" is "$code" 0
 judge "without a terminal nothing goes to standard error" is "$(cat "$room/err")" ""
 judge "a table ends with the cheapest policy" grep -q "^Cheapest: " "$room/out"
+cp "$room/out" "$room/printed"
+sim small.yaml --html "$room/r.html" --md "$room/r.md"
+judge "a report goes to files, and nothing is printed" is "$code$(cat "$room/out" "$room/err")" 0
+judge "a page has the command, the answer, the baseline and what is not counted" \
+    is "$(grep -cE "stint sim small.yaml|<p>Cheapest: |<h2>Compared with what|<h2>Not counted" "$room/r.html")" 4
+judge "and one row for each policy" is "$(grep -c "^<tr><td>" "$room/r.html")" \
+    "$(sed '1,/^---/d; /^$/,$d' "$room/printed" | wc -l)"
+judge "so has Markdown" is "$(grep -cE "^    stint sim small.yaml|^Cheapest: |^## Compared with what|^## Not counted" "$room/r.md")" 4
+sim small.yaml --html "$room/no/such/folder"
+judge "a report that cannot be written is an error" exits 1 "No such file"
+sim small.yaml --html "$room/r2.html" -o json
+judge "a report in another format is wrong usage" exits 2 "instead of -o"
+sim none.yaml --html "$room/r3.html"
+judge "without an answer there is no report" [ "$code" = 1 -a ! -e "$room/r3.html" ]
 sim short.yaml
 judge "what is over within minutes is not told in hours" \
     grep -qF "arrive within 59.9 seconds; the last ends after 2.0 minutes." "$room/out"
-judge "nor are its jobs all the same" grep -Eq "^stint +0.60 +[0-9.]+ +0\.00[0-9]{3} " "$room/out"
+judge "nor are its jobs all the same" grep -Eq "^stint +0.59 +[0-9.]+ +0\.00[0-9]{3} " "$room/out"
 
 sim ../docs/format/scenario.example.yaml --check
 judge "the scenario of the document runs" is "$code" 0
@@ -124,7 +138,7 @@ judge "an unknown policy is wrong usage and lists what there is" exits 2 "task-p
 sim small.yaml --policy owl --base eva
 judge "a yardstick that is not run is wrong usage" exits 2 "--policy eva"
 sim small.yaml -o xml
-judge "an unknown format is wrong usage" exits 2 "table, json or csv"
+judge "an unknown format is wrong usage" exits 2 "table, wide, json, yaml or csv"
 sim small.yaml --seeds 0
 judge "no seed at all is wrong usage" exits 2 "from 1 to"
 sim --help

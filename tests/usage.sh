@@ -143,7 +143,7 @@ can_paste() {
         inside && !/^  (sudo )?stint / { print; bad = 1 }
         END { exit bad }'
 }
-for verb in sim replay commit catalogue demo repro state status top plan explain ledger doctor approve reject drain reload open report; do
+for verb in sim replay commit catalogue demo repro state status top plan explain estimate ledger doctor approve reject drain reload open report; do
     judge "$verb: its examples are not broken" can_paste "$verb"
 done
 
@@ -152,9 +152,19 @@ offers() {
     "$stint" "$1" --help | grep -A1 -- "--output=FORMAT" | grep -q "$2\$"
 }
 for verb in status top drain reload; do
-    judge "$verb: no CSV is offered, as there is none" offers "$verb" "table (default) or json"
+    judge "$verb: no CSV is offered, as there is none" offers "$verb" "table (default), json or yaml"
 done
-judge "plan: a CSV is offered" offers plan "table (default), json or csv"
+judge "plan: a CSV is offered" offers plan "wide, json, yaml or csv"
+
+# names_libraries FILE: it tells readers to install each library that the packages are built with.
+names_libraries() {
+    local library
+    for library in $(sed -n 's/.*[ ,]\([a-z0-9-]*-dev\) (.*/\1/p' ../debian/control | grep -v 'slurm\|cmocka'); do
+        grep -q "[ \\]$library\b" "$1" || grep -q "^ *$library\b" "$1" || { echo "$library is missing"; return 1; }
+    done
+}
+judge "README names every library" names_libraries ../README.md
+judge "CONTRIBUTING names every library" names_libraries ../CONTRIBUTING.md
 
 echo "1..$number"
 exit $failed

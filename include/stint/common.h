@@ -8,7 +8,7 @@
  * Failure  is a negative errno as the return value; 0 is success. Where a person will read why, the last
  *          argument takes the text; it may be NULL. A call that fails has changed nothing.
  * Structs  that the caller fills begin with their own size, so that a program that was built against an
- *          older libstint goes on working. Use the stint_..._init function of each; it clears the rest.
+ *          older libstint keeps working. Use the stint_..._init function of each; it clears the rest.
  */
 #ifndef STINT_COMMON_H
 #define STINT_COMMON_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controller.h - the loop: events in, a decision, acts out.
+ * controller.h - the loop: events in, a decision, actions out.
  *
- *     create; then, for ever: tell it the news (events.h); if stint_controller_wants_decision, or
+ *     create; then, in a loop: report events (events.h); if stint_controller_wants_decision, or
  *     stint_controller_next_wake has come, stint_controller_decide.
  *
  * Threads:    a controller belongs to one thread at a time. Controllers share nothing: each may have a thread
@@ -71,7 +71,7 @@ enum stint_instance_state {
     STINT_INSTANCE_BOOTING,   /* billed, takes no work yet */
     STINT_INSTANCE_READY,
     STINT_INSTANCE_DRAINING, /* takes no more work; goes back when it is empty */
-    STINT_INSTANCE_RETURNED, /* given back; not confirmed yet */
+    STINT_INSTANCE_RETURNED, /* returned; not confirmed yet */
 };
 
 struct stint_instance {
@@ -85,7 +85,7 @@ struct stint_instance {
 };
 
 /* Money and what happened, since the controller was created. 'bill' is boot + idle + work: for an instance
- * that lives, up to its last change; closed ones with what the billing rule adds. */
+ * that exists, up to its last change; closed ones with what the billing rule adds. */
 struct stint_totals {
     size_t size;
     int64_t bill;
@@ -160,7 +160,7 @@ STINT_API int stint_controller_add_shape(struct stint_controller *controller,
                                          const struct stint_shape *shape, uint32_t *ret,
                                          struct stint_error *reterr);
 
-/* Decide now, and begin to carry it out through the ports. 'now' is not before what it was told last. */
+/* Decide now, and begin to carry it out through the ports. 'now' is not before the last report. */
 STINT_API int stint_controller_decide(struct stint_controller *controller, int64_t now);
 
 /* Something happened since the last decision that may call for another. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - what the controller is told: by the engine that runs work, by the cloud that rents machines.
+ * events.h - what is reported to the controller: by the engine that runs work, by the cloud that rents machines.
  *
- * 'at' is when it was heard, which may be a little before what the controller was told last: late news is
- * held against the keys, counted and, where it is old, ignored. That is no failure. These functions fail with
+ * 'at' is when the event was received, which may be a little before the last report: a late event is
+ * checked against the keys, counted and, if outdated, ignored. That is not a failure. These functions fail with
  * -EINVAL, if a number is out of its range (a time below 0, an end before its beginning), and with -EBUSY,
  * if they are called from inside a port.
  */
@@ -30,7 +30,7 @@ struct stint_job {
     bool gang;           /* its tasks run together or not at all */
     bool fixed;          /* its running tasks are never moved */
     bool spread;         /* no two of its tasks on one machine */
-    uint32_t priority;   /* who has more comes first where not all can be served */
+    uint32_t priority;   /* higher values come first where not all can be served */
 };
 
 static inline void stint_job_init(struct stint_job *job)
@@ -47,7 +47,7 @@ STINT_BEGIN
  * The engine.
  */
 
-/* Also -EEXIST: a job that lives has a task of the same id; -E2BIG: more than 1,048,576 tasks in the job or
+/* Also -EEXIST: a known job has a task of the same id; -E2BIG: more than 1,048,576 tasks in the job or
  * 16,777,216 in all. In a list also a job that is known. */
 STINT_API int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
                                        const struct stint_job *job, struct stint_error *reterr);
@@ -58,20 +58,20 @@ STINT_API int stint_engine_job_arrived(struct stint_controller *controller, int6
 STINT_API int stint_engine_job_changed(struct stint_controller *controller, int64_t at,
                                        const struct stint_job *job, struct stint_error *reterr);
 
-/* The task has left its job and shall not run; if it does, the engine ends that. */
+/* The task has left its job and must not run; if it does, the engine ends it. */
 STINT_API int stint_engine_task_withdrawn(struct stint_controller *controller, int64_t at,
                                           uint64_t task);
 
-/* It shall not run now; it may come again. */
+/* It is not eligible to run now; it may become so again. */
 STINT_API int stint_engine_job_withdrawn(struct stint_controller *controller, int64_t at,
                                          uint64_t job);
 
-/* It takes work. 'capacity' is what tasks may use of it, whatever its type says, and may be told anew when it
+/* It takes work. 'capacity' is what tasks may use of it, whatever its type says, and may be reported again when it
  * changes; NULL: as before, or as its type has. */
 STINT_API int stint_engine_node_ready(struct stint_controller *controller, int64_t at,
                                       uint64_t instance, const struct stint_resources *capacity);
 
-/* It takes no work any more, though nobody asked for that. 'runs_on': what runs there goes on, and it may be
+/* It takes no work any more, without having been asked to. 'runs_on': running tasks continue, and it may be
  * ready again. */
 STINT_API int stint_engine_node_lost(struct stint_controller *controller, int64_t at,
                                      uint64_t instance, bool runs_on);
@@ -97,8 +97,8 @@ STINT_API int stint_engine_task_rate(struct stint_controller *controller, int64_
 STINT_API int stint_engine_task_stopped(struct stint_controller *controller, int64_t at,
                                         uint64_t task, uint64_t key);
 
-/* 'key' of the stop: the task may not be stopped now and goes on; it is asked again not before 'until' (0: nobody
- * knows). */
+/* 'key' of the stop: the task may not be stopped now and continues; the request is repeated not before 'until' (0:
+ * unknown). */
 STINT_API int stint_engine_task_kept(struct stint_controller *controller, int64_t at, uint64_t task,
                                      uint64_t key, int64_t until);
 
@@ -124,16 +124,16 @@ STINT_API int stint_cloud_running(struct stint_controller *controller, int64_t a
 STINT_API int stint_cloud_refused(struct stint_controller *controller, int64_t at,
                                   uint64_t instance, int64_t for_ms);
 
-/* It will be taken away, not before 'until' (0: nobody knows); 'may_stay': it is only at risk. Tasks that are
- * expected to end by then go on; the others are stopped at once. */
+/* It will be taken away, not before 'until' (0: unknown); 'may_stay': it is only at risk. Tasks that are
+ * expected to end by then continue; the others are stopped at once. */
 STINT_API int stint_cloud_notice(struct stint_controller *controller, int64_t at, uint64_t instance,
                                  bool may_stay, int64_t until);
 
-/* Given back or taken away; billed from 'billed_from' (below 0: never) to 'billed_to'. */
+/* Returned or taken away; billed from 'billed_from' (below 0: never) to 'billed_to'. */
 STINT_API int stint_cloud_gone(struct stint_controller *controller, int64_t at, uint64_t instance,
                                int64_t billed_from, int64_t billed_to);
 
-/* It is ours; 'offer' STINT_NONE: nobody knows of which; billed since 'billed_from' (below 0: not yet). Only
+/* It belongs to this cluster; 'offer' STINT_NONE: the offer is unknown; billed since 'billed_from' (below 0: not yet). Only
  * a list makes a machine known that was not rented here. */
 STINT_API int stint_cloud_found(struct stint_controller *controller, int64_t at, uint64_t instance,
                                 uint32_t offer, int64_t billed_from);

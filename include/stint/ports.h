@@ -4,20 +4,20 @@
  * machines. Both are structs of functions that the caller fills. What they answer comes back later, by the
  * functions of events.h.
  *
- * Rules for whoever implements them:
+ * Rules for implementers:
  *  1. They are called from inside stint_controller_* and stint_engine_*, stint_cloud_*, in the same thread.
- *     They must not call back: note what is asked and return; tell the answer after the outer call has
+ *     They must not call back: record the request and return; report the answer after the outer call has
  *     returned. A call that would change the controller is refused with -EBUSY.
- *  2. Each act carries a key or an id, and its answer must carry the same. Asked twice under one key, it is
- *     done once. A key is never used for anything else.
- *  3. An act may be refused, and answers may be late, lost or told twice: old ones are recognised and
+ *  2. Each action carries a key or an id, and its answer must carry the same. Requested twice under one key, it is
+ *     carried out once. A key is never used for anything else.
+ *  3. An action may be refused, and answers may be late, lost or repeated: old ones are recognised and
  *     ignored. What was lost is found by stint_controller_audit, which asks for lists.
  *  4. The key under which a machine is rented is the id of the instance ever after.
  *  5. Only 'stop' and 'forget' may end a run. An instance with anything on it is not reported as left.
  *
  * A function that is NULL is not called and nothing comes of it; a NULL 'queue' or 'place_gang' means that the
  * engine cannot.
- * Without any ports a controller is a mind that is told things and asked for plans: see plan.h.
+ * Without any ports a controller only receives reports and answers with plans: see plan.h.
  */
 #ifndef STINT_PORTS_H
 #define STINT_PORTS_H
@@ -76,12 +76,12 @@ struct stint_cloud {
     /* Give it back, whatever state it is in: stint_cloud_gone, also if it is not there (any more). */
     void (*give_back)(void *self, uint64_t instance);
 
-    /* Tell every machine that is ours: stint_cloud_found for each that is not gone, stint_cloud_gone for
+    /* Report every machine of this cluster: stint_cloud_found for each that is not gone, stint_cloud_gone for
      * those that went lately; then stint_cloud_listed. */
     void (*list)(void *self, uint64_t key);
 };
 
-/* What is told besides, as it happens; rule 1 holds here too. */
+/* Reported besides, as it happens; rule 1 holds here too. */
 struct stint_books {
     size_t size;
     void *self;

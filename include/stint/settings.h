@@ -10,16 +10,16 @@
  * |--------------------|-----------------|-----------|-------------------------------------------------|
  * | policy             | a policy's name | stint     | its options go back to their defaults           |
  * | policy.OPTION      | by the option   | by it     | of the policy that is set                       |
- * | estimates          | given, learned  | given     | * how long work runs: as told, or from the past |
+ * | estimates          | given, learned  | given     | * how long work runs: as given, or from history |
  * | default_estimate   | duration        | 1h        | * where nothing is known                        |
  * | default_rate_ppm   | 1 to 1000000    | 1000000   | * of full speed, of pairs never seen together   |
  * | first_key          | number          | 1         | * above all keys that were ever used            |
  * | refused            | duration        | 5m        | how long a refused offer is left alone          |
- * | boot_timeout       | duration        | 5m        | late machines go back; 0: never                 |
+ * | boot_timeout       | duration        | 5m        | late machines are returned; 0: never            |
  * | place_retry        | duration        | 5s        | pause after a placement that came to nothing    |
  * | starts_slowly      | true, false     | false     | few machines until one has proved good          |
- * | max_instances      | number          | 0         | that live at a time; 0: no limit                |
- * | max_price_per_hour | micro-dollars   | 0         | of all that live; 0: no limit                   |
+ * | max_instances      | number          | 0         | at a time; 0: no limit                          |
+ * | max_price_per_hour | micro-dollars   | 0         | of all machines; 0: no limit                    |
  * | rent_nothing       | true, false     | false     |                                                 |
  * | queue_ahead        | duration        | 0         | tasks so short may be queued at the engine      |
  * | queue_ahead_most   | number          | 512       | so many of them at a time                       |

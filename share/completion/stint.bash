@@ -24,8 +24,8 @@ _stint_words() {
 # The values of an option that has only some.
 _stint_values() {
     case $1:$2 in
-    *:-o | *:--output) echo table json csv ;;
-    ledger:-b | ledger:--by) echo user job type day ;;
+    *:-o | *:--output) echo table wide json yaml csv ;;
+    ledger:-b | ledger:--by) echo user job account partition qos type market day month ;;
     replay:--estimates) echo learned user exact ;;
     replay:--demand) echo requested allocated ;;
     esac

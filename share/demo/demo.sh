@@ -4,7 +4,7 @@
 # demo.sh - a small Slurm cluster on rented "machines" of this computer; 'stint demo' runs it.
 #
 # Everything lives in namespaces of its own: network, mounts, processes, host name. Nothing outside is
-# changed, nothing can be reached from outside, and when it ends, however it ends, the kernel takes all
+# changed, nothing but its page can be reached from outside, and when it ends, however it ends, the kernel takes all
 # of it away. STINT_BIN (a folder with all programs), STINT_SHARE and STINT_JOB_SUBMIT (the gate) come from 'stint demo'.
 # If STINT_DEMO_KEEP names a folder, the logs, the cloud's own bill and the ledger are left there.
 set -u
@@ -15,6 +15,7 @@ say() { printf '%s\n' "$*"; }
 stop() { # stop STATUS
     trap '' INT TERM HUP
     kill -KILL "$child" && wait "$child" 2>/dev/null
+    kill "$page" 2>/dev/null && wait "$page" 2>/dev/null
     [ ! -t 1 ] || printf '\033[?25h\033[?1049l'
     say "stint demo: stopped; nothing is left" >&2
     exit "$1"
@@ -29,10 +30,16 @@ if [ -z "${STINT_DEMO_FOLDER-}" ]; then
     setpriv --pdeathsig KILL unshare --net --mount --uts --ipc --pid --fork --kill-child=KILL \
         --propagation private --mount-proc bash "$0" "$@" &
     child=$!
+    # Out here, where a browser can reach it. The link goes to the inside, which shows it.
+    setpriv --pdeathsig KILL bash -c "until [ -S '$STINT_DEMO_FOLDER/stintd.sock' ]; do sleep 0.2; done
+        exec '$STINT' open --socket '$STINT_DEMO_FOLDER/stintd.sock' >'$STINT_DEMO_FOLDER/link' 2>/dev/null" &
+    page=$!
     trap 'stop 130' INT
     trap 'stop 143' TERM HUP
     wait "$child"
-    exit $?
+    status=$?
+    kill "$page" 2>/dev/null && wait "$page" 2>/dev/null
+    exit "$status"
 fi
 
 D=$STINT_DEMO_FOLDER
@@ -141,6 +148,16 @@ watch() {
     [ -z "$top" ] || wait "$top" 2>/dev/null
 }
 
+# The live view covers what was said before: time to follow the link.
+show_page() {
+    if wait_for 20 test -s "$D/link"; then
+        say "Its page, in a browser on this computer, while this runs: $(cat "$D/link")"
+    else
+        say "Its page, while this runs, from another terminal: sudo $STINT open --socket $STINT_SOCKET"
+    fi
+    [ ! -t 1 ] || { say "The live view follows in ten seconds." && sleep 10; }
+}
+
 # field NAME: a whole number of the daemon's status.
 field() { sed -n "s/^ *\"$1\": \(-\{0,1\}[0-9][0-9]*\),\{0,1\}\$/\1/p" "$D/status.json"; }
 
@@ -162,11 +179,11 @@ prepare
 bring_up
 say "Submitting $((JOBS + 2)) jobs with plain sbatch; Stint rents what they need."
 submit
-say "Its page, while this runs, from another terminal: sudo $STINT open --socket $STINT_SOCKET"
+show_page
 watch
 say "All jobs are done. The machines go back when the minute that each is paid for at the least is over."
 wait_for 120 all_returned || fail "machines are left"
 keep
-say "All machines are back. What it cost, by machine type and by user:"
-"$STINT" ledger --by type && say && "$STINT" ledger --by user || fail "no ledger"
+say "All machines are back. What it cost, by machine type:"
+"$STINT" ledger --by type || fail "no ledger"
 sum_up

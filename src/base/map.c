@@ -20,6 +20,13 @@ void map_done(struct map *map)
     map_init(map);
 }
 
+void map_copy(struct map *to, const struct map *from)
+{
+    *to = *from;
+    to->keys = mem_copy(from->keys, from->size, from->size, sizeof(*from->keys));
+    to->values = mem_copy(from->values, from->size, from->size, sizeof(*from->values));
+}
+
 /* The slot that holds 'key', or the free one where it belongs. */
 static uint32_t slot_of(const struct map *map, uint64_t key)
 {

@@ -26,6 +26,9 @@ struct map {
 void map_init(struct map *map);
 void map_done(struct map *map);
 
+/* 'to' is not initialised. */
+void map_copy(struct map *to, const struct map *from);
+
 /* The value of 'key', or MAP_NONE. */
 uint32_t map_get(const struct map *map, uint64_t key);
 

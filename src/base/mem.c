@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *mem_alloc(size_t count, size_t size)
 {
@@ -23,6 +24,17 @@ void *mem_resize(void *old, size_t count, size_t size)
 
     if (fresh == NULL)
         abort();
+    return fresh;
+}
+
+void *mem_copy(const void *from, size_t count, size_t room, size_t size)
+{
+    assert(count <= room);
+
+    void *fresh = mem_alloc(room, size);
+
+    if (count > 0)
+        memcpy(fresh, from, count * size);
     return fresh;
 }
 

@@ -22,6 +22,9 @@ void *mem_alloc(size_t count, size_t size);
 /* Resize to 'count' elements of 'size' bytes; what is new is not cleared. Takes NULL. */
 void *mem_resize(void *old, size_t count, size_t size);
 
+/* A copy of the first 'count' elements of 'size' bytes, with room for 'room' of them. */
+void *mem_copy(const void *from, size_t count, size_t room, size_t size);
+
 void mem_free(void *old);
 
 /* The capacity that an array of 'room' elements should grow to, to hold 'need'. */

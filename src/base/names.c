@@ -21,6 +21,15 @@ void names_done(struct names *names)
     names_init(names);
 }
 
+void names_copy(struct names *to, const struct names *from)
+{
+    *to = *from;
+    to->text = mem_copy(from->text, from->text_used, from->text_room, 1);
+    to->offset = mem_copy(from->offset, from->count, from->offset_room, sizeof(*from->offset));
+    to->chain = mem_copy(from->chain, from->count, from->chain_room, sizeof(*from->chain));
+    map_copy(&to->by_hash, &from->by_hash);
+}
+
 /* FNV-1a, 64 bit. */
 static uint64_t hash_text(const char *text, size_t length)
 {

@@ -31,6 +31,9 @@ struct names {
 void names_init(struct names *names);
 void names_done(struct names *names);
 
+/* 'to' is not initialised; every string has the same number there. */
+void names_copy(struct names *to, const struct names *from);
+
 /* The number of the string, new if it has none yet. */
 uint32_t names_add(struct names *names, const char *text, size_t length);
 

@@ -3,9 +3,9 @@
  * steady_clock.h - the time of day, made fit to wait by: it never goes back and never stands still.
  *
  * Everything the daemon waits for (a boot, the end of a lease, the next audit) is a moment of this
- * time. So when somebody sets the host's clock back, it goes on at the pace of the monotonic clock and
+ * time. So when the host's clock is set back, it continues at the pace of the monotonic clock and
  * stays ahead until the host's clock has overtaken it or the daemon is started again; else machines
- * would be paid for, and nobody would look, for as long as the clock was set back.
+ * would be paid for, unwatched, for as long as the clock was set back.
  *
  * A clock that is set forward, or a host that slept, is believed at once: all that was due meanwhile is
  * due now, in one turn. Ages are then too long by the step: machines that boot are taken for too slow

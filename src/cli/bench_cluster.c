@@ -11,6 +11,7 @@
 enum {
     SIZES = 8,
     CORES_STEPS = 6,
+    TURNS = 56,
     NAME_SIZE = 32,
     OLD_PERCENT = 10, /* of tasks that have outlived their estimates */
     GANG_PERCENT = 3, /* of jobs: about a fifth of the tasks */
@@ -55,13 +56,15 @@ static void add_type(struct catalogue *catalogue, uint32_t number, uint32_t fami
     (void)catalogue_add_offer(catalogue, NULL, &offer);
 }
 
+/* A thousand shapes differ in both; of more, each of these comes again with a little more memory. */
 static void add_shape(struct shapes *shapes, uint32_t number)
 {
     static const int64_t cores[CORES_STEPS] = { 500, 1000, 2000, 4000, 8000, 16000 };
     static const int64_t mib_per_core[] = { 1024, 3072, 6144 };
-    const int64_t turn = number / (CORES_STEPS * 3);
+    const int64_t turn = number / (CORES_STEPS * 3) % TURNS;
+    const int64_t again = number / (CORES_STEPS * 3) / TURNS;
     const int64_t cpu = cores[number % CORES_STEPS] + 10 * turn;
-    const int64_t mib = mib_per_core[number / CORES_STEPS % 3] * cpu / 1000 + 16 * turn;
+    const int64_t mib = mib_per_core[number / CORES_STEPS % 3] * cpu / 1000 + 16 * turn + again;
     const struct shape_demand demand = { .family = FAMILY_NONE, .res = { { cpu, mib, 0 } } };
     char name[NAME_SIZE];
     const struct shape_spec spec = {

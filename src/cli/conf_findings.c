@@ -137,7 +137,7 @@ static void look_at_file(const struct conf *conf, const char *key,
 static void look_at_files(const struct conf *conf, struct findings *ret)
 {
     static const char *const secret =
-        "make it readable for the user that stintd runs as, and for nobody else";
+        "make it readable by the user that stintd runs as, and by no one else";
 
     look_at_file(conf, "http.tls_certificate", daemon_check_certificate,
                  "put the certificate there", ret);

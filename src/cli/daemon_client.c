@@ -18,7 +18,7 @@ enum {
 
 static const size_t answer_max = (size_t)64 << 20;
 
-enum key { KEY_SOCKET = 0x1000, KEY_URL, KEY_TOKEN_FILE, KEY_CA_FILE };
+enum key { KEY_SOCKET = 0x1000, KEY_URL, KEY_TOKEN_FILE, KEY_CA_FILE, KEY_SORT };
 
 static const struct argp_option argp_options[] = {
     { "socket", KEY_SOCKET, "FILE", 0,
@@ -27,7 +27,9 @@ static const struct argp_option argp_options[] = {
     { "token-file", KEY_TOKEN_FILE, "FILE", 0, "With --url: what proves that you may ask", 1 },
     { "ca-file", KEY_CA_FILE, "FILE", 0,
       "With --url: the certificates to trust (default: the system's)", 1 },
-    { "output", 'o', "FORMAT", 0, "table (default), json or csv", 1 },
+    { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 1 },
+    { "sort", KEY_SORT, "COLUMN", 0,
+      "Sort the rows by this column, by its name in a CSV; -COLUMN: the largest first", 1 },
     { 0 },
 };
 
@@ -49,9 +51,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CA_FILE:
         options->ca_file = arg;
         return 0;
+    case KEY_SORT:
+        if (options->no_csv)
+            argp_error(state, "this answer has no rows to sort");
+        options->sort = arg;
+        return 0;
     case 'o':
         if (output_format_parse(arg, &options->format, &error) != 0)
             argp_error(state, "%s", error.text);
+        return 0;
+    case ARGP_KEY_ARGS:
+        argp_error(state, "'%s' is too much: only options are taken", state->argv[state->next]);
         return 0;
     case ARGP_KEY_END:
         if (options->format == OUTPUT_CSV && options->no_csv)
@@ -70,7 +80,9 @@ static char *filter_help(int key, const char *text, void *input)
     const struct daemon_options *options = input;
 
     if (key == 'o' && options != NULL && options->no_csv)
-        return strdup("table (default) or json");
+        return strdup("table (default), json or yaml");
+    if (key == KEY_SORT && options != NULL && options->no_csv)
+        return NULL;
     return text != NULL ? strdup(text) : NULL;
 }
 
@@ -174,8 +186,8 @@ static int aim(CURL *curl, const struct daemon_options *options, const char *pat
     if (options->url != NULL && !is_private(base))
         return error_set(
             reterr, -EINVAL,
-            "'%s' is neither https:// nor an address of this machine: others could read "
-            "along",
+            "'%s' is neither https://HOST:PORT nor an address of this machine: others could "
+            "read along",
             base);
     if ((size_t)snprintf(url, sizeof(url), "%.*s%s", (int)length, base, path) >= sizeof(url))
         return error_set(reterr, -EINVAL, "the address is too long");
@@ -204,7 +216,7 @@ static int way_error(CURL *curl, CURLcode code, const struct daemon_options *opt
     (void)curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_error);
     if (code == CURLE_COULDNT_CONNECT && options->url != NULL)
         return error_set(reterr, -ECONNREFUSED,
-                         "nobody answers at %s: is stintd running there, and "
+                         "nothing answers at %s: is stintd running there, and "
                          "does it listen (http.listen)?",
                          place);
     if (code == CURLE_COULDNT_CONNECT && os_error == EACCES)
@@ -215,6 +227,11 @@ static int way_error(CURL *curl, CURLcode code, const struct daemon_options *opt
     if (code == CURLE_COULDNT_CONNECT)
         return error_set(reterr, -ECONNREFUSED,
                          "no stintd listens on %s: is it running? systemctl status stintd", place);
+    if (code == CURLE_SSL_CONNECT_ERROR)
+        return error_set(reterr, -EPROTO,
+                         "no TLS at %s: is it the right port, and is http.tls_certificate set in "
+                         "its stint.conf?",
+                         place);
     if (code == CURLE_OPERATION_TIMEDOUT)
         return error_set(reterr, -ETIMEDOUT, "stintd at %s did not answer in time", place);
     if (code == CURLE_WRITE_ERROR)
@@ -257,9 +274,12 @@ static int read_answer(const struct daemon_options *options, long status,
     }
     if (status != 200) {
         const char *text = json_string_value(json_object_get(root, "error"));
-        const int rc =
-            error_set(reterr, status_error(status), "%s",
-                      text != NULL ? text : "stintd could not do it, and does not say why");
+        const int rc = error_set(
+            reterr, status_error(status), "%s%s",
+            text != NULL ? text : "stintd could not do it, and does not say why",
+            status == 401 ? ": that of --token-file is not the one of http.token_file, nor "
+                            "of http.read_token_file, in the daemon's stint.conf"
+                          : "");
 
         json_decref(root);
         return rc;

@@ -29,7 +29,8 @@ struct daemon_options {
     const char *token_file;
     const char *ca_file;
     enum output_format format;
-    bool no_csv; /* set by the verb: there are no rows */
+    const char *sort; /* a column of the table, or NULL; see report_table_sort */
+    bool no_csv;      /* set by the verb: there are no rows */
 };
 
 /* The options of the above, as the first child of a verb's own; its input is a daemon_options. A verb

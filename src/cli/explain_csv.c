@@ -214,7 +214,7 @@ static void put_candidate(struct line *line, const struct plan_candidate *candid
     put_money(line, candidate->total);
 }
 
-/* Whether both candidates were built; a policy may be told to consider one kind only. */
+/* Whether both candidates were built; a policy may be configured to consider one kind only. */
 static bool was_weighed(const struct plan *plan)
 {
     return plan->kind != PLAN_PLAIN && plan->expected_ms > 0;

@@ -31,7 +31,7 @@ struct explain_csv {
     const struct trace *trace; /* of the run: ids of its jobs */
     const char *policy;        /* label of the run */
     uint64_t seed;
-    uint64_t decision; /* so many were told of, from 1 */
+    uint64_t decision; /* counted from 1 */
 };
 
 /* The line that names the columns. */

@@ -2,6 +2,7 @@
 #include "cli/kube_plan.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "cli/operator.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
+#include "engine/kubernetes/kube_anonymise.h"
+#include "engine/kubernetes/kube_client.h"
+#include "engine/kubernetes/kube_config.h"
 #include "engine/kubernetes/kube_costing.h"
 #include "engine/kubernetes/kube_snapshot.h"
 #include "trace/catalogue_file.h"
@@ -19,25 +23,45 @@ enum option_key {
     KEY_FROM = 0x100,
     KEY_CATALOGUE,
     KEY_SPOT,
+    KEY_KUBECONFIG,
+    KEY_CONTEXT,
+    KEY_IN_CLUSTER,
+    KEY_SNAPSHOT,
+    KEY_ANONYMISE,
 };
+
+enum { LISTS = 3, FRESH_STARTS = 3 };
 
 static const struct argp_option options[] = {
     { "from", KEY_FROM, "FILE", 0,
-      "What kubectl printed of the cluster: kubectl get nodes,pods,poddisruptionbudgets -A -o json (needed)",
+      "What kubectl printed of the cluster: kubectl get nodes,pods,poddisruptionbudgets -A -o json; or a "
+      "snapshot",
+      0 },
+    { "kubeconfig", KEY_KUBECONFIG, "FILE", 0, "Ask the API server that this file names, instead",
+      0 },
+    { "context", KEY_CONTEXT, "NAME", 0, "With --kubeconfig: not the current context but this one",
+      0 },
+    { "in-cluster", KEY_IN_CLUSTER, NULL, 0,
+      "Ask the API server of the pod that this runs in, instead", 0 },
+    { "snapshot", KEY_SNAPSHOT, "FILE", 0,
+      "Save what the API server answered, to be used with --from later", 0 },
+    { "anonymise", KEY_ANONYMISE, NULL, 0,
+      "With --snapshot: leave out all but what Stint reads, and replace names and labels of the site by numbers; also of what "
+      "--from has",
       0 },
     { "catalogue", KEY_CATALOGUE, "FILE", 0,
       "What can be rented at what price (needed); `stint catalogue refresh` makes one of today",
       0 },
     { "spot", KEY_SPOT, NULL, 0,
       "Every pod may run on spot machines; by default those alone that do now", 0 },
-    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char doc[] =
     "Compare what the nodes of a Kubernetes cluster cost with what the same pods would cost on other machines, "
     "under the constraints that they have, and with the least that any choice of machines costs. Nothing is "
-    "changed, and nobody is asked: it reads what kubectl printed.\v"
+    "changed: it reads what kubectl printed, or lists nodes, pods and disruption budgets of an API server.\v"
     "Pods that cannot move (no controller, a disruption budget that allows none, a hostPath volume, an annotation "
     "against disruption, or requirements that are not understood) keep their node. Nodes whose price the "
     "catalogue does not have are left out, and counted.\n"
@@ -47,11 +71,18 @@ static const char doc[] =
     "Examples:\n"
     "  kubectl get nodes,pods,poddisruptionbudgets -A -o json >cluster.json\n"
     "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml\n"
-    "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml --spot -o json";
+    "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml --spot -o json\n"
+    "  stint plan --kubeconfig ~/.kube/config --catalogue aws-us-east-1.yaml --snapshot today.json\n"
+    "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml --snapshot to-show.json --anonymise";
 
 struct arguments {
     const char *from;
+    const char *kubeconfig;
+    const char *context;
+    const char *snapshot;
     const char *catalogue;
+    bool is_in_cluster;
+    bool is_anonymous;
     bool may_use_spot;
     enum output_format format;
 };
@@ -60,10 +91,29 @@ bool kube_plan_is_meant(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "--catalogue", 11) == 0 ||
+            strncmp(argv[i], "--kubeconfig", 12) == 0 || strcmp(argv[i], "--in-cluster") == 0 ||
             strcmp(argv[i], "--spot") == 0)
             return true;
     }
     return false;
+}
+
+static void check_whole(const struct argp_state *state, const struct arguments *arguments)
+{
+    const int sources = (arguments->from != NULL) + (arguments->kubeconfig != NULL) +
+                        (arguments->is_in_cluster ? 1 : 0);
+
+    if (sources != 1)
+        argp_error(state, "one of --from, --kubeconfig and --in-cluster is needed");
+    if (arguments->catalogue == NULL)
+        argp_error(state, "--catalogue is needed: what machines cost");
+    if (arguments->context != NULL && arguments->kubeconfig == NULL)
+        argp_error(state, "--context goes with --kubeconfig");
+    if (arguments->is_anonymous && arguments->snapshot == NULL)
+        argp_error(state, "--anonymise goes with --snapshot, the file to be written");
+    if (arguments->snapshot != NULL && arguments->from != NULL && !arguments->is_anonymous)
+        argp_error(state, "--snapshot saves what an API server answered; --from asks none, unless "
+                          "--anonymise is given");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -85,35 +135,199 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (output_format_parse(arg, &arguments->format, &error) < 0)
             argp_error(state, "%s", error.text);
         return 0;
+    case KEY_KUBECONFIG:
+        arguments->kubeconfig = arg;
+        return 0;
+    case KEY_CONTEXT:
+        arguments->context = arg;
+        return 0;
+    case KEY_IN_CLUSTER:
+        arguments->is_in_cluster = true;
+        return 0;
+    case KEY_SNAPSHOT:
+        arguments->snapshot = arg;
+        return 0;
+    case KEY_ANONYMISE:
+        arguments->is_anonymous = true;
+        return 0;
     case ARGP_KEY_END:
-        if (arguments->from == NULL || arguments->catalogue == NULL)
-            argp_error(state, "both --from and --catalogue are needed");
+        check_whole(state, arguments);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static int load(const struct arguments *arguments, struct kube_snapshot *snapshot,
-                struct catalogue *catalogue, struct error *reterr)
+static int load_catalogue(const char *path, struct catalogue *ret, struct error *reterr)
 {
     struct input_file file = { 0 };
-    int rc = input_file_read(arguments->catalogue, &file, reterr);
+    int rc = input_file_read(path, &file, reterr);
 
     if (rc < 0)
         return rc;
-    rc = catalogue_file_read(file.text, file.length, catalogue, reterr);
+    rc = catalogue_file_read(file.text, file.length, ret, reterr);
     input_file_done(&file);
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
+}
+
+/* What is read goes to the plan, and without names to a file, if there is to be one. */
+struct taking {
+    struct kube_snapshot *snapshot;
+    struct kube_anonymiser anonymiser;
+    bool is_anonymous;
+};
+
+static int on_object(void *context, const char *event, const struct kube_object *object)
+{
+    struct taking *taking = context;
+
+    (void)event;
+    if (taking->is_anonymous)
+        kube_anonymise(&taking->anonymiser, object);
+    return kube_snapshot_add(taking->snapshot, object);
+}
+
+static int not_written(const char *path, struct error *reterr)
+{
+    const int code = errno != 0 ? errno : EIO;
+
+    return error_set(reterr, -code, "%s cannot be written: %s", path, strerror(code));
+}
+
+/* The snapshot's file; NULL with 0: there is to be none. */
+static int open_copy(const char *path, FILE **ret, struct error *reterr)
+{
+    *ret = path != NULL ? fopen(path, "we") : NULL;
+    return path != NULL && *ret == NULL ? not_written(path, reterr) : 0;
+}
+
+static int close_copy(const char *path, FILE *copy, int rc, struct error *reterr)
+{
+    const bool is_bad = copy != NULL && ferror(copy) != 0;
+
+    if (copy != NULL && (fclose(copy) != 0 || is_bad) && rc == 0)
+        return not_written(path, reterr);
+    return rc;
+}
+
+static int load_file(const struct arguments *arguments, struct kube_snapshot *snapshot,
+                     struct error *reterr)
+{
+    struct taking taking = { .snapshot = snapshot, .is_anonymous = arguments->is_anonymous };
+    const struct kube_object_sink sink = { .on_object = on_object, .context = &taking };
+    struct input_file file = { 0 };
+    FILE *copy = NULL;
+    int rc = input_file_read(arguments->from, &file, reterr);
+
     if (rc < 0)
-        return error_prefix(reterr, rc, arguments->catalogue);
-    file = (struct input_file){ 0 };
-    rc = input_file_read(arguments->from, &file, reterr);
+        return rc;
+    rc = open_copy(arguments->snapshot, &copy, reterr);
+    kube_anonymiser_init(&taking.anonymiser, copy);
     if (rc == 0) {
-        rc = kube_snapshot_read(snapshot, file.text, file.length, reterr);
+        rc = kube_snapshot_read_by(snapshot, &sink, file.text, file.length, reterr);
         if (rc < 0)
             (void)error_prefix(reterr, rc, arguments->from);
-        input_file_done(&file);
+        rc = close_copy(arguments->snapshot, copy, rc, reterr);
     }
+    kube_anonymiser_done(&taking.anonymiser);
+    input_file_done(&file);
+    return rc;
+}
+
+/* All lists; -ESTALE: one became too old while it was read. */
+static int list_all(struct kube_client *client, struct taking *taking, FILE *copy,
+                    struct error *reterr)
+{
+    static const struct {
+        const char *path;
+        enum kube_kind kind;
+    } lists[LISTS] = { { "/api/v1/nodes", KUBE_NODE },
+                       { "/api/v1/pods", KUBE_POD },
+                       { "/apis/policy/v1/poddisruptionbudgets", KUBE_BUDGET } };
+    const struct kube_object_sink sink = { .on_object = on_object, .context = taking };
+
+    for (int i = 0; i < LISTS; i++) {
+        const int rc = kube_client_list(client, lists[i].path, lists[i].kind, &sink, copy, reterr);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Once; into a snapshot that is empty again. */
+static int ask_once(struct kube_client *client, const struct arguments *arguments,
+                    struct kube_snapshot *snapshot, struct error *reterr)
+{
+    struct taking taking = { .snapshot = snapshot, .is_anonymous = arguments->is_anonymous };
+    FILE *copy = NULL;
+    int rc = open_copy(arguments->snapshot, &copy, reterr);
+
+    if (rc < 0)
+        return rc;
+    kube_snapshot_done(snapshot);
+    kube_snapshot_init(snapshot);
+    kube_anonymiser_init(&taking.anonymiser, copy);
+    rc = list_all(client, &taking, arguments->is_anonymous ? NULL : copy, reterr);
+    kube_anonymiser_done(&taking.anonymiser);
+    return close_copy(arguments->snapshot, copy, rc, reterr);
+}
+
+static int ask_server(const struct kube_config *config, const struct arguments *arguments,
+                      struct kube_snapshot *snapshot, struct error *reterr)
+{
+    struct kube_client *client = NULL;
+    int rc = kube_client_create(config, &client, reterr);
+
+    for (int i = 0; rc == 0 && i < FRESH_STARTS; i++) {
+        rc = ask_once(client, arguments, snapshot, reterr);
+        if (rc != -ESTALE)
+            break;
+        rc = i + 1 < FRESH_STARTS ? 0 : rc;
+    }
+    kube_client_destroy(client);
+    if (rc == 0 && snapshot->node_count == 0)
+        rc = error_set(reterr, -ENODATA, "the cluster has no nodes");
+    if (rc == 0)
+        kube_snapshot_close(snapshot);
+    return rc;
+}
+
+static int load_server(const struct arguments *arguments, struct kube_snapshot *snapshot,
+                       struct error *reterr)
+{
+    struct kube_config config = { 0 };
+    struct input_file file = { 0 };
+    int rc;
+
+    if (arguments->is_in_cluster) {
+        rc = kube_config_in_cluster(&config, reterr);
+    } else {
+        rc = input_file_read(arguments->kubeconfig, &file, reterr);
+        if (rc == 0) {
+            rc = kube_config_read(file.text, file.length, arguments->kubeconfig, arguments->context,
+                                  &config, reterr);
+            explicit_bzero(file.text, file.length);
+            input_file_done(&file);
+            if (rc < 0)
+                (void)error_prefix(reterr, rc, arguments->kubeconfig);
+        }
+    }
+    if (rc == 0)
+        rc = ask_server(&config, arguments, snapshot, reterr);
+    kube_config_done(&config);
+    return rc;
+}
+
+static int load(const struct arguments *arguments, struct kube_snapshot *snapshot,
+                struct catalogue *catalogue, struct error *reterr)
+{
+    int rc = load_catalogue(arguments->catalogue, catalogue, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = arguments->from != NULL ? load_file(arguments, snapshot, reterr)
+                                 : load_server(arguments, snapshot, reterr);
     if (rc < 0)
         catalogue_done(catalogue);
     return rc;
@@ -254,7 +468,7 @@ static void print_not_counted(const struct kube_costing *costing)
     } lines[] = {
         { costing->unpriced_nodes, "node",
           "without a price in the catalogue, with all pods there" },
-        { costing->other_nodes, "node", "that nobody rents (control plane, virtual)" },
+        { costing->other_nodes, "node", "that is not rented (control plane, virtual)" },
         { costing->outside, "pod", "on those nodes" },
         { costing->waiting, "pod", "pending now, with a place in the plan" },
         { costing->without_request, "pod", "without requests: taken to need no room" },

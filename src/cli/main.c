@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cli/operator.h"
+#include "cli/present.h"
+#include "cli/suggest.h"
 #include "cli/verb.h"
 
 #ifndef STINT_VERSION
@@ -14,13 +16,14 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,     &verb_replay, &verb_commit, &verb_pool,    &verb_catalogue, &verb_demo,
-    &verb_repro,   &verb_bench,  &verb_state,  &verb_status,  &verb_top,       &verb_plan,
-    &verb_explain, &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,    &verb_drain,
-    &verb_reload,  &verb_open,   &verb_report,
+    &verb_sim,    &verb_replay, &verb_commit,  &verb_pool,    &verb_catalogue,
+    &verb_demo,   &verb_repro,  &verb_bench,   &verb_state,   &verb_reconcile,
+    &verb_status, &verb_top,    &verb_plan,    &verb_explain, &verb_estimate,
+    &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,  &verb_drain,
+    &verb_reload, &verb_open,   &verb_notify,  &verb_report,  &verb_report_rate,
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 9 };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 10 };
 
 static void print_help(FILE *out)
 {
@@ -33,9 +36,15 @@ static void print_help(FILE *out)
     for (int i = 0; i < VERB_COUNT; i++) {
         if (i == OFFLINE_COUNT)
             fputs("\nVerbs that ask a running stintd:\n", out);
-        fprintf(out, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
+        fprintf(out, "  %-11s %s\n", verbs[i]->name, verbs[i]->summary);
     }
     fputs(
+        "\n"
+        "Every verb that prints rows takes -o table, wide, json, yaml or csv; those that only ask stintd take\n"
+        "--watch[=SECONDS], which shows the answer again and again.\n"
+        "\n"
+        "Where an answer has rows, -o is table, wide, json, yaml or csv. Verbs that only ask stintd take\n"
+        "--watch[=SECONDS], which shows the answer again and again.\n"
         "\n"
         "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"
         "else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 public data not\n"
@@ -48,12 +57,22 @@ static void print_help(FILE *out)
         out);
 }
 
-int verb_fail(const char *verb, const struct error *error)
+static int no_such_verb(const char *word)
 {
-    fprintf(stderr, "stint %s: ", verb);
-    print_clean(stderr, error->text); /* it may hold names that users chose */
-    fputc('\n', stderr);
-    return EXIT_FAILED;
+    const char *names[VERB_COUNT];
+
+    for (int i = 0; i < VERB_COUNT; i++)
+        names[i] = verbs[i]->name;
+
+    const char *near = suggest(word, names, VERB_COUNT);
+
+    fputs("stint: there is no verb '", stderr);
+    print_clean(stderr, word);
+    fputs("'; ", stderr);
+    if (near != NULL)
+        fprintf(stderr, "did you mean '%s'? ", near);
+    fputs("`stint --help` lists them\n", stderr);
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -78,8 +97,7 @@ int main(int argc, char **argv)
         argv[2] = help; /* argp knows only -? and --help */
     for (int i = 0; i < VERB_COUNT; i++) {
         if (strcmp(argv[1], verbs[i]->name) == 0)
-            return verbs[i]->run(argc - 1, argv + 1);
+            return present(verbs[i], argc - 1, argv + 1);
     }
-    fprintf(stderr, "stint: there is no verb '%s'; `stint --help` lists them\n", argv[1]);
-    return EXIT_USAGE;
+    return no_such_verb(argv[1]);
 }

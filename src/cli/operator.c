@@ -93,6 +93,14 @@ void print_clean(FILE *out, const char *text)
     arena_done(&arena);
 }
 
+int verb_fail(const char *verb, const struct error *error)
+{
+    (void)fprintf(stderr, "stint %s: ", verb);
+    print_clean(stderr, error->text); /* it may hold names that users chose */
+    (void)fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
 static int flush(const char *verb, int rc)
 {
     if (rc == 0 && fflush(stdout) == 0 && !ferror(stdout))
@@ -116,6 +124,17 @@ int print_table(const char *verb, struct report_table *table, enum output_format
 
     report_table_destroy(table);
     return flush(verb, rc);
+}
+
+int print_sorted(const char *verb, struct report_table *table, const struct daemon_options *options)
+{
+    struct error error = { "" };
+
+    if (options->sort == NULL || report_table_sort(table, options->sort, &error) == 0)
+        return print_table(verb, table, options->format);
+    report_table_destroy(table);
+    (void)verb_fail(verb, &error);
+    return EXIT_USAGE;
 }
 
 bool operator_parse(const struct argp *argp, char *name, int argc, char **argv, void *input)

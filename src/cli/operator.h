@@ -54,6 +54,10 @@ int print_json(const char *verb, const json_t *answer);
 /* Write the table in the format that was asked for, and destroy it. Returns an exit code. */
 int print_table(const char *verb, struct report_table *table, enum output_format format);
 
+/* The same, sorted as --sort says. */
+int print_sorted(const char *verb, struct report_table *table,
+                 const struct daemon_options *options);
+
 /* Parse the command line of a verb whose parser has daemon_argp as its first child. Returns false if
  * it makes no sense. 'name' is such as "stint status"; 'input' goes to the verb's parser. */
 bool operator_parse(const struct argp *argp, char *name, int argc, char **argv, void *input);

@@ -9,6 +9,7 @@
 #include "sim/work_bound.h"
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
+#include "trace/input_text.h"
 #include "trace/jobs_csv.h"
 
 /* Steps that are spent on the bound of the work: at most a second or two, once. */
@@ -150,9 +151,13 @@ static int load_history(const struct replay_source *source, struct replay_input 
     return rc < 0 ? error_prefix(reterr, rc, source->path) : 0;
 }
 
-/* What a history does not say: how long it takes to save a task. A table of jobs says it. */
+/* What a history does not say: whether running tasks can be saved, and how long that takes. A table of jobs says it. */
 static void set_move(struct trace *trace, msec_t move_ms)
 {
+    for (uint32_t i = 0; i < trace->job_count; i++)
+        trace->jobs[i].fixed = move_ms < 0;
+    if (move_ms < 0)
+        return;
     for (uint32_t i = 0; i < trace->shapes.count; i++)
         trace->shapes.rows[i].delays.upload_ms = move_ms;
 }
@@ -207,6 +212,27 @@ static int check_jobs(const struct replay_source *source, const struct replay_in
                      source->path, input->records, reasons);
 }
 
+static int add_owned(const struct replay_source *source, struct replay_input *input,
+                     struct error *reterr)
+{
+    for (uint32_t i = 0; i < source->owned_count; i++) {
+        const struct replay_owned *of = &source->owned[i];
+        const uint32_t type = catalogue_find_type(&input->catalogue, of->type, of->length);
+
+        if (type == UINT32_MAX)
+            return error_set(reterr, -EINVAL,
+                             "%s: has no type '%s' for --owned; take one that it has",
+                             source->catalogue_path, text_excerpt(of->type, of->length).text);
+        if (of->count == 0)
+            continue;
+        input->owned[input->owned_count++] = (struct sim_owned){
+            .offer = catalogue_add_owned(&input->catalogue, type, of->per_hour),
+            .count = of->count,
+        };
+    }
+    return 0;
+}
+
 int replay_input_load(const struct replay_source *source, struct replay_input *ret,
                       struct error *reterr)
 {
@@ -217,6 +243,8 @@ int replay_input_load(const struct replay_source *source, struct replay_input *r
 
     int rc = load_catalogue(source, &input.catalogue, reterr);
 
+    if (rc == 0)
+        rc = add_owned(source, &input, reterr);
     if (rc == 0)
         rc = load_history(source, &input, reterr);
     if (rc == 0) {

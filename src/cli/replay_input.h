@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "model/catalogue.h"
+#include "sim/simulation.h"
 #include "trace/sacct.h"
 #include "trace/swf.h"
 #include "trace/trace.h"
@@ -27,6 +28,16 @@ enum replay_kind {
     REPLAY_JOBS,
 };
 
+enum { REPLAY_OWNED_MAX = 16 };
+
+/* Machines that are owned: so many of a type of the catalogue. */
+struct replay_owned {
+    const char *type;
+    size_t length; /* of its name */
+    uint32_t count;
+    money_t per_hour;
+};
+
 struct replay_source {
     enum replay_kind kind;
     const char *path;
@@ -34,7 +45,10 @@ struct replay_source {
     bool spot; /* spot offers too; they are never taken back here */
     enum sacct_demand demand;
     struct swf_options swf;
-    msec_t move_ms; /* to save a task that is to move; of no matter for a table of jobs */
+    struct replay_owned owned[REPLAY_OWNED_MAX];
+    uint32_t owned_count;
+    msec_t
+        move_ms; /* to save a task that is to move; below 0: none does. Of no matter for a table of jobs */
 };
 
 enum { REPLAY_REASONS_MAX = 8 };
@@ -48,6 +62,8 @@ struct replay_reason {
 struct replay_input {
     struct trace trace; /* with at least one job */
     struct catalogue catalogue;
+    struct sim_owned owned[REPLAY_OWNED_MAX];
+    uint32_t owned_count;
     uint32_t records; /* of jobs in the history */
     struct replay_reason left_out[REPLAY_REASONS_MAX];
     uint32_t reason_count;

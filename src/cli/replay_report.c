@@ -79,6 +79,15 @@ static void add_money(struct report_table *table, const struct replay_report *re
     report_table_add_money(table, paid && known ? report->paid - cost : MONEY_UNKNOWN);
 }
 
+static uint32_t owned_machines(const struct replay_input *input)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < input->owned_count; i++)
+        sum += input->owned[i].count;
+    return sum;
+}
+
 static void note_input(struct report_table *table, const struct replay_report *report)
 {
     const struct replay_input *input = report->input;
@@ -95,8 +104,25 @@ static void note_input(struct report_table *table, const struct replay_report *r
         report_table_note_integer(table, key, input->left_out[i].count);
     }
     report_table_note_text(table, "spot", report->source->spot ? "yes" : "no");
+    if (input->owned_count > 0)
+        report_table_note_integer(table, "owned_machines", owned_machines(input));
     report_table_note_money(table, "paid_usd", report->paid);
     report_table_note_money(table, "bound_usd", report->runs[0].result.work_bound);
+}
+
+/* What the owner of a bill knows. What the catalogue does not say has no row. */
+static void add_baseline(struct report_table *table, const struct replay_report *report,
+                         const struct replay_baseline *baseline)
+{
+    if (baseline->cost == MONEY_UNKNOWN)
+        return;
+    report_table_add_text(table, baseline->name);
+    add_money(table, report, baseline->cost);
+    add_waits(table, &baseline->waits);
+    report_table_add_integer(table, (int64_t)baseline->machines);
+    for (int i = 0; i < 2; i++)
+        report_table_add_missing(table);
+    add_share(table, report->runs[0].result.work_bound, baseline->cost);
 }
 
 static struct report_table *policy_table(const struct replay_report *report)
@@ -119,6 +145,8 @@ static struct report_table *policy_table(const struct replay_report *report)
             report_table_add_missing(table);
         add_share(table, report->runs[0].result.work_bound, report->paid);
     }
+    for (uint32_t i = 0; i < REPLAY_BASELINES; i++)
+        add_baseline(table, report, &report->baselines[i]);
     for (uint32_t i = 0; i < report->run_count; i++) {
         const struct replay_run *run = &report->runs[i];
         const struct sim_result *result = &run->result;
@@ -291,6 +319,11 @@ static void print_span(const struct replay_report *report, FILE *out)
     fprintf(out, "; machines of %s%s.\n", report->source->catalogue_path,
             report->source->spot ? ", and no spot machine is ever taken back"
                                  : ", without spot offers");
+    if (input->owned_count > 0)
+        fprintf(out, "%u owned machines are used first; under %s they are $%s of the cost.\n",
+                owned_machines(input), report->runs[0].policy->name,
+                digits_of_real((double)report->runs[0].result.owned_cost / 1e6, 2, DIGITS_GROUPED)
+                    .text);
 }
 
 static void print_left_out(const struct replay_input *input, FILE *out)
@@ -311,6 +344,35 @@ static void print_left_out(const struct replay_input *input, FILE *out)
     if (input->still_running > 0)
         fprintf(out, "%s had not ended and count with what they ran so far.\n",
                 digits_of_fixed(input->still_running, 0, 0, DIGITS_GROUPED).text);
+}
+
+/* What the answer hangs on. */
+static void print_assumptions(const struct replay_report *report, FILE *out)
+{
+    static const char *const estimates[] = {
+        [SIM_ESTIMATES_ORACLE] = "are known beforehand",
+        [SIM_ESTIMATES_USER] = "are taken to be the time limits",
+        [SIM_ESTIMATES_LEARNED] = "are judged by time limits and earlier runs",
+    };
+    const struct replay_source *source = report->source;
+
+    (void)fputs("Assumed: ", out);
+    if (source->kind == REPLAY_SWF)
+        fprintf(out, "machines of %u processors each in the log; ",
+                source->swf.processors_per_instance);
+    if (source->kind == REPLAY_JOBS)
+        (void)fputs("jobs move as their table says; ", out);
+    else if (source->move_ms < 0)
+        (void)fputs("running jobs do not move; ", out);
+    else
+        fprintf(out, "running jobs can be saved and moved, in %s s; ",
+                digits_of_fixed(source->move_ms, 3, 0, DIGITS_GROUPED).text);
+    fprintf(
+        out,
+        "runtimes %s; sharing a machine slows no job down; always-on has machines enough that no job "
+        "waits, shared without waste; power-saving gives a node back after %s s without work.\n",
+        estimates[report->estimates],
+        digits_of_fixed(report->suspend_ms, 3, 0, DIGITS_GROUPED).text);
 }
 
 static double percent(money_t part, money_t whole)
@@ -391,6 +453,7 @@ static int write_text(const struct replay_report *report, const struct report_ta
 {
     print_span(report, out);
     print_left_out(report->input, out);
+    print_assumptions(report, out);
     (void)fputc('\n', out);
 
     int rc = report_table_write(by_policy, OUTPUT_TABLE, out);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/replay_baseline.h"
 #include "cli/replay_input.h"
 #include "cli/replay_run.h"
 #include "cli/report_table.h"
@@ -26,6 +27,9 @@ struct replay_report {
     const struct replay_input *input;
     const struct replay_run *runs; /* at least one */
     uint32_t run_count;
+    const struct replay_baseline *baselines; /* REPLAY_BASELINES of them */
+    msec_t suspend_ms;                       /* of power saving */
+    enum sim_estimates estimates;
     money_t paid; /* what the invoice said; MONEY_UNKNOWN: nobody knows */
     bool
         all_users; /* table: not only those who cost most; CSV: the users instead of the policies */

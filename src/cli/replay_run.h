@@ -24,6 +24,7 @@ struct replay_rhythm {
     msec_t interval_ms; /* at every multiple; 0: when something happened */
     msec_t settle_ms;   /* with interval_ms 0: so long after it */
     enum sim_estimates estimates;
+    struct burst_rule burst; /* when to rent for what waits for owned machines */
 };
 
 struct replay_run {
@@ -34,7 +35,7 @@ struct replay_run {
     bool adds_up;            /* all work done, all machines back, all money accounted for */
 };
 
-/* Run it. What does not add up is told on standard error. To be freed by replay_run_done. */
+/* Run it. What does not add up is reported on standard error. To be freed by replay_run_done. */
 int replay_run(const struct replay_input *input, const struct replay_rhythm *rhythm,
                const struct policy *policy, struct replay_run *ret, struct error *reterr);
 

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -24,6 +26,7 @@
 
 enum {
     MONEY_DIGITS = 6, /* of a dollar in micro-dollars */
+    TEXT_LEAST = 8,   /* columns that a text keeps on a narrow terminal */
     COLUMN_GAP = 2,   /* spaces between two columns of a table */
 };
 
@@ -76,7 +79,8 @@ int output_format_parse(const char *text, enum output_format *ret, struct error 
             return 0;
         }
     }
-    return error_set(reterr, -EINVAL, "unknown output format '%s': use table, json or csv", text);
+    return error_set(reterr, -EINVAL,
+                     "unknown output format '%s': use table, wide, json, yaml or csv", text);
 }
 
 /* Building. */
@@ -233,6 +237,82 @@ void report_table_note_money(struct report_table *table, const char *key, money_
     add_note(table, column, money_cell(value));
 }
 
+/* Sorting. */
+
+struct sorting {
+    uint32_t column;
+    bool descending;
+};
+
+static int compare_cells(const struct cell *left, const struct cell *right)
+{
+    if (left->kind == CELL_TEXT)
+        return strverscmp(left->text, right->text);
+    if (left->kind == CELL_FIXED && right->kind == CELL_FIXED)
+        return (left->fixed > right->fixed) - (left->fixed < right->fixed);
+
+    const double x = left->kind == CELL_REAL ? left->real : (double)left->fixed;
+    const double y = right->kind == CELL_REAL ? right->real : (double)right->fixed;
+
+    return (x > y) - (x < y);
+}
+
+/* Rows are pointers to their first cells, in their order before. */
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct sorting *sorting = context;
+    const struct cell *a = *(struct cell *const *)left;
+    const struct cell *b = *(struct cell *const *)right;
+    const struct cell *x = &a[sorting->column];
+    const struct cell *y = &b[sorting->column];
+    int order = 0;
+
+    if ((x->kind == CELL_MISSING) != (y->kind == CELL_MISSING))
+        return x->kind == CELL_MISSING ? 1 : -1;
+    if (x->kind != CELL_MISSING)
+        order = compare_cells(x, y);
+    if (order != 0)
+        return sorting->descending ? -order : order;
+    return (a > b) - (a < b);
+}
+
+static void sort_rows(struct report_table *table, struct sorting sorting)
+{
+    const uint32_t count = table->cell_count / table->column_count;
+    struct cell **rows = mem_alloc(count + 1, sizeof(*rows));
+    struct cell *sorted = mem_alloc(table->cell_count + 1, sizeof(*sorted));
+
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = &table->cells[(size_t)i * table->column_count];
+    qsort_r(rows, count, sizeof(*rows), compare_rows, &sorting);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(&sorted[(size_t)i * table->column_count], rows[i],
+               table->column_count * sizeof(*sorted));
+    mem_free(rows);
+    mem_free(table->cells);
+    table->cells = sorted;
+    table->cell_room = table->cell_count + 1;
+}
+
+int report_table_sort(struct report_table *table, const char *key, struct error *reterr)
+{
+    const bool descending = key[0] == '-';
+    char keys[256] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        if (strcmp(table->columns[i].key, key + descending) == 0) {
+            sort_rows(table, (struct sorting){ i, descending });
+            return 0;
+        }
+        if (used < sizeof(keys))
+            used += (size_t)snprintf(keys + used, sizeof(keys) - used, "%s%s", i > 0 ? ", " : "",
+                                     table->columns[i].key);
+    }
+    return error_set(reterr, -EINVAL, "there is no column '%s' to sort by; there are %s",
+                     key + descending, keys);
+}
+
 /* Printing: numbers, as all formats need them. */
 
 static struct digits fixed_digits(const struct report_column *column, int64_t value,
@@ -342,16 +422,46 @@ static uint32_t fit_headings(const struct report_table *table, const uint32_t *c
 }
 
 /* Headings are broken no more than it takes for the whole to fit. */
-static void fit_columns(const struct report_table *table, uint32_t *widths)
+static void fit_columns(const struct report_table *table, uint32_t room_all, uint32_t *widths)
 {
     uint32_t *cell_widths = mem_alloc(table->column_count, sizeof(*cell_widths));
 
     fit_cells(table, cell_widths);
-    for (uint32_t room = REPORT_WIDTH; room > 0; room--) {
-        if (fit_headings(table, cell_widths, room, widths) <= REPORT_WIDTH)
+    for (uint32_t room = room_all; room > 0; room--) {
+        if (fit_headings(table, cell_widths, room, widths) <= room_all)
             break;
     }
     mem_free(cell_widths);
+}
+
+/* Columns of the terminal that 'out' is; 0: it is none. */
+static uint32_t terminal_width(FILE *out)
+{
+    struct winsize size = { .ws_col = 0 };
+    const int fd = fileno(out);
+
+    return fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Take from the widest texts until the whole fits, or all are narrow. */
+static void narrow_texts(const struct report_table *table, uint32_t room, uint32_t *widths)
+{
+    uint32_t total = (table->column_count - 1) * COLUMN_GAP;
+
+    for (uint32_t i = 0; i < table->column_count; i++)
+        total += widths[i];
+    for (; total > room; total--) {
+        uint32_t widest = table->column_count;
+
+        for (uint32_t i = 0; i < table->column_count; i++) {
+            if (table->columns[i].align == REPORT_ALIGN_LEFT && widths[i] > TEXT_LEAST &&
+                (widest == table->column_count || widths[i] > widths[widest]))
+                widest = i;
+        }
+        if (widest == table->column_count)
+            return;
+        widths[widest]--;
+    }
 }
 
 static void print_fill(FILE *out, char fill, uint32_t count)
@@ -369,7 +479,8 @@ struct line {
 static void print_cell(struct line *line, struct utf8_span span, uint32_t width,
                        enum report_align align)
 {
-    const uint32_t used = span_width(span);
+    const uint32_t whole = span_width(span);
+    const uint32_t used = whole < width ? whole : width;
     const uint32_t room = width > used ? width - used : 0;
 
     if (align == REPORT_ALIGN_RIGHT)
@@ -378,8 +489,12 @@ static void print_cell(struct line *line, struct utf8_span span, uint32_t width,
         print_fill(line->out, ' ', line->pending);
         line->pending = 0;
     }
+    if (whole > width)
+        span = utf8_cut(span, width > 0 ? width - 1 : 0, one_column);
     for (size_t i = 0; i < span.size; i++)
         (void)fputc(strchr("\t\n\r", span.text[i]) != NULL ? ' ' : span.text[i], line->out);
+    if (whole > width)
+        (void)fputc('~', line->out);
     if (align != REPORT_ALIGN_RIGHT)
         line->pending += room;
     line->pending += COLUMN_GAP;
@@ -439,9 +554,12 @@ static void print_rule(const struct report_table *table, const uint32_t *widths,
 
 static void print_table(const struct report_table *table, FILE *out)
 {
+    const uint32_t room = terminal_width(out);
     uint32_t *widths = mem_alloc(table->column_count, sizeof(*widths));
 
-    fit_columns(table, widths);
+    fit_columns(table, room > 0 ? room : REPORT_WIDTH, widths);
+    if (room > 0)
+        narrow_texts(table, room, widths);
     print_headings(table, widths, out);
     print_rule(table, widths, out);
     for (uint32_t row = 0; row < table->cell_count; row += table->column_count) {

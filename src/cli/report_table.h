@@ -18,7 +18,8 @@
  *     status = report_table_write(table, format, stdout);
  *
  * Table:      numbers to the right and in groups of three; "-" for what is missing; headings wrap
- *             when the whole would be wider than REPORT_WIDTH; text is never cut.
+ *             when the whole would be wider than REPORT_WIDTH. On a terminal that is narrower than the
+ *             table the widest texts are cut, and end with "~"; elsewhere text is never cut.
  * JSON:       {"name": ..., the notes, "rows": [{...}]}, keys in column order; null for missing.
  * CSV:        a line of keys, then RFC 4180 but for lines that end in a newline only; a missing
  *             cell is empty, an empty text is "". A text that a spreadsheet would take for a
@@ -91,6 +92,10 @@ void report_table_note_integer(struct report_table *table, const char *key, int6
 void report_table_note_real(struct report_table *table, const char *key, double value,
                             uint32_t digits);
 void report_table_note_money(struct report_table *table, const char *key, money_t value);
+
+/* Sort the rows by the column of that key; with '-' in front of it, the largest first. Equal rows keep their order, and
+ * what is missing comes last. -EINVAL: there is no such column. */
+int report_table_sort(struct report_table *table, const char *key, struct error *reterr);
 
 /* Print all rows, which must be whole, and flush. A negative errno when 'out' fails. */
 int report_table_write(const struct report_table *table, enum output_format format, FILE *out);

@@ -8,6 +8,7 @@
 
 #include "cli/data_dir.h"
 #include "cli/verb.h"
+#include "trace/number.h"
 
 enum { PATH_SIZE = 1024 };
 
@@ -30,6 +31,17 @@ int repro_read_data(const char *file, struct input_file *ret, struct error *rete
                          "says where to get them)",
                          path);
     return input_file_read(path, ret, reterr);
+}
+
+int repro_get_number(const struct csv *csv, const char *name, int digits, int64_t least,
+                     int64_t most, int64_t *ret, struct error *reterr)
+{
+    const struct csv_field field = csv_field(csv, csv_column(csv, name));
+
+    if (number_nearest(field.text, field.length, digits, ret) == 0 && *ret >= least && *ret <= most)
+        return 0;
+    return error_set(reterr, -EINVAL, "line %u: '%s' is no number that can be; get the data again",
+                     csv->line, name);
 }
 
 int repro_fail(int rc, const struct error *error)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cli/report_table.h"
 #include "draw/chart.h"
+#include "trace/csv.h"
 #include "trace/input_file.h"
 
 enum { REPRO_POLICIES_MAX = 16 };
@@ -25,7 +26,7 @@ struct repro_options {
     uint64_t seed;            /* of what is drawn at random */
     uint32_t seeds;           /* how many from that one on are averaged over, where they are */
     const char *interference; /* "matrix", "permuted", or a number */
-    bool improve;             /* stint searches for better places */
+    const char *vary;         /* how the trace differs, see docs/yardstick.md; NULL: not at all */
     const char *wait_price;   /* of stint, as in a scenario file; NULL: its default */
     const char *svg;          /* where to write the picture; NULL: nowhere */
     bool check;
@@ -39,6 +40,10 @@ bool repro_wants(const struct repro_options *options, const char *name);
 
 /* Read a file of the data folder. Returns 0, -ENOENT where it is not there, or another errno. */
 int repro_read_data(const char *file, struct input_file *ret, struct error *reterr);
+
+/* A column of the row that was read last as a whole number of its smallest unit, within [least, most]. */
+int repro_get_number(const struct csv *csv, const char *name, int digits, int64_t least,
+                     int64_t most, int64_t *ret, struct error *reterr);
 
 /* Print the error; the exit code that goes with it. */
 int repro_fail(int rc, const struct error *error);

@@ -105,8 +105,7 @@ static int run_all(const struct eva_world *world, const struct repro_options *op
         if (i > 0 && !repro_wants(options, expected->policy->name))
             continue;
         eva_runner_init(&runner, expected->policy);
-        if (options->improve && expected->policy == &policy_stint)
-            eva_runner_set(&runner, "improve", "300");
+        runner.on_demand_only = i == 0;
         if (options->wait_price != NULL && expected->policy == &policy_stint)
             eva_runner_set(&runner, "wait_price", options->wait_price);
         if (eva_world_run(world, &runner, options->seed, &result, &seconds, &error) != 0)
@@ -161,7 +160,15 @@ int repro_eva_table(const struct repro_options *options)
                         "and up to 1\n");
         return EXIT_USAGE;
     }
+    if (eva_variation_read(&variation, options->vary, &error) != 0) {
+        fprintf(stderr, "stint repro: --vary: %s\n", error.text);
+        return EXIT_USAGE;
+    }
 
+    if (variation.drift_days > 0 && (variation.permuted || variation.pair_rate > 0)) {
+        fprintf(stderr, "stint repro: --vary drift goes with --interference matrix\n");
+        return EXIT_USAGE;
+    }
     if (options->check && variation.pair_rate > 0) {
         fprintf(stderr, "stint repro: --check goes with --interference matrix or permuted\n");
         return EXIT_USAGE;

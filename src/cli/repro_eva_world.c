@@ -98,6 +98,14 @@ static const char *const order_a[] = { "gpt2", "a3c", "resnet18", "cyclegan", "s
 /* The workloads of which its table has groups of up to 25. */
 static const char *const in_large_groups[] = { "gcn", "a3c", "openfoam", "seq", NULL };
 
+static void drift(struct contention *contention, const struct eva_variation *variation)
+{
+    struct rng rng;
+
+    rng_init(&rng, variation->seed, 15);
+    contention_drift(contention, llround(variation->drift_days * 24) * MSEC_PER_HOUR, &rng);
+}
+
 static int read_contention(struct eva_world *world, const struct eva_variation *variation,
                            struct error *reterr)
 {
@@ -119,6 +127,8 @@ static int read_contention(struct eva_world *world, const struct eva_variation *
     contention_init_matrix(&world->contention, workloads, &matrix, UNMEASURED_RATE);
     if (variation->permuted)
         contention_permute(&world->contention, workloads, &matrix, order_a, in_large_groups);
+    else if (variation->drift_days > 0)
+        drift(&world->contention, variation);
     colocation_matrix_done(&matrix);
     return 0;
 }
@@ -213,6 +223,43 @@ static void draw_multi_task(struct trace *trace, double share, struct rng *rng)
     }
 }
 
+/* The first or the second half of the jobs; they arrive from the beginning on. */
+static void keep_half(struct trace *trace, uint32_t half)
+{
+    const uint32_t first = trace->job_count / 2;
+
+    if (half == 1 || first == 0) {
+        trace_keep_first(trace, first);
+        return;
+    }
+
+    const msec_t begin = trace->jobs[first].arrival_ms;
+
+    trace->task_total = 0;
+    for (uint32_t i = first; i < trace->job_count; i++) {
+        struct trace_job *job = &trace->jobs[i - first];
+
+        *job = trace->jobs[i];
+        job->arrival_ms -= begin;
+        trace->task_total += job->task_count;
+    }
+    trace->job_count -= first;
+}
+
+static void redraw(struct trace *trace, struct rng *rng)
+{
+    for (uint32_t i = trace->job_count; i > 1; i--) {
+        struct trace_job *a = &trace->jobs[i - 1];
+        struct trace_job *b = &trace->jobs[rng_below(rng, i)];
+        const struct trace_job kept = *a;
+
+        *a = *b;
+        *b = kept;
+        b->arrival_ms = a->arrival_ms;
+        a->arrival_ms = kept.arrival_ms;
+    }
+}
+
 static void vary(struct trace *trace, const struct eva_variation *variation)
 {
     struct rng gpus;
@@ -221,6 +268,14 @@ static void vary(struct trace *trace, const struct eva_variation *variation)
     rng_init(&gpus, variation->seed, 11);
     rng_init(&tasks, variation->seed, 12);
     trace_keep_first(trace, variation->jobs);
+    if (variation->redrawn) {
+        struct rng jobs;
+
+        rng_init(&jobs, variation->seed, 13);
+        redraw(trace, &jobs);
+    }
+    if (variation->half > 0)
+        keep_half(trace, variation->half);
     if (variation->delay_factor > 0)
         scale_delays(trace, variation->delay_factor);
     if (variation->rate_factor > 0)
@@ -236,14 +291,20 @@ int eva_world_load(struct eva_world *world, const struct eva_variation *variatio
 {
     int rc;
 
-    *world = (struct eva_world){ 0 };
+    *world = (struct eva_world){ .rate_noise_ppm = variation->rate_noise_ppm };
     catalogue_init(&world->catalogue);
     trace_init(&world->trace);
+    arena_init(&world->arena);
     rc = read_catalogue(&world->catalogue, reterr);
     if (rc == 0)
         rc = read_trace(&world->catalogue, &world->trace, reterr);
     if (rc == 0)
         rc = read_iterations(&world->trace, reterr);
+    if (rc == 0 && variation->durations != EVA_DURATIONS_OWN)
+        rc = eva_draw_durations(&world->trace, variation->durations, variation->seed, reterr);
+    world->on_demand_count = world->catalogue.offer_count;
+    if (rc == 0 && variation->spot)
+        rc = eva_add_spot(world, reterr);
     if (rc == 0) {
         vary(&world->trace, variation);
         rc = read_contention(world, variation, reterr);
@@ -258,6 +319,7 @@ void eva_world_done(struct eva_world *world)
     contention_done(&world->contention);
     trace_done(&world->trace);
     catalogue_done(&world->catalogue);
+    arena_done(&world->arena);
 }
 
 /*
@@ -313,10 +375,11 @@ static bool searches(const struct eva_runner *runner)
 int eva_world_run(const struct eva_world *world, const struct eva_runner *runner, uint64_t seed,
                   struct sim_result *ret, double *ret_seconds, struct error *reterr)
 {
+    struct catalogue catalogue = world->catalogue; /* no more than a view of it */
     struct progress progress;
     struct sim_config config = {
         .trace = &world->trace,
-        .catalogue = &world->catalogue,
+        .catalogue = &catalogue,
         .contention = &world->contention,
         .policy = runner->policy,
         .round_ms = 300 * MSEC_PER_SEC,
@@ -324,12 +387,18 @@ int eva_world_run(const struct eva_world *world, const struct eva_runner *runner
         .default_rate = UNMEASURED_RATE,
         .estimates = searches(runner) ? SIM_ESTIMATES_LEARNED : SIM_ESTIMATES_ORACLE,
         .seed = seed,
+        .faults = { .rate_noise_ppm = world->rate_noise_ppm,
+                    .market = world->market,
+                    .notice_ppm = world->market.series_count > 0 ? 1000000 : 0,
+                    .notice_ms = 120 * MSEC_PER_SEC },
         .work_bound = world->work_bound,
         .on_progress = progress_step,
         .context = &progress,
     };
     const clock_t began = clock();
 
+    if (runner->on_demand_only)
+        catalogue.offer_count = world->on_demand_count;
     for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
         config.option[i] = runner->option[i];
     progress_start(&progress, runner->label);

@@ -8,10 +8,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/progress.h"
+#include "cli/repro_spot.h"
 #include "cli/repro_stratus.h"
 #include "trace/csv.h"
 #include "trace/input_file.h"
-#include "trace/number.h"
 
 /*
  * The trace. A row is a job of equal tasks; memory is a share of the largest machine.
@@ -20,18 +20,6 @@
 enum { LARGEST_MIB = 256 * 1024, MEMORY_STEP_MIB = 64, SHARE_DIGITS = 9 };
 
 static const int64_t share_unit = 1000000000;
-
-/* A column as a whole number of its smallest unit, within [least, most]. */
-static int get_number(const struct csv *csv, const char *name, int digits, int64_t least,
-                      int64_t most, int64_t *ret, struct error *reterr)
-{
-    const struct csv_field field = csv_field(csv, csv_column(csv, name));
-
-    if (number_nearest(field.text, field.length, digits, ret) == 0 && *ret >= least && *ret <= most)
-        return 0;
-    return error_set(reterr, -EINVAL, "line %u: '%s' is no number that can be; get the data again",
-                     csv->line, name);
-}
 
 /* A shape for each amount of CPUs and memory. A checkpoint is all of the memory, at 160 Mbit/s. */
 static uint32_t add_shape(struct trace *trace, int64_t milli_cpu, int64_t mib)
@@ -57,17 +45,17 @@ static int add_job(struct trace *trace, const struct csv *csv, struct error *ret
     int64_t cpu = 0;
     int64_t share = 0;
     int64_t tasks = 0;
-    int rc = get_number(csv, "submit_time", 3, 0, LIMIT_TIME_MS, &arrival, reterr);
+    int rc = repro_get_number(csv, "submit_time", 3, 0, LIMIT_TIME_MS, &arrival, reterr);
 
     if (rc == 0)
-        rc = get_number(csv, "duration", 3, 0, LIMIT_TIME_MS, &work, reterr);
+        rc = repro_get_number(csv, "duration", 3, 0, LIMIT_TIME_MS, &work, reterr);
     if (rc == 0)
-        rc = get_number(csv, "cpu", 3, 1, 64000, &cpu, reterr);
+        rc = repro_get_number(csv, "cpu", 3, 1, 64000, &cpu, reterr);
     if (rc == 0)
-        rc = get_number(csv, "memory", SHARE_DIGITS, 0, share_unit, &share, reterr);
+        rc = repro_get_number(csv, "memory", SHARE_DIGITS, 0, share_unit, &share, reterr);
     if (rc == 0)
-        rc =
-            get_number(csv, "instances_num", 0, 1, LIMIT_TASKS - trace->task_total, &tasks, reterr);
+        rc = repro_get_number(csv, "instances_num", 0, 1, LIMIT_TASKS - trace->task_total, &tasks,
+                              reterr);
     if (rc != 0)
         return rc;
 
@@ -133,7 +121,7 @@ static const struct {
     { "m4.4xlarge", 16 }, { "m4.10xlarge", 40 }, { "m4.16xlarge", 64 },
 };
 
-enum { TYPES = sizeof(m4) / sizeof(m4[0]), ZONES = 6, MICRO_PER_CPU_HOUR = 50000 };
+enum { TYPES = sizeof(m4) / sizeof(m4[0]), MICRO_PER_CPU_HOUR = 50000 };
 
 static const int64_t window_s = 24 * (int64_t)3600;
 static const struct billing_rule to_the_millisecond = { .step_ms = 1 };
@@ -163,101 +151,13 @@ static void add_on_demand(struct catalogue *catalogue)
     }
 }
 
-struct changes {
-    struct price_change *changes;
-    uint32_t count;
-    uint32_t room;
-};
-
-/* The zone by its last letter, a to f; ZONES: another. */
-static uint32_t zone_of(struct csv_field field)
-{
-    const int last = field.length > 0 ? field.text[field.length - 1] : 0;
-
-    return last >= 'a' && last < 'a' + ZONES ? (uint32_t)(last - 'a') : (uint32_t)ZONES;
-}
-
-/* From the last change before the window on. */
-static int add_change(struct changes *of, const struct csv *csv, int64_t from, struct error *reterr)
-{
-    int64_t at = 0;
-    int64_t price = 0;
-    int rc = get_number(csv, "unix_time", 0, 0, LIMIT_TIME_MS / MSEC_PER_SEC, &at, reterr);
-
-    if (rc == 0)
-        rc = get_number(csv, "spot_price", 6, 1, 1000 * MONEY_PER_USD, &price, reterr);
-    if (rc != 0 || at > from + window_s)
-        return rc;
-
-    const msec_t since = at > from ? (at - from) * MSEC_PER_SEC : 0;
-
-    if (of->count > 0 && since < of->changes[of->count - 1].at)
-        return error_set(reterr, -EINVAL, "line %u: earlier than a line before; sort the table",
-                         csv->line);
-    if (of->count > 0 && since == of->changes[of->count - 1].at)
-        of->count--;
-    MEM_ROOM(of->changes, of->room, of->count + 1);
-    of->changes[of->count++] = (struct price_change){ since, price };
-    return 0;
-}
-
-static int read_changes(const struct input_file *file, int64_t from, struct changes *of,
-                        struct error *reterr)
-{
-    struct csv csv;
-    int rc = csv_open(&csv, file->text, file->length, reterr);
-
-    if (rc != 0)
-        return rc;
-
-    const uint32_t type_column = csv_column(&csv, "instance_type");
-    const uint32_t zone_column = csv_column(&csv, "az");
-
-    while ((rc = csv_next(&csv, reterr)) == 1) {
-        const struct csv_field type = csv_field(&csv, type_column);
-        const uint32_t zone = zone_of(csv_field(&csv, zone_column));
-
-        rc = 0;
-        for (uint32_t i = 0; i < TYPES && zone < ZONES && rc == 0; i++) {
-            if (type.length == strlen(m4[i].name) &&
-                memcmp(type.text, m4[i].name, type.length) == 0)
-                rc = add_change(&of[i * ZONES + zone], &csv, from, reterr);
-        }
-        if (rc != 0)
-            break;
-    }
-    csv_close(&csv);
-    return rc;
-}
-
 static int add_spot(struct catalogue *catalogue, int64_t from, struct error *reterr)
 {
-    static const char *const name = "spot-2024-2026/us-east-1-selected.csv.zst";
-    struct changes changes[TYPES * ZONES] = { 0 };
-    struct input_file file = { 0 };
-    int rc = repro_read_data(name, &file, reterr);
+    const struct repro_spot spot = { .from = from,
+                                     .window_s = window_s,
+                                     .billing = to_the_millisecond };
 
-    if (rc != 0)
-        return rc;
-    rc = read_changes(&file, from, changes, reterr);
-    input_file_done(&file);
-    if (rc != 0)
-        rc = error_prefix(reterr, rc, name);
-    for (uint32_t i = 0; i < TYPES * ZONES; i++) {
-        const char zone[] = { 'u', 's', '-', 'e', 'a', 's', 't', '-', '1', (char)('a' + i % ZONES),
-                              0 };
-        const struct offer offer = {
-            .type = i / ZONES,
-            .market = MARKET_SPOT,
-            .billing = to_the_millisecond,
-            .price = { changes[i].changes, changes[i].count },
-        };
-
-        if (rc == 0 && changes[i].count > 0)
-            (void)catalogue_add_offer(catalogue, zone, &offer);
-        mem_free(changes[i].changes);
-    }
-    return rc;
+    return repro_spot_add(catalogue, &spot, reterr);
 }
 
 int stratus_world_load(struct stratus_world *world, const struct stratus_setting *setting,

@@ -35,7 +35,7 @@ struct sim_runs {
 /* The first line of 'jobs'. */
 void sim_runs_jobs_header(FILE *out);
 
-/* Run one policy. What does not add up is told on standard error, and counted. */
+/* Run one policy. What does not add up is reported on standard error, and counted. */
 int sim_runs_policy(const struct sim_runs *runs, const struct scenario_policy *policy,
                     struct sim_mean *ret, struct error *reterr);
 

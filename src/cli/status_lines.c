@@ -18,7 +18,7 @@ void status_line_who(FILE *out, const json_t *status)
     print_clean(out, field_word(status, "policy"));
     (void)fprintf(out, ", up %s", span_words(now >= 0 && since >= 0 ? now - since : -1).text);
     if (!json_is_true(json_object_get(status, "ready")))
-        (void)fputs(", NOT READY: it waits for what engine and cloud tell", out);
+        (void)fputs(", NOT READY: it waits for the lists of engine and cloud", out);
     if (json_is_true(json_object_get(status, "draining")))
         (void)fputs(", DRAINING: nothing is rented", out);
     (void)fputc('\n', out);
@@ -27,13 +27,13 @@ void status_line_who(FILE *out, const json_t *status)
 void status_line_work(FILE *out, const json_t *status)
 {
     const json_t *tasks = json_object_get(status, "tasks");
+    const int64_t jobs = field_integer(json_object_get(status, "jobs"), "living", 0);
 
     (void)fprintf(out,
-                  "%" PRId64 " jobs; tasks: %" PRId64 " running, %" PRId64 " on their way, %" PRId64
-                  " waiting\n",
-                  field_integer(json_object_get(status, "jobs"), "living", 0),
-                  field_integer(tasks, "running", 0), field_integer(tasks, "bound", 0),
-                  field_integer(tasks, "waiting", 0));
+                  "%" PRId64 " job%s; tasks: %" PRId64 " running, %" PRId64
+                  " on their way, %" PRId64 " waiting\n",
+                  jobs, jobs == 1 ? "" : "s", field_integer(tasks, "running", 0),
+                  field_integer(tasks, "bound", 0), field_integer(tasks, "waiting", 0));
 }
 
 void status_line_machines(FILE *out, const json_t *status)

@@ -149,8 +149,11 @@ static void html_chart(const struct usage_report *report, FILE *out)
                                  .plot_height_px = 200,
                                  .is_embedded = true };
 
-    (void)fputs("<figure>\n", out);
+    (void)fputs("<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                "aria-label=\"Dollars per hour, by market\">\n",
+                out);
     (void)chart_write(&chart, out);
+    (void)fputs("</div>\n", out);
     chart_write_table(&chart, out);
     (void)fputs("</figure>\n", out);
     arena_done(&arena);
@@ -164,10 +167,11 @@ static void html_rows(FILE *out, const char *caption, const json_t *rows, bool w
 
     (void)fprintf(
         out,
-        "<table><caption>%s</caption><thead><tr><th scope=\"col\">name</th><th scope=\"col\" "
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table><caption>%s</caption><thead><tr><th scope=\"col\">name</th><th scope=\"col\" "
         "class=\"n\">cost</th>%s<th scope=\"col\" class=\"n\">hours</th><th scope=\"col\" "
         "class=\"n\">%s</th></tr></thead><tbody>\n",
-        caption, with_alone ? "<th scope=\"col\" class=\"n\">with a machine each</th>" : "",
+        caption, caption,
+        with_alone ? "<th scope=\"col\" class=\"n\">with a machine each</th>" : "",
         with_alone ? "tasks" : "machines");
     json_array_foreach(rows, i, row)
     {
@@ -185,7 +189,7 @@ static void html_rows(FILE *out, const char *caption, const json_t *rows, bool w
         html_count(out, NULL, field_integer(row, "count", 0));
         (void)fputs("</td></tr>\n", out);
     }
-    (void)fputs("</tbody></table>\n", out);
+    (void)fputs("</tbody></table></div>\n", out);
 }
 
 static void html_findings(const json_t *doctor, FILE *out)

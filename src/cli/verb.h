@@ -9,6 +9,8 @@
 #ifndef STINT_CLI_VERB_H
 #define STINT_CLI_VERB_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 enum exit_code {
@@ -25,6 +27,10 @@ struct verb {
     const char *name;
     const char *summary; /* one line for `stint --help` */
     int (*run)(int argc, char **argv);
+    const char *report_title; /* of --html and --md (present.h); NULL: it has none */
+    const char *baseline;     /* what that compares with what; NULL: the answer says so */
+    const char *not_counted;  /* likewise */
+    bool is_query;            /* it asks the daemon and changes nothing: --watch may repeat it */
 };
 
 extern const struct verb verb_sim;
@@ -37,19 +43,35 @@ extern const struct verb verb_demo;
 extern const struct verb verb_state;
 extern const struct verb verb_bench;
 
+/* Options of verbs with a report, for their help; present.c takes them away. */
+enum { VERB_KEY_HTML = 0x1300, VERB_KEY_MD };
+
+#define VERB_HTML_OPTION                                                                          \
+    {                                                                                             \
+        "html", VERB_KEY_HTML, "FILE", 0, "Write the answer to FILE, as a page to pass around", 0 \
+    }
+#define VERB_MD_OPTION                                          \
+    {                                                           \
+        "md", VERB_KEY_MD, "FILE", 0, "The same as Markdown", 0 \
+    }
+
 /* Those that ask the daemon. */
 extern const struct verb verb_status;
 extern const struct verb verb_top;
 extern const struct verb verb_open;
+extern const struct verb verb_reconcile;
 extern const struct verb verb_report;
+extern const struct verb verb_notify;
 extern const struct verb verb_plan;
 extern const struct verb verb_explain;
+extern const struct verb verb_estimate;
 extern const struct verb verb_ledger;
 extern const struct verb verb_doctor;
 extern const struct verb verb_approve;
 extern const struct verb verb_reject;
 extern const struct verb verb_drain;
 extern const struct verb verb_reload;
+extern const struct verb verb_report_rate;
 
 /* Print "stint VERB: text" on standard error; returns EXIT_FAILED. */
 int verb_fail(const char *verb, const struct error *error);

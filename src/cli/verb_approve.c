@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stint approve, stint reject - in the mode advise: the word that an act waits for.
+ * stint approve, stint reject - in the mode advise: the word that an action waits for.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 enum { PATH_SIZE = 64, ID_DIGITS = 19 };
 
 static const char approve_doc[] =
-    "In the mode advise, let acts happen that wait for a word. Without an ID, list them.\v"
+    "In advise mode, approve pending actions. Without an ID, list them.\v"
     "Exit codes: 0 done, 1 there is no such proposal, or the daemon cannot be asked, 2 wrong "
     "usage.\n"
     "\n"
@@ -24,7 +24,7 @@ static const char approve_doc[] =
     "  stint approve all";
 
 static const char reject_doc[] =
-    "In the mode advise, refuse acts that wait for a word; what was to be rented counts as refused by "
+    "In advise mode, reject pending actions; what was to be rented counts as refused by "
     "the cloud, and something else is looked for. Without an ID, list them.\v"
     "Exit codes: 0 done, 1 there is no such proposal, or the daemon cannot be asked, 2 wrong "
     "usage.\n"
@@ -96,7 +96,7 @@ static int list(const struct daemon_options *options, const char *verb)
     if (options->format == OUTPUT_JSON) {
         code = print_json(verb, answer);
     } else if (options->format == OUTPUT_TABLE && json_array_size(proposals) == 0) {
-        (void)puts("Nothing waits for a word.");
+        (void)puts("Nothing waits for approval.");
         code = EXIT_DONE;
     } else {
         struct report_table *table =
@@ -112,7 +112,7 @@ static int list(const struct daemon_options *options, const char *verb)
             report_table_add_money(table, field_money(proposal, "price_microdollars_per_hour"));
             report_table_add_text(table, field_text(proposal, "why"));
         }
-        code = print_table(verb, table, options->format);
+        code = print_sorted(verb, table, options);
     }
     json_decref(answer);
     return code;
@@ -178,7 +178,7 @@ static int run_reject(int argc, char **argv)
 
 const struct verb verb_approve = {
     .name = "approve",
-    .summary = "in the mode advise: let acts happen that wait for a word",
+    .summary = "in advise mode: approve pending actions",
     .run = run_approve,
 };
 

@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
       "plan: what is not done by then is skipped, in processor time (default: 60)", 0 },
     { "policy", KEY_POLICY, "NAME", 0,
       "of this policy (default: stint; plan: stint, eva and first-fit-decreasing)", 0 },
-    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -109,7 +109,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         take_number(state, arg, 10000000, &arguments->spec.tasks);
         return 0;
     case KEY_SHAPES:
-        take_number(state, arg, 100000, &arguments->spec.shapes);
+        take_number(state, arg, 1000000, &arguments->spec.shapes);
         return 0;
     case KEY_TYPES:
         take_number(state, arg, 20000, &arguments->spec.types);

@@ -76,7 +76,8 @@ static const struct argp_option options[] = {
     { "socket", KEY_SOCKET, "PATH", 0,
       "show: ask the daemon there, if no FILE is given (default: $STINT_SOCKET, " DAEMON_SOCKET ")",
       0 },
-    { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), json or csv", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), wide, json, yaml or csv",
+      0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -694,6 +695,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_catalogue = {
     .name = "catalogue",
-    .summary = "ask a cloud what can be rented, show it, or tell what has changed",
+    .summary = "ask a cloud what can be rented, show it, or show what has changed",
     .run = run,
 };

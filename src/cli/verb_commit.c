@@ -42,15 +42,17 @@ static const struct argp_option options[] = {
       "N machines of this class are promised already, with so much of the term to go, such as 200d "
       "(default: all of it). May be repeated",
       0 },
-    { "fall", KEY_FALL, "SHARE", 0, "Tell what happens if demand falls by this share (default 25%)",
+    { "fall", KEY_FALL, "SHARE", 0, "Show what happens if demand falls by this share (default 25%)",
       0 },
     { "svg", KEY_SVG, "FILE", 0, "Draw the history as it would have been paid for", 0 },
-    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_HTML_OPTION,
+    VERB_MD_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char doc[] =
-    "Tell what to commit to - reserved instances, savings plans, committed use - from the hours "
+    "Advise what to commit to - reserved instances, savings plans, committed use - from the hours "
     "in which machines were in use: how many of which class, why, what it saves, what no purchase "
     "could go below, and what is regretted if demand falls. Nothing is bought.\v"
     "The history is a CSV table with a column 'hour' (or 'time') and one or more columns with the "
@@ -421,6 +423,11 @@ static int run(int argc, char **argv)
 
 const struct verb verb_commit = {
     .name = "commit",
-    .summary = "tell what to reserve: how many, why, what it saves and what it risks",
+    .summary = "advise what to reserve: how many, why, what it saves and what it risks",
     .run = run,
+    .report_title = "What to commit to",
+    .baseline = "The same usage on demand throughout, at the prices named above.",
+    .not_counted =
+        "Taxes, prices that change, the sale of commitments that are no longer needed, and "
+        "usage that is not in the file.",
 };

@@ -19,7 +19,7 @@ enum { KEY_OFFLINE = 0x100, KEY_CLOUD };
 static const char doc[] =
     "Look for what is wrong and say what to do about it. The configuration is checked by the same "
     "reader as the daemon's, with the files that it names; if the daemon answers, it tells of machines "
-    "that nobody needs, nodes that are stuck, jobs that nothing can hold. With --cloud the cloud is asked "
+    "that nothing needs, nodes that are stuck, jobs that nothing can hold. With --cloud the cloud is asked "
     "too: whose keys are used, which rights are missing and what to add to the policy; nothing is rented.\v"
     "Exit codes: 0 nothing is wrong, or only warnings and notes; 1 it could not look; 2 wrong usage; "
     "3 there are errors.\n"
@@ -220,4 +220,5 @@ const struct verb verb_doctor = {
     .name = "doctor",
     .summary = "what is wrong with the configuration and the world, and what to do",
     .run = run,
+    .is_query = true,
 };

@@ -10,13 +10,13 @@
 enum { KEY_OFF = 0x100 };
 
 static const char drain_doc[] =
-    "Let the daemon rent nothing more and give back what is empty; what runs goes on to its end. "
+    "Make the daemon rent nothing more and return empty machines; running jobs continue to their end. "
     "Until `stint drain --off`, also if the daemon is started again.\v"
     "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.";
 
 static const char reload_doc[] =
     "Let the daemon read its configuration again, as SIGHUP does. If it has an error the old one "
-    "stays, and the error is told.\v"
+    "stays, and the error is reported.\v"
     "Exit codes: 0 done, 1 the configuration has an error, or the daemon cannot be asked, 2 wrong "
     "usage.";
 
@@ -107,7 +107,7 @@ static int run_reload(int argc, char **argv)
 
 const struct verb verb_drain = {
     .name = "drain",
-    .summary = "rent nothing more, give back what is empty",
+    .summary = "rent nothing more, return empty machines",
     .run = run_drain,
 };
 

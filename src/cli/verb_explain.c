@@ -10,10 +10,10 @@
 #include "cli/verb.h"
 
 static const char doc[] =
-    "Tell in words why a job waits or runs where it does, or why a machine was rented and is kept, "
+    "Explain in words why a job waits or runs where it does, or why a machine was rented and is kept, "
     "with the price of what was passed over.\v"
     "JOB is the engine's own name for it, such as 12, 12_3 (of an array) or 12.1 (a node of a "
-    "gang); INSTANCE is a machine's, such as st-17. Ended ones are told of as long as the books "
+    "gang); INSTANCE is a machine's, such as st-17. Ended ones are explained as long as the books "
     "know them.\n"
     "\n"
     "Exit codes: 0 done, 1 there is no such thing, or the daemon cannot be asked, 2 wrong usage.\n"
@@ -151,4 +151,5 @@ const struct verb verb_explain = {
     .name = "explain",
     .summary = "why a job waits or runs there, why a machine was rented",
     .run = run,
+    .is_query = true,
 };

@@ -1,47 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stint ledger - what was spent, by whom or on what.
+ * stint ledger - what was spent, by whom or on what. It asks the daemon, or reads its file.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/bill_export.h"
 #include "cli/operator.h"
+#include "cli/period.h"
+#include "cli/state_path.h"
 #include "cli/verb.h"
+#include "serve/ledger_json.h"
 
-enum { KEY_BY = 'b', PATH_SIZE = 64, ROWS_MAX = 10000 };
+enum {
+    KEY_BY = 'b',
+    KEY_SINCE = 0x100,
+    KEY_UNTIL,
+    KEY_APPORTION,
+    KEY_STATE,
+    KEY_FOCUS,
+    KEY_USAGE,
+    PATH_SIZE = 192,
+    ROWS_MAX = 10000,
+    MARK_SIZE = 128,
+};
 
 static const char doc[] =
-    "Tell what was spent, by user, job, machine type or day. The rows add up to the bill, to the "
-    "micro-dollar.\v"
-    "'alone' is what the ended tasks would have cost with the cheapest machine each. By user and by "
-    "job, what no task pays for is '(idle and boot)'. Days are those of UTC.\n"
+    "Show what was spent, by user, job, account, partition, QOS, machine type, market, day or month. The rows "
+    "add up to the bill, to the micro-dollar.\v"
+    "'alone' is what the ended tasks would have cost with the cheapest machine each. What no task pays for is "
+    "'(idle and boot)'; with --apportion those who paid for work pay it, in proportion to what "
+    "they paid. In a period, what a machine cost counts evenly over its time on the bill, what a task cost "
+    "evenly over the time that it occupied machines, back from its end; what that leaves open is "
+    "'(unassigned)'. Days are those of UTC.\n"
+    "\n"
+    "With --state the file is read instead of asking the daemon, which may run or not; --focus and "
+    "--usage always read the file. Of machines that are still rented it has what was booked last.\n"
     "\n"
     "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
     "\n"
     "Examples:\n"
     "  stint ledger\n"
-    "  stint ledger --by day -o csv";
+    "  stint ledger --by account --since 2026-11 --until 2026-12 --apportion\n"
+    "  stint ledger --by day -o csv --state /var/lib/stint/stint.db\n"
+    "  stint ledger --since 2026-11 --focus november.csv\n"
+    "  stint ledger --usage usage.csv && stint commit usage.csv";
 
 static const struct argp_option options[] = {
-    { "by", KEY_BY, "WHAT", 0, "user (default), job, type or day", 0 },
+    { "by", KEY_BY, "WHAT", 0,
+      "user (default), job, account, partition, qos, type, market, day or month", 0 },
+    { "since", KEY_SINCE, "WHEN", 0, "From then on: 2026-11-15, 2026-11, or 7d ago", 0 },
+    { "until", KEY_UNTIL, "WHEN", 0, "Until then, not included", 0 },
+    { "apportion", KEY_APPORTION, NULL, 0, "Boot and idle time is paid by those who paid for work",
+      0 },
+    { "config", 'c', "FILE", 0, "Where 'state' is named (default: " STATE_CONF_PATH ")", 1 },
+    { "state", KEY_STATE, "FILE", 0, "Read this file instead of asking the daemon", 1 },
+    { "focus", KEY_FOCUS, "FILE", 0,
+      "Write what machines cost as FOCUS 1.0, a row a machine and day", 1 },
+    { "usage", KEY_USAGE, "FILE", 0, "Write machines by hour and type, for stint commit", 1 },
     { 0 },
 };
 
 struct arguments {
     struct daemon_options daemon;
-    const char *by;
+    struct store_query query;
+    const char *conf;
+    const char *state;
+    const char *focus;
+    const char *usage;
 };
 
-static bool is_known(const char *by)
+static msec_t take_moment(struct argp_state *state, const char *option, const char *text)
 {
-    static const char *const words[] = { "user", "job", "type", "day" };
+    msec_t at = 0;
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(by, words[i]) == 0)
-            return true;
-    }
-    return false;
+    if (period_moment(text, period_now(), &at) < 0)
+        argp_error(state, "%s is " PERIOD_WORDS ", not '%s'", option, text);
+    return at;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -53,59 +90,85 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = &arguments->daemon;
         return 0;
     case KEY_BY:
-        if (!is_known(arg))
-            argp_error(state, "--by is user, job, type or day, not '%s'", arg);
-        arguments->by = arg;
+        arguments->query.by = store_by_find(arg);
+        if (arguments->query.by == STORE_BYS)
+            argp_error(state, "--by is %s, not '%s'", store_by_words(), arg);
+        return 0;
+    case KEY_SINCE:
+        arguments->query.period.since = take_moment(state, "--since", arg);
+        return 0;
+    case KEY_UNTIL:
+        arguments->query.period.until = take_moment(state, "--until", arg);
+        return 0;
+    case KEY_APPORTION:
+        arguments->query.is_apportioned = true;
+        return 0;
+    case 'c':
+        arguments->conf = arg;
+        return 0;
+    case KEY_STATE:
+        arguments->state = arg;
+        return 0;
+    case KEY_FOCUS:
+        arguments->focus = arg;
+        return 0;
+    case KEY_USAGE:
+        arguments->usage = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->query.period.since >= arguments->query.period.until)
+            argp_error(state, "--since must be before --until");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-enum { NAME_COLUMN, USER_COLUMN, JOB_NAME_COLUMN, FIRST_NUMBER, COLUMNS = 7 };
+/* The table. ---------------------------------------------------------------------------------- */
 
-/* What a machine's tasks would have cost alone is not known by machine type or day. */
-static bool has_alone(const char *by)
-{
-    return strcmp(by, "type") != 0 && strcmp(by, "day") != 0;
-}
+enum { NAME_COLUMN, USER_COLUMN, JOB_NAME_COLUMN, FIRST_NUMBER, COLUMNS = 8 };
 
-static void fill_columns(const char *by, struct report_column *columns)
+static void fill_columns(enum store_by by, struct report_column *columns)
 {
     static const struct report_column all[COLUMNS] = {
         [NAME_COLUMN] = { .key = "name", .heading = "name", .kind = REPORT_TEXT },
         [USER_COLUMN] = { .key = "user", .heading = "user", .kind = REPORT_TEXT },
         [JOB_NAME_COLUMN] = { .key = "job_name", .heading = "job name", .kind = REPORT_TEXT },
         { .key = "cost_usd", .heading = "cost $", .kind = REPORT_MONEY, .digits = 6 },
+        { .key = "overhead_usd", .heading = "of it idle $", .kind = REPORT_MONEY, .digits = 6 },
         { .key = "alone_usd", .heading = "alone $", .kind = REPORT_MONEY, .digits = 6 },
         { .key = "hours", .heading = "hours", .kind = REPORT_DECIMAL, .digits = 3 },
         { .key = "count", .heading = "tasks", .kind = REPORT_INTEGER },
     };
 
     memcpy(columns, all, sizeof(all));
-    columns[NAME_COLUMN].heading = by;
-    if (!has_alone(by))
+    columns[NAME_COLUMN].heading = store_by_word(by);
+    if (!store_by_payer(by))
         columns[COLUMNS - 1].heading = "machines";
 }
 
-static void add_row(struct report_table *table, const json_t *row, const char *by)
+static void add_row(struct report_table *table, const json_t *row, enum store_by by)
 {
+    const bool by_payer = store_by_payer(by);
+
     report_table_add_text(table, field_word(row, "name"));
-    if (strcmp(by, "job") == 0) {
+    if (by == STORE_BY_JOB) {
         report_table_add_text(table, field_text(row, "user"));
         report_table_add_text(table, field_text(row, "job_name"));
     }
     report_table_add_money(table, field_money(row, "cost_microdollars"));
-    report_table_add_money(table, has_alone(by) ? field_money(row, "alone_cost_microdollars")
-                                                : MONEY_UNKNOWN);
+    report_table_add_money(table,
+                           by_payer ? field_money(row, "overhead_microdollars") : MONEY_UNKNOWN);
+    report_table_add_money(table,
+                           by_payer ? field_money(row, "alone_cost_microdollars") : MONEY_UNKNOWN);
     report_table_add_real(table, (double)field_integer(row, "ms", 0) / (double)MSEC_PER_HOUR);
     report_table_add_integer(table, field_integer(row, "count", 0));
 }
 
 /* All columns, or all but those that only jobs have. */
-static struct report_table *make_table(const json_t *ledger, const char *by)
+static struct report_table *make_table(const json_t *ledger, enum store_by by)
 {
-    const bool by_job = strcmp(by, "job") == 0;
+    const bool by_job = by == STORE_BY_JOB;
     struct report_column columns[COLUMNS];
     const json_t *row;
     size_t i;
@@ -122,20 +185,129 @@ static struct report_table *make_table(const json_t *ledger, const char *by)
     return table;
 }
 
+/* In the mode shadow nothing was rented: it is what would have been. */
 static void print_total(const json_t *ledger)
 {
     const json_t *total = json_object_get(ledger, "total");
+    const char *mode = field_text(ledger, "mode");
+    const bool is_shadow = mode != NULL && strcmp(mode, "shadow") == 0;
+    const money_t bill = field_money(total, "bill_microdollars");
+    const money_t owed = field_money(total, "owed_microdollars");
 
-    (void)printf("\nThe bill is %s: %s for work, %s for machines that stood idle, %s for those "
+    (void)printf("\nThe bill %s %s: %s for work, %s for machines that stood idle, %s for those "
                  "that booted.\n",
-                 money_words(field_money(total, "bill_microdollars"), 6).text,
+                 is_shadow ? "would have been" : "is", money_words(bill, 6).text,
                  money_words(field_money(total, "work_microdollars"), 6).text,
                  money_words(field_money(total, "idle_microdollars"), 6).text,
                  money_words(field_money(total, "boot_microdollars"), 6).text);
-    (void)printf("With a machine for each of %" PRId64 " tasks that ended: %s; saved: %s.\n",
-                 field_integer(total, "tasks", 0),
-                 money_words(field_money(total, "alone_microdollars"), 6).text,
-                 money_words(field_money(total, "savings_microdollars"), 6).text);
+    if (bill == MONEY_UNKNOWN || owed == MONEY_UNKNOWN)
+        return;
+    (void)printf(
+        "With a machine for each of %" PRId64
+        " tasks that ended: %s. Without what tasks owe that still run (%s) the bill is %s; %s: %s.\n",
+        field_integer(total, "tasks", 0),
+        money_words(field_money(total, "alone_microdollars"), 6).text, money_words(owed, 6).text,
+        money_words(bill - owed, 6).text, is_shadow ? "would have been saved" : "saved",
+        money_words(field_money(total, "savings_microdollars"), 6).text);
+}
+
+/* Where it comes from. ------------------------------------------------------------------------ */
+
+static int ask_daemon(const struct arguments *arguments, json_t **ret, struct error *reterr)
+{
+    const struct store_query *query = &arguments->query;
+    char path[PATH_SIZE];
+    int used = snprintf(path, sizeof(path), "/v1/ledger?by=%s&limit=%d", store_by_word(query->by),
+                        ROWS_MAX);
+
+    if (query->is_apportioned)
+        used += snprintf(path + used, sizeof(path) - (size_t)used, "&apportion=yes");
+    if (query->period.since != INT64_MIN)
+        used += snprintf(path + used, sizeof(path) - (size_t)used, "&since=%" PRId64,
+                         query->period.since);
+    if (query->period.until != INT64_MAX)
+        (void)snprintf(path + used, sizeof(path) - (size_t)used, "&until=%" PRId64,
+                       query->period.until);
+    return daemon_get(&arguments->daemon, path, ret, reterr);
+}
+
+static int open_books(const struct arguments *arguments, struct store **ret, bool *ret_shadow,
+                      struct error *reterr)
+{
+    char path[STORE_PATH_ROOM];
+    const int rc = state_path(arguments->conf, arguments->state, path, ret_shadow, reterr);
+
+    return rc < 0 ? rc : store_open_books(path, ret, reterr);
+}
+
+static int read_file(const struct arguments *arguments, json_t **ret, struct error *reterr)
+{
+    struct store *store = NULL;
+    bool is_shadow = false;
+    const int rc = open_books(arguments, &store, &is_shadow, reterr);
+
+    if (rc < 0)
+        return rc;
+    *ret = ledger_json(store, &arguments->query, is_shadow ? "shadow" : NULL, reterr);
+    store_close(store);
+    return *ret != NULL ? 0 : -EIO;
+}
+
+/* Exports. ------------------------------------------------------------------------------------ */
+
+static int write_focus(const struct arguments *arguments, struct store *store, FILE *out,
+                       struct error *reterr)
+{
+    char cluster[MARK_SIZE];
+    char cloud[MARK_SIZE];
+    char region[MARK_SIZE];
+    char account[MARK_SIZE];
+
+    store_marked(store, MARK_CLUSTER, cluster, sizeof(cluster));
+    store_marked(store, MARK_CLOUD, cloud, sizeof(cloud));
+    store_marked(store, MARK_REGION, region, sizeof(region));
+    store_marked(store, MARK_ACCOUNT, account, sizeof(account));
+
+    const struct bill_names names = {
+        .cluster = cluster[0] != '\0' ? cluster : "stint",
+        .provider = cloud[0] != '\0' ? cloud : "unknown",
+        .region = region[0] != '\0' ? region : NULL,
+        .account = account[0] != '\0' ? account : NULL,
+    };
+
+    return bill_export_focus(store, &arguments->query.period, &names, out, reterr);
+}
+
+static int write_export(const struct arguments *arguments, struct store *store, const char *path,
+                        struct error *reterr)
+{
+    FILE *out = fopen(path, "we");
+
+    if (out == NULL)
+        return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
+
+    int rc = arguments->focus != NULL
+                 ? write_focus(arguments, store, out, reterr)
+                 : bill_export_usage(store, &arguments->query.period, out, reterr);
+    const bool failed = ferror(out) != 0;
+
+    if ((fclose(out) != 0 || failed) && rc == 0)
+        rc = error_set(reterr, -EIO, "%s: cannot be written", path);
+    return rc;
+}
+
+static int export(const struct arguments *arguments)
+{
+    const char *path = arguments->focus != NULL ? arguments->focus : arguments->usage;
+    struct error error = { "" };
+    struct store *store = NULL;
+    bool is_shadow = false;
+    int rc = open_books(arguments, &store, &is_shadow, &error);
+
+    if (rc == 0)
+        rc = write_export(arguments, store, path, &error);
+    store_close(store);
+    return rc < 0 ? verb_fail("ledger", &error) : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -145,21 +317,23 @@ static int run(int argc, char **argv)
     const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };
-    struct arguments arguments = { .by = "user" };
+    struct arguments arguments = { .query = { .period = STORE_ALWAYS, .most = ROWS_MAX } };
     struct error error = { "" };
     json_t *ledger = NULL;
-    char path[PATH_SIZE];
     int code;
 
     if (!operator_parse(&argp, name, argc, argv, &arguments))
         return EXIT_USAGE;
-    (void)snprintf(path, sizeof(path), "/v1/ledger?by=%s&limit=%d", arguments.by, ROWS_MAX);
-    if (daemon_get(&arguments.daemon, path, &ledger, &error) < 0)
+    if (arguments.focus != NULL || arguments.usage != NULL)
+        return export(&arguments);
+    if ((arguments.state != NULL || arguments.conf != NULL
+             ? read_file(&arguments, &ledger, &error)
+             : ask_daemon(&arguments, &ledger, &error)) < 0)
         return verb_fail("ledger", &error);
     if (arguments.daemon.format == OUTPUT_JSON) {
         code = print_json("ledger", ledger);
     } else {
-        code = print_table("ledger", make_table(ledger, arguments.by), arguments.daemon.format);
+        code = print_sorted("ledger", make_table(ledger, arguments.query.by), &arguments.daemon);
         if (code == EXIT_DONE && arguments.daemon.format == OUTPUT_TABLE)
             print_total(ledger);
     }
@@ -169,6 +343,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_ledger = {
     .name = "ledger",
-    .summary = "what was spent, by user, job, machine type or day",
+    .summary = "what was spent, by user, job, account, machine type, day ...",
     .run = run,
+    .is_query = true,
 };

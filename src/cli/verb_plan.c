@@ -11,8 +11,8 @@
 #include "cli/verb.h"
 
 static const char doc[] =
-    "Show the last decision that changed something: what to rent, what to put where, what to give "
-    "back, and for each why, at what price, and what was passed over at what price. Above that, what the machines "
+    "Show the last decision that changed something: what to rent, what to place where, what to return, "
+    "and for each why, at what price, and the rejected alternatives with their prices. Above that, what the machines "
     "cost now, the least that is possible for the tasks on them, and what makes the difference.\v"
     "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
     "\n"
@@ -88,7 +88,7 @@ static void add_releases(struct report_table *table, const json_t *releases)
 
     json_array_foreach(releases, i, release)
     {
-        report_table_add_text(table, "give back");
+        report_table_add_text(table, "return");
         report_table_add_text(table, field_word(release, "instance"));
         report_table_add_missing(table);
         report_table_add_missing(table);
@@ -141,7 +141,7 @@ static void print_head(const json_t *plan)
         return;
     }
     (void)printf("Decision %" PRId64 " of %s UTC: %" PRId64 " to rent, %" PRId64
-                 " to place, %" PRId64 " to give back.\n",
+                 " to place, %" PRId64 " to return.\n",
                  field_integer(plan, "decision", 0), time_words(field_integer(plan, "at", -1)).text,
                  field_integer(plan, "rent_count", 0), field_integer(plan, "place_count", 0),
                  field_integer(plan, "release_count", 0));
@@ -184,7 +184,7 @@ static int run(int argc, char **argv)
         add_rents(table, json_object_get(plan, "rents"));
         add_places(table, json_object_get(plan, "places"));
         add_releases(table, json_object_get(plan, "releases"));
-        code = print_table("plan", table, options.format);
+        code = print_sorted("plan", table, &options);
     }
     json_decref(plan);
     return code;
@@ -194,4 +194,5 @@ const struct verb verb_plan = {
     .name = "plan",
     .summary = "the last decision: what, where, why, and what was passed over",
     .run = run,
+    .is_query = true,
 };

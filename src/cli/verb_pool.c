@@ -51,12 +51,14 @@ static const struct argp_option options[] = {
       0 },
     { "svg", KEY_SVG, "FILE", 0, "Draw how often there is how much, and what other targets cost",
       0 },
-    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_HTML_OPTION,
+    VERB_MD_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char doc[] =
-    "Tell which spot machines to rent so that a capacity is there for a promised share of the time, for "
+    "Find which spot machines to rent so that a capacity is there for a promised share of the time, for "
     "the least money: the pool, its price, how often there is how much, which losses it survives, and "
     "what is not counted. Nothing is rented.\v"
     "All machines of an offer, a type in a zone, are lost together; different offers are lost "
@@ -276,6 +278,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_pool = {
     .name = "pool",
-    .summary = "tell which spot machines keep a capacity there, and what that costs",
+    .summary = "find which spot machines keep a capacity there, and what that costs",
     .run = run,
+    .report_title = "Which spot machines to rent",
 };

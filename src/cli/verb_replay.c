@@ -11,8 +11,10 @@
 #include "cli/replay_input.h"
 #include "cli/replay_report.h"
 #include "cli/replay_run.h"
+#include "cli/replay_threads.h"
 #include "cli/verb.h"
 #include "trace/number.h"
+#include "trace/owned_doc.h"
 
 enum { POLICIES_MAX = 32 };
 
@@ -29,12 +31,12 @@ static const char doc[] =
     "machines that can be rented (docs/format/catalogue.md). Nothing is sent anywhere.\n"
     "\n"
     "Jobs arrive when they did and run as long as they did; sharing a machine does not slow them "
-    "down. Runtimes are not known in advance but learned as the history goes on, unless "
+    "down. Runtimes are not known in advance but learned as the history proceeds, unless "
     "--estimates says otherwise. Spot offers are left aside unless --spot is given: nothing is "
     "ever taken back in a replay, so they look better than they are.\n"
     "\n"
-    "Some policies move running work; here, every job can be saved and goes on elsewhere, after the "
-    "time that --move says. Where jobs cannot do that, look at policies without moves.\n"
+    "Running jobs do not move, as under the daemon, unless --move says how long it takes to save one. 'always-on' is a "
+    "fixed cluster around the clock, 'reserved' the same at the catalogue's reserved prices, 'power-saving' Slurm's power saving.\n"
     "\n"
     "A wait is all time between submission and end beside the runtime: queue, boot, moves. The "
     "bound is what no plan can go below.\n"
@@ -44,6 +46,7 @@ static const char doc[] =
     "Examples:\n"
     "  stint replay --sacct examples/sacct.txt -c examples/machines.yaml\n"
     "  stint replay --sacct october.txt.gz -c machines.yaml --paid 48210.77\n"
+    "  stint replay --sacct oct.txt -c all.yaml --owned std.16=8@0.25 --burst 10m\n"
     "  stint replay --swf SDSC-DS-2004-2.1-cln.swf.gz -c machines.yaml -p eva";
 
 enum key {
@@ -54,10 +57,13 @@ enum key {
     KEY_INTERVAL,
     KEY_SETTLE,
     KEY_MOVE,
+    KEY_SUSPEND,
     KEY_ESTIMATES,
     KEY_DEMAND,
     KEY_PROCESSORS,
     KEY_SPOT,
+    KEY_OWNED,
+    KEY_BURST,
     KEY_USERS,
     KEY_CHECK,
 };
@@ -70,6 +76,14 @@ static const struct argp_option argp_options[] = {
     { NULL, 0, NULL, 0, "The machines:", 2 },
     { "catalogue", 'c', "FILE", 0, "What can be rented, as YAML or JSON", 2 },
     { "spot", KEY_SPOT, NULL, 0, "Spot offers too", 2 },
+    { "owned", KEY_OWNED, "TYPE=N[@DOLLARS]", 0,
+      "N machines of a type of the catalogue are owned: used first, never returned, for so many "
+      "dollars an hour (default 0); may be repeated",
+      2 },
+    { "burst", KEY_BURST, "WHEN", 0,
+      "Rent for jobs that wait for owned machines after so long, such as 10m, or never (default: "
+      "at once)",
+      2 },
     { NULL, 0, NULL, 0, "How to replay:", 3 },
     { "policy", 'p', "NAME", 0,
       "Replay under this policy; may be repeated (default: task-per-instance, stratus, eva, stint)",
@@ -83,7 +97,10 @@ static const struct argp_option argp_options[] = {
       "limits, exact: as they will be",
       3 },
     { "move", KEY_MOVE, "TIME", 0,
-      "With --sacct and --swf: how long it takes to save a task before it moves (default 2m)", 3 },
+      "With --sacct and --swf: running jobs may be moved, and it takes so long to save one (default: never)",
+      3 },
+    { "suspend", KEY_SUSPEND, "TIME", 0,
+      "When power saving gives an empty node back (SuspendTime; default 10m)", 3 },
     { "demand", KEY_DEMAND, "WHICH", 0,
       "With --sacct: what a job needs is what it requested (default), or what it was allocated",
       3 },
@@ -93,7 +110,9 @@ static const struct argp_option argp_options[] = {
     { "paid", KEY_PAID, "DOLLARS", 0, "What the invoice said, to compare with", 4 },
     { "users", KEY_USERS, NULL, 0,
       "All users, not only the ten who cost most; with -o csv: users instead of policies", 4 },
-    { "output", 'o', "FORMAT", 0, "table (default), json or csv", 4 },
+    { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 4 },
+    VERB_HTML_OPTION,
+    VERB_MD_OPTION,
     { "check", KEY_CHECK, NULL, 0,
       "Exit with 4 unless all work is done, no machine is left running, the ledger agrees with "
       "the bills and nothing costs less than the bound",
@@ -107,6 +126,7 @@ struct arguments {
     const struct policy *policies[POLICIES_MAX];
     uint32_t policy_count;
     money_t paid;
+    msec_t suspend_ms;
     bool all_users;
     enum output_format format;
     bool check;
@@ -223,6 +243,31 @@ static void take_processors(struct argp_state *state, const char *text)
     arguments->source.swf.processors_per_instance = (uint32_t)value;
 }
 
+/* "c7i.4xlarge=4", "c7i.4xlarge=4@0.20". */
+static void take_owned(struct argp_state *state, const char *text)
+{
+    struct replay_source *source = &((struct arguments *)state->input)->source;
+    const size_t type = strcspn(text, "=");
+    const char *number = text[type] == '=' ? text + type + 1 : "";
+    const size_t digits = strcspn(number, "@");
+    const char *price = number[digits] == '@' ? number + digits + 1 : "0";
+    uint64_t count = 0;
+    money_t per_hour = 0;
+
+    if (type == 0 || number_id(number, digits, &count) < 0 || count > OWNED_MACHINES_MAX ||
+        number_nearest(price, strlen(price), 6, &per_hour) < 0 || per_hour < 0)
+        argp_error(state,
+                   "--owned must be a type and a number of machines, with or without dollars per "
+                   "hour, such as c7i.4xlarge=4 or c7i.4xlarge=4@0.20, not '%s'",
+                   text);
+    if (source->owned_count == REPLAY_OWNED_MAX)
+        argp_error(state, "there are more than %d --owned", REPLAY_OWNED_MAX);
+    else
+        source->owned[source->owned_count++] = (struct replay_owned){
+            .type = text, .length = type, .count = (uint32_t)count, .per_hour = per_hour
+        };
+}
+
 static void check_whole(struct argp_state *state)
 {
     const struct arguments *arguments = state->input;
@@ -237,6 +282,8 @@ static void check_whole(struct argp_state *state)
         argp_error(state, "--interval or --settle: one is instead of the other");
     if (arguments->processors_given && arguments->source.kind != REPLAY_SWF)
         argp_error(state, "--instance-processors goes with --swf only");
+    if (arguments->rhythm.burst.after_ms > 0 && arguments->source.owned_count == 0)
+        argp_error(state, "--burst goes with --owned only");
     if (arguments->move_given && arguments->source.kind == REPLAY_JOBS)
         argp_error(state, "--move goes with --sacct and --swf; a table of jobs says it itself");
 }
@@ -261,12 +308,23 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
     case KEY_SPOT:
         arguments->source.spot = true;
         return 0;
+    case KEY_OWNED:
+        take_owned(state, arg);
+        return 0;
+    case KEY_BURST:
+        arguments->rhythm.burst.after_ms =
+            strcmp(arg, "never") == 0 ? MSEC_NEVER : take_duration(state, "--burst", arg, 0);
+        return 0;
     case KEY_DEMAND:
         take_demand(state, arg);
         return 0;
     case KEY_MOVE:
-        arguments->source.move_ms = take_duration(state, "--move", arg, 0);
+        arguments->source.move_ms =
+            strcmp(arg, "never") == 0 ? -1 : take_duration(state, "--move", arg, 0);
         arguments->move_given = true;
+        return 0;
+    case KEY_SUSPEND:
+        arguments->suspend_ms = take_duration(state, "--suspend", arg, 0);
         return 0;
     case KEY_PROCESSORS:
         take_processors(state, arg);
@@ -321,27 +379,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- the replay ---- */
 
-static int replay_all(const struct arguments *arguments, const struct replay_input *input,
-                      struct replay_run *runs, struct error *reterr)
-{
-    for (uint32_t i = 0; i < arguments->policy_count; i++) {
-        const int rc =
-            replay_run(input, &arguments->rhythm, arguments->policies[i], &runs[i], reterr);
-
-        if (rc < 0)
-            return error_prefix(reterr, rc, arguments->policies[i]->name);
-    }
-    return 0;
-}
-
 static int answer(const struct arguments *arguments, const struct replay_input *input,
                   const struct replay_run *runs, struct error *reterr)
 {
+    struct replay_baseline baselines[REPLAY_BASELINES];
+
+    replay_baselines(input, arguments->suspend_ms, baselines);
+
     const struct replay_report report = {
         .source = &arguments->source,
         .input = input,
         .runs = runs,
         .run_count = arguments->policy_count,
+        .baselines = baselines,
+        .suspend_ms = arguments->suspend_ms,
+        .estimates = arguments->rhythm.estimates,
         .paid = arguments->paid,
         .all_users = arguments->all_users,
         .format = arguments->format,
@@ -371,7 +423,8 @@ static int replay(const struct arguments *arguments)
 
     if (replay_input_load(&arguments->source, &input, &error) < 0)
         return verb_fail("replay", &error);
-    if (replay_all(arguments, &input, runs, &error) < 0 ||
+    if (replay_run_all(&input, &arguments->rhythm, arguments->policies, arguments->policy_count,
+                       runs, &error) < 0 ||
         answer(arguments, &input, runs, &error) < 0)
         code = verb_fail("replay", &error);
     else if (arguments->check && !all_add_up(runs, arguments->policy_count))
@@ -387,9 +440,10 @@ static int run(int argc, char **argv)
     static char name[] = "stint replay";
     const struct argp argp = { .options = argp_options, .parser = parse, .doc = doc };
     struct arguments arguments = {
-        .source = { .swf = swf_options_default(), .move_ms = 120 * MSEC_PER_SEC },
+        .source = { .swf = swf_options_default(), .move_ms = -1 },
         .rhythm = { .settle_ms = 5 * MSEC_PER_SEC, .estimates = SIM_ESTIMATES_LEARNED },
         .paid = MONEY_UNKNOWN,
+        .suspend_ms = 600 * MSEC_PER_SEC,
     };
 
     argv[0] = name;
@@ -408,4 +462,13 @@ const struct verb verb_replay = {
     .name = "replay",
     .summary = "replay your own history: what would it have cost under other policies?",
     .run = run,
+    .report_title = "What the past would have cost",
+    .baseline =
+        "The same jobs under each policy, arriving when they did and running as long as they "
+        "did. 'of first' divides a cost by that of the first policy; 'saved $' is against the "
+        "invoice that --paid names; 'as it was' is how long jobs really waited.",
+    .not_counted =
+        "Storage, network traffic, taxes, discounts granted afterwards, work of "
+        "administrators, and that jobs which share a machine may slow each other down. Spot "
+        "machines, where included, are never taken away in a replay.",
 };

@@ -30,7 +30,7 @@ static const char doc[] =
     "on Transient VMs\", SIGMETRICS'19 (TR-Kubernetes): seven rules on the authors' table of 302 offers "
     "(figures 6, 7, 14 and 17), and what is promised and comes true on other prices (figure 15)\n"
     "  sec      Niu et al., \"Building Semi-Elastic Virtual Clusters for Cost-Effective HPC Cloud Resource "
-    "Provisioning\", TPDS'16: eleven modes on 84,893 jobs of SDSC DataStar (section 8.2, figures 4 to "
+    "Provisioning\", TPDS'16: eleven modes and stint on 84,893 jobs of SDSC DataStar (section 8.2, figures 4 to "
     "8)\n"
     "  stratus  Chung, Park and Ganger, \"Stratus: cost-aware container scheduling in the public cloud\", "
     "SoCC'18: Stratus and its three rivals on 2.55 million tasks of an Alibaba cluster, as the paper's traces "
@@ -47,7 +47,7 @@ static const char doc[] =
     "  stint repro coaster --policy stint --seeds 1\n"
     "  stint repro eva\n"
     "  stint repro eva --interference permuted --policy eva -o json\n"
-    "  stint repro eva --policy stint --improve --wait-price 20\n"
+    "  stint repro eva --policy stint --wait-price 20\n"
     "  stint repro eva --figure 4 --svg figure4.svg";
 
 enum { SEEDS_MAX = 10000, WAIT_PRICE_MAX = 1000000 };
@@ -63,7 +63,7 @@ enum key {
     KEY_WORKLOAD,
     KEY_LIMIT,
     KEY_WAIT_PRICE,
-    KEY_IMPROVE
+    KEY_VARY
 };
 
 static const struct argp_option argp_options[] = {
@@ -75,10 +75,13 @@ static const struct argp_option argp_options[] = {
       "eva: matrix, as published (default); permuted, as the artifact's generator can misread it; or "
       "one throughput for every pair, such as 0.9",
       0 },
-    { "improve", KEY_IMPROVE, NULL, 0,
-      "eva: stint searches for better places, see improve in docs/format/scenario.md", 0 },
     { "wait-price", KEY_WAIT_PRICE, "PERCENT", 0,
       "eva: what an hour of waiting costs under stint, see wait_price in docs/format/scenario.md",
+      0 },
+    { "vary", KEY_VARY, "WHAT=VALUE,...", 0,
+      "eva: the trace with delays=FACTOR of moves, arrivals=FACTOR, half=1 or 2, redraw=1 (jobs in another order, by --seed), "
+      "multi-gpu=SHARE, multi-task=SHARE, noise=SHARE of the rates that tasks report, drift=DAYS in which pairs of workloads "
+      "come to run as others did, durations=alibaba2023 or philly, or spot=1 (prices and losses of spot machines)",
       0 },
     { "policy", 'p', "NAME", 0, "Only this policy or mode; may be repeated", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },
@@ -87,7 +90,7 @@ static const struct argp_option argp_options[] = {
       "all: what takes more processor time is left out (default 600)", 0 },
     { "seed", KEY_SEED, "N", 0, "Of what is drawn at random (default 1)", 0 },
     { "seeds", KEY_SEEDS, "N", 0, "coaster: the mean of so many, from --seed on (default 5)", 0 },
-    { "output", 'o', "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     { "svg", KEY_SVG, "FILE", 0, "With --figure: draw it", 0 },
     { "check", KEY_CHECK, NULL, 0, "Exit with 4 unless the table is what it should be", 0 },
     { 0 },
@@ -202,11 +205,11 @@ static void check_options(const struct argp_state *state, const struct system *s
         { options->policy_count > 0 && options->figure != 0,
           "--policy goes with the table, without --figure" },
         { options->interference != NULL && !is_eva, "--interference goes with eva" },
-        { (options->improve || options->wait_price != NULL) && !is_eva,
-          "--improve and --wait-price go with eva" },
-        { options->wait_price != NULL && !options->improve, "--wait-price goes with --improve" },
-        { options->improve && options->check,
-          "--check goes with the default options, without --improve" },
+        { options->vary != NULL && (!is_eva || options->figure != 0 || options->check),
+          "--vary goes with the table of eva, without --check" },
+        { options->wait_price != NULL && !is_eva, "--wait-price goes with eva" },
+        { options->wait_price != NULL && options->check,
+          "--check goes with the default options, without --wait-price" },
         { options->seeds > 0 && !is_coaster, "--seeds goes with coaster" },
         { options->check && options->jobs > 0,
           "--check goes with the whole trace, without --jobs" },
@@ -279,12 +282,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_LIMIT:
         options->limit_s = (uint32_t)parse_count(state, arg, UINT32_MAX);
         return 0;
-    case KEY_IMPROVE:
-        options->improve = true;
-        return 0;
     case KEY_WAIT_PRICE:
         (void)parse_count(state, arg, WAIT_PRICE_MAX);
         options->wait_price = arg;
+        return 0;
+    case KEY_VARY:
+        options->vary = arg;
         return 0;
     case KEY_SVG:
         options->svg = arg;

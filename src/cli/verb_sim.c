@@ -47,7 +47,9 @@ static const struct argp_option options[] = {
       "Run N seeds, from the first on, and report the mean of each policy and the spread of its "
       "cost",
       0 },
-    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_HTML_OPTION,
+    VERB_MD_OPTION,
     { "explain", KEY_EXPLAIN, "FILE", 0,
       "Write every decision with its reasons to FILE, as CSV; - is standard output", 0 },
     { "jobs", KEY_JOBS, "FILE", 0,
@@ -422,9 +424,9 @@ static int run_contest(struct contest *contest, struct loaded_scenario *loaded,
 
     rc = rc == 0 ? explained : rc;
 
-    const int told = close_csv(runs.jobs, arguments->jobs, rc == 0 ? reterr : NULL);
+    const int closed = close_csv(runs.jobs, arguments->jobs, rc == 0 ? reterr : NULL);
 
-    rc = rc == 0 ? told : rc;
+    rc = rc == 0 ? closed : rc;
     if (rc == 0)
         rc = print_answer(contest, arguments, loaded, runs.first_seed, reterr);
     return rc;
@@ -482,4 +484,12 @@ const struct verb verb_sim = {
     .name = "sim",
     .summary = "simulate a scenario: a trace, a catalogue, policies, faults",
     .run = run,
+    .report_title = "What each policy would cost",
+    .baseline =
+        "A simulation of the scenario: every policy gets the same jobs, machines and prices. "
+        "The first policy, or that of --base, is the baseline: 'cost norm.' is a cost divided by "
+        "that of the baseline. 'bound/cost' compares with what no plan can go below.",
+    .not_counted =
+        "Storage, network traffic, taxes, discounts granted afterwards, and whatever the "
+        "scenario does not describe.",
 };

@@ -4,6 +4,8 @@
  * not to the daemon.
  */
 #include <argp.h>
+#include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +13,10 @@
 #include <unistd.h>
 
 #include "cli/operator.h"
+#include "cli/period.h"
+#include "cli/state_path.h"
 #include "cli/verb.h"
-#include "daemon/conf.h"
 #include "store/store_care.h"
-
-#define CONF_PATH    "/etc/stint/stint.conf"
-#define DEFAULT_PATH "/var/lib/stint/stint.db"
 
 enum { KEY_STATE = 0x100 };
 
@@ -40,7 +40,7 @@ static const char doc[] =
     "  stint state restore /var/backups/stint-monday.db";
 
 static const struct argp_option options[] = {
-    { "config", 'c', "FILE", 0, "Where 'state' is named (default: " CONF_PATH ")", 0 },
+    { "config", 'c', "FILE", 0, "Where 'state' is named (default: " STATE_CONF_PATH ")", 0 },
     { "state", KEY_STATE, "FILE", 0, "The state file itself, instead of looking it up", 0 },
     { 0 },
 };
@@ -95,40 +95,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The path of the state in 'ret'. Where no configuration is, it is the usual one. */
-static int find_state(const struct arguments *arguments, char ret[STORE_PATH_ROOM],
-                      struct error *reterr)
-{
-    const char *path = arguments->conf != NULL ? arguments->conf : CONF_PATH;
-    struct conf conf = { 0 };
-
-    if (arguments->state != NULL) {
-        (void)snprintf(ret, STORE_PATH_ROOM, "%s", arguments->state);
-        return 0;
-    }
-    if (arguments->conf == NULL && access(path, F_OK) != 0) {
-        (void)snprintf(ret, STORE_PATH_ROOM, "%s", DEFAULT_PATH);
-        return 0;
-    }
-
-    const int rc = conf_load(path, &conf, reterr);
-
-    if (rc < 0)
-        return rc;
-    (void)snprintf(ret, STORE_PATH_ROOM, "%s%s", conf.state,
-                   conf.mode == CONF_SHADOW ? ".shadow" : "");
-    conf_done(&conf);
-    return 0;
-}
-
-static msec_t time_of_day(void)
-{
-    struct timespec now = { 0 };
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (msec_t)now.tv_sec * MSEC_PER_SEC + now.tv_nsec / 1000000;
-}
-
 static void print_report(const char *path, const struct store_report *report)
 {
     print_clean(stdout, path);
@@ -150,12 +116,23 @@ static void print_report(const char *path, const struct store_report *report)
                  report->living, report->open_intents, report->next_key);
 }
 
+static bool is_there(const char *path, struct error *reterr)
+{
+    assert(path != NULL);
+    if (access(path, F_OK) == 0)
+        return true;
+    (void)error_set(reterr, -errno,
+                    "%s: %s. -c names the stint.conf of your daemon, --state the state file itself",
+                    path, strerror(errno));
+    return false;
+}
+
 static int check(const char *path)
 {
     struct store_report report;
     struct error error = { "" };
 
-    if (store_check(path, &report, &error) < 0)
+    if (!is_there(path, &error) || store_check(path, &report, &error) < 0)
         return verb_fail("state", &error);
     print_report(path, &report);
     return EXIT_DONE;
@@ -165,7 +142,7 @@ static int backup(const char *path, const char *to)
 {
     struct error error = { "" };
 
-    if (store_backup(path, to, &error) < 0)
+    if (!is_there(path, &error) || store_backup(path, to, &error) < 0)
         return verb_fail("state", &error);
     return check(to);
 }
@@ -175,12 +152,13 @@ static int restore(const char *path, const char *from)
     struct store_restored restored;
     struct error error = { "" };
 
-    if (store_restore(path, from, time_of_day(), &restored, &error) < 0)
+    if (store_restore(path, from, period_now(), &restored, &error) < 0)
         return verb_fail("state", &error);
     print_report(from, &restored.report);
     (void)fputs("restored   to ", stdout);
     print_clean(stdout, path);
-    (void)printf("; keys go on with %" PRIu64 ", so that none is used twice\n", restored.first_key);
+    (void)printf("; keys continue with %" PRIu64 ", so that none is used twice\n",
+                 restored.first_key);
     if (restored.replaced[0] != '\0') {
         (void)fputs("replaced   what was there is now ", stdout);
         print_clean(stdout, restored.replaced);
@@ -199,12 +177,13 @@ static int run(int argc, char **argv)
     struct arguments arguments = { 0 };
     struct error error = { "" };
     char path[STORE_PATH_ROOM];
+    bool is_shadow = false;
 
     if (!operator_parse(&argp, name, argc, argv, &arguments))
         return EXIT_USAGE;
     if (strcmp(arguments.word, "check") == 0 && arguments.file != NULL)
         return check(arguments.file);
-    if (find_state(&arguments, path, &error) < 0)
+    if (state_path(arguments.conf, arguments.state, path, &is_shadow, &error) < 0)
         return verb_fail("state", &error);
     if (strcmp(arguments.word, "check") == 0)
         return check(path);

@@ -10,7 +10,7 @@
 #include "cli/verb.h"
 
 static const char doc[] =
-    "Tell how the daemon is: its links, what runs and what waits, what it costs and saves.\v"
+    "Show the state of the daemon: its links, what runs and what waits, what it costs and saves.\v"
     "In the mode shadow all money is a forecast: nothing was rented.\n"
     "\n"
     "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
@@ -58,17 +58,51 @@ static void print_budgets(const json_t *status)
     }
 }
 
+/* "; $1.00 of $2.00 of the day spent", if that is limited. */
+static void print_owner_budget(const json_t *owner, const char *period)
+{
+    const json_t *budget = json_object_get(owner, period);
+
+    if (budget != NULL)
+        (void)printf("; %s of %s of the %s spent",
+                     money_words(field_money(budget, "spent_microdollars"), 2).text,
+                     money_words(field_money(budget, "microdollars"), 2).text, period);
+}
+
+/* Limits of accounts, users, partitions and QOS. */
+static void print_owners(const json_t *status)
+{
+    size_t index;
+    json_t *owner;
+
+    json_array_foreach(json_object_get(status, "limits_for"), index, owner)
+    {
+        const int64_t most = field_integer(owner, "max_instances", 0);
+
+        (void)fputs("limit      ", stdout);
+        print_clean(stdout, field_text(owner, "owner"));
+        (void)printf(": %lld", (long long)field_integer(owner, "instances", 0));
+        if (most > 0)
+            (void)printf(" of %lld", (long long)most);
+        (void)fputs(" machines", stdout);
+        print_owner_budget(owner, "day");
+        print_owner_budget(owner, "month");
+        (void)fputc('\n', stdout);
+    }
+}
+
 static void print_counts(const json_t *status)
 {
     const json_t *failures = json_object_get(status, "launch_failures");
     const json_t *evictions = json_object_get(status, "evictions");
     const json_t *audit = json_object_get(status, "audit");
     const int64_t findings = field_integer(status, "findings", 0);
+    const int64_t launches = field_integer(status, "launches", 0);
     const int64_t proposals = field_integer(status, "proposals", 0);
 
-    (void)printf("rented     %" PRId64 " machines so far; %" PRId64 " refused, %" PRId64
+    (void)printf("rented     %" PRId64 " machine%s so far; %" PRId64 " refused, %" PRId64
                  " never booted, %" PRId64 " vanished\n",
-                 field_integer(status, "launches", 0), field_integer(failures, "refused", 0),
+                 launches, launches == 1 ? "" : "s", field_integer(failures, "refused", 0),
                  field_integer(failures, "boot_timeout", 0),
                  field_integer(failures, "vanished", 0));
     (void)printf("evictions  %" PRId64 " runs with notice, %" PRId64 " without, %" PRId64
@@ -86,7 +120,7 @@ static void print_counts(const json_t *status)
     (void)printf("; machines adopted: %" PRId64 ", acts under way: %" PRId64 "\n",
                  field_integer(audit, "adopted", 0), field_integer(status, "open_intents", 0));
     if (proposals > 0)
-        (void)printf("proposals  %" PRId64 " wait for a word: stint approve\n", proposals);
+        (void)printf("proposals  %" PRId64 " wait for approval: stint approve\n", proposals);
     if (findings > 0)
         (void)printf("findings   %" PRId64 ": stint doctor\n", findings);
 }
@@ -119,6 +153,7 @@ static int run(int argc, char **argv)
         (void)fputs("bill       ", stdout);
         status_line_money(stdout, status);
         print_budgets(status);
+        print_owners(status);
         print_counts(status);
     }
     json_decref(status);
@@ -129,4 +164,5 @@ const struct verb verb_status = {
     .name = "status",
     .summary = "how the daemon is: what runs, what waits, what it costs",
     .run = run,
+    .is_query = true,
 };

@@ -10,7 +10,7 @@
  * 'settings' is what 'read' has made of the map 'cloud' of a configuration, 'self' what 'create' has
  * made. All functions are there unless it says otherwise.
  *
- * Promises:  events are told from lines, ticks or the loop, never from within an act.
+ * Promises:  events are reported from lines, ticks or the loop, never from within an action.
  */
 #ifndef STINT_CLOUD_CLOUD_ADAPTER_H
 #define STINT_CLOUD_CLOUD_ADAPTER_H
@@ -105,8 +105,10 @@ struct cloud_adapter {
     /* After so long, what no list has shown is not there; 0: a list is the truth. */
     msec_t (*settle_ms)(const void *settings);
 
-    /* That a machine is taken away is told so long before; 0: it may happen at any time. */
+    /* That a machine is taken away is announced so long before, in so many cases of a million, before anything is learned of
+     * that; 0: it may happen at any time. */
     msec_t notice_ms;
+    uint32_t notice_ppm;
 
     /* Life. */
     int (*create)(const struct cloud_config *config, void **ret, struct error *reterr);
@@ -120,13 +122,13 @@ struct cloud_adapter {
     const char *(*fault)(const void *self); /* what is wrong, in words; NULL: nothing */
 
     /* Back-offs of offers that were refused; all NULL if there are none. What became of a machine that
-     * an earlier life asked for, in order of 'at', before anything else; how far back to look; and
+     * a previous run asked for, in order of 'at', before anything else; how far back to look; and
      * whether an offer is in back-off now. */
     void (*recall)(void *self, uint32_t offer, msec_t asked_at, msec_t at, bool was_refused);
     msec_t (*memory)(const void *self);
     bool (*refusal)(const void *self, uint32_t offer, msec_t now, struct cloud_refusal *ret);
 
-    /* Why machines that were given back are still there, as half a sentence; returns its length, 0:
+    /* Why machines that were returned are still there, as half a sentence; returns its length, 0:
      * nothing is known against it. May be NULL. */
     int (*return_fault)(const void *self, char *buf, size_t size);
 

@@ -43,7 +43,7 @@ void controller_destroy(struct controller *controller)
 }
 
 /*
- * What it is told.
+ * What it is notified of.
  */
 
 void controller_tell_time(struct controller *controller, msec_t now)
@@ -78,6 +78,19 @@ void controller_remember_return(struct controller *controller, uint64_t instance
     (void)reconcile(&controller->reconciler);
 }
 
+void controller_own(struct controller *controller, uint64_t instance, uint32_t offer, msec_t since,
+                    bool catches_up)
+{
+    hear_own(&controller->hear, instance, offer, since, catches_up);
+    (void)reconcile(&controller->reconciler);
+}
+
+void controller_disown(struct controller *controller, uint64_t instance, msec_t at)
+{
+    hear_disown(&controller->hear, instance, state_advance(&controller->state, at));
+    (void)reconcile(&controller->reconciler);
+}
+
 void controller_tune(struct controller *controller, const struct controller_config *config)
 {
     struct controller_config *mine = &controller->state.config;
@@ -89,10 +102,12 @@ void controller_tune(struct controller *controller, const struct controller_conf
     mine->max_instances = config->max_instances;
     mine->max_price_per_hour = config->max_price_per_hour;
     mine->rent_nothing = config->rent_nothing;
+    mine->caps = config->caps;
     mine->queue_ahead_ms = config->queue_ahead_ms;
     mine->queue_ahead_most = config->queue_ahead_most;
     mine->boot_timeout_ms = config->boot_timeout_ms;
     mine->starts_slowly = config->starts_slowly;
+    mine->ready_proves = config->ready_proves;
     mine->place_retry_ms = config->place_retry_ms;
     mine->stop_ms = config->stop_ms;
     controller->state.wants_decision = true;
@@ -120,6 +135,28 @@ void controller_set_budget(struct controller *controller, bool has_budget, money
     mine->has_budget = has_budget;
     mine->budget_left = left;
     controller->state.wants_decision = controller->state.wants_decision || could != can;
+}
+
+void controller_caps_changed(struct controller *controller)
+{
+    controller->state.wants_decision = true;
+}
+
+void controller_book_capped(struct controller *controller, msec_t at)
+{
+    const struct view *view = &controller->state.view;
+
+    INSTANCE_EACH(instance, view)
+    {
+        bool is_capped = false;
+
+        TASK_EACH(task, view, view->instance.first_task[instance])
+        {
+            is_capped = is_capped || view->job.caps[view->task.job[task]] != 0;
+        }
+        if (is_capped)
+            (void)ledger_book(controller->books.ledger, instance, at);
+    }
 }
 
 /* ROW_NONE: it is not known, or there already. */
@@ -321,6 +358,11 @@ bool controller_resume_risk(struct controller *controller, uint32_t offer,
            interruptions_resume(&controller->books.knowledge.interruptions, offer, memory);
 }
 
+void controller_resume_notices(struct controller *controller, uint64_t saved, uint64_t lost)
+{
+    losses_resume_notices(&controller->books, saved, lost);
+}
+
 uint32_t controller_queued(const struct controller *controller)
 {
     return controller->state.queued;
@@ -328,7 +370,8 @@ uint32_t controller_queued(const struct controller *controller)
 
 bool controller_is_idle(const struct controller *controller)
 {
-    return controller->state.view.task.living == 0 && controller->state.view.instance.living == 0;
+    return controller->state.view.task.living == 0 &&
+           controller->state.view.instance.living == controller->state.owned;
 }
 
 const struct view *controller_view(const struct controller *controller)
@@ -395,9 +438,16 @@ msec_t controller_leaving_since(const struct controller *controller, uint32_t in
 {
     const struct instance_note *note = &controller->state.instance_notes[instance];
 
-    return controller->state.view.instance.state[instance] == INSTANCE_DRAINING && note->is_leaving
+    return controller->state.view.instance.state[instance] == INSTANCE_DRAINING &&
+                   note->is_leaving && note->ready_at > 0
                ? note->leaving_since
                : -1;
+}
+
+const struct forecast *controller_forecast(const struct controller *controller, uint32_t job)
+{
+    assert(job < controller->state.view.job.count);
+    return &controller->books.lessons[job].forecast;
 }
 
 struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task)
@@ -424,4 +474,50 @@ void controller_check(struct controller *controller)
 
     assert(acts == 0);
     (void)acts;
+}
+
+/*
+ * What would be.
+ */
+
+struct controller_trial {
+    struct want_trial want;
+};
+
+struct controller_trial *controller_try(const struct controller *controller,
+                                        const struct shapes *shapes, const struct job_spec *spec,
+                                        msec_t now)
+{
+    struct controller_trial *trial = mem_alloc(1, sizeof(*trial));
+
+    want_trial_begin(&trial->want, &controller->state, &controller->books, shapes, spec, now);
+    return trial;
+}
+
+void controller_trial_destroy(struct controller_trial *trial)
+{
+    if (trial == NULL)
+        return;
+    want_trial_end(&trial->want);
+    mem_free(trial);
+}
+
+const struct view *controller_trial_view(const struct controller_trial *trial)
+{
+    return &trial->want.state.view;
+}
+
+uint32_t controller_trial_job(const struct controller_trial *trial)
+{
+    return trial->want.job;
+}
+
+const struct forecast *controller_trial_forecast(const struct controller_trial *trial)
+{
+    return &trial->want.forecast;
+}
+
+struct controller_wait controller_trial_wait(const struct controller_trial *trial, uint32_t task)
+{
+    return want_wait_of(&trial->want.state, task);
 }

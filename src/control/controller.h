@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controller.h - the one loop: events in, a decision, acts out.
+ * controller.h - the one loop: events in, a decision, actions out.
  *
  * The controller keeps the view and what history teaches up to date with every event, asks its
  * policy for a plan when it is time to, and carries the plan out through the two ports, step by step
@@ -19,8 +19,8 @@
  * What is known is held against what the ports tell in full, at the start and now and then: see
  * controller_audit.
  *
- * Promises:  late and repeated events are harmless, and so are times in them that cannot be; each act has a key of its own; every instance
- *            that was rented is given back or reported gone before controller_is_idle says so.
+ * Promises:  late and repeated events are harmless, and so are times in them that cannot be; each action has a key of its own; every instance
+ *            that was rented is returned or reported gone before controller_is_idle says so.
  * Costs:     an event is O(tasks on the instance it concerns); a decision what its policy costs; the
  *            end of a list O(all jobs, tasks and instances).
  */
@@ -32,6 +32,7 @@
 
 #include "control/books/ledger.h"
 #include "control/state/controller_config.h"
+#include "learn/forecast.h"
 #include "learn/knowledge.h"
 #include "model/plan.h"
 #include "model/view.h"
@@ -42,6 +43,12 @@ struct controller;
 /* What may still be spent, all that is rented paid for; it changes all the time. When it comes to an
  * end, or there is some again, a decision is wanted. */
 void controller_set_budget(struct controller *controller, bool has_budget, money_t left);
+
+/* A limit of the config's caps, or whether its budget is used up, is another than before: a decision is wanted. */
+void controller_caps_changed(struct controller *controller);
+
+/* Book the time until 'at' of all machines with a task that is under caps, so that what these tasks owe includes it. */
+void controller_book_capped(struct controller *controller, msec_t at);
 
 /* What the offer costs at the least, rented now: its minimum, or the first step. */
 money_t controller_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now);
@@ -67,7 +74,7 @@ bool controller_wants_decision(const struct controller *controller);
 /*
  * Ask both ports what there is, and hold what is known against it when the lists have ended: what
  * nobody knew is taken over, what is not named is no more. The first audit asks the engine only when
- * the cloud has told its machines, so that tasks are found on machines that are known.
+ * the cloud has listed its machines, so that tasks are found on machines that are known.
  */
 void controller_audit(struct controller *controller, msec_t now);
 
@@ -103,10 +110,14 @@ bool controller_take_changed_risk(struct controller *controller, uint32_t *ret_o
 bool controller_resume_risk(struct controller *controller, uint32_t offer,
                             const struct interruption_memory *memory);
 
+/* So many runs of work that may be moved were saved by notices, and so many lost, by the stats of earlier processes. Before
+ * the first audit. */
+void controller_resume_notices(struct controller *controller, uint64_t saved, uint64_t lost);
+
 /* Take over what may change while it runs: policy and options, limits, times. */
 void controller_tune(struct controller *controller, const struct controller_config *config);
 
-/* The price series of the catalogue were changed, from the current time on: read them anew, and decide. */
+/* The price series of the catalogue were changed, from the current time on: read them again, and decide. */
 void controller_prices_changed(struct controller *controller);
 
 /*
@@ -118,7 +129,7 @@ void controller_catalogue_changed(struct controller *controller);
 
 /*
  * For whoever stands between it and the cloud and lets a rent wait: the machine was not asked for yet, so
- * its boot is not late; or it never will be, and its tasks are planned anew. What the cloud was asked for
+ * its boot is not late; or it never will be, and its tasks are planned again. What the cloud was asked for
  * is not touched.
  */
 void controller_rent_waits(struct controller *controller, uint64_t instance, msec_t now);
@@ -127,6 +138,28 @@ void controller_rent_withdrawn(struct controller *controller, uint64_t instance,
 /* 'task' is a row of the view. */
 struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task);
 
+/*
+ * What would be if a job came now: the decision that would be made, on a copy of all that is known. Nothing is changed and
+ * nothing is asked of anybody. 'shapes' are a copy of the controller's, with that of the job; they outlive the trial.
+ * Costs a copy of the view and a whole decision.
+ */
+struct controller_trial;
+
+struct controller_trial *controller_try(const struct controller *controller,
+                                        const struct shapes *shapes, const struct job_spec *spec,
+                                        msec_t now);
+void controller_trial_destroy(struct controller_trial *trial);
+
+/* Where all would be by that decision, the row of the job there, how long it is expected to run, and what keeps its task, a
+ * row of that view, from a place. */
+const struct view *controller_trial_view(const struct controller_trial *trial);
+uint32_t controller_trial_job(const struct controller_trial *trial);
+const struct forecast *controller_trial_forecast(const struct controller_trial *trial);
+struct controller_wait controller_trial_wait(const struct controller_trial *trial, uint32_t task);
+
+/* How long the job, a row of the view, was expected to run when that was asked last, and by what. */
+const struct forecast *controller_forecast(const struct controller *controller, uint32_t job);
+
 /* The sum that max_price_per_hour is held against: of all instances that live, billed or not. */
 money_t controller_price_per_hour(const struct controller *controller);
 
@@ -134,7 +167,7 @@ money_t controller_price_per_hour(const struct controller *controller);
  * a key, the network): only one is rented at a time until one becomes ready. 0: not so many. */
 uint32_t controller_failed_boots(const struct controller *controller);
 
-/* To be kept, and given back as the config's. */
+/* To be kept, and returned as the config's. */
 struct controller_brake controller_brake(const struct controller *controller);
 
 /*
@@ -160,8 +193,19 @@ void controller_remember(struct controller *controller, uint64_t instance, uint3
 /* ... and was giving back, which the cloud may have heard or not: nothing starts there any more. */
 void controller_remember_return(struct controller *controller, uint64_t instance);
 
+/*
+ * A machine of an offer that is owned (catalogue_add_owned), from OWNED_ID_FIRST on, so that no key is like its id. It
+ * takes work while the engine says so, and costs what the offer says, from 'since' on; it is never asked for and never
+ * returned. With 'catches_up' the books wait for the next audit, which tells what runs there already.
+ */
+void controller_own(struct controller *controller, uint64_t instance, uint32_t offer, msec_t since,
+                    bool catches_up);
+
+/* It is owned no more: its account ends. */
+void controller_disown(struct controller *controller, uint64_t instance, msec_t at);
+
 /* Since when the instance, a row of the view, has been asked to leave the engine, which has something on
- * it that we do not know of; -1: it has not. */
+ * it that we do not know of; -1: it has not, or never joined. */
 msec_t controller_leaving_since(const struct controller *controller, uint32_t instance);
 
 /* Tasks that are queued at the engine and were not found running yet. */
@@ -176,7 +220,7 @@ void controller_drain(struct controller *controller, msec_t now);
  * MSEC_NEVER if never. */
 msec_t controller_next_wake(const struct controller *controller);
 
-/* A job ran so long, in an earlier life. */
+/* A job ran so long, in a previous run. */
 void controller_teach(struct controller *controller, const struct runtime_traits *traits,
                       msec_t runtime_ms);
 

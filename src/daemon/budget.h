@@ -4,10 +4,10 @@
  *
  * Days and months are those of UTC, as in the ledger by day. Spent is what the closed bills have in the
  * period, a bill over several days split by time, and of each machine that is rented what it would cost
- * if it were given back now: its time so far, rounded up to the step and the minimum that its offer is
+ * if it were returned now: its time so far, rounded up to the step and the minimum that its offer is
  * billed by. So a rent counts with its minimum from the moment it is asked for.
  *
- *     budget_begin(&budget, now)              the period has changed, or bills must be read anew
+ *     budget_begin(&budget, now)              the period has changed, or bills must be read again
  *     budget_add_bill(&budget, from, to, cost)  each closed bill, once
  *     budget_count(&budget, view)             now and then, and before each decision
  *
@@ -40,7 +40,7 @@ void budget_span(enum budget_kind kind, msec_t now, msec_t *ret_from, msec_t *re
 
 bool budget_has_limits(const struct budget *budget);
 
-/* Whether the periods are not those of 'now' any more: then begin anew, and add the bills again. */
+/* Whether the periods are not those of 'now' any more: then start over, and add the bills again. */
 bool budget_is_over(const struct budget *budget, msec_t now);
 void budget_begin(struct budget *budget, msec_t now);
 void budget_add_bill(struct budget *budget, msec_t from, msec_t to, money_t cost);

@@ -16,6 +16,7 @@
 #include "trace/input_file.h"
 #include "trace/input_text.h"
 #include "trace/settings.h"
+#include "trace/short_doc.h"
 
 enum {
     CLUSTER_MAX = 40, /* letters: it is a tag in clouds and a part of host names */
@@ -195,9 +196,10 @@ static int read_estimates(const struct reading *in, const struct doc_node *root)
 
 static int read_limits(const struct reading *in, const struct doc_node *root)
 {
-    static const char *const allowed[] = { "instances",       "dollars_per_hour",
-                                           "dollars_per_day", "dollars_per_month",
-                                           "warn_at",         NULL };
+    static const char *const allowed[] = {
+        "instances", "dollars_per_hour", "dollars_per_day", "dollars_per_month", "warn_at", "for",
+        NULL
+    };
     const struct doc_node *map = NULL;
     int rc = settings_section(&in->from, root, "limits", allowed, &map);
 
@@ -212,6 +214,8 @@ static int read_limits(const struct reading *in, const struct doc_node *root)
         rc = doc_get_money(map, "dollars_per_month", &in->conf->max_per_month, in->reterr);
     if (rc == 0)
         rc = get_count(map, "warn_at", 100, &in->conf->warn_percent, in->reterr);
+    if (rc == 0)
+        rc = conf_caps_read(&in->from, map, &in->conf->caps);
     return rc;
 }
 
@@ -370,8 +374,8 @@ static int check_http(const struct reading *in, const struct doc_node *map)
 static int read_http(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = {
-        "socket",  "socket_mode", "listen",          "tls_certificate",
-        "tls_key", "token_file",  "read_token_file", NULL,
+        "socket",          "socket_mode", "listen", "tls_certificate", "tls_key", "token_file",
+        "read_token_file", "rate_socket", NULL,
     };
     struct conf_http *http = &in->conf->http;
     const struct doc_node *map = NULL;
@@ -392,6 +396,8 @@ static int read_http(const struct reading *in, const struct doc_node *root)
         rc = settings_file(&in->from, map, "token_file", &http->token_file);
     if (rc == 0)
         rc = settings_file(&in->from, map, "read_token_file", &http->read_token_file);
+    if (rc == 0)
+        rc = settings_socket(&in->from, map, "rate_socket", &http->rate_socket);
     return rc < 0 ? rc : check_http(in, map);
 }
 
@@ -434,8 +440,9 @@ static int read_names(const struct reading *in, const struct doc_node *root)
 static int read_root(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = {
-        "cluster", "mode",   "node_prefix", "state", "catalogue", "policy", "estimates",
-        "limits",  "timing", "engine",      "cloud", "http",      "log",    NULL,
+        "cluster", "mode",      "node_prefix", "state",      "catalogue",
+        "policy",  "estimates", "limits",      "timing",     "engine",
+        "cloud",   "http",      "log",         "short_pool", NULL,
     };
     static const char *const needed[] = {
         "cluster", "catalogue", "policy", "engine", "cloud", NULL
@@ -454,6 +461,8 @@ static int read_root(const struct reading *in, const struct doc_node *root)
         rc = read_estimates(in, root);
     if (rc == 0)
         rc = read_limits(in, root);
+    if (rc == 0)
+        rc = short_doc_read(root, &in->conf->short_pool, in->reterr);
     if (rc == 0)
         rc = read_timing(in, root);
     if (rc == 0)
@@ -510,11 +519,18 @@ void conf_done(struct conf *conf)
 static bool same_http(const struct conf_http *a, const struct conf_http *b)
 {
     return settings_same_text(a->socket, b->socket) && a->socket_mode == b->socket_mode &&
+           settings_same_text(a->rate_socket, b->rate_socket) &&
            settings_same_text(a->listen, b->listen) &&
            settings_same_text(a->tls_certificate, b->tls_certificate) &&
            settings_same_text(a->tls_key, b->tls_key) &&
            settings_same_text(a->token_file, b->token_file) &&
            settings_same_text(a->read_token_file, b->read_token_file);
+}
+
+static bool same_short_pool(const struct short_pool_rule *a, const struct short_pool_rule *b)
+{
+    return settings_same_text(a->machine, b->machine) && a->most == b->most &&
+           a->threshold_ppm == b->threshold_ppm && a->longest_ms == b->longest_ms;
 }
 
 const char *conf_fixed_difference(const struct conf *old, const struct conf *new)
@@ -532,6 +548,10 @@ const char *conf_fixed_difference(const struct conf *old, const struct conf *new
     if (old->learn != new->learn || old->default_estimate_ms != new->default_estimate_ms ||
         !settings_same_text(old->accounting, new->accounting))
         return "estimates";
+    if (!conf_caps_same_owners(&old->caps, &new->caps))
+        return "limits.for";
+    if (!same_short_pool(&old->short_pool, &new->short_pool))
+        return "short_pool";
     if (old->engine.kind != new->engine.kind ||
         !old->engine.kind->is_same(old->engine.settings, new->engine.settings))
         return "engine";

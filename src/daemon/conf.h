@@ -17,12 +17,14 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cloud/cloud_adapter.h"
+#include "daemon/conf_caps.h"
 #include "engine/engine_adapter.h"
+#include "model/short_pool_rule.h"
 #include "policy/policy.h"
 
 enum conf_mode {
     CONF_SHADOW, /* decide and record, touch nothing */
-    CONF_ADVISE, /* ask the operator before each act */
+    CONF_ADVISE, /* ask the operator before each action */
     CONF_ACT,
     CONF_MODES,
 };
@@ -65,6 +67,7 @@ struct conf_http {
     const char *tls_key;
     const char *token_file;
     const char *read_token_file; /* of the token that may only read */
+    const char *rate_socket;     /* at which jobs report their speed, or NULL */
 };
 
 struct conf {
@@ -85,6 +88,8 @@ struct conf {
     money_t max_per_day;   /* 0: no limit */
     money_t max_per_month; /* likewise */
     uint32_t warn_percent; /* of these two that are spent */
+    struct conf_caps caps; /* of accounts, users, partitions and QOS */
+    struct short_pool_rule short_pool;
     struct conf_timing timing;
     struct conf_engine engine;
     struct conf_cloud cloud;

@@ -10,7 +10,7 @@
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
 
-/* Closings and bills wait this long for company, if no act waits for them: a commit is a write to
+/* Closings and bills wait this long for company, if no action waits for them: a commit is a write to
  * the disk. */
 static const msec_t write_delay_ms = 100;
 
@@ -19,7 +19,7 @@ static const msec_t store_retry_ms = 1 * MSEC_PER_SEC;
 /* What cannot be written for so long is no hiccup: a full disk, a broken one. */
 static const msec_t store_patience_ms = 10 * MSEC_PER_SEC;
 
-/* While machines of an earlier life are sought, lists are asked for more often. */
+/* While machines of a previous run are sought, lists are asked for more often. */
 static const msec_t seek_every_ms = 10 * MSEC_PER_SEC;
 
 /* A list that has not ended by then is asked for again. */
@@ -96,7 +96,7 @@ static void tick(struct daemon *daemon, msec_t now)
         shadow_tick(daemon->shadow, now);
 }
 
-/* Nothing is rented while the daemon drains, or while machines of an earlier life may turn up: they
+/* Nothing is rented while the daemon drains, or while machines of a previous run may turn up: they
  * would come on top, beyond every limit. */
 static void hold_rents(struct daemon *daemon)
 {
@@ -108,7 +108,7 @@ static void hold_rents(struct daemon *daemon)
     controller_tune(daemon->controller, &daemon->control);
 }
 
-/* Whether the store has failed for so long that machines are given back without it. Giving back needs
+/* Whether the store has failed for so long that machines are returned without it. Giving back needs
  * no journal: done twice it is harmless, and what was forgotten is seen in the next list. */
 static bool gives_back_only(const struct daemon *daemon)
 {
@@ -167,6 +167,7 @@ static void decide(struct daemon *daemon, msec_t now)
     daemon->has_decided = true;
     daemon_let_rents_wait(daemon, now);
     daemon_count_budget(daemon, true);
+    daemon_count_caps(daemon);
     if (daemon_budget_is_spent(daemon))
         gate_withdraw_rents(daemon->gate);
     if (daemon->is_draining || daemon_budget_is_spent(daemon))
@@ -198,7 +199,7 @@ static void store_is_bad(struct daemon *daemon, const struct error *error, msec_
     (void)snprintf(daemon->store_fault, sizeof(daemon->store_fault), "%s", error->text);
 }
 
-/* What became of the transaction; true: acts may pass. */
+/* What became of the transaction; true: actions may pass. */
 static bool written(struct daemon *daemon, int rc, const struct error *error)
 {
     if (rc < 0) {
@@ -272,7 +273,7 @@ msec_t core_next_wake(const struct daemon *daemon)
     const struct adapter_lines *cloud = daemon_lines(daemon, CORE_CLOUD);
     msec_t wake = engine != NULL ? engine->next_wake(daemon->engine) : MSEC_NEVER;
 
-    if (daemon->event_count > 0) /* the gate may have told something */
+    if (daemon->event_count > 0) /* the gate may have reported something */
         return daemon->now;
     if (cloud != NULL)
         wake = sooner(wake, cloud->next_wake(daemon->cloud));
@@ -285,12 +286,14 @@ msec_t core_next_wake(const struct daemon *daemon)
     wake = sooner(wake, sooner(daemon->watch_at, daemon->bound_at));
     if (budget_has_limits(&daemon->budget))
         wake = sooner(wake, daemon->budget_at);
+    if (daemon->conf.caps.count > 0)
+        wake = sooner(wake, daemon->caps_at);
     if (daemon->store_failed) /* nothing is pruned either */
         return sooner(wake, daemon->store_retry_at);
     return sooner(wake, sooner(daemon->write_at, daemon->prune_at));
 }
 
-/* A node of ours that is down and belongs to no machine was left by an earlier life: the engine may
+/* A node of ours that is down and belongs to no machine was left by a previous run: the engine may
  * still wait for it to clear a job away. */
 static void retire_stray(void *context, uint64_t instance, bool is_up)
 {
@@ -369,6 +372,7 @@ void core_rest(struct daemon *daemon)
     }
     prune(daemon, daemon->now);
     daemon_count_budget(daemon, false);
+    daemon_count_caps(daemon);
     daemon_refresh_world(daemon);
     daemon_watch_findings(daemon);
     daemon_seek_bound(daemon);
@@ -400,11 +404,14 @@ static void fill_control(struct daemon *daemon)
     control->estimates = conf->learn ? ESTIMATES_LEARNED : ESTIMATES_GIVEN;
     control->default_estimate_ms = conf->default_estimate_ms;
     control->default_rate = conf->engine.kind->default_rate;
+    control->ready_proves = conf->engine.kind->ready_proves;
     control->notice_ms = conf->cloud.kind->notice_ms;
-    control->notice_ppm = control->notice_ms > 0 ? 1000000 : 0;
+    control->notice_ppm = conf->cloud.kind->notice_ppm;
     control->refused_block_ms = conf->timing.refused_ms;
+    control->short_pool = conf->short_pool;
     control->max_instances = conf->max_instances;
     control->max_price_per_hour = conf->max_price_per_hour;
+    control->caps = conf->caps.count > 0 ? &daemon->caps.caps : NULL;
     control->queue_ahead_ms = conf->timing.queue_ahead_ms;
     control->queue_ahead_most = conf->timing.queue_ahead_most;
     control->boot_timeout_ms = conf->timing.boot_timeout_ms;
@@ -424,6 +431,7 @@ static void adopt_conf(struct daemon *daemon, const struct conf *conf)
     daemon->conf.max_per_day = conf->max_per_day;
     daemon->conf.max_per_month = conf->max_per_month;
     daemon->conf.warn_percent = conf->warn_percent;
+    daemon_caps_tune(daemon, &conf->caps);
     daemon->budget_at = daemon->now;
     daemon->conf.timing = conf->timing;
 }
@@ -531,7 +539,7 @@ static void restore_intent(void *context, const struct store_intent *intent)
         controller_remember_return(daemon->controller, intent->instance);
 }
 
-/* What an earlier life left. A virtual world begins anew, so that what it meant is void. */
+/* What a previous run left. A virtual world starts over, so that what it meant is void. */
 static int restore(struct daemon *daemon, struct error *reterr)
 {
     int rc = daemon_teach(daemon, reterr);
@@ -545,7 +553,7 @@ static int restore(struct daemon *daemon, struct error *reterr)
     if (rc == 0 && daemon->cloud != NULL && daemon->cloud_kind->recall != NULL)
         rc = daemon_recall_rents(daemon, reterr);
     if (rc == 0 && gate_open_count(daemon->gate) > 0)
-        LOG_INFO("an earlier life left intents open count=%u", gate_open_count(daemon->gate));
+        LOG_INFO("the previous run left intents open count=%u", gate_open_count(daemon->gate));
     return rc;
 }
 
@@ -560,9 +568,12 @@ int core_start(struct daemon *daemon, struct error *reterr)
     daemon->catalogue = catalogue;
     rc = daemon_open_state(daemon, reterr);
     if (rc == 0)
+        rc = daemon_own_offers(daemon, reterr);
+    if (rc == 0)
         rc = daemon_keep_offers(daemon, reterr);
     if (rc < 0)
         return rc;
+    daemon_caps_start(daemon);
     rc = daemon_create_adapters(daemon, reterr);
     if (rc < 0)
         return rc;
@@ -573,6 +584,7 @@ int core_start(struct daemon *daemon, struct error *reterr)
         return rc;
     serve_world_init(&daemon->world);
     daemon_fill_world(daemon);
+    daemon_own_machines(daemon);
     return 0;
 }
 
@@ -598,6 +610,7 @@ void core_destroy(struct daemon *daemon)
         store_close(daemon->store);
     journal_done(&daemon->journal);
     map_done(&daemon->limits);
+    cap_books_done(&daemon->caps);
     names_done(&daemon->users);
     names_done(&daemon->job_names);
     shapes_done(&daemon->shapes);

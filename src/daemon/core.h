@@ -11,7 +11,7 @@
  * from engine and cloud, and calls the three steps of a turn whenever something was heard, and at the
  * latest at core_next_wake().
  *
- * Promises:  no clock, no socket and no thread: same times and same lines, same acts. Whatever leaves,
+ * Promises:  no clock, no socket and no thread: same times and same lines, same actions. Whatever leaves,
  *            leaves in core_pass(), after core_write() has put it into the store; but if that has failed
  *            for 10 s, lists and returns of empty machines leave in core_rest(), and nothing else does.
  * Costs:     as of its parts.
@@ -81,7 +81,7 @@ void core_connected(struct daemon *daemon, enum core_side side);
 void core_disconnected(struct daemon *daemon, enum core_side side);
 void core_line(struct daemon *daemon, enum core_side side, char *text, size_t length);
 
-/* The turn, step by step: work off what was heard and decide; write it down (true: acts may pass);
+/* The turn, step by step: work off what was heard and decide; write it down (true: actions may pass);
  * let them pass, if they may; and what is left to do. */
 void core_think(struct daemon *daemon);
 bool core_write(struct daemon *daemon);
@@ -90,7 +90,7 @@ void core_rest(struct daemon *daemon);
 
 /*
  * core_write() in three steps, so that a slow disk does not keep the API waiting. After CORE_WRITING
- * core_write_run() is called, on any thread, and then core_write_end(), which says whether acts may
+ * core_write_run() is called, on any thread, and then core_write_end(), which says whether actions may
  * pass. Between them there is no turn; lines may be heard, and the API be answered.
  */
 enum core_write {
@@ -106,10 +106,14 @@ bool core_write_end(struct daemon *daemon);
 /* When the next turn is due, if nothing is heard before. */
 msec_t core_next_wake(const struct daemon *daemon);
 
-/* Write down what is known; acts that were not handed over are not, on purpose. */
+/* Write down what is known; actions that were not handed over are not, on purpose. */
 void core_stop(struct daemon *daemon);
 
-/* An operator's order: rent nothing more, and give back what is empty; or that no more. */
+/* An operator's order: rent nothing more, and return what is empty; or that no more. */
 void core_drain(struct daemon *daemon, bool on);
+
+/* A job of the user (NULL: of anybody) says how fast it runs: see rate_report.h. Why that is not taken; NULL: it is. */
+const char *core_report_rate(struct daemon *daemon, const char *user, const char *text,
+                             size_t size);
 
 #endif

@@ -18,6 +18,7 @@
 #include "daemon/daemon_private.h"
 #include "daemon/link.h"
 #include "daemon/log.h"
+#include "daemon/rate_socket.h"
 #include "serve/http.h"
 
 struct process;
@@ -40,6 +41,9 @@ struct process {
     uv_signal_t signals[3];
     uv_poll_t http_poll;
     bool has_http_poll;
+    struct rate_socket *rates; /* NULL: jobs do not report */
+    uv_poll_t rate_poll;
+    bool has_rate_poll;
     uv_work_t work;    /* the commit that is under way */
     bool is_writing;   /* there is one: no turn before it has ended */
     bool shall_stop;   /* when it has */
@@ -291,6 +295,8 @@ static void stop(struct process *process)
         close_any(&process->signals[i]);
     if (process->has_http_poll)
         close_any(&process->http_poll);
+    if (process->has_rate_poll)
+        close_any(&process->rate_poll);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -352,6 +358,43 @@ static int start_http(struct process *process, struct error *reterr)
     return rc < 0 ? error_set(reterr, rc, "cannot wait for HTTP: %s", uv_strerror(rc)) : 0;
 }
 
+static const char *take_rate(void *context, const char *user, const char *text, size_t size)
+{
+    const struct process *process = context;
+
+    return core_report_rate(process->daemon, user, text, size);
+}
+
+static void on_rate(uv_poll_t *handle, int status, int events)
+{
+    struct process *process = handle->data;
+
+    (void)status;
+    (void)events;
+    tell_time(process);
+    rate_socket_run(process->rates, &(struct rate_taker){ .take = take_rate, .context = process });
+}
+
+static int start_rates(struct process *process, struct error *reterr)
+{
+    const char *path = process->daemon->conf.http.rate_socket;
+
+    if (path == NULL)
+        return 0;
+
+    int rc = rate_socket_open(path, &process->rates, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = uv_poll_init(&process->loop, &process->rate_poll, rate_socket_fd(process->rates));
+    if (rc < 0)
+        return error_set(reterr, rc, "cannot wait for reports: %s", uv_strerror(rc));
+    process->has_rate_poll = true;
+    process->rate_poll.data = process;
+    rc = uv_poll_start(&process->rate_poll, UV_READABLE, on_rate);
+    return rc < 0 ? error_set(reterr, rc, "cannot wait for reports: %s", uv_strerror(rc)) : 0;
+}
+
 static void start_loop(struct process *process)
 {
     static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
@@ -375,14 +418,17 @@ static void start_loop(struct process *process)
 
 static int start(struct process *process, struct error *reterr)
 {
-    const int rc = core_start(process->daemon, reterr);
+    int rc = core_start(process->daemon, reterr);
 
-    return rc < 0 ? rc : start_http(process, reterr);
+    if (rc == 0)
+        rc = start_http(process, reterr);
+    return rc < 0 ? rc : start_rates(process, reterr);
 }
 
 static void destroy(struct process *process)
 {
     serve_http_stop(process->http);
+    rate_socket_close(process->rates);
     for (enum core_side i = 0; i < CORE_SIDES; i++)
         link_destroy(process->sides[i].link);
     core_destroy(process->daemon);
@@ -429,6 +475,8 @@ int daemon_run(const char *path, struct conf *conf, struct error *reterr)
         core_close(daemon);
         if (process->has_http_poll)
             close_any(&process->http_poll);
+        if (process->has_rate_poll)
+            close_any(&process->rate_poll);
     }
     (void)uv_run(&process->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&process->loop);

@@ -9,7 +9,7 @@
  *
  *  1. Nothing is decided before both lists of the first audit have ended, while a link is down, or
  *     while the store cannot be written: nothing is rented or placed without a journal. After 10 s of
- *     that, machines that are or become empty are given back without it.
+ *     that, machines that are or become empty are returned without it.
  *  2. News that come together are decided together: the decision waits 'decide_delay' from the first.
  *  3. A clean stop leaves machines and jobs as they are; the next start finds them.
  */

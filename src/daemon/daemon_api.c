@@ -28,6 +28,17 @@ static uint64_t find(void *context, const char *label)
     return daemon->engine_kind->find(daemon->engine, label);
 }
 
+static int imagine(void *context, const char *fields, struct shapes *shapes, struct job_spec *ret,
+                   struct error *reterr)
+{
+    struct daemon *daemon = context;
+    const int rc = daemon->engine_kind->imagine(daemon->engine, fields, shapes, ret, reterr);
+
+    if (rc == 0)
+        ret->arrived_at = daemon_now(daemon);
+    return rc;
+}
+
 /*
  * Why a job waits.
  */
@@ -59,7 +70,7 @@ static bool waits_for_word(const struct daemon *daemon, uint64_t task, struct se
     return true;
 }
 
-/* Whether it has no machine, and none is rented before those of an earlier life are found. */
+/* Whether it has no machine, and none is rented before those of a previous run are found. */
 static bool waits_for_search(const struct daemon *daemon, uint64_t task, struct serve_wait *ret)
 {
     const struct view *view = controller_view(daemon->controller);
@@ -122,6 +133,8 @@ static size_t waits_of(void *context, uint64_t task, struct serve_wait *ret, siz
         count++;
     if (count < most && waits_for_budget(daemon, task, &ret[count]))
         count++;
+    if (count < most && daemon_waits_for_cap(daemon, task, &ret[count]))
+        count++;
     return count;
 }
 
@@ -154,20 +167,20 @@ static enum store_intent_kind intent_kind(enum gate_act_kind kind)
     return STORE_PLACE;
 }
 
-/* Where the plan's reason for the act stands in the store. Nobody planned what is queued. */
-static void set_reason(struct serve_proposal *told, const struct gate_act *act)
+/* Where the plan's reason for the action stands in the store. Nobody planned what is queued. */
+static void set_reason(struct serve_proposal *shown, const struct gate_act *act)
 {
-    told->reason_subject = act->kind == GATE_RENT ? STORE_RENTED
-                           : act->task != 0       ? STORE_TASK
-                                                  : STORE_RELEASED;
-    told->reason_id = act->task != 0 ? act->task : act->instance;
+    shown->reason_subject = act->kind == GATE_RENT ? STORE_RENTED
+                            : act->task != 0       ? STORE_TASK
+                                                   : STORE_RELEASED;
+    shown->reason_id = act->task != 0 ? act->task : act->instance;
     if (act->kind == GATE_QUEUE)
-        told->why = "short; the engine starts it where there is room";
+        shown->why = "short; the engine starts it where there is room";
 }
 
 static void machine_name(const struct daemon *daemon, uint64_t instance, char *buf, size_t size)
 {
-    (void)snprintf(buf, size, "%s%llu", daemon->conf.node_prefix, (unsigned long long)instance);
+    serve_machine_text(&daemon->world, instance, buf, size);
 }
 
 static void tell_proposal(struct daemon *daemon, const struct gate_proposal *proposal,
@@ -176,7 +189,7 @@ static void tell_proposal(struct daemon *daemon, const struct gate_proposal *pro
     const struct gate_act *act = &proposal->act;
     char subject[SERVE_TEXT] = "";
     char detail[SERVE_TEXT] = "";
-    struct serve_proposal told = {
+    struct serve_proposal shown = {
         .id = proposal->id,
         .at = proposal->at,
         .act = store_intent_word(intent_kind(act->kind)),
@@ -193,14 +206,14 @@ static void tell_proposal(struct daemon *daemon, const struct gate_proposal *pro
 
         (void)gate_offer_words(&daemon->catalogue, act->offer, detail + used,
                                sizeof(detail) - used);
-        told.per_hour =
+        shown.per_hour =
             act->count * price_at(&daemon->catalogue.offers[act->offer].price, daemon->now);
     } else if (act->kind == GATE_PLACE) {
         machine_name(daemon, act->instance, detail, sizeof(detail));
     }
-    told.detail = detail[0] != '\0' ? detail : NULL;
-    set_reason(&told, act);
-    each(to, &told);
+    shown.detail = detail[0] != '\0' ? detail : NULL;
+    set_reason(&shown, act);
+    each(to, &shown);
 }
 
 static void each_proposal(void *context,
@@ -295,8 +308,11 @@ void daemon_fill_world(struct daemon *daemon)
     world->now = now_of;
     world->task_label = label_of;
     world->find = find;
+    world->imagine = daemon->engine_kind->imagine != NULL ? imagine : NULL;
     world->refusal = refusal_of;
     world->waits = waits_of;
+    world->each_cap = daemon_each_cap;
+    world->has_caps = daemon->conf.caps.count > 0;
     if (conf->mode == CONF_ADVISE || gate_proposal_count(daemon->gate) > 0) {
         world->each_proposal = each_proposal;
         world->answer_proposal = answer_proposal;

@@ -15,6 +15,11 @@
 #include "trace/input_file.h"
 #include "trace/sacct.h"
 
+enum { NEARLY_PERCENT = 90 };
+
+static const msec_t count_every_ms = 10 * MSEC_PER_SEC;
+static const msec_t count_soon_ms = 1 * MSEC_PER_SEC;
+
 /* A time limit that is not known. */
 static const uint32_t no_limit = UINT32_MAX - 1;
 
@@ -54,8 +59,8 @@ static void note_places(struct daemon *daemon, const struct view *view, const st
             (void)gate_offer_words(&daemon->catalogue, plan->rents[place->target].offer, target,
                                    sizeof(target));
         else
-            (void)snprintf(target, sizeof(target), "%s%llu", daemon->conf.node_prefix,
-                           (unsigned long long)view->instance.id[place->target]);
+            serve_machine_text(&daemon->world, view->instance.id[place->target], target,
+                               sizeof(target));
         reason.subject = STORE_TASK;
         reason.id = view->task.id[place->task];
         reason.target = target;
@@ -163,8 +168,12 @@ static struct store_due due_of(struct daemon *daemon, const struct view *view, u
     const uint32_t job = view->task.job[task];
     const uint32_t instance = view->task.instance[task];
 
+    struct engine_payer payer = { .account = NULL };
+
     label[0] = '\0';
     job_label[0] = '\0';
+    if (daemon->engine_kind->payer != NULL)
+        (void)daemon->engine_kind->payer(daemon->engine, view->task.id[task], &payer);
     (void)daemon->engine_kind->label(daemon->engine, view->task.id[task], label, sizeof(label));
     (void)daemon->engine_kind->label(daemon->engine, view->job.id[job], job_label,
                                      sizeof(job_label));
@@ -177,6 +186,9 @@ static struct store_due due_of(struct daemon *daemon, const struct view *view, u
         .type = instance == ROW_NONE
                     ? NULL
                     : catalogue_offer_type_name(&daemon->catalogue, view->instance.offer[instance]),
+        .account = payer.account,
+        .partition = payer.partition,
+        .qos = payer.qos,
         .ended_at = view->now,
     };
 }
@@ -186,26 +198,38 @@ void daemon_on_settled(void *context, const struct view *view, uint32_t task, st
     struct daemon *daemon = context;
     const msec_t executed = view_executed(view, task);
 
+    cap_books_settle(&daemon->caps, view, task, due.cost);
     if (due.cost == 0 && executed <= 0) { /* it never ran */
         note_runtime(daemon, view, task, 0);
         return;
     }
 
-    struct store_due told = due_of(daemon, view, task);
+    struct store_due record = due_of(daemon, view, task);
 
-    told.cost = due.cost;
-    told.alone_cost = alone_cost(daemon, view, task, executed);
-    told.occupied_ms = due.occupied_ms;
-    journal_due(&daemon->journal, &told);
-    note_runtime(daemon, view, task, executed);
+    record.cost = due.cost;
+    record.alone_cost = alone_cost(daemon, view, task, executed);
+    record.occupied_ms = due.occupied_ms;
+    journal_due(&daemon->journal, &record);
+    note_runtime(daemon, view, task, view_progress(view, task));
     if (daemon->shadow == NULL)
-        daemon->engine_kind->cost(daemon->engine, view->task.id[task], due.cost, told.type);
+        daemon->engine_kind->cost(daemon->engine, view->task.id[task], due.cost, record.type);
 }
 
 /*
  * Accounts that are open, and what living tasks owe: kept with every write, so that the books go on
  * where they stood.
  */
+
+static void note_caps(struct daemon *daemon)
+{
+    struct line_text text = { .text = NULL };
+
+    if (daemon->conf.caps.count == 0 || !daemon->caps.is_changed)
+        return;
+    cap_books_text(&daemon->caps, &text);
+    journal_mark(&daemon->journal, MARK_CAPS, text.text);
+    line_text_done(&text);
+}
 
 void daemon_note_books(struct daemon *daemon)
 {
@@ -234,7 +258,37 @@ void daemon_note_books(struct daemon *daemon)
         owed.cost = due.cost;
         owed.occupied_ms = due.occupied_ms;
         journal_owed(&daemon->journal, &owed);
+        cap_books_due(&daemon->caps, view, task, due.cost);
     }
+    note_caps(daemon);
+}
+
+/*
+ * What accounts and the like have spent is booked every ten seconds, every second while a budget is nearly used up, and at
+ * the end of each day. So a budget is exceeded by what runs then, and by what started within that time.
+ */
+
+void daemon_count_caps(struct daemon *daemon)
+{
+    struct cap_books *books = &daemon->caps;
+    const msec_t now = daemon->now;
+    const msec_t until = cap_books_until(books);
+
+    if (daemon->conf.caps.count == 0)
+        return;
+    if (now >= until) { /* what was before belongs to the day before */
+        controller_book_capped(daemon->controller, until);
+        daemon_note_books(daemon);
+        cap_books_roll(books, now);
+    }
+    if (now >= daemon->caps_at) {
+        controller_book_capped(daemon->controller, now);
+        daemon_note_books(daemon);
+        daemon->caps_at =
+            now + (cap_books_percent(books) >= NEARLY_PERCENT ? count_soon_ms : count_every_ms);
+    }
+    if (cap_books_judge(books))
+        controller_caps_changed(daemon->controller);
 }
 
 bool daemon_resume_account(void *context, uint64_t instance, struct ledger_account *ret)
@@ -258,7 +312,10 @@ bool daemon_resume_due(void *context, uint64_t task, struct ledger_due *ret)
 {
     struct daemon *daemon = context;
 
-    return store_owed_get(daemon->store, task, ret);
+    if (!store_owed_get(daemon->store, task, ret))
+        return false;
+    cap_books_resume(&daemon->caps, task, ret->cost);
+    return true;
 }
 
 void daemon_note_arrival(struct daemon *daemon, const struct job_spec *job)
@@ -280,7 +337,7 @@ static void teach(void *context, const struct store_runtime *runtime)
     const struct runtime_traits traits = {
         .name = number_of(&daemon->job_names, runtime->name),
         .user = number_of(&daemon->users, runtime->user),
-        .shape = RUNTIME_UNKNOWN, /* shapes are numbered anew in each life */
+        .shape = RUNTIME_UNKNOWN, /* shapes are numbered again in each run */
         .tasks = runtime->tasks,
         .hour = runtime->hour,
         .limit = runtime->limit,
@@ -529,4 +586,6 @@ void daemon_note_counts(struct daemon *daemon)
     count_more(daemon, COUNT_TAKEN, now->taken, &before->taken);
     count_money(daemon, COUNT_LOST_COST, now->lost_cost, &before->lost_cost);
     count_money(daemon, COUNT_EXPECTED_LOSS, now->expected_loss, &before->expected_loss);
+    count_more(daemon, COUNT_NOTICE_SAVED, now->notice_saved, &before->notice_saved);
+    count_more(daemon, COUNT_NOTICE_LOST, now->notice_lost, &before->notice_lost);
 }

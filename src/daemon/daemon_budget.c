@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The budgets of the daemon: counted from the books, told to the controller, shown to the API.
+ * The budgets of the daemon: counted from the books, passed to the controller, shown to the API.
  *
  * Closed bills are read from the store when a period begins and counted as they come after that, so
- * that a restart finds what was spent before it. What is rented is counted anew every second, and
+ * that a restart finds what was spent before it. What is rented is counted again every second, and
  * before each decision.
  */
 #include <string.h>

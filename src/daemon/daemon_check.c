@@ -8,6 +8,7 @@
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
 #include "trace/sacct.h"
+#include "trace/short_doc.h"
 
 int daemon_check_catalogue(const struct conf *conf, struct catalogue *ret, struct error *reterr)
 {
@@ -18,6 +19,8 @@ int daemon_check_catalogue(const struct conf *conf, struct catalogue *ret, struc
         return rc;
     rc = catalogue_file_read(file.text, file.length, ret, reterr);
     input_file_done(&file);
+    if (rc == 0 && (rc = short_doc_check(&conf->short_pool, ret, reterr)) < 0)
+        catalogue_done(ret);
     return rc < 0 ? error_prefix(reterr, rc, conf->catalogue) : 0;
 }
 

@@ -98,7 +98,7 @@ int daemon_remember_machines(struct daemon *daemon, struct error *reterr)
     const struct view *view = controller_view(daemon->controller);
 
     if (daemon->conf.mode == CONF_SHADOW)
-        return 0; /* the virtual world begins anew */
+        return 0; /* the virtual world starts over */
     const int rc = store_each_instance(daemon->store, remember, daemon, reterr);
 
     if (rc == 0 && view->instance.living > 0)

@@ -221,6 +221,7 @@ static int create_engine(struct daemon *daemon, struct error *reterr)
             .on_send = send_to_engine,
             .on_say = on_say,
             .describe = describe_machine,
+            .caps = conf->caps.count > 0 ? daemon_caps_of : NULL,
             .context = daemon,
         },
         &daemon->engine, reterr);

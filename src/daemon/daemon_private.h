@@ -19,6 +19,7 @@
 #include "base/steady_clock.h"
 #include "control/controller.h"
 #include "daemon/budget.h"
+#include "daemon/cap_books.h"
 #include "daemon/conf.h"
 #include "daemon/core.h"
 #include "daemon/finding_watch.h"
@@ -36,7 +37,7 @@ struct daemon_event {
     struct cloud_event cloud;
 };
 
-/* What the metrics were told of the controller's own counts. */
+/* What the metrics have of the controller's own counts. */
 struct daemon_counted {
     struct controller_stats stats;
 };
@@ -83,7 +84,9 @@ struct daemon {
     msec_t watch_at; /* look for findings again; 0: never yet */
     struct budget budget;
     msec_t budget_at;         /* count it again */
-    bool is_budget_stale;     /* bills were missed: read them anew */
+    bool is_budget_stale;     /* bills were missed: read them again */
+    struct cap_books caps;    /* of accounts and the like; of use if the configuration has some */
+    msec_t caps_at;           /* count what they spent again */
     struct view_bound *bound; /* that is sought; NULL: none is */
     msec_t bound_at;          /* go on with it, or look whether to begin */
     msec_t bound_next;        /* and not begin another one before */
@@ -95,6 +98,7 @@ struct daemon {
     char store_fault[ERROR_TEXT_SIZE];
     uint32_t unknown_offer; /* stands for machines of which nobody knows the offer */
     uint32_t former_count;  /* offers in use that the catalogue has lost */
+    uint32_t *owned_offers; /* of each kind of node that is owned */
     struct controller_brake noted_brake;
     bool is_draining;
     bool is_stopping;
@@ -137,10 +141,13 @@ bool daemon_resume_due(void *context, uint64_t task, struct ledger_due *ret);
 /* Before the journal is written: the books as they stand. */
 void daemon_note_books(struct daemon *daemon);
 
+/* What accounts and the like have spent by now, if it is time, and whose budget is used up. */
+void daemon_count_caps(struct daemon *daemon);
+
 /* A job came: keep what the view does not. */
 void daemon_note_arrival(struct daemon *daemon, const struct job_spec *job);
 
-/* A machine of an earlier life was found: the books must know it. */
+/* A machine of a previous run was found: the books must know it. */
 void daemon_note_found(struct daemon *daemon, const struct cloud_event *event);
 
 /* What the controller counted since the last call goes into the journal. */
@@ -152,7 +159,7 @@ int daemon_teach(struct daemon *daemon, struct error *reterr);
 /* From the books: how long machines take to boot. */
 void daemon_learn_boots(struct daemon *daemon);
 
-/* Tell the cloud, if it has back-offs, which offers were refused in an earlier life, so that back-offs go on. */
+/* Tell the cloud, if it has back-offs, which offers were refused in a previous run, so that back-offs go on. */
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 
 /* daemon_risks.c: what was learned of interruptions, into the journal, and from the store. */
@@ -174,6 +181,16 @@ void daemon_budget_bill(struct daemon *daemon, uint64_t instance, const struct l
 /* Whether nothing may be spent any more: then empty machines go back. */
 bool daemon_budget_is_spent(const struct daemon *daemon);
 
+/* daemon_caps.c: limits and budgets of accounts and the like. After the store is open; */
+void daemon_caps_start(struct daemon *daemon);
+/* other limits for the same owners; */
+void daemon_caps_tune(struct daemon *daemon, const struct conf_caps *conf);
+/* for struct engine_config: the set of a job; */
+uint32_t daemon_caps_of(void *context, const struct engine_owner *owner);
+/* why a task waits; for the API. */
+bool daemon_waits_for_cap(const struct daemon *daemon, uint64_t task, struct serve_wait *ret);
+void daemon_each_cap(void *context, void (*each)(void *to, const struct serve_cap *cap), void *to);
+
 /* daemon_watch.c: look for findings now and then; new ones go to the log. */
 void daemon_watch_findings(struct daemon *daemon);
 
@@ -182,6 +199,10 @@ int daemon_check_account(struct daemon *daemon, const char *account, struct erro
 
 /* daemon_machines.c: before the adapters are made; when the controller is. */
 int daemon_keep_offers(struct daemon *daemon, struct error *reterr);
+
+/* daemon_owned.c: offers for nodes that the engine has anyway, which the controller learns of. */
+int daemon_own_offers(struct daemon *daemon, struct error *reterr);
+void daemon_own_machines(struct daemon *daemon);
 int daemon_remember_machines(struct daemon *daemon, struct error *reterr);
 struct controller_brake daemon_kept_brake(struct daemon *daemon);
 void daemon_note_brake(struct daemon *daemon); /* into the journal, if it has changed */

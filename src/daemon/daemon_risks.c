@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was learned of interruptions outlives the process: it goes into the journal with the books, and the next
- * process begins with it. Offers are kept in words; what the catalogue does not have any more waits in the file.
+ * process begins with it. Offers are kept in words; what the catalogue does not have any more waits in the file. How
+ * often notices came in time is kept in two counters.
  *
  * Costs:  a record for each offer whose machines came or went since the last write, and once an hour for each that
  *         has machines.
@@ -58,6 +59,9 @@ int daemon_resume_risks(struct daemon *daemon, msec_t now, struct error *reterr)
     offer_index_init(&recall.index, &daemon->catalogue);
 
     const int rc = store_each_interruption(daemon->store, resume, &recall, reterr);
+
+    controller_resume_notices(daemon->controller, store_counted(daemon->store, COUNT_NOTICE_SAVED),
+                              store_counted(daemon->store, COUNT_NOTICE_LOST));
 
     if (rc == 0 && recall.known > 0)
         LOG_INFO("interruptions of an earlier run are known offers=%u", recall.known);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state file: what the daemon keeps of itself from one life to the next.
+ * The state file: what the daemon keeps of itself from one run to the next.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -160,6 +160,6 @@ int daemon_open_state(struct daemon *daemon, struct error *reterr)
     store_marked(daemon->store, MARK_DRAINING, draining, sizeof(draining));
     daemon->is_draining = strcmp(draining, "yes") == 0;
     if (daemon->is_draining)
-        LOG_INFO("draining goes on: no machine is rented, empty ones go back");
+        LOG_INFO("still draining: no machine is rented, empty ones are returned");
     return 0;
 }

@@ -11,13 +11,13 @@
 /* What has been open so long deserves a look. */
 static const msec_t long_ms = 600 * MSEC_PER_SEC;
 
-/* What was given back ends within this, or somebody has to look. */
+/* What was returned ends within this, or somebody has to look. */
 static const msec_t return_ms = 60 * MSEC_PER_SEC;
 
 /* A limit that stopped a rent so lately is still of interest. */
 static const msec_t lately_ms = 600 * MSEC_PER_SEC;
 
-/* Of one kind; the rest is told as a number. */
+/* Of one kind; the rest is reported as a number. */
 enum { FINDINGS_PER_KIND = 20 };
 
 /* Whom to tell. */
@@ -25,22 +25,22 @@ struct doctor {
     struct daemon *daemon;
     void (*each)(void *to, const struct finding *finding);
     void *to;
-    uint32_t told; /* of the kind that is looked for */
+    uint32_t found; /* of the kind that is looked for */
 };
 
 static void tell(struct doctor *doctor, const struct finding *finding)
 {
-    if (doctor->told++ < FINDINGS_PER_KIND)
+    if (doctor->found++ < FINDINGS_PER_KIND)
         doctor->each(doctor->to, finding);
 }
 
-/* The next kind; of the last one, say how many were not told. */
+/* The next kind; of the last one, say how many were left out. */
 static void next_kind(struct doctor *doctor)
 {
     char text[64];
 
-    if (doctor->told > FINDINGS_PER_KIND) {
-        (void)snprintf(text, sizeof(text), "%u more like these", doctor->told - FINDINGS_PER_KIND);
+    if (doctor->found > FINDINGS_PER_KIND) {
+        (void)snprintf(text, sizeof(text), "%u more like these", doctor->found - FINDINGS_PER_KIND);
         doctor->each(doctor->to, &(struct finding){
                                      .severity = "note",
                                      .kind = "more",
@@ -49,13 +49,12 @@ static void next_kind(struct doctor *doctor)
                                      .advice = "See to the first ones, then ask again.",
                                  });
     }
-    doctor->told = 0;
+    doctor->found = 0;
 }
 
 static void machine(const struct doctor *doctor, uint64_t instance, char *buf, size_t size)
 {
-    (void)snprintf(buf, size, "%s%llu", doctor->daemon->conf.node_prefix,
-                   (unsigned long long)instance);
+    serve_machine_text(&doctor->daemon->world, instance, buf, size);
 }
 
 static const char *link_advice(const struct doctor *doctor, const struct serve_link *link)
@@ -133,7 +132,7 @@ static void look_at_counts(struct doctor *doctor)
 
     if (stats->strangers > 0) {
         (void)snprintf(text, sizeof(text),
-                       "machines with our tag were found whose type or offer nobody knows (%llu "
+                       "machines with our tag were found whose type or offer is unknown (%llu "
                        "times)",
                        (unsigned long long)stats->strangers);
         tell(doctor, &(struct finding){
@@ -141,7 +140,7 @@ static void look_at_counts(struct doctor *doctor)
                          .kind = "leaked",
                          .subject = daemon->conf.cluster,
                          .text = text,
-                         .advice = "They count in the limits and are given back when nothing runs "
+                         .advice = "They count in the limits and are returned when nothing runs "
                                    "there; what they cost is only on the cloud's own bill.",
                      });
     }
@@ -151,7 +150,7 @@ static void look_at_counts(struct doctor *doctor)
                          .kind = "former-offer",
                          .subject = daemon->conf.catalogue,
                          .text = "the catalogue has lost offers of which machines are rented",
-                         .advice = "They are given back when what runs there has ended. To keep "
+                         .advice = "They are returned when the jobs there have ended. To keep "
                                    "them, put the offers back and restart stintd.",
                      });
     if (daemon->limited_at >= 0 && daemon->now - daemon->limited_at < lately_ms)
@@ -164,7 +163,7 @@ static void look_at_counts(struct doctor *doctor)
                      });
     if (stats->bad_machines > 0) {
         (void)snprintf(text, sizeof(text),
-                       "%llu machines were given back because nothing would start there",
+                       "%llu machines were returned because nothing would start there",
                        (unsigned long long)stats->bad_machines);
         tell(doctor, &(struct finding){
                          .severity = "warning",
@@ -175,6 +174,35 @@ static void look_at_counts(struct doctor *doctor)
                      });
     }
     next_kind(doctor);
+}
+
+/* One budget of an account or the like. */
+static void tell_cap_budget(struct doctor *doctor, const struct serve_cap *cap,
+                            const struct serve_budget *budget)
+{
+    const bool is_spent = budget->spent >= budget->limit;
+    char spent[SERVE_TEXT];
+
+    if (budget->limit == 0 ||
+        (!is_spent && budget->spent < budget->limit / 100 * budget->warn_percent))
+        return;
+    serve_budget_text(budget, doctor->daemon->now, spent, sizeof(spent));
+    tell(doctor,
+         &(struct finding){
+             .severity = "warning",
+             .kind = is_spent ? "owner-budget-spent" : "owner-budget-low",
+             .subject = cap->owner,
+             .text = spent,
+             .advice = is_spent ? "Its new jobs wait; those that run continue, and so do all "
+                                  "others. Raise its limit in stint.conf and reload, or wait."
+                                : "When it is spent, its new jobs wait.",
+         });
+}
+
+static void look_at_cap(void *to, const struct serve_cap *cap)
+{
+    for (int i = 0; i < 2; i++)
+        tell_cap_budget(to, cap, &cap->budgets[i]);
 }
 
 static void look_at_budgets(struct doctor *doctor)
@@ -197,7 +225,7 @@ static void look_at_budgets(struct doctor *doctor)
                  .subject = "limits",
                  .text = text,
                  .advice = is_spent ? "Nothing is rented and empty machines go back; jobs that "
-                                      "run go on. Raise the limit in stint.conf and reload, "
+                                      "run continue. Raise the limit in stint.conf and reload, "
                                       "or wait."
                                     : "At the limit nothing more is rented and empty machines "
                                       "go back. Raise it in stint.conf and reload if that "
@@ -237,7 +265,8 @@ static void look_at_witnesses(struct doctor *doctor)
     if (rivals > 0) {
         (void)snprintf(
             text, sizeof(text),
-            "%u machines of this cluster were rented by somebody else; nothing is rented", rivals);
+            "%u machines of this cluster were rented by another process; nothing is rented",
+            rivals);
         tell(doctor, &(struct finding){
                          .severity = "error",
                          .kind = "second-daemon",
@@ -292,7 +321,7 @@ static void look_at_leaving(struct doctor *doctor)
             continue;
         machine(doctor, view->instance.id[instance], name, sizeof(name));
         (void)snprintf(text, sizeof(text),
-                       "should have been given back %lld s ago, but %s has something allocated "
+                       "should have been returned %lld s ago, but %s has something allocated "
                        "there that is not managed by Stint",
                        (long long)((doctor->daemon->now - since) / MSEC_PER_SEC),
                        doctor->daemon->engine_kind->title);
@@ -329,7 +358,7 @@ static void look_at_boots(struct doctor *doctor)
     }
     if (outlived > 0) {
         (void)snprintf(text, sizeof(text),
-                       "machines whose bill had ended were still there and were given back (%llu "
+                       "machines whose bill had ended were still there and were returned (%llu "
                        "times)",
                        (unsigned long long)outlived);
         tell(doctor, &(struct finding){
@@ -338,7 +367,7 @@ static void look_at_boots(struct doctor *doctor)
                          .subject = daemon->conf.cluster,
                          .text = text,
                          .advice = "What they cost since is not in the ledger: see the cloud's own "
-                                   "bill. If this goes on, end them by hand.",
+                                   "bill. If this persists, terminate them by hand.",
                      });
     }
     next_kind(doctor);
@@ -360,7 +389,7 @@ static void tell_late_return(void *context, const struct store_intent *intent)
         (void)daemon->cloud_kind->return_fault(daemon->cloud, fault, sizeof(fault));
     machine(doctor, intent->instance, name, sizeof(name));
     (void)snprintf(text, sizeof(text),
-                   "was given back %lld s ago and the cloud has not confirmed it%s%s; it may be "
+                   "was returned %lld s ago and the cloud has not confirmed it%s%s; it may be "
                    "paid for still",
                    (long long)(late / MSEC_PER_SEC), fault[0] != '\0' ? "; " : "", fault);
     tell(doctor, &(struct finding){
@@ -497,7 +526,7 @@ static void look_at_mode(struct doctor *doctor)
                          .severity = "note",
                          .kind = "proposals",
                          .subject = daemon->conf.cluster,
-                         .text = "acts wait for somebody's word",
+                         .text = "actions wait for approval",
                          .advice = "See `stint proposals`; then approve or reject them.",
                      });
     next_kind(doctor);
@@ -510,6 +539,8 @@ void doctor_each(void *context, void (*each)(void *to, const struct finding *fin
     look_at_links(&doctor);
     look_at_counts(&doctor);
     look_at_budgets(&doctor);
+    daemon_each_cap(doctor.daemon, look_at_cap, &doctor);
+    next_kind(&doctor);
     look_at_witnesses(&doctor);
     look_at_late_lists(&doctor);
     look_at_leaving(&doctor);

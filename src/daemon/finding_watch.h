@@ -6,13 +6,13 @@
  * seconds and tells the difference:
  *
  *     finding_watch_begin(&watch);
- *     finding_watch_see(&watch, &finding);      each that there is; new ones are told at once
- *     finding_watch_end(&watch);                those that were not seen are told as gone
+ *     finding_watch_see(&watch, &finding);      each that there is; new ones are reported at once
+ *     finding_watch_end(&watch);                those that were not seen are reported as gone
  *
  * A finding is the same if kind and subject are; its text may change all the time.
  *
- * Promises:  each is told once when it appears and once when it is gone. Beyond FINDING_WATCH_MAX at a
- *            time, further ones are counted, but not told.
+ * Promises:  each is reported once when it appears and once when it is gone. Beyond FINDING_WATCH_MAX at a
+ *            time, further ones are counted, but not reported.
  * Costs:     O(findings of now times findings of before); there are few.
  */
 #ifndef STINT_DAEMON_FINDING_WATCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An act goes from 'fresh' to 'ready' (gate_note) to the real port (gate_pass); in mode advise it
+ * An action goes from 'fresh' to 'ready' (gate_note) to the real port (gate_pass); in mode advise it
  * may rest among the proposals in between.
  *
  * Open intents are rows. A rent is known by its machine; a return by the same number below zero, as
@@ -23,10 +23,10 @@ struct open_intent {
     msec_t at;
     uint32_t next; /* of the same task, or free; MAP_NONE */
     enum store_intent_kind kind;
-    bool is_old; /* of an earlier life */
+    bool is_old; /* of a previous run */
 };
 
-/* Acts, one after another. */
+/* Actions, one after another. */
 struct act_list {
     struct gate_act *acts;
     uint32_t count;
@@ -38,7 +38,7 @@ struct gate {
     struct act_list fresh;
     struct act_list ready;
     uint32_t fresh_approved; /* so many of 'fresh' were approved and come first */
-    struct map ended; /* tasks that ended since: acts of 'fresh' before this index are moot */
+    struct map ended; /* tasks that ended since: actions of 'fresh' before this index are moot */
 
     struct gate_proposal *proposals;
     uint32_t proposal_count;
@@ -53,7 +53,7 @@ struct gate {
     struct map by_key;
     struct map by_task; /* its first row */
     bool has_old;
-    msec_t listed_at; /* when the cloud first told all there is; MSEC_NEVER: not yet */
+    msec_t listed_at; /* when the cloud first listed all machines; MSEC_NEVER: not yet */
 };
 
 static uint64_t return_key(uint64_t instance)
@@ -168,7 +168,7 @@ static bool is_of_cloud(const struct open_intent *intent)
     return intent->kind == STORE_RENT || intent->kind == STORE_GIVE_BACK;
 }
 
-/* A list has ended: what an earlier life left open and nobody spoke of will not be heard of, unless it
+/* A list has ended: what a previous run left open and nobody spoke of will not be heard of, unless it
  * is a machine that the cloud may show later. */
 static void close_old(struct gate *gate, bool of_cloud, msec_t at)
 {
@@ -564,7 +564,7 @@ static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
     add_proposal(gate, act, now);
 }
 
-/* Whether the task ended after this act of 'fresh' was asked for. */
+/* Whether the task ended after this action of 'fresh' was asked for. */
 static bool is_moot(const struct gate *gate, uint32_t index)
 {
     const uint64_t task = gate->fresh.acts[index].task;
@@ -662,7 +662,7 @@ void gate_pass(struct gate *gate)
     gate->ready.count = 0;
 }
 
-/* An act that needs the journal is undone before it was done: as if nobody had wanted it. */
+/* An action that needs the journal is undone before it was done: as if nobody had wanted it. */
 static void take_back(struct gate *gate, const struct gate_act *act, msec_t now)
 {
     if (act->kind == GATE_PLACE || act->kind == GATE_QUEUE)
@@ -727,7 +727,7 @@ const struct gate_proposal *gate_proposal_about(const struct gate *gate, uint64_
     return NULL;
 }
 
-/* Put an act before all that were not approved. */
+/* Put an action before all that were not approved. */
 static void collect_approved(struct gate *gate, const struct gate_act *act)
 {
     struct act_list *fresh = &gate->fresh;
@@ -897,7 +897,7 @@ void gate_heard_engine(struct gate *gate, const struct engine_event *event)
     }
 }
 
-/* A machine of ours is there. If an earlier life wanted it back, the controller must not use it. */
+/* A machine of ours is there. If a previous run wanted it back, the controller must not use it. */
 static void heard_found(struct gate *gate, const struct cloud_event *event)
 {
     const uint32_t row = map_get(&gate->by_key, return_key(event->instance));

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - between the controller and the world: no act without a journal, none without leave.
+ * gate.h - between the controller and the world: no action without a journal, none without leave.
  *
  * The gate stands behind the controller's two ports and before the real ones. What the controller
  * asks for in a turn is collected:
  *
- *     controller ... acts ...
- *     gate_note(gate, now);               acts that may pass become intents in the journal
+ *     controller ... actions ...
+ *     gate_note(gate, now);               actions that may pass become intents in the journal
  *     journal_write(...) == 0             all of it is on the disk
  *     gate_pass(gate);                    only now the real ports hear of it
  *
- * In mode advise, acts that spend, end or begin something become proposals first: what is approved
+ * In mode advise, actions that spend, end or begin something become proposals first: what is approved
  * passes like any other act, what is rejected comes back to the controller as the world's refusal.
  *
  * Events of the real ports are shown to the gate on their way to the controller: they close intents.
  *
- * Words:     an intent of an earlier life was open when the daemon ended. The first lists close it:
- *            what was rented and is there was done, what was to be given back and is there is given
+ * Words:     an intent of a previous run was open when the daemon ended. The first lists close it:
+ *            what was rented and is there was done, what was to be returned and is there is given
  *            back once more. A machine that they do not show is sought for 'settle_ms' more.
- *            A return is two acts, retire and then give-back; the operator is asked once, for the first.
- * Promises:  acts pass in the order they were asked for. A list, an admission and a cancel need no
+ *            A return is two actions, retire and then give-back; the operator is asked once, for the first.
+ * Promises:  actions pass in the order they were asked for. A list, an admission and a cancel need no
  *            leave: they change nothing that costs.
- * Costs:     O(1) an act and an event. Memory for what is open.
+ * Costs:     O(1) an action and an event. Memory for what is open.
  */
 #ifndef STINT_DAEMON_GATE_H
 #define STINT_DAEMON_GATE_H
@@ -70,7 +70,7 @@ struct gate_act {
     enum gate_act_kind kind;
     uint64_t key;      /* of place, queue, cancel, stop, lists */
     uint64_t task;     /* of place, queue, cancel, stop */
-    uint64_t instance; /* of rent (the first), give back, place, admit, retire, forget */
+    uint64_t instance; /* of rent (the first), return, place, admit, retire, forget */
     uint32_t count;    /* of rent */
     uint32_t offer;    /* of rent */
 };
@@ -92,7 +92,7 @@ struct cloud_port gate_cloud_port(struct gate *gate);
 /* An intent that was open when the daemon ended. */
 void gate_restore(struct gate *gate, const struct store_intent *intent);
 
-/* Whether a machine of an earlier life is sought, which may be there or not: what is rented meanwhile may
+/* Whether a machine of a previous run is sought, which may be there or not: what is rented meanwhile may
  * be one too many. */
 bool gate_seeks(const struct gate *gate);
 
@@ -100,7 +100,7 @@ bool gate_seeks(const struct gate *gate);
 void gate_heard_engine(struct gate *gate, const struct engine_event *event);
 void gate_heard_cloud(struct gate *gate, const struct cloud_event *event);
 
-/* Whether acts wait to be noted or passed. */
+/* Whether actions wait to be noted or passed. */
 bool gate_has_acts(const struct gate *gate);
 
 void gate_note(struct gate *gate, msec_t now);
@@ -108,14 +108,14 @@ void gate_pass(struct gate *gate);
 
 /* The journal cannot be written: of what was noted let only that pass which is harmless if it is done
  * twice or forgotten (lists, admissions, returns). Rents and whatever starts or stops a task are taken
- * back, and the controller is told; they never left. */
+ * back, and the controller is notified; they never left. */
 void gate_pass_unwritten(struct gate *gate, msec_t now);
 
-/* Ask before each act from now on, or no more: then all that waits is approved, but for rents, which
- * were planned under other limits perhaps and are withdrawn. Not from within an act. */
+/* Ask before each action from now on, or no more: then all that waits is approved, but for rents, which
+ * were planned under other limits perhaps and are withdrawn. Not from within an action. */
 void gate_ask(struct gate *gate, bool asks);
 
-/* Take back all rents that wait for leave. Not from within an act. */
+/* Take back all rents that wait for leave. Not from within an action. */
 void gate_withdraw_rents(struct gate *gate);
 
 uint32_t gate_proposal_count(const struct gate *gate);
@@ -125,7 +125,7 @@ const struct gate_proposal *gate_proposal(const struct gate *gate, uint32_t inde
 const struct gate_proposal *gate_proposal_about(const struct gate *gate, uint64_t task,
                                                 uint64_t instance);
 
-/* How many were; an 'id' of 0 means all. Not from within an act. A return cannot be rejected: the
+/* How many were; an 'id' of 0 means all. Not from within an action. A return cannot be rejected: the
  * machine is empty and costs money until someone agrees. */
 uint32_t gate_approve(struct gate *gate, uint64_t id);
 uint32_t gate_reject(struct gate *gate, uint64_t id, msec_t now);

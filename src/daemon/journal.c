@@ -148,6 +148,9 @@ static void add_due(struct journal *journal, enum record_kind kind, const struct
     record->due.name = copy(journal, due->name);
     record->due.user = copy(journal, due->user);
     record->due.type = copy(journal, due->type);
+    record->due.account = copy(journal, due->account);
+    record->due.partition = copy(journal, due->partition);
+    record->due.qos = copy(journal, due->qos);
 }
 
 void journal_due(struct journal *journal, const struct store_due *due)

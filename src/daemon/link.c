@@ -147,7 +147,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_n
 }
 
 /*
- * Close what is open. A child that lives sees the end of its input, finishes what it was told and
+ * Close what is open. A child that lives sees the end of its input, finishes what was requested and
  * ends; it is a handle of its own until then.
  */
 static void close_connection(struct link *link)

@@ -3,7 +3,7 @@
  * link.h - lines to and from another program: a child of ours, or who listens on a Unix socket.
  *
  * A link connects by itself and again whenever it breaks: at once the first time, then after 100 ms,
- * twice as long with each failure, at most 10 s; a connection that held for 10 s starts anew at the
+ * twice as long with each failure, at most 10 s; a connection that held for 10 s starts again at the
  * least. What was written and not sent when it breaks is gone: the one who talks asks again.
  *
  *            One that promised to be heard of (link_expect) and is not counts as broken.
@@ -52,7 +52,7 @@ struct link *link_create(uv_loop_t *loop, const struct link_config *config);
 void link_send(struct link *link, const char *lines, size_t size);
 
 /* From now on, as long as it is up: if it says nothing for so long it is ended (a child by force) and begun
- * anew. A time in which we did not run ourselves does not count. */
+ * again. A time in which we did not run ourselves does not count. */
 void link_expect(struct link *link, uint64_t silence_ms);
 
 bool link_is_up(const struct link *link);

@@ -84,5 +84,5 @@ void log_say(enum conf_log_level level, const char *format, ...)
     }
     line[end] = '\n';
     if (write(STDERR_FILENO, line, end + 1) < 0)
-        return; /* nobody is left to be told */
+        return; /* no reader is left */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual world is a timeline. An act adds what will come of it; shadow_tick lets that happen.
+ * The virtual world is a timeline. An action adds what will come of it; shadow_tick lets that happen.
  * What is called off meanwhile (a stop, a return) has another epoch than its row and is passed over.
  *
  * The life of a task, in the real world and in the virtual one, side by side:
@@ -35,7 +35,7 @@ struct virtual_task {
     uint64_t id;
     uint32_t job;
     uint32_t epoch;
-    uint64_t key;       /* of the last act */
+    uint64_t key;       /* of the last action */
     uint64_t run_key;   /* of the placement it runs under */
     uint64_t instance;  /* where it was placed; 0: nowhere */
     msec_t started_at;  /* virtually; -1: it does not run */
@@ -374,6 +374,43 @@ static void listed(struct shadow *shadow, const struct engine_event *event)
     tell_engine(shadow, event);
 }
 
+/* Another priority. */
+static void changed(struct shadow *shadow, const struct engine_event *event)
+{
+    const uint32_t row = map_get(&shadow->job_by_id, event->job.id);
+
+    if (row == MAP_NONE)
+        return;
+    shadow->jobs[row].spec.priority = event->job.priority;
+    tell_engine(shadow, event);
+}
+
+/* What was on its way or ran there does so no more; the controller starts it over elsewhere. */
+static void lose_tasks(struct shadow *shadow, uint64_t instance)
+{
+    for (uint32_t i = 0; i < shadow->task_count; i++) {
+        struct virtual_task *task = &shadow->tasks[i];
+
+        assert(shadow->tasks != NULL);
+        if (task->instance != instance)
+            continue;
+        task->epoch++;
+        task->instance = 0;
+        task->started_at = -1;
+        task->executed_ms = 0;
+    }
+}
+
+/* Of the real machines, those that are owned are in the virtual world too, in the state that they really are in. */
+static void heard_of_machine(struct shadow *shadow, const struct engine_event *event)
+{
+    if (event->instance < OWNED_ID_FIRST)
+        return;
+    if (event->kind == ENGINE_NODE_LOST && !event->runs_on)
+        lose_tasks(shadow, event->instance);
+    tell_engine(shadow, event);
+}
+
 void shadow_heard(struct shadow *shadow, const struct engine_event *event)
 {
     struct virtual_task *task = task_of(shadow, event->task);
@@ -407,14 +444,18 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event)
     case ENGINE_LISTED:
         listed(shadow, event);
         break;
-    case ENGINE_JOB_CHANGED: /* no engine that can be shadowed says this, or the next */
-    case ENGINE_TASK_WITHDRAWN:
     case ENGINE_NODE_READY:
     case ENGINE_NODE_LOST:
+        heard_of_machine(shadow, event);
+        break;
+    case ENGINE_JOB_CHANGED:
+        changed(shadow, event);
+        break;
+    case ENGINE_TASK_WITHDRAWN: /* no engine that can be shadowed says this */
     case ENGINE_NODE_LEFT:
     case ENGINE_TASK_RATE:
     case ENGINE_TASK_KEPT:
-        break; /* real machines are none of the virtual world's */
+        break;
     }
 }
 

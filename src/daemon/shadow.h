@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shadow.h - the virtual world of mode shadow: what would happen if Stint's acts were carried out.
+ * shadow.h - the virtual world of mode shadow: what would happen if Stint's actions were carried out.
  *
  * The real engine tells which jobs there are and how long they really run; everything else is
  * virtual. Machines are billed after the catalogue's acquire time and ready after its setup time, end
@@ -8,6 +8,7 @@
  * engine takes as a rule from hearing of a job to starting it. It ends when it has run for as long as
  * the real job did: if the real job still runs, when that ends, and at the earliest then; that is
  * heard as late as news of the real engine is. So the controller's ledger is a forecast of the bill.
+ * Nodes that are owned are there as well: they take virtual work while the real ones are in service.
  *
  *     real engine -> shadow_heard -> ... on_engine -> controller -> gate -> shadow's ports
  *
@@ -31,7 +32,7 @@ struct shadow;
 struct shadow_config {
     struct engine_port engine; /* the real one, for lists */
     const struct catalogue *catalogue;
-    msec_t start_lag_min_ms; /* from being told where until it runs, at the least */
+    msec_t start_lag_min_ms; /* from its placement until it runs, at the least */
     msec_t start_lag_max_ms; /* what takes longer was waiting for room; 0: tasks start at once */
     msec_t news_lag_ms;      /* from the end of a task until that is heard, on average */
     void (*on_engine)(void *context, const struct engine_event *event);
@@ -51,10 +52,10 @@ void shadow_heard(struct shadow *shadow, const struct engine_event *event);
 /* When something happens next there; MSEC_NEVER: nothing will. */
 msec_t shadow_next_wake(const struct shadow *shadow);
 
-/* Let everything happen until 'now', which never runs backwards; acts are then at 'now'. */
+/* Let everything happen until 'now', which never runs backwards; actions are then at 'now'. */
 void shadow_tick(struct shadow *shadow, msec_t now);
 
-/* The daemon ends: every virtual machine is given back at once, so that its bill is in the books. */
+/* The daemon ends: every virtual machine is returned at once, so that its bill is in the books. */
 void shadow_end(struct shadow *shadow, msec_t now);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decide/lease.h"
+#include "decide/reservation.h"
 #include "decide/risk.h"
 #include "decide/row_map.h"
 #include "decide/stay.h"
@@ -307,16 +308,25 @@ static bool lasts_longer_than_move(const struct clearing *clearing, const struct
     return runtime_of_task(view, longest, clearing->bins->index->rule) > lost;
 }
 
-/* All that is done on a machine that is busy for so long, half of it on average, is taken to be lost with it. */
-static struct risk_stake all_at_stake(msec_t busy)
+/* What a loss undoes of the task once it was moved: what it did since then. */
+static struct risk_stake stake_there(const struct view *view, uint32_t task)
 {
-    return (struct risk_stake){ .redo = (double)busy };
+    return risk_stake_of(view, view->task.shape[task],
+                         runtime_of_task(view, task, RUNTIME_REMAINING),
+                         view->job.fixed[view->task.job[task]]);
 }
 
-/* What is charged for the instance from now on if it is kept for 'busy'. */
-static money_t charge_for(const struct view *view, uint32_t instance, msec_t busy)
+static double work_of(const struct view *view, uint32_t task)
 {
-    return money_for((money_t)risk_price(view, view->instance.offer[instance], all_at_stake(busy)),
+    return (double)(runtime_of_task(view, task, RUNTIME_REMAINING) + 1) *
+           (double)(reservation_price(view, task) + 1);
+}
+
+/* What is charged for the instance from now on if it is kept for 'busy', and what that costs in losses. */
+static money_t charge_for(const struct view *view, uint32_t instance, msec_t busy,
+                          struct risk_stake stake)
+{
+    return money_for((money_t)risk_price(view, view->instance.offer[instance], stake),
                      lease_until(view, instance, busy));
 }
 
@@ -348,8 +358,9 @@ static void set_lasts(struct clearing *clearing, uint32_t instance, msec_t lasts
     clearing->lasting[known - 1] = lasts;
 }
 
-/* The instance must last until 'until' from now: what that adds to its charge. */
-static money_t stretch(struct clearing *clearing, uint32_t instance, msec_t until)
+/* The instance must last until 'until' from now, for a task of that stake: what that adds to its charge. */
+static money_t stretch(struct clearing *clearing, uint32_t instance, msec_t until,
+                       struct risk_stake stake)
 {
     const struct view *view = clearing->bins->view;
     const msec_t lasts = lasts_of(clearing, instance);
@@ -367,7 +378,7 @@ static money_t stretch(struct clearing *clearing, uint32_t instance, msec_t unti
     }
     clearing->stretched[clearing->stretched_count++] = (struct stretch){ instance, lasts };
     set_lasts(clearing, instance, until);
-    return charge_for(view, instance, until) - charge_for(view, instance, lasts);
+    return charge_for(view, instance, until, stake) - charge_for(view, instance, lasts, stake);
 }
 
 static void take_back_stretches(struct clearing *clearing)
@@ -405,11 +416,12 @@ static msec_t time_to_ready(const struct clearing *clearing, const struct move *
 }
 
 /* What is charged for the plan's rent, where 'until' from now the last task ends. */
-static money_t charge_for_rent(const struct view *view, uint32_t offer, msec_t until)
+static money_t charge_for_rent(const struct view *view, uint32_t offer, msec_t until,
+                               struct risk_stake stake)
 {
     const msec_t busy = until - catalogue_type_of(view->catalogue, offer)->acquire_ms;
 
-    return money_for((money_t)risk_price(view, offer, all_at_stake(busy)),
+    return money_for((money_t)risk_price(view, offer, stake),
                      billing_paid_span(&view->catalogue->offers[offer].billing, busy));
 }
 
@@ -418,7 +430,9 @@ static money_t charge_for_targets(struct clearing *clearing, const struct move *
 {
     const struct view *view = clearing->bins->view;
     const struct plan *plan = clearing->plan;
-    msec_t *busy = ARENA_ARRAY(plan->arena, msec_t, plan->rent_count - move->rents);
+    const uint32_t rents = plan->rent_count - move->rents;
+    msec_t *busy = ARENA_ARRAY(plan->arena, msec_t, rents);
+    struct risk_mix *mix = ARENA_ARRAY(plan->arena, struct risk_mix, rents);
     money_t charge = 0;
 
     for (uint32_t i = move->places; i < plan->place_count; i++) {
@@ -426,13 +440,20 @@ static money_t charge_for_targets(struct clearing *clearing, const struct move *
         const msec_t until = runtime_of_task(view, place->task, RUNTIME_REMAINING) +
                              standstill(view, place->task, ready);
 
-        if (!place->fresh)
-            charge += stretch(clearing, place->target, until);
-        else if (until > busy[place->target - move->rents])
-            busy[place->target - move->rents] = until;
+        const struct risk_stake stake = stake_there(view, place->task);
+
+        if (!place->fresh) {
+            charge += stretch(clearing, place->target, until, stake);
+            continue;
+        }
+        const uint32_t rent = place->target - move->rents;
+
+        busy[rent] = until > busy[rent] ? until : busy[rent];
+        risk_mix_add(&mix[rent], stake, work_of(view, place->task));
     }
-    for (uint32_t i = move->rents; i < plan->rent_count; i++)
-        charge += charge_for_rent(view, plan->rents[i].offer, busy[i - move->rents]);
+    for (uint32_t i = 0; i < rents; i++)
+        charge += charge_for_rent(view, plan->rents[move->rents + i].offer, busy[i],
+                                  risk_mix_stake(&mix[i]));
     return charge;
 }
 
@@ -452,7 +473,8 @@ static money_t charge_for_gang(struct clearing *clearing, uint32_t task, msec_t 
         if (!view_is_open(view, instance))
             return most; /* it could not start there again */
         charge +=
-            stretch(clearing, instance, runtime_of_task(view, sibling, RUNTIME_REMAINING) + still);
+            stretch(clearing, instance, runtime_of_task(view, sibling, RUNTIME_REMAINING) + still,
+                    stake_there(view, sibling));
     }
     return charge;
 }
@@ -461,16 +483,22 @@ static money_t charge_for_gang(struct clearing *clearing, uint32_t task, msec_t 
 static money_t limit_of(const struct clearing *clearing, const struct move *move)
 {
     const struct view *view = clearing->bins->view;
+    struct risk_mix mix = { 0 };
     msec_t leave = 0;
 
     for (uint32_t i = 0; i < move->count; i++) {
-        const msec_t time = time_to_leave(view, move->tasks[i].task);
+        const uint32_t task = move->tasks[i].task;
+        const msec_t time = time_to_leave(view, task);
+        const msec_t left = runtime_of_task(view, task, RUNTIME_REMAINING);
 
         leave = time > leave ? time : leave;
+        risk_mix_add(&mix, risk_stake_here(view, task, left, false), work_of(view, task));
     }
 
-    const money_t saved = charge_for(view, move->instance, lasts_of(clearing, move->instance)) -
-                          charge_for(view, move->instance, leave);
+    const struct risk_stake stake = risk_mix_stake(&mix);
+    const money_t saved =
+        charge_for(view, move->instance, lasts_of(clearing, move->instance), stake) -
+        charge_for(view, move->instance, leave, stake);
 
     return saved - saved / 3;
 }

@@ -15,6 +15,9 @@
  *  - for machines that take tasks in, beyond what they will be charged anyway;
  *  - for machines that have the rest of a gang, for as long as the gang stands still.
  *
+ * Each of these with what machines that may be taken away cost in lost work, by what a loss undoes of the tasks (risk.h): of one
+ * that stays what it has not saved too; one that moves is saved.
+ *
  * A task that moves stands still until it is saved and its new machine is ready, and then until it is
  * restored; so much later it ends. As estimates err and who comes next is not known, what is saved must be
  * half as much again as what is charged for it. If machines that there are do not pay, new ones are tried.
@@ -45,7 +48,7 @@ struct clearing_options {
 };
 
 /* The candidates, dearest per use first. Returns their number; 'ret' is the arena's. The plan
- * is told to wake when the next one will have been under-used for long enough. */
+ * asks to wake when the next one will have been under-used for long enough. */
 uint32_t clearing_candidates(const struct view *view, const struct clearing_options *options,
                              struct plan *plan, uint32_t **ret);
 

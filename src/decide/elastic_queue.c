@@ -35,7 +35,7 @@ static struct elastic_job job_of(const struct view *view, uint32_t task, uint32_
     return job;
 }
 
-/* While the queue is built: jobs in the order of the waiting list. Whether they must be sorted is told. */
+/* While the queue is built: jobs in the order of the waiting list. Returns whether they must be sorted. */
 static uint32_t list_jobs(const struct view *view, struct arena *arena, struct elastic_queue *queue,
                           bool *ret_mixed)
 {

@@ -2,7 +2,7 @@
 #include "decide/improve.h"
 
 #include "base/rng.h"
-#include "decide/improve_units.h"
+#include "decide/improve_order.h"
 
 enum {
     PASSES = 4,
@@ -23,12 +23,6 @@ void improve_memory_done(struct improve_memory *memory)
 {
     map_done(&memory->dull);
 }
-
-/* Units that are looked at together. */
-struct group {
-    uint32_t units[REGROUP_MACHINES];
-    uint32_t count;
-};
 
 /* A group as a problem, and what its tasks and machines are. */
 struct problem {
@@ -74,6 +68,7 @@ static void meet_machine(const struct search *search, struct problem *problem, u
     struct regroup_task *row = &problem->regroup.tasks[task];
 
     row->demand[machine] = view_demand(view, of->task, unit->instance);
+    row->risk[machine] = row->stake * search_risk(search, of, view->instance.offer[unit->instance]);
     row->beside_stayers[machine] = 1;
     for (uint32_t i = 0; i < unit->stayer_count; i++) {
         row->beside_stayers[machine] *= search_rate(search, of, &unit->stayers[i]);
@@ -93,13 +88,15 @@ static void add_task(const struct search *search, struct problem *problem, uint3
     problem->tasks[index] = number;
     row->worth = task->worth * search->hours;
     row->pace = task->pace;
+    row->stake = task->price * task->pace * search->hours;
     row->start = task->start;
     row->idle = task->worth;
     row->wait = task->wait;
     row->home = REGROUP_WAITS;
     row->at = at;
     row->apart = task->apart;
-    row->offer_demand = search->kind_demand[task->kind];
+    row->offer_demand = search->kinds[task->kind].demand;
+    row->offer_risk = search->kinds[task->kind].risk;
     for (uint32_t i = 0; i < problem->regroup.machine_count; i++) {
         meet_machine(search, problem, index, i);
         if (problem->machines[i] == task->home)
@@ -220,27 +217,45 @@ static uint32_t tasks_in(const struct search *search, const struct group *group)
     return sum;
 }
 
-/* Look for something better for the group. */
+/* Whether it is known that the group gives nothing. What this decision has found itself is known for free. What was found
+ * earlier saves time, but counts as if it were not known: so the plan does not depend on it. */
+static bool is_dull(struct search *search, const struct group *group, uint64_t key)
+{
+    struct improve_memory *memory = search->input->memory;
+
+    if (key != 0 && search->is_short && map_get(&search->seen, key) != MAP_NONE)
+        return true;
+
+    const uint64_t work = group_work(search, group);
+
+    search->work_left -= work < search->work_left ? work : search->work_left;
+    if (key == 0 || memory == NULL || map_get(&memory->dull, key) == MAP_NONE)
+        return false;
+    if (search->is_short)
+        map_put(&search->seen, key, 0);
+    return true;
+}
+
+/* Look for something better for the group. Single units always have their turn: who waits gets a machine. */
 static void try_group(struct search *search, const struct group *group)
 {
     struct improve_memory *memory = search->input->memory;
-    const uint64_t key = memory != NULL ? key_of(search, group) : 0;
+    const uint64_t key = memory != NULL || search->is_short ? key_of(search, group) : 0;
     struct problem problem;
     struct regroup_answer answer;
 
-    if (key != 0 && map_get(&memory->dull, key) != MAP_NONE)
+    if ((group->count > 1 && search->work_left == 0) || is_dull(search, group, key))
         return;
     state_problem(search, group, &problem);
     regroup(&problem.regroup, &answer);
-    if (answer.is_better)
+    if (answer.is_better) {
         apply(search, group, &problem, &answer);
-    else if (key != 0)
+        return;
+    }
+    if (key != 0 && memory != NULL)
         map_put(&memory->dull, key, 0);
-}
-
-static bool is_nothing(const struct unit *unit)
-{
-    return unit->instance == ROW_NONE && unit->task_count == 0;
+    if (key != 0 && search->is_short)
+        map_put(&search->seen, key, 0);
 }
 
 static void try_singles(struct search *search, uint32_t since, bool is_first)
@@ -257,20 +272,22 @@ static void try_singles(struct search *search, uint32_t since, bool is_first)
     }
 }
 
+static void try_pair(struct search *search, const struct group *pair, uint32_t since, bool is_first)
+{
+    const struct unit *a = &search->units[pair->units[0]];
+    const struct unit *b = &search->units[pair->units[1]];
+
+    if (pair_counts(a, b) && (is_first || a->stamp > since || b->stamp > since))
+        try_group(search, pair);
+}
+
 static void try_pairs(struct search *search, uint32_t since, bool is_first)
 {
-    for (uint32_t i = 0; i < search->unit_count; i++) {
+    for (uint32_t i = 0; i < search->unit_count && search->work_left > 0; i++) {
         for (uint32_t k = i + 1; k < search->unit_count; k++) {
-            const struct unit *a = &search->units[i];
-            const struct unit *b = &search->units[k];
-            const struct group group = { .units = { i, k }, .count = 2 };
+            const struct group pair = { .units = { i, k }, .count = 2 };
 
-            if (is_nothing(a))
-                break;
-            if (is_nothing(b) || (!is_first && a->stamp <= since && b->stamp <= since) ||
-                a->task_count + b->task_count == 0 || a->task_count + b->task_count > REGROUP_TASKS)
-                continue;
-            try_group(search, &group);
+            try_pair(search, &pair, since, is_first);
         }
     }
 }
@@ -280,7 +297,7 @@ static double loss_of(const struct search *search, const struct unit *unit)
 {
     double loss = unit->instance != ROW_NONE ? unit->price : 0;
 
-    if (unit->instance == ROW_NONE && unit->offer != UNIT_NONE)
+    if (unit->task_count > 0 && unit->instance == ROW_NONE && unit->offer != UNIT_NONE)
         loss = search->offers[unit->offer].price;
     for (uint32_t i = 0; i < unit->task_count; i++) {
         const struct search_task *task = &search->tasks[unit->tasks[i]];
@@ -298,6 +315,44 @@ static double loss_of(const struct search *search, const struct unit *unit)
     return loss > 0 ? loss : 0;
 }
 
+/* Of all units; returns the sum. */
+static double find_losses(struct search *search)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        struct unit *unit = &search->units[i];
+
+        unit->loss = loss_of(search, unit);
+        sum += unit->loss;
+    }
+    return sum;
+}
+
+/* Pairs where there is no time for all: half of the work goes to those that promise most, a quarter to those whose turn it
+ * is, and the rest is for what follows from changes, and for triples. */
+static void try_some_pairs(struct search *search, uint32_t since, bool is_first)
+{
+    const uint64_t work = search->work_left;
+    struct pair_order order;
+    struct group pair;
+
+    (void)find_losses(search);
+    pair_order_begin(&order, search, work / 4);
+    while (search->work_left > work / 2 && pair_order_ranked(&order, &pair))
+        try_pair(search, &pair, since, is_first);
+    while (is_first && search->work_left > work / 4 && pair_order_turn(&order, &pair))
+        try_pair(search, &pair, since, is_first);
+}
+
+static void look_at_pairs(struct search *search, uint32_t since, bool is_first)
+{
+    if (search->is_short)
+        try_some_pairs(search, since, is_first);
+    else
+        try_pairs(search, since, is_first);
+}
+
 /* A unit, drawn in proportion to its loss. */
 static uint32_t draw(const struct search *search, struct rng *rng, double sum)
 {
@@ -313,14 +368,8 @@ static uint32_t draw(const struct search *search, struct rng *rng, double sum)
 
 static void try_triples(struct search *search, struct rng *rng)
 {
-    double sum = 0;
+    const double sum = find_losses(search);
 
-    for (uint32_t i = 0; i < search->unit_count; i++) {
-        struct unit *unit = &search->units[i];
-
-        unit->loss = is_nothing(unit) ? 0 : loss_of(search, unit);
-        sum += unit->loss;
-    }
     for (uint32_t i = 0; i < search->input->options.triples && search->unit_count >= 3; i++) {
         const struct group group = { .units = { draw(search, rng, sum), draw(search, rng, sum),
                                                 draw(search, rng, sum) },
@@ -356,16 +405,20 @@ void improve(const struct improve_input *input, struct plan *plan, struct row_ma
     if (search->task_count == 0)
         return;
     refresh_memory(search);
+    map_init(&search->seen);
+    search->work_left = input->options.work;
+    search->is_short = pairs_work(search) > search->work_left / 2;
     rng_init(&rng, (uint64_t)input->view->now, 0);
     for (int pass = 0; pass < PASSES; pass++) {
         const uint32_t before = search->stamp;
 
         try_singles(search, since, pass == 0);
-        try_pairs(search, since, pass == 0);
+        look_at_pairs(search, since, pass == 0);
         try_triples(search, &rng);
         if (search->stamp == before)
             break;
         since = before;
     }
+    map_done(&search->seen);
     search_end(search, plan, uses);
 }

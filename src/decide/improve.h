@@ -16,7 +16,8 @@
  * at in each decision, others in the next, so that all have their turn.
  *
  * Promises:  pure: what is remembered of groups that gave nothing saves time and changes no plan.
- * Costs:     O(units^2) look-ups; regroup() for pairs of which one has changed.
+ * Costs:     O(units^2) look-ups; regroup() for pairs of which one has changed, for so many steps at most in one
+ *            decision. Where that is not enough for all pairs, improve_order.h says which come first.
  */
 #ifndef STINT_DECIDE_IMPROVE_H
 #define STINT_DECIDE_IMPROVE_H
@@ -30,7 +31,8 @@
 #include "model/plan.h"
 #include "model/view.h"
 
-enum { IMPROVE_MACHINES_MOST = 512, IMPROVE_WAITING_MOST = 256 };
+/* Up to so many machines all are looked at, and up to so many the search places what arrives. */
+enum { IMPROVE_MACHINES_MOST = 4096, IMPROVE_ARRIVALS_MOST = 512, IMPROVE_WAITING_MOST = 256 };
 
 /* Groups that gave nothing, by what they are. */
 struct improve_memory {
@@ -44,6 +46,7 @@ struct improve_options {
     msec_t grace_ms; /* delay that does not count */
     double grace_share; /* and so much of the time that it has run */
     uint32_t triples;   /* drawn in each pass */
+    uint64_t work;      /* steps of regroup() in one decision, at most */
     bool suspends;
 };
 
@@ -58,6 +61,10 @@ struct improve_input {
     uint32_t waiting_count;
     struct improve_memory *memory; /* or NULL */
 };
+
+/* Whether a task that waits is placed by the search: it may be moved later, is not placed with others, and does not end
+ * before a move would pay. */
+bool improve_takes(const struct view *view, uint32_t task);
 
 /* Add to the plan. 'uses' (enum machine_use per instance row): those that have one are left alone, and those that the
  * search gives work or leaves get one. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/improve_units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +13,16 @@
 enum { WINDOW = 24 }; /* machines that are looked at where there are too many */
 
 static const double least_worth = 10000; /* micro-dollars an hour: work is never worth nothing */
-static const msec_t delay_step = 900 * MSEC_PER_SEC; /* so far delays are rounded down */
+static const msec_t delay_step = 900 * MSEC_PER_SEC; /* so far delays are rounded down, at most */
 static const msec_t busy_most = 1000 * MSEC_PER_HOUR;
 static const double risk_most = 4;
 static const double moves_at_once = 3;
 static const double moves_per_hour = 2;
+static const msec_t haste_least = 60 * MSEC_PER_SEC;
+static const msec_t wait_most =
+    24 * MSEC_PER_HOUR; /* who is as late as that does not wait by choice */
+static const msec_t short_times =
+    2; /* who ends within so many times what a machine takes to start is short */
 static const msec_t worthwhile = 2; /* so many times what a move takes a task must go on for */
 static const msec_t lease_step = 300 * MSEC_PER_SEC; /* and leases */
 
@@ -74,16 +80,53 @@ static uint32_t market_of(const struct view *view, uint32_t task)
                                 : MARKET_COUNT;
 }
 
-static uint32_t kind_of(struct search *search, uint32_t shape, uint32_t market)
+/* Rounded down to eight steps between powers of two, so that it seldom changes. */
+static msec_t roughly(msec_t span)
 {
-    const uint32_t key = shape * (MARKET_COUNT + 1) + market;
-    const uint32_t known = row_map_get(&search->kind_of, key);
+    msec_t step = 1;
 
-    if (known > 0)
-        return known - 1;
+    while (step * 8 <= span)
+        step *= 2;
+    return span / step * step;
+}
+
+/* What one loss of a machine undoes. */
+static struct risk_stake stake_of(const struct search *search, uint32_t task)
+{
+    const struct view *view = search->view;
+
+    if (!search->has_risk)
+        return (struct risk_stake){ 0 };
+
+    const msec_t whole = runtime_of_task(view, task, RUNTIME_TOTAL);
+
+    return risk_stake_of(view, view->task.shape[task],
+                         roughly(whole < busy_most ? whole : busy_most),
+                         view->job.fixed[view->task.job[task]]);
+}
+
+static bool is_kind(const struct search_kind *kind, struct risk_stake stake)
+{
+    return kind->stake.redo <= stake.redo && kind->stake.redo >= stake.redo &&
+           kind->stake.restart <= stake.restart && kind->stake.restart >= stake.restart;
+}
+
+static uint32_t kind_of(struct search *search, uint32_t task)
+{
+    const uint32_t shape = search->view->task.shape[task];
+    const uint32_t market = market_of(search->view, task);
+    const struct risk_stake stake = stake_of(search, task);
+    const uint32_t key = shape * (MARKET_COUNT + 1) + market;
+    const uint32_t last = row_map_get(&search->kind_of, key);
+
+    for (uint32_t known = last; known > 0; known = search->kinds[known - 1].next) {
+        if (is_kind(&search->kinds[known - 1], stake))
+            return known - 1;
+    }
     grow(search->arena, (void **)&search->kinds, &search->kind_room, search->kind_count,
          sizeof(*search->kinds));
-    search->kinds[search->kind_count++] = (struct search_kind){ shape, market };
+    search->kinds[search->kind_count++] =
+        (struct search_kind){ .shape = shape, .market = market, .stake = stake, .next = last };
     row_map_set(&search->kind_of, key, search->kind_count);
     return search->kind_count - 1;
 }
@@ -115,19 +158,43 @@ static double price_of(const struct search *search, uint32_t shape)
     return price > least_worth ? price : least_worth;
 }
 
+/* How long the task takes in all, rounded. */
+static msec_t whole_of(const struct view *view, uint32_t task)
+{
+    const msec_t whole = runtime_of_task(view, task, RUNTIME_TOTAL);
+
+    return roughly(whole < busy_most ? whole : busy_most);
+}
+
+/* An hour of delay is more for a task of minutes than for one of hours: it counts for so many. */
+static double haste_of(msec_t whole)
+{
+    return whole < MSEC_PER_HOUR ? 1 / hours(whole > haste_least ? whole : haste_least) : 1;
+}
+
+/* So far its delay is rounded down. */
+static msec_t step_of(msec_t whole)
+{
+    return (msec_t)((double)delay_step / haste_of(whole));
+}
+
+/* An hour of waiting costs a share of what lies between the task's own price and the mean. By the mean alone what is
+ * expensive would wait for days, as its delay hardly counts beside its price; by its own alone what is cheap would be late for
+ * nothing. */
 static double worth_of(const struct search *search, uint32_t task)
 {
     const struct view *view = search->view;
     const struct improve_options *options = &search->input->options;
     const double price = price_of(search, view->task.shape[task]);
-    const msec_t grace =
-        options->grace_ms + (msec_t)(options->grace_share * (double)view_executed(view, task));
+    const msec_t whole = whole_of(view, task);
+    const msec_t grace = (whole < options->grace_ms ? whole : options->grace_ms) +
+                         (msec_t)(options->grace_share * (double)view_executed(view, task));
     const msec_t over = delay_of(view, task) - grace;
-    const double late = over > 0 ? hours(over / delay_step * delay_step) : 0;
+    const double late = over > 0 ? hours(over / step_of(whole) * step_of(whole)) : 0;
+    const double mean = search->input->mean_price > 0 ? search->input->mean_price : price;
 
-    const double hour = search->input->mean_price > 0 ? search->input->mean_price : price;
-
-    return price + hour * (options->waiting + options->ageing * late);
+    return price +
+           sqrt(price * mean) * (options->waiting + options->ageing * haste_of(whole) * late);
 }
 
 static double pace_of(const struct view *view, uint32_t task)
@@ -138,12 +205,31 @@ static double pace_of(const struct view *view, uint32_t task)
                                                                 : 1;
 }
 
+bool improve_takes(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+    const uint32_t shape = view->task.shape[task];
+    const uint32_t offer = view->shape_offer[shape];
+
+    if (view->job.fixed[job] || view->job.spread[job] || offer == OFFER_NONE ||
+        (view->job.gang[job] && view->job.task_count[job] > 1) ||
+        view->shapes->rows[shape].variant_of != SHAPE_NONE ||
+        view->task.estimate_ms[task] == MSEC_NEVER)
+        return false;
+
+    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
+    const msec_t start = machine_type_acquire_ms(type, 1) + type->setup_ms +
+                         view->catalogue->offers[offer].billing.minimum_ms;
+
+    return runtime_of_task(view, task, RUNTIME_REMAINING) > short_times * start;
+}
+
+/* Whether the task may wait by choice: not for ever, and only if it is the search that then takes it, as the fast rules
+ * would place it at once. */
 static bool may_wait(const struct search *search, uint32_t task)
 {
-    const struct view *view = search->view;
-
-    return search->input->options.suspends && !view->job.gang[view->task.job[task]] &&
-           view->task.estimate_ms[task] != MSEC_NEVER;
+    return search->input->options.suspends && improve_takes(search->view, task) &&
+           delay_of(search->view, task) < wait_most;
 }
 
 static struct search_task describe(struct search *search, uint32_t task, uint32_t home)
@@ -155,10 +241,11 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
     struct search_task row = {
         .task = task,
         .workload = workload_of(search, view->shapes->rows[shape].workload),
-        .kind = kind_of(search, shape, market_of(view, task)),
+        .kind = kind_of(search, task),
         .home = home,
         .apart = view->job.spread[job] ? job : ROW_NONE,
         .worth = worth_of(search, task),
+        .price = price_of(search, shape),
         .pace = pace_of(view, task),
     };
     msec_t still = delays->fetch_ms + delays->build_ms + delays->init_ms;
@@ -166,9 +253,10 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
     if (home != UNIT_NONE)
         still += delays->kill_ms + delays->upload_ms;
     row.start = row.worth * row.pace * hours(still);
-    row.wait = !may_wait(search, task) ? REGROUP_NEVER : home != UNIT_NONE ? row.start : 0;
+    row.wait = may_wait(search, task) ? row.start : REGROUP_NEVER; /* it has to start some day */
     row.token = map_mix((uint64_t)shape << 32 | row.apart) + market_of(view, task);
-    row.token = mix_real(row.token, row.worth);
+    row.token = mix_real(mix_real(row.token, search->kinds[row.kind].stake.redo), row.worth);
+    row.token = mix_real(row.token, row.price);
     row.token = mix_real(mix_real(row.token, row.pace), row.wait + row.start);
     return row;
 }
@@ -232,39 +320,6 @@ static bool is_usable(const struct view *view, uint32_t instance, const struct r
            view->instance.task_count[instance] <= UNIT_STAYERS_MOST && !row_map_has(uses, instance);
 }
 
-/* Rounded down to eight steps between powers of two, so that it seldom changes. */
-static msec_t roughly(msec_t span)
-{
-    msec_t step = 1;
-
-    while (step * 8 <= span)
-        step *= 2;
-    return span / step * step;
-}
-
-/* What one loss undoes, on average over the tasks. */
-static struct risk_stake stake_of(const struct search *search)
-{
-    const struct view *view = search->view;
-    struct risk_mix mix = { 0 };
-
-    for (uint32_t i = 0; i < search->task_count; i++) {
-        const uint32_t task = search->tasks[i].task;
-        const msec_t whole = runtime_of_task(view, task, RUNTIME_TOTAL);
-
-        risk_mix_add(&mix,
-                     risk_stake_of(view, view->task.shape[task],
-                                   whole < busy_most ? whole : busy_most,
-                                   view->job.fixed[view->task.job[task]]),
-                     1);
-    }
-
-    const struct risk_stake mean = risk_mix_stake(&mix);
-
-    return (struct risk_stake){ .redo = (double)roughly((msec_t)mean.redo),
-                                .restart = (double)roughly((msec_t)mean.restart) };
-}
-
 /* How far it pays to look: as long as the tasks go on, on average, and no further than the most. Rounded, so that it
  * seldom changes. */
 static double horizon_of(const struct search *search)
@@ -280,19 +335,39 @@ static double horizon_of(const struct search *search)
     return hours(roughly(sum / search->task_count));
 }
 
-/* What an hour of work costs on the offer. That spot machines are lost counts up to a few times their price: work that
- * is lost again and again is placed anew by the fast rules, and need not be driven off on the strength of an estimate.
- * Losses of other machines are rare, and what few of them seem to tell of a type is chance. */
-static double price_at_risk(const struct search *search, uint32_t offer)
+/* How long machines of the offer last. Losses of others than spot machines are rare, and what few of them seem to tell
+ * of a type is chance. */
+static msec_t lasts_of(const struct view *view, uint32_t offer)
 {
-    const double price = (double)search->view->offer_price[offer];
+    const msec_t lasts = view->offer_lasts[offer];
 
-    if (search->view->catalogue->offers[offer].market != MARKET_SPOT)
-        return price;
+    return view->catalogue->offers[offer].market == MARKET_SPOT && lasts != MSEC_NEVER
+               ? roughly(lasts)
+               : MSEC_NEVER;
+}
 
-    const double risky = risk_price(search->view, offer, search->stake);
+/* Losses count up to a few times the price: work that is lost again and again is placed again by the fast rules, and need
+ * not be driven off on the strength of an estimate. */
+static double risk_at(const struct view *view, struct risk_stake stake, uint32_t offer)
+{
+    const double factor = risk_factor_of(
+        lasts_of(view, offer), catalogue_type_of(view->catalogue, offer)->setup_ms, stake);
 
-    return risky < risk_most * price ? risky : risk_most * price;
+    return (factor < risk_most ? factor : risk_most) - 1;
+}
+
+double search_risk(const struct search *search, const struct search_task *of, uint32_t offer)
+{
+    return search->has_risk ? risk_at(search->view, search->kinds[of->kind].stake, offer) : 0;
+}
+
+static bool find_risk(const struct view *view)
+{
+    for (uint32_t i = 0; i < view->offer_count; i++) {
+        if (lasts_of(view, i) != MSEC_NEVER)
+            return true;
+    }
+    return false;
 }
 
 /* How much of the horizon has to be paid for the machine. */
@@ -303,7 +378,7 @@ static double keep_price(const struct search *search, uint32_t instance)
     const msec_t paid = lease_left(view, instance) / lease_step * lease_step;
     const double left = search->hours - hours(paid);
 
-    return left > 0 ? left * price_at_risk(search, offer) : 0;
+    return left > 0 ? left * (double)view->offer_price[offer] : 0;
 }
 
 static void hash_unit(const struct search *search, struct unit *unit)
@@ -415,7 +490,7 @@ static void list_offers(struct search *search)
         const double span = busy > least ? busy : least;
 
         if (reservation_is_open(view, i) && !view->catalogue->offers[i].is_former)
-            rows[count++] = (struct priced){ span * price_at_risk(search, i), i };
+            rows[count++] = (struct priced){ span * (double)view->offer_price[i], i };
     }
     qsort(rows, count, sizeof(*rows), compare_priced);
     search->offers = ARENA_ARRAY(search->arena, struct regroup_offer, count);
@@ -431,29 +506,40 @@ static void list_offers(struct search *search)
             .capacity = type->capacity,
         };
         search->era = mix_real(search->era + rows[i].offer, rows[i].price);
+        search->era = map_mix(search->era ^ (uint64_t)lasts_of(view, rows[i].offer));
     }
 }
 
-static const struct res *demand_at(const struct search *search, struct search_kind kind,
+static const struct res *demand_at(const struct search *search, const struct search_kind *kind,
                                    uint32_t offer)
 {
     const struct catalogue *catalogue = search->view->catalogue;
 
-    if (kind.market != MARKET_COUNT && catalogue->offers[offer].market != kind.market)
+    if (kind->market != MARKET_COUNT && catalogue->offers[offer].market != kind->market)
         return NULL;
-    return shape_demand_at(search->view->shapes, kind.shape, catalogue, offer);
+    return shape_demand_at(search->view->shapes, kind->shape, catalogue, offer);
+}
+
+static const double *list_risks(const struct search *search, struct risk_stake stake)
+{
+    double *row = ARENA_ARRAY(search->arena, double, search->offer_count);
+
+    for (uint32_t i = 0; i < search->offer_count; i++)
+        row[i] = risk_at(search->view, stake, search->offer_rows[i]);
+    return row;
 }
 
 static void list_demands(struct search *search)
 {
-    search->kind_demand = ARENA_ARRAY(search->arena, const struct res *const *, search->kind_count);
-    for (uint32_t kind = 0; kind < search->kind_count; kind++) {
+    for (uint32_t number = 0; number < search->kind_count; number++) {
+        struct search_kind *kind = &search->kinds[number];
         const struct res **row =
             ARENA_ARRAY(search->arena, const struct res *, search->offer_count);
 
         for (uint32_t i = 0; i < search->offer_count; i++)
-            row[i] = demand_at(search, search->kinds[kind], search->offer_rows[i]);
-        search->kind_demand[kind] = row;
+            row[i] = demand_at(search, kind, search->offer_rows[i]);
+        kind->demand = row;
+        kind->risk = search->has_risk ? list_risks(search, kind->stake) : NULL;
     }
 }
 
@@ -474,13 +560,13 @@ void search_begin(struct search *search, const struct improve_input *input, stru
                   const struct row_map *uses)
 {
     *search = (struct search){ .input = input, .view = input->view, .arena = arena };
+    search->has_risk = find_risk(input->view);
     row_map_init(&search->kind_of, arena);
     row_map_init(&search->workload_of, arena);
     add_machines(search, uses);
     add_waiting(search);
     if (search->task_count == 0)
         return;
-    search->stake = stake_of(search);
     search->hours = horizon_of(search);
     for (uint32_t i = 0; i < search->unit_count; i++) {
         if (search->units[i].instance != ROW_NONE)
@@ -496,23 +582,34 @@ void search_begin(struct search *search, const struct improve_input *input, stru
  * The plan.
  */
 
+/* Against a machine for itself; of a task that runs, against staying where it is. */
+static void pass_over(const struct search *search, const struct search_task *task,
+                      struct plan_reason *why)
+{
+    const struct view *view = search->view;
+    const uint32_t offer = task->home != UNIT_NONE
+                               ? view->instance.offer[search->units[task->home].instance]
+                               : view->shape_offer[view->task.shape[task->task]];
+
+    if (offer == OFFER_NONE)
+        return;
+    why->passed_offer = offer;
+    why->passed_over = view->offer_price[offer];
+}
+
 static void place(const struct search *search, const struct unit *unit,
                   const struct search_task *task, uint32_t rent, struct plan *plan)
 {
     const struct view *view = search->view;
-    const uint32_t shape = view->task.shape[task->task];
     const uint32_t offer = unit->instance != ROW_NONE ? view->instance.offer[unit->instance]
                                                       : search->offer_rows[unit->offer];
     struct plan_reason why = plan_because(REASON_FITS_KEPT, view->offer_price[offer]);
 
     if (task->home != UNIT_NONE)
-        why.code = REASON_REPACKED;
+        why.code = REASON_BETTER_PLACE;
     else if (unit->instance == ROW_NONE)
         why.code = unit->task_count > 1 ? REASON_SHARES_FRESH : REASON_CHEAPEST_ALONE;
-    if (view->shape_offer[shape] != OFFER_NONE) {
-        why.passed_offer = view->shape_offer[shape];
-        why.passed_over = view->shape_price[shape];
-    }
+    pass_over(search, task, &why);
     if (unit->instance != ROW_NONE)
         plan_place_kept(plan, task->task, unit->instance, why);
     else
@@ -557,24 +654,31 @@ static void plan_wait(const struct search *search, const struct unit *unit, stru
     for (uint32_t i = 0; i < unit->task_count; i++) {
         const struct search_task *task = &search->tasks[unit->tasks[i]];
 
-        if (task->home != UNIT_NONE)
-            plan_suspend(plan, task->task,
-                         plan_because(REASON_YIELDS,
-                                      search->view->shape_price[search->kinds[task->kind].shape]));
+        struct plan_reason why = plan_because(REASON_YIELDS, (money_t)task->worth);
+
+        if (task->home == UNIT_NONE)
+            continue;
+        pass_over(search, task, &why);
+        plan_suspend(plan, task->task, why);
     }
 }
 
 /* Who waits by choice is worth more with time. */
 static void wake_for_waiting(const struct search *search, struct plan *plan)
 {
-    const msec_t at = search->view->now + delay_step;
-    bool waits = false;
+    const struct view *view = search->view;
 
-    for (uint32_t i = 0; i < search->unit_count && !waits; i++)
-        waits = search->units[i].instance == ROW_NONE && search->units[i].offer == UNIT_NONE &&
-                search->units[i].task_count > 0;
-    if (waits && search->input->options.suspends && at < plan->wake_at)
-        plan->wake_at = at;
+    for (uint32_t i = 0; i < search->unit_count && search->input->options.suspends; i++) {
+        const struct unit *unit = &search->units[i];
+
+        if (unit->instance != ROW_NONE || unit->offer != UNIT_NONE || unit->task_count == 0)
+            continue;
+
+        const msec_t at = view->now + step_of(whole_of(view, search->tasks[unit->tasks[0]].task));
+
+        if (at < plan->wake_at)
+            plan->wake_at = at;
+    }
 }
 
 void search_end(const struct search *search, struct plan *plan, struct row_map *uses)

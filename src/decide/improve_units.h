@@ -18,7 +18,12 @@ enum { UNIT_FREE_MOST = 6, UNIT_STAYERS_MOST = 32 };
 /* What makes tasks alike where machines are rented. */
 struct search_kind {
     uint32_t shape;
-    uint32_t market; /* the only one in which it may be, or MARKET_COUNT */
+    uint32_t market;                 /* the only one in which it may be, or MARKET_COUNT */
+    struct risk_stake stake;         /* what is lost with a machine */
+    uint32_t next;                   /* of the shape and market, + 1 */
+    const struct res *const *demand; /* of each of search.offers */
+    const double
+        *risk; /* and what losing such machines costs, as a share of the price; NULL: nothing */
 };
 
 struct search_task {
@@ -28,6 +33,7 @@ struct search_task {
     uint32_t home;     /* unit, or UNIT_NONE */
     uint32_t apart;    /* its job, if that is spread */
     double worth;      /* per hour */
+    double price;      /* the same without what waiting costs */
     double pace;
     double start;
     double wait;
@@ -60,9 +66,8 @@ struct search {
     uint32_t unit_room;
     uint32_t stamp;
 
-    struct row_map kind_of; /* per shape and market, + 1 */
+    struct row_map kind_of; /* per shape and market: the last, + 1 */
     struct search_kind *kinds;
-    const struct res *const **kind_demand; /* per kind: of each offer */
     uint32_t kind_count;
     uint32_t kind_room;
     struct row_map workload_of; /* per workload, + 1 */
@@ -75,8 +80,11 @@ struct search {
     uint32_t *offer_rows; /* of the catalogue */
     uint32_t offer_count;
     uint64_t era;
-    double hours;            /* the horizon: what is saved or done within it counts */
-    struct risk_stake stake; /* what is lost with a machine */
+    double hours;       /* the horizon: what is saved or done within it counts */
+    uint64_t work_left; /* steps of regroup() that may still be spent */
+    bool is_short;      /* there is less of it than all pairs take */
+    struct map seen;    /* if so: groups that gave nothing in this decision */
+    bool has_risk;      /* machines of some offer are known to be lost */
 };
 
 /* Everything that may be changed, in units. */
@@ -88,6 +96,9 @@ void search_end(const struct search *search, struct plan *plan, struct row_map *
 
 /* A unit more; its address is good until the next one. */
 struct unit *search_add_unit(struct search *search);
+
+/* What it costs the task that machines of the offer are lost, as a share of its price. */
+double search_risk(const struct search *search, const struct search_task *of, uint32_t offer);
 
 static inline double search_rate(const struct search *search, const struct search_task *of,
                                  const struct search_task *beside)

@@ -57,15 +57,15 @@ uint32_t lease_idle(const struct view *view, const struct lease_query *query, st
  * Where decisions are made in rounds, both of these let go of what the next round would find too late.
  *
  * Let go of idle instances whose paid time ends before the next check. Checks are at multiples of
- * 'check_ms'; the plan is told to wake for the next one that will find something. 'spared' (per
+ * 'check_ms'; the plan asks to wake for the next one that will find something. 'spared' (per
  * instance row, may be NULL) are those that this plan has given work to.
  */
 void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan);
 
 /*
  * The same, but each at its own moment: as late as the bill allows, 'margin_ms' earlier for whatever
- * delays the act. Where time is billed in steps no longer than that, this is at once. An instance that
- * is not billed yet goes at once: it may never be. The plan is told to wake for the next one.
+ * delays the action. Where time is billed in steps no longer than that, this is at once. An instance that
+ * is not billed yet goes at once: it may never be. The plan asks to wake for the next one.
  */
 void lease_release_late(const struct view *view, msec_t margin_ms, const struct row_map *spared,
                         struct plan *plan);

@@ -99,7 +99,7 @@ void machine_index_init(struct machine_index *index, enum runtime_rule rule, boo
                         struct arena *arena);
 void machine_index_done(struct machine_index *index);
 
-/* Bring it up to the view's state. It is the view of the last time, or everything is built anew. */
+/* Bring it up to the view's state. It is the view of the last time, or everything is built again. */
 void machine_index_absorb(struct machine_index *index, const struct view *view);
 
 /* How long the machine is busy, or paid for. */
@@ -110,7 +110,7 @@ static inline msec_t machine_lasts(const struct machine_index *index, uint32_t i
     return machine->busy.key + line_shift(machine->line, index->view->now);
 }
 
-/* Compare with an index that is built anew; for tests. */
+/* Compare with an index that is built again; for tests. */
 void machine_index_check(const struct machine_index *index);
 
 #endif

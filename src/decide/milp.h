@@ -30,7 +30,10 @@ struct milp {
     const double *most; /* per column */
     const struct milp_row *rows;
     uint32_t row_count;
-    double gap; /* relative; a solution that is nearer than this to the bound will do */
+    double below;       /* only a solution that costs less is of use; 0: any is */
+    bool first_will_do; /* no better one need be looked for */
+    bool is_small;      /* looking at nodes is faster than making fewer of them */
+    double gap;         /* relative; a solution that is nearer than this to the bound will do */
     uint32_t
         node_most; /* after so many the best one so far will do; a count, so that answers repeat */
 };
@@ -38,6 +41,8 @@ struct milp {
 struct milp_answer {
     bool is_found;   /* there is a solution in 'x' */
     bool is_optimal; /* within the gap */
+    bool is_none;    /* there is proof that no solution costs less than 'below', or none at all */
+    uint32_t nodes;  /* that it took */
     double bound;    /* no solution costs less */
 };
 

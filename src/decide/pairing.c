@@ -139,7 +139,7 @@ static bool is_possible(const struct pool *pool, const struct match *match)
 }
 
 /* Whether the task, the only one of its machine, may move: it is not on its way, has stayed long enough, and there
- * is another machine to be had for it. The plan is told when it will have stayed long enough. */
+ * is another machine to be had for it. The plan notes when it will have stayed long enough. */
 static bool may_move(const struct view *view, uint32_t task, int64_t stay, struct plan *plan)
 {
     if (!view_job_may_move(view, view->task.job[task]) ||

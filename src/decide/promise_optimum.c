@@ -8,7 +8,7 @@
 
 enum {
     PROGRAMS_MOST = 20,
-    NODES_MOST = 5000,
+    NODES_MOST = 12000, /* of all programs; some 10,000 take a second */
     SCENARIOS_A_ROUND = 12,
     SCENARIOS_MOST = 1200,
 };
@@ -32,6 +32,8 @@ struct program {
     uint32_t *in; /* scenarios of the program */
     uint32_t in_count;
     double gap;
+    uint32_t nodes_left;
+    double below; /* a pool must cost less to be of use; 0: any will do */
 };
 
 static int likeliest_first(const void *left, const void *right)
@@ -230,9 +232,35 @@ static uint32_t type_rows(const struct program *program, struct milp_row *rows)
     return types;
 }
 
+/*
+ * For how long the pool is short if it is short in each scenario of the program. A pool that is short with some offers gone
+ * is short with more gone: so a scenario that is not in the program counts with the likeliest of its subsets that is.
+ */
+static double *short_shares(const struct program *program)
+{
+    double *shares = ARENA_ARRAY(program->arena, double, program->in_count);
+
+    for (uint32_t i = 0; i < program->scenario_count; i++) {
+        const struct scenario *scenario = &program->scenarios[i];
+
+        for (uint32_t k = 0; k < program->in_count; k++) {
+            const uint32_t gone = program->scenarios[program->in[k]].gone;
+
+            if (scenario->is_in
+                    ? program->in[k] == i
+                    : (gone & scenario->gone) == gone && may_be_lost(program, program->in[k])) {
+                shares[k] += scenario->share;
+                break;
+            }
+        }
+    }
+    return shares;
+}
+
 /* All that is short together lasts no longer than it may. */
 static struct milp_row budget_row(const struct program *program)
 {
+    const double *shares = short_shares(program);
     struct milp_entry *entries = ARENA_ARRAY(program->arena, struct milp_entry, program->in_count);
     const double most = program->promise->short_most * (1 + slack);
     uint32_t count = 0;
@@ -240,8 +268,7 @@ static struct milp_row budget_row(const struct program *program)
     for (uint32_t i = 0; i < program->in_count; i++) {
         if (!may_be_lost(program, program->in[i]))
             continue;
-        entries[count] = (struct milp_entry){ program->count + count,
-                                              -program->scenarios[program->in[i]].share / most };
+        entries[count] = (struct milp_entry){ program->count + count, -shares[i] / most };
         count++;
     }
     return (struct milp_row){ entries, count, -1 };
@@ -300,8 +327,11 @@ static int solve(const struct program *program, const struct milp_solver *solver
                          .cost = cost,
                          .most = most,
                          .rows = rows,
-                         .gap = program->gap / 2,
-                         .node_most = NODES_MOST };
+                         .gap = program->gap,
+                         .below = program->below,
+                         .first_will_do = true,
+                         .is_small = true,
+                         .node_most = program->nodes_left };
 
     for (uint32_t i = 0; i < program->count; i++) {
         const struct promise_offer *offer = &program->promise->offers[program->chosen[i]];
@@ -335,57 +365,73 @@ static void spell_out(const struct program *program, const double *x, uint32_t *
         machines[program->chosen[i]] = (uint32_t)x[i];
 }
 
-/* Take the pool, improved, if it holds and is cheaper. */
-static void keep_better(const struct promise *promise, struct promise_pool *candidate,
+/* Take the pool if it holds and is cheaper. Whether it was taken. */
+static bool keep_better(const struct promise *promise, struct promise_pool *candidate,
                         struct promise_pool *best, struct arena *arena)
 {
     candidate->verdict = promise_judge(promise, candidate->machines, arena);
     if (!candidate->verdict.holds ||
         (best->verdict.holds && candidate->verdict.price >= best->verdict.price))
-        return;
+        return false;
     memcpy(best->machines, candidate->machines, promise->count * sizeof(*best->machines));
     best->verdict = candidate->verdict;
+    return true;
+}
+
+/* Solve the program; a pool that is found, or proof that there is none, makes the answer better. Returns whether more can
+ * be found, or a negative errno. */
+static int step(struct program *program, const struct milp_solver *solver,
+                struct promise_optimum *ret)
+{
+    const struct promise *promise = program->promise;
+    struct promise_pool candidate = { .machines =
+                                          ARENA_ARRAY(program->arena, uint32_t, promise->count) };
+    double x[PROMISE_OPTIMUM_OFFERS] = { 0 };
+    struct milp_answer answer;
+
+    program->below =
+        ret->pool.verdict.holds ? (double)ret->pool.verdict.price / (1 + program->gap) - 0.5 : 0;
+
+    const int rc = solve(program, solver, x, &answer);
+
+    if (rc != 0)
+        return rc;
+    ret->programs++;
+    ret->nodes += answer.nodes;
+    ret->is_proven = answer.is_none && ret->pool.verdict.holds;
+    if (ret->is_proven)
+        ret->bound = (money_t)ceil(program->below);
+    else if (answer.bound > (double)ret->bound &&
+             (program->below <= 0 || answer.bound < program->below)) /* else it knows of none */
+        ret->bound = (money_t)floor(answer.bound);
+    if (!answer.is_found)
+        return 0;
+    spell_out(program, x, candidate.machines);
+
+    const bool is_better = keep_better(promise, &candidate, &ret->pool, program->arena);
+
+    return add_short(program, x, SCENARIOS_A_ROUND) || is_better;
 }
 
 int promise_optimum(const struct promise *promise, const struct milp_solver *solver, double gap,
                     struct arena *arena, struct promise_optimum *ret)
 {
     struct program program = { .promise = promise, .arena = arena, .gap = gap };
-    struct promise_pool pool = promise_k_of_n(promise, arena);
-    struct promise_pool candidate = { .machines = ARENA_ARRAY(arena, uint32_t, promise->count) };
-    double x[PROMISE_OPTIMUM_OFFERS] = { 0 };
     const bool is_mixed = promise->states != NULL && !promise->only_joint;
-    money_t bound = 0;
-    uint32_t programs = 0;
-    bool is_proven = false;
+    const double nothing[PROMISE_OPTIMUM_OFFERS] = { 0 };
+    int rc = is_mixed ? 0 : 1;
 
-    promise_improve(promise, &pool, arena);
+    *ret = (struct promise_optimum){ .pool = promise_k_of_n(promise, arena) };
+    promise_improve(promise, &ret->pool, arena);
     program.chosen = ARENA_ARRAY(arena, uint32_t, PROMISE_OPTIMUM_OFFERS);
-    choose_offers(&program, pool.machines);
+    choose_offers(&program, ret->pool.machines);
     list_scenarios(&program);
-    (void)add_short(&program, x, program.count + 1);
-    while (!is_mixed && !is_proven && programs < PROGRAMS_MOST &&
+    (void)add_short(&program, nothing, program.count + 1);
+    ret->offers = program.count;
+    while (rc > 0 && ret->nodes < NODES_MOST && ret->programs < PROGRAMS_MOST &&
            program.in_count < SCENARIOS_MOST) {
-        struct milp_answer answer;
-        const int rc = solve(&program, solver, x, &answer);
-
-        if (rc != 0)
-            return rc;
-        programs++;
-        if (!answer.is_found)
-            break;
-        bound = (money_t)floor(answer.bound);
-        spell_out(&program, x, candidate.machines);
-        keep_better(promise, &candidate, &pool, arena);
-        is_proven = answer.is_optimal && pool.verdict.holds &&
-                    (double)pool.verdict.price <= (double)bound * (1 + gap) + 1;
-        if (!is_proven && !add_short(&program, x, SCENARIOS_A_ROUND))
-            break;
+        program.nodes_left = NODES_MOST - ret->nodes;
+        rc = step(&program, solver, ret);
     }
-    *ret = (struct promise_optimum){ .pool = pool,
-                                     .bound = bound,
-                                     .offers = program.count,
-                                     .programs = programs,
-                                     .is_proven = is_proven };
-    return 0;
+    return rc < 0 ? rc : 0;
 }

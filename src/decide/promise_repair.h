@@ -9,7 +9,7 @@
  * first. f is fixed at 1 or above by rule and not tuned: with f = 0 every loss is a shortfall, however
  * rare losses were in the past.
  *
- * Pure: the caller has the clock and the market, and calls at every change and at the time it is told.
+ * Pure: the caller has the clock and the market, and calls at every change and at the time that is returned.
  *
  * Costs:  O(slots x (offers + slots)) a call.
  */

@@ -58,7 +58,7 @@ static struct choice choose(const struct layout *layout, uint32_t index, uint32_
     return best;
 }
 
-/* The bin is new or has changed: choose for it anew. */
+/* The bin is new or has changed: choose for it again. */
 static void update(const struct layout *layout, uint32_t bin, struct choice *choices,
                    uint32_t *on_here, struct tournament *best)
 {

@@ -10,11 +10,12 @@
 /* What is known of every subset of the tasks. */
 struct sets {
     const struct regroup *problem;
-    uint32_t count;                           /* 2^tasks */
-    double rate[REGROUP_SETS][REGROUP_TASKS]; /* of each task of it */
-    bool is_apart[REGROUP_SETS];              /* no two of it must be apart */
-    double fresh[REGROUP_SETS];               /* what it comes to on a new machine */
-    uint32_t offer[REGROUP_SETS];
+    uint32_t count;                              /* 2^tasks */
+    double rate[REGROUP_SETS][REGROUP_TASKS];    /* of each task of it */
+    bool is_apart[REGROUP_SETS];                 /* no two of it must be apart */
+    uint32_t cheapest[REGROUP_SETS];             /* offer that holds it */
+    double fresh[REGROUP_SETS];                  /* what it comes to on a new machine */
+    uint32_t offer[REGROUP_SETS];                /* of that */
     double kept[REGROUP_MACHINES][REGROUP_SETS]; /* and on each machine */
     /* The best for a subset with the first so many machines, and what of it goes to the last of these; without any, to
      * a new one together with the first task (0: that waits). */
@@ -70,6 +71,13 @@ static bool offer_holds(const struct regroup *problem, uint32_t set, uint32_t of
     return res_fits(&sum, &problem->offers[offer].capacity);
 }
 
+static uint32_t next_holding(const struct regroup *problem, uint32_t set, uint32_t offer)
+{
+    while (offer < problem->offer_count && !offer_holds(problem, set, offer))
+        offer++;
+    return offer < problem->offer_count ? offer : OFFER_OUT;
+}
+
 /* The cheapest offer that holds the set: none that comes before that of a part of it. */
 static uint32_t find_offer(const struct sets *sets, uint32_t set)
 {
@@ -77,15 +85,48 @@ static uint32_t find_offer(const struct sets *sets, uint32_t set)
     uint32_t offer = 0;
 
     for (uint32_t left = set; left != 0 && (set & (set - 1)) != 0; left &= left - 1) {
-        const uint32_t part = sets->offer[set & ~(1U << lowest(left))];
+        const uint32_t part = sets->cheapest[set & ~(1U << lowest(left))];
 
         if (part == OFFER_OUT)
             return OFFER_OUT;
         offer = part > offer ? part : offer;
     }
-    while (offer < problem->offer_count && !offer_holds(problem, set, offer))
-        offer++;
-    return offer < problem->offer_count ? offer : OFFER_OUT;
+    return next_holding(problem, set, offer);
+}
+
+/* What losing machines of the offer costs the set. */
+static double risk_of(const struct regroup *problem, uint32_t set, uint32_t offer)
+{
+    double sum = 0;
+
+    for (uint32_t left = set; left != 0; left &= left - 1) {
+        const struct regroup_task *task = &problem->tasks[lowest(left)];
+
+        if (task->offer_risk != NULL)
+            sum += task->stake * task->offer_risk[offer];
+    }
+    return sum;
+}
+
+/* The set on a new machine: on the cheapest, unless what is saved by risk on a dearer one makes up for its price. */
+static void value_offers(struct sets *sets, uint32_t set, double worth)
+{
+    const struct regroup *problem = sets->problem;
+    uint32_t offer = sets->cheapest[set];
+    double least = HUGE_VAL; /* price and risk of the best so far */
+
+    while (offer != OFFER_OUT && problem->offers[offer].price < least) {
+        const double cost = problem->offers[offer].price + risk_of(problem, set, offer);
+
+        if (cost < least) {
+            least = cost;
+            sets->offer[set] = offer;
+        }
+        offer = next_holding(problem, set, offer + 1);
+    }
+    for (uint32_t left = set; left != 0; left &= left - 1)
+        worth -= problem->tasks[lowest(left)].idle * problem->offers[sets->offer[set]].boot;
+    sets->fresh[set] = worth - least;
 }
 
 static void value_fresh(struct sets *sets)
@@ -96,17 +137,17 @@ static void value_fresh(struct sets *sets)
         double sum = 0;
 
         sets->fresh[set] = -HUGE_VAL;
-        sets->offer[set] = sets->is_apart[set] ? find_offer(sets, set) : OFFER_OUT;
-        if (sets->offer[set] == OFFER_OUT)
+        sets->cheapest[set] = sets->is_apart[set] ? find_offer(sets, set) : OFFER_OUT;
+        sets->offer[set] = OFFER_OUT;
+        if (sets->cheapest[set] == OFFER_OUT)
             continue;
         for (uint32_t left = set; left != 0; left &= left - 1) {
             const uint32_t i = lowest(left);
             const struct regroup_task *task = &problem->tasks[i];
 
-            sum += done(task->worth, task->pace, sets->rate[set][i]) - task->start -
-                   task->idle * problem->offers[sets->offer[set]].boot;
+            sum += done(task->worth, task->pace, sets->rate[set][i]) - task->start;
         }
-        sets->fresh[set] = sum - problem->offers[sets->offer[set]].price;
+        value_offers(sets, set, sum);
     }
 }
 
@@ -164,7 +205,7 @@ static void value_kept(struct sets *sets, uint32_t number)
 
             sum +=
                 done(task->worth, task->pace, sets->rate[set][i] * task->beside_stayers[number]) -
-                (task->home == number ? 0 : task->start);
+                (task->home == number ? 0 : task->start) - task->risk[number];
         }
         sets->kept[number][set] = sum;
     }

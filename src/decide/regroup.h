@@ -3,11 +3,11 @@
  * regroup.h - the best way to put a few tasks on a few machines: exact.
  *
  * Each task goes to one of the machines that there are, to a new one together with some of the others, or waits. A
- * machine on which something stays is kept; one that gets nothing is given back. What a task gets done in an hour
+ * machine on which something stays is kept; one that gets nothing is returned. What a task gets done in an hour
  * is worth something; it goes at the product of its rates beside the others. The most is wanted of
  *
  *     worth of what is done over a horizon - price of the machines over it
- *         - what starting, stopping and moving cost - what waiting costs.
+ *         - what starting, stopping and moving cost - what waiting costs - what losing machines costs.
  *
  * By dynamic programming over subsets: first what is best for each subset with new machines and waiting alone, then with
  * the first machine as well, and so on.
@@ -46,6 +46,7 @@ struct regroup_machine {
 struct regroup_task {
     double worth;   /* of the horizon at full speed */
     double pace;    /* so many tasks go at its pace: it counts for all of them */
+    double stake;   /* of the horizon: what offer_risk is a share of */
     double start;   /* what it costs to put it elsewhere than at home */
     double idle;    /* what it costs while a new machine comes, for each hour */
     double wait;    /* what it costs if it waits; REGROUP_NEVER: it must not */
@@ -53,9 +54,12 @@ struct regroup_task {
     uint8_t at;     /* where it is to go by now */
     uint32_t apart; /* not on one machine with another one of that number; UINT32_MAX: with any */
     const struct res *demand[REGROUP_MACHINES]; /* NULL: it may not go there */
-    double beside_stayers[REGROUP_MACHINES];    /* its rate beside those that stay there */
-    double beside[REGROUP_TASKS];               /* and beside each of the tasks */
-    const struct res *const *offer_demand;      /* of each offer */
+    double
+        risk[REGROUP_MACHINES]; /* what it costs that the machine may be lost, over the horizon */
+    double beside_stayers[REGROUP_MACHINES]; /* its rate beside those that stay there */
+    double beside[REGROUP_TASKS];            /* and beside each of the tasks */
+    const struct res *const *offer_demand;   /* of each offer */
+    const double *offer_risk;                /* of each offer, in shares of its stake; NULL: none */
 };
 
 #define REGROUP_NEVER 1e18

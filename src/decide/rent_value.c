@@ -4,21 +4,25 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "decide/lease.h"
-#include "decide/offer_classes.h"
+#include "decide/overrun.h"
+#include "decide/rent_ways.h"
 #include "decide/reservation.h"
 #include "decide/resource_price.h"
-#include "decide/risk.h"
 
 enum {
     WINDOW = 64,
     PROBES = 64, /* batches that may have nothing left are passed over, up to so many */
     MOMENTS = 64,
-    MANY_BATCHES = 256, /* from so many on there are, */
-    WAYS_MAX = 96,      /* at the most so many ways to get a machine; */
-    MANY_WAYS = 16,     /* and of so many not all are tried each time, */
-    ALL_AGAIN = 16,     /* but every sixteenth time */
+    NEAR = 4,            /* the first of the window, where there is enough to choose from: */
+    ENOUGH = 128,        /* so many batches that run about as long */
+    VERY_MANY = 1 << 17, /* of so many batches the window is filled again only */
+    MISSING = 16,        /* when more than so many of it have nothing left */
+    MANY_BATCHES = 256,  /* from so many on there are few ways to get a machine, */
+    MANY_WAYS = 16,      /* and of so many not all are tried each time, */
+    ALL_AGAIN = 16,      /* but every sixteenth time */
 };
 
 #define NEARLY 0.94 /* of the best value: who had that is tried each time */
@@ -28,24 +32,6 @@ struct leaving {
     msec_t at;
     uint32_t batch; /* in the window */
     uint32_t count;
-};
-
-/* An offer, and what an hour of it costs where nothing is at stake, and where most is. */
-struct rival {
-    uint32_t offer;
-    double least;
-    double most;
-    struct rival *next;
-};
-
-/* A class of offers and how it is billed. Of its open offers those that are the cheapest for some runtime: which
- * one it is to be is known only when it is known what would be done there. */
-struct way {
-    struct rival *rivals;
-    double least; /* of any of them */
-    double most;
-    double share;     /* of its price that the resources of such a machine are worth */
-    struct way *next; /* of the same class */
 };
 
 /* One machine of an offer, and what would be done on it. */
@@ -61,6 +47,7 @@ struct trial {
     struct leaving leaving[MOMENTS];
     uint32_t leaving_count;
     msec_t busy; /* until then, from now */
+    double held; /* and so much longer, in ms, by work that runs on and must not be moved */
     double value;
 };
 
@@ -77,10 +64,9 @@ struct renter {
     const struct view *view;
     struct runtime_bins *bins;
     const struct wait_limits *limits;
+    double doubt;
     struct plan *plan;
-    struct offer_classes classes; /* of the tasks in the batches */
-    struct way *ways;
-    uint32_t way_count;
+    struct rent_ways ways;
     bool has_idle;
     uint32_t *idle;          /* per offer: the empty machine with most time paid, + 1; 0: none */
     uint32_t first;          /* batch that may have tasks left */
@@ -100,238 +86,6 @@ static const struct batch *batch_of(const struct renter *renter, uint32_t row)
     return renter->rows[row].batch;
 }
 
-/* Whether some shape asks for other amounts in some family. */
-static bool is_choosy(const struct shapes *shapes)
-{
-    for (uint32_t i = 0; i < shapes->demand_count; i++) {
-        if (shapes->demands[i].family != FAMILY_NONE)
-            return true;
-    }
-    return false;
-}
-
-/* The two ways to get a machine of one class differ in nothing but their prices and interruptions. */
-static bool is_same_way(const struct view *view, uint32_t a, uint32_t b)
-{
-    const struct offer *of_a = &view->catalogue->offers[a];
-    const struct offer *of_b = &view->catalogue->offers[b];
-
-    return of_a->billing.step_ms == of_b->billing.step_ms &&
-           of_a->billing.minimum_ms == of_b->billing.minimum_ms;
-}
-
-/* What an hour costs grows with the stake, and the more so the less long machines last: what is cheaper where nothing
- * is at stake and where most is, is so for all in between. */
-static bool is_dearer(const struct rival *a, const struct rival *b)
-{
-    return b->least <= a->least && b->most <= a->most;
-}
-
-/* Note an offer of the way, unless another one is cheaper for every runtime; those that it beats go. Of
- * two that are alike the first is kept. */
-static void add_rival(struct way *way, struct rival *rival)
-{
-    struct rival **link = &way->rivals;
-
-    for (const struct rival *other = way->rivals; other != NULL; other = other->next) {
-        if (is_dearer(rival, other))
-            return;
-    }
-    while (*link != NULL) {
-        if (is_dearer(*link, rival))
-            *link = (*link)->next;
-        else
-            link = &(*link)->next;
-    }
-    *link = rival;
-    if (rival->least < way->least)
-        way->least = rival->least;
-    if (rival->most < way->most)
-        way->most = rival->most;
-}
-
-/* Whether for every runtime some offer of 'b' is as cheap as those of 'a'. */
-static bool is_dearer_way(const struct way *a, const struct way *b)
-{
-    if (b->least > a->least || b->most > a->most)
-        return false;
-    for (const struct rival *mine = a->rivals; mine != NULL; mine = mine->next) {
-        const struct rival *other = b->rivals;
-
-        while (other != NULL && !is_dearer(mine, other))
-            other = other->next;
-        if (other == NULL)
-            return false;
-    }
-    return true;
-}
-
-/* Whether what can be done on a machine of 'a' can be done on one of 'b', as soon and billed alike. */
-static bool is_as_good(const struct offer_classes *classes, const struct way *a,
-                       const struct way *b, bool choosy)
-{
-    const struct catalogue *catalogue = classes->view->catalogue;
-    const struct offer *offer_a = &catalogue->offers[a->rivals->offer];
-    const struct offer *offer_b = &catalogue->offers[b->rivals->offer];
-    const struct machine_type *of_a = &catalogue->types[offer_a->type];
-    const struct machine_type *of_b = &catalogue->types[offer_b->type];
-
-    return res_fits(&of_a->capacity, &of_b->capacity) && of_b->acquire_ms == of_a->acquire_ms &&
-           of_b->setup_ms <= of_a->setup_ms &&
-           offer_b->billing.step_ms == offer_a->billing.step_ms &&
-           offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
-           (!choosy || of_a->family == of_b->family) &&
-           offer_classes_imply(classes, a->rivals->offer, b->rivals->offer);
-}
-
-/* Whether it can be done there for no more. Of two that are alike the one with the first offer is kept. */
-static bool is_beaten(const struct offer_classes *classes, const struct way *a, const struct way *b,
-                      bool choosy)
-{
-    if (!is_dearer_way(a, b) || !is_as_good(classes, a, b, choosy))
-        return false;
-
-    const struct catalogue *catalogue = classes->view->catalogue;
-    const struct machine_type *of_a = catalogue_type_of(catalogue, a->rivals->offer);
-    const struct machine_type *of_b = catalogue_type_of(catalogue, b->rivals->offer);
-
-    return (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
-            !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
-}
-
-/* Only the ways that no other one beats. */
-static void drop_beaten(struct renter *renter)
-{
-    const bool choosy = is_choosy(renter->view->shapes);
-    const uint32_t count = renter->way_count;
-    struct way *ways = ARENA_ARRAY(renter->plan->arena, struct way, count);
-
-    renter->way_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bool beaten = false;
-
-        for (uint32_t j = 0; j < count && !beaten; j++)
-            beaten =
-                i != j && is_beaten(&renter->classes, &renter->ways[i], &renter->ways[j], choosy);
-        if (!beaten)
-            ways[renter->way_count++] = renter->ways[i];
-    }
-    renter->ways = ways;
-}
-
-static struct risk_stake stake_of(const struct view *view, const struct batch *batch)
-{
-    return risk_stake_of(view, batch->shape, batch->runtime, batch->fixed);
-}
-
-/* No machine has more at stake than this. */
-static struct risk_stake most_at_stake(const struct renter *renter)
-{
-    struct risk_stake most = { 0, 0 };
-
-    for (uint32_t i = renter->first; i < renter->batches->count; i++) {
-        const struct risk_stake stake = stake_of(renter->view, &renter->batches->rows[i]);
-
-        most.redo = stake.redo > most.redo ? stake.redo : most.redo;
-        most.restart = stake.restart > most.restart ? stake.restart : most.restart;
-    }
-    return most;
-}
-
-/* The ways to get a machine of each class, with their open offers; those of a class are chained. */
-static struct way **find_ways(const struct renter *renter)
-{
-    const struct view *view = renter->view;
-    const struct catalogue *catalogue = view->catalogue;
-    struct arena *arena = renter->plan->arena;
-    struct way **of_class = ARENA_ARRAY(arena, struct way *, renter->classes.count);
-    struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
-    const struct risk_stake most = most_at_stake(renter);
-
-    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        if (!reservation_is_open(view, offer))
-            continue;
-
-        struct way **link = &of_class[offer_class(&renter->classes, offer)];
-
-        rivals[offer] = (struct rival){
-            .offer = offer,
-            .least = (double)view->offer_price[offer],
-            .most = risk_price(view, offer, most),
-        };
-        while (*link != NULL && !is_same_way(view, (*link)->rivals->offer, offer))
-            link = &(*link)->next;
-        if (*link == NULL) {
-            *link = ARENA_ARRAY(arena, struct way, 1);
-            **link = (struct way){ .least = HUGE_VAL, .most = HUGE_VAL };
-        }
-        add_rival(*link, &rivals[offer]);
-    }
-    return of_class;
-}
-
-static void list_ways(struct renter *renter)
-{
-    const struct catalogue *catalogue = renter->view->catalogue;
-
-    offer_classes_init(&renter->classes, renter->view, renter->plan->arena);
-    for (uint32_t i = 0; i < renter->batches->count; i++)
-        offer_classes_note(&renter->classes, renter->batches->rows[i].shape);
-    offer_classes_make(&renter->classes);
-
-    struct way **of_class = find_ways(renter);
-
-    renter->ways = ARENA_ARRAY(renter->plan->arena, struct way, catalogue->offer_count);
-    for (uint32_t i = 0; i < renter->classes.count; i++) {
-        for (const struct way *way = of_class[i]; way != NULL; way = way->next)
-            renter->ways[renter->way_count++] = *way;
-    }
-    drop_beaten(renter);
-}
-
-static int compare_prices(const void *left, const void *right)
-{
-    const struct way *a = left;
-    const struct way *b = right;
-
-    if (a->least > b->least)
-        return -1;
-    if (a->least < b->least)
-        return 1;
-    return (a->rivals->offer > b->rivals->offer) - (a->rivals->offer < b->rivals->offer);
-}
-
-/* Keep no more than WAYS_MAX ways: from the dearest on, those that no larger one replaces at a price that is hardly
- * higher. What is hardly grows until there are few enough. */
-static void merge_alike(struct renter *renter)
-{
-    struct way *all = renter->ways;
-    const uint32_t count = renter->way_count;
-    const bool choosy = is_choosy(renter->view->shapes);
-    double more = 0.005;
-
-    if (count <= WAYS_MAX)
-        return;
-    qsort(all, count, sizeof(*all), compare_prices);
-    for (; renter->way_count > WAYS_MAX && more < 0.5; more *= 1.25) {
-        struct way *kept = ARENA_ARRAY(renter->plan->arena, struct way, count);
-
-        renter->way_count = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t k = 0;
-
-            while (k < renter->way_count &&
-                   (kept[k].least > all[i].least * (1 + more) ||
-                    kept[k].most > all[i].most * (1 + more) ||
-                    !is_as_good(&renter->classes, &all[i], &kept[k], choosy)))
-                k++;
-            if (k == renter->way_count)
-                kept[renter->way_count++] = all[i];
-        }
-        renter->ways = kept;
-    }
-}
-
 static int compare_shares(const void *left, const void *right)
 {
     const struct way *a = *(const struct way *const *)left;
@@ -349,7 +103,7 @@ static void find_worth(struct renter *renter)
 {
     const struct view *view = renter->view;
     struct resource_offer *offers =
-        ARENA_ARRAY(renter->plan->arena, struct resource_offer, renter->way_count);
+        ARENA_ARRAY(renter->plan->arena, struct resource_offer, renter->ways.count);
     double wanted[RES_KINDS] = { 0 };
 
     for (uint32_t i = 0; i < renter->batches->count; i++) {
@@ -365,22 +119,22 @@ static void find_worth(struct renter *renter)
         for (int kind = 0; kind < RES_KINDS; kind++)
             wanted[kind] += (double)batch->left * (double)demand->amount[kind];
     }
-    for (uint32_t i = 0; i < renter->way_count; i++) {
-        const struct way *way = &renter->ways[i];
+    for (uint32_t i = 0; i < renter->ways.count; i++) {
+        const struct way *way = &renter->ways.rows[i];
 
         offers[i] = (struct resource_offer){
             .capacity = catalogue_type_of(view->catalogue, way->rivals->offer)->capacity,
             .price = way->most > 1 ? way->most : 1,
         };
     }
-    renter->worth = resource_price(offers, renter->way_count, wanted);
-    renter->by_share = ARENA_ARRAY(renter->plan->arena, const struct way *, renter->way_count);
-    for (uint32_t i = 0; i < renter->way_count; i++) {
-        renter->ways[i].share =
+    renter->worth = resource_price(offers, renter->ways.count, wanted);
+    renter->by_share = ARENA_ARRAY(renter->plan->arena, const struct way *, renter->ways.count);
+    for (uint32_t i = 0; i < renter->ways.count; i++) {
+        renter->ways.rows[i].share =
             resource_worth(&renter->worth, &offers[i].capacity) / offers[i].price;
-        renter->by_share[i] = &renter->ways[i];
+        renter->by_share[i] = &renter->ways.rows[i];
     }
-    qsort(renter->by_share, renter->way_count, sizeof(*renter->by_share), compare_shares);
+    qsort(renter->by_share, renter->ways.count, sizeof(*renter->by_share), compare_shares);
     for (uint32_t i = 0; i < renter->batches->count; i++)
         renter->batch_worth[i] = -1;
 }
@@ -442,7 +196,7 @@ static double worth_of(const struct renter *renter, uint32_t shape)
 
     if (view->shape_offer[shape] == OFFER_NONE)
         return 0;
-    for (uint32_t i = 0; i < renter->way_count && share <= 0; i++) {
+    for (uint32_t i = 0; i < renter->ways.count && share <= 0; i++) {
         const struct way *way = renter->by_share[i];
 
         if (shape_fits_offer(view->shapes, shape, view->catalogue, way->rivals->offer))
@@ -470,11 +224,10 @@ static void look_at(struct renter *renter, uint32_t batch)
     renter->left += row->left;
 }
 
-/* The end of the batches that run about as long as the first that has tasks left: at least half as long. */
-static uint32_t end_of_alike(const struct renter *renter)
+/* The end of the batches that run at least so long. */
+static uint32_t end_of_longer(const struct renter *renter, msec_t least)
 {
     const struct batch *rows = renter->batches->rows;
-    const msec_t least = rows[renter->first].runtime / 2;
     uint32_t low = renter->first;
     uint32_t high = renter->batches->count;
 
@@ -487,6 +240,18 @@ static uint32_t end_of_alike(const struct renter *renter)
             high = middle;
     }
     return low;
+}
+
+/* The end of the batches that run about as long as the first that has tasks left: at least half as long, or closer to it where
+ * that is enough to choose from. */
+static uint32_t end_of_alike(const struct renter *renter)
+{
+    const msec_t longest = renter->batches->rows[renter->first].runtime;
+    uint32_t end = renter->first;
+
+    for (msec_t part = 16; part >= 2 && end - renter->first < ENOUGH; part /= 2)
+        end = end_of_longer(renter, longest - longest / part);
+    return end;
 }
 
 /* Fill the window with batches from 'from' to 'end', evenly. */
@@ -508,21 +273,45 @@ static void look_further(struct renter *renter, uint32_t from, uint32_t end)
     }
 }
 
-/* The first batches that have tasks left. Where more than these run about as long, half of the window is spread over
- * them: there are small ones then, to fill what large ones leave. */
+/* Whether the batches that are looked at will do again, without those that have nothing left: there are very many others, the
+ * first of all is among them, and few are missing. */
+static bool look_again(struct renter *renter)
+{
+    uint32_t kept = 0;
+
+    if (renter->batches->count < VERY_MANY)
+        return false;
+    renter->left = 0;
+    for (uint32_t i = 0; i < renter->row_count; i++) {
+        if (renter->rows[i].batch->left == 0)
+            continue;
+        renter->left += renter->rows[i].batch->left;
+        renter->rows[kept++] = renter->rows[i];
+    }
+    renter->row_count = kept;
+    return kept >= WINDOW - MISSING &&
+           renter->rows[0].batch == &renter->batches->rows[renter->first];
+}
+
+/* The first batches that have tasks left. Where more than these run about as long, most of the window is spread
+ * over them: there are small ones then, to fill what large ones leave. */
 static void look(struct renter *renter)
 {
     const struct batches *batches = renter->batches;
 
     while (renter->first < batches->count && batches->rows[renter->first].left == 0)
         renter->first++;
+    if (look_again(renter)) {
+        note_least(renter);
+        return;
+    }
     renter->row_count = 0;
     renter->left = 0;
     if (renter->first == batches->count)
         return;
 
     const uint32_t end = end_of_alike(renter);
-    const uint32_t near = end - renter->first > WINDOW ? WINDOW / 2 : WINDOW;
+    const uint32_t near = end - renter->first > WINDOW ? NEAR : WINDOW;
     uint32_t at = renter->first;
 
     for (; at < batches->count && renter->row_count < near; at++) {
@@ -668,17 +457,33 @@ static void fill_later(const struct renter *renter, struct trial *trial)
     }
 }
 
+/* How much longer than expected the machine is held. */
+static double find_held(const struct renter *renter, const struct trial *trial)
+{
+    double sum = 0;
+
+    for (uint32_t row = 0; row < renter->row_count && renter->doubt > 0; row++) {
+        const struct batch *batch = batch_of(renter, row);
+        const uint32_t count = trial->at_once[row] + trial->later[row];
+
+        if (count > 0 && batch->fixed)
+            sum += overrun_jobs(renter->view, batch, count) *
+                   overrun_of(batch->runtime, trial->busy - trial->ready, renter->doubt);
+    }
+    return sum;
+}
+
 /* What is at stake on the machine, by the shares of the work. */
 static struct risk_stake trial_stake(const struct renter *renter, const struct trial *trial)
 {
     struct risk_mix mix = { 0 };
 
-    for (uint32_t row = 0; row < renter->row_count; row++) {
+    for (uint32_t row = 0; row < renter->row_count && renter->ways.has_risk; row++) {
         const struct batch *batch = batch_of(renter, row);
         const uint32_t count = trial->at_once[row] + trial->later[row];
 
         if (count > 0)
-            risk_mix_add(&mix, stake_of(renter->view, batch),
+            risk_mix_add(&mix, rent_stake_of(renter->view, batch),
                          (double)count * (double)(batch->runtime + 1) *
                              (double)(renter->view->shape_price[batch->shape] + 1));
     }
@@ -700,7 +505,8 @@ static double charge_of(const struct view *view, const struct trial *trial, uint
     else
         charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
     return (double)view->offer_price[offer] *
-           ((double)charged + again * (double)(trial->busy - trial->ready)) / (double)MSEC_PER_HOUR;
+           ((double)charged + trial->held + again * (double)(trial->busy - trial->ready)) /
+           (double)MSEC_PER_HOUR;
 }
 
 /* Of the offers that differ in nothing else the one that is cheapest for what would be done there. Returns its charge. */
@@ -730,6 +536,7 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
         return false;
     fill_at_once(renter, trial);
     fill_later(renter, trial);
+    trial->held = find_held(renter, trial);
 
     const double charge = choose_offer(renter, trial);
 
@@ -739,7 +546,8 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
         if (trial->at_once[row] + trial->later[row] == 0)
             continue;
         work += (double)(trial->at_once[row] + trial->later[row]) * (double)batch->runtime *
-                renter->rows[row].worth / (double)MSEC_PER_HOUR;
+                (batch->fixed ? 1 + renter->doubt : 1) * renter->rows[row].worth /
+                (double)MSEC_PER_HOUR;
     }
 
     assert(work >= 0);
@@ -832,11 +640,11 @@ static bool choose_contender(struct renter *renter, struct choice *ret)
     if (renter->is_contender == NULL || renter->tried++ % ALL_AGAIN == 0)
         return false;
     consider_idle(renter, ret);
-    for (uint32_t i = 0; i < renter->way_count; i++) {
+    for (uint32_t i = 0; i < renter->ways.count; i++) {
         if (!renter->is_contender[i])
             continue;
 
-        struct trial trial = fresh_trial(renter->view, renter->ways[i].rivals);
+        struct trial trial = fresh_trial(renter->view, renter->ways.rows[i].rivals);
 
         if (!consider(renter, &trial, ret))
             return false;
@@ -849,13 +657,75 @@ static void choose(struct renter *renter, struct choice *ret)
     if (choose_contender(renter, ret))
         return;
     consider_idle(renter, ret);
-    for (uint32_t i = 0; i < renter->way_count; i++) {
-        struct trial trial = fresh_trial(renter->view, renter->ways[i].rivals);
+    for (uint32_t i = 0; i < renter->ways.count; i++) {
+        struct trial trial = fresh_trial(renter->view, renter->ways.rows[i].rivals);
 
         renter->values[i] = consider(renter, &trial, ret) ? trial.value : 0;
     }
-    for (uint32_t i = 0; i < renter->way_count && renter->is_contender != NULL; i++)
+    for (uint32_t i = 0; i < renter->ways.count && renter->is_contender != NULL; i++)
         renter->is_contender[i] = renter->values[i] >= ret->best.value * NEARLY;
+}
+
+/* What all tasks of the trial take; false: that differs from machine to machine. */
+static bool sum_demands(const struct renter *renter, const struct trial *trial, struct res *ret)
+{
+    *ret = (struct res){ { 0 } };
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        const struct res *demand = renter->rows[row].demand;
+
+        if (trial->later[row] > 0)
+            return false;
+        if (trial->at_once[row] == 0)
+            continue;
+        if (demand == NULL)
+            return false;
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            ret->amount[kind] += demand->amount[kind] * (int64_t)trial->at_once[row];
+    }
+    return true;
+}
+
+/* The machine that holds all that would be done there for the least charge: another one may have stood for it, or it has less
+ * that would be left over. */
+static void settle(const struct renter *renter, struct choice *choice)
+{
+    const struct view *view = renter->view;
+    const struct trial *tried = &choice->best;
+    const uint32_t before = tried->offer;
+    const msec_t runs = tried->busy - tried->ready;
+    struct trial best = *tried;
+    struct res sum;
+
+    if (tried->instance != ROW_NONE || !sum_demands(renter, tried, &sum))
+        return;
+
+    double least = charge_of(view, tried, before, trial_stake(renter, tried));
+
+    for (uint32_t i = 0; i < renter->ways.sized_count; i++) {
+        const struct way *way = renter->ways.sized[i].way;
+
+        if (way->least >= (double)view->offer_price[best.offer])
+            break;
+        if (!res_fits(&sum, &renter->ways.sized[i].capacity))
+            continue;
+
+        struct trial trial = fresh_trial(view, way->rivals);
+
+        memcpy(trial.at_once, tried->at_once, sizeof(trial.at_once));
+        trial.busy = trial.ready + runs;
+        trial.held = tried->held;
+
+        const double charge = choose_offer(renter, &trial);
+
+        if (charge < least) {
+            least = charge;
+            best = trial;
+        }
+    }
+    if (best.offer != before) {
+        choice->best = best;
+        choice->runner_up = before;
+    }
 }
 
 /* How often the same machine can be filled in the same way. */
@@ -924,7 +794,7 @@ static void carry_out(struct renter *renter, const struct choice *choice)
 }
 
 void rent_value(struct batches *batches, struct runtime_bins *bins,
-                const struct wait_limits *limits, struct plan *plan)
+                const struct wait_limits *limits, double doubt, struct plan *plan)
 {
     const struct view *view = batches->view;
     struct renter renter = {
@@ -932,6 +802,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .view = view,
         .bins = bins,
         .limits = limits,
+        .doubt = doubt,
         .plan = plan,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
         .batch_worth = ARENA_ARRAY(plan->arena, double, batches->count),
@@ -942,12 +813,10 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     look(&renter);
     if (renter.row_count == 0)
         return;
-    list_ways(&renter);
-    if (batches->count >= MANY_BATCHES)
-        merge_alike(&renter);
-    renter.values = ARENA_ARRAY(plan->arena, double, renter.way_count);
-    if (batches->count >= MANY_BATCHES && renter.way_count >= MANY_WAYS)
-        renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.way_count);
+    rent_ways_list(&renter.ways, batches, batches->count >= MANY_BATCHES, plan->arena);
+    renter.values = ARENA_ARRAY(plan->arena, double, renter.ways.count);
+    if (batches->count >= MANY_BATCHES && renter.ways.count >= MANY_WAYS)
+        renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.ways.count);
     find_worth(&renter);
     list_idle(&renter);
     for (;;) {
@@ -962,6 +831,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
                            1; /* nothing holds it: it waits */
             continue;
         }
+        settle(&renter, &choice);
         for (uint32_t i = repeats(&renter, &choice.best); i > 0; i--)
             carry_out(&renter, &choice);
     }

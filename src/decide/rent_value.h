@@ -7,15 +7,20 @@
  * by side, the longest first, and in the time that is paid anyway further ones in the room that comes
  * free. The work of a task is what the resources that it takes are worth for its runtime, at prices at which no
  * machine is worth more than it costs (resource_price.h). The offer with the most
- * work per charge is rented, as often as there are tasks to do the same again; then it is tried anew with
+ * work per charge is rented, as often as there are tasks to do the same again; then it is tried again with
  * those that are left. An empty machine that there is competes with the charge that it adds.
  *
  * A spot machine may be interrupted, which adds to its charge (risk.h), the more the more of the work a loss undoes. So
  * the market is chosen for each machine when it is known what would be done there, however long others
  * run.
  *
+ * Work that must not be moved may run on for longer than expected, and then holds the whole machine (overrun.h): so
+ * several jobs share one only where that is cheaper for all that.
+ *
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.
+ *
+ * When it is known what would be done on the machine, the type that holds just that for the least charge takes its place.
  *
  * Where 256 and more different batches wait, no more than 96 ways to get a machine are tried: a type gives way to one that
  * has no less of anything and costs hardly more. Of these, those that came within 6 % of the best are tried for each
@@ -35,8 +40,8 @@
 #include "model/plan.h"
 
 /* Rent for all tasks that are left in the batches; those that no open offer holds stay there. Empty
- * machines of 'bins' that got nothing yet may be used. */
+ * machines of 'bins' that got nothing yet may be used. 'doubt': of runtimes, see overrun.h. */
 void rent_value(struct batches *batches, struct runtime_bins *bins,
-                const struct wait_limits *limits, struct plan *plan);
+                const struct wait_limits *limits, double doubt, struct plan *plan);
 
 #endif

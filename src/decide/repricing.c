@@ -156,16 +156,6 @@ static uint32_t find_offer(struct repricing *repricing, const struct dear *dear,
     return memo->to;
 }
 
-/* What is at stake where the task runs: with what it has done and not saved, which a loss would undo however soon it
- * comes, twice what is left to be lost on average. */
-static struct risk_stake stake_here(const struct view *view, uint32_t task, msec_t runtime)
-{
-    const msec_t unsaved = view_progress(view, task) - view->task.saved_ms[task];
-
-    return risk_stake_of(view, view->task.shape[task],
-                         runtime < RUNTIME_MOST ? runtime + 2 * unsaved : runtime, false);
-}
-
 /* Note what the machine's tasks say of it. 'ret_tasks' tells their set from others. False: one of them
  * must stay. */
 static bool look_at_tasks(const struct view *view, struct dear *dear, uint64_t *ret_tasks)
@@ -198,7 +188,7 @@ static bool look_at_tasks(const struct view *view, struct dear *dear, uint64_t *
 
         const double work = (double)(runtime + 1) * (double)(reservation_price(view, task) + 1);
 
-        risk_mix_add(&here, stake_here(view, task, runtime), work);
+        risk_mix_add(&here, risk_stake_here(view, task, runtime, false), work);
         risk_mix_add(&there, risk_stake_of(view, view->task.shape[task], runtime, false), work);
     }
     if (dear->remaining > RUNTIME_MOST)

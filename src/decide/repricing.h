@@ -43,7 +43,7 @@
 #include "model/view.h"
 
 /* Plan what is to be left: new machines, their tasks, and a release of each one that is left, which becomes
- * USE_LEFT in 'uses' (per instance row). The plan is told to wake when enough will have been overpaid. The index
+ * USE_LEFT in 'uses' (per instance row). The plan asks to wake when enough will have been overpaid. The index
  * is of now. */
 void repricing_run(const struct machine_index *index, struct plan *plan, struct row_map *uses);
 

@@ -19,7 +19,7 @@
 /* Price the shapes that have none yet. The controller calls it before each decision. */
 void reservation_update(struct view *view);
 
-/* A price changed, or an offer was blocked or is free again: all shapes are priced anew. */
+/* A price changed, or an offer was blocked or is free again: all shapes are priced again. */
 void reservation_forget(struct view *view);
 
 /* The cheapest offer that is not blocked and holds all of the given shapes

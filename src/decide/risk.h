@@ -12,6 +12,9 @@
  * saves has its whole runtime for c. What can be saved between the cloud's notice and the loss loses nothing in as many
  * cases as there is a notice. An offer of which nobody knows how long its machines last costs its price.
  *
+ * The same rule says what a single run was expected to lose, whether it was lost or not (risk_expected_redo). Summed over
+ * the runs that a task needs on average, that is what the formula above adds to its work.
+ *
  * Costs:  O(1); some ten multiplications.
  */
 #ifndef STINT_DECIDE_RISK_H
@@ -46,6 +49,18 @@ static inline struct risk_stake risk_stake_of(const struct view *view, uint32_t 
     };
 }
 
+/* Of a task that runs and has so much left: with what it has done and not saved, which a loss would undo however soon it comes,
+ * twice what is left to be lost on average. */
+static inline struct risk_stake risk_stake_here(const struct view *view, uint32_t task,
+                                                msec_t remaining, bool fixed)
+{
+    const msec_t unsaved = view_progress(view, task) - view->task.saved_ms[task];
+
+    return risk_stake_of(view, view->task.shape[task],
+                         remaining < RUNTIME_HORIZON_MS ? remaining + 2 * unsaved : remaining,
+                         fixed);
+}
+
 /* (e^x - 1) / x, by its series: the same bits everywhere. Beyond 12, where work takes some
  * 13,000 times as long, nobody asks how bad it is, and money still fits. */
 static inline double risk_growth(double x)
@@ -62,19 +77,35 @@ static inline double risk_growth(double x)
     return sum;
 }
 
-/* How many times as long the work takes on machines of the offer: 1 or above. */
-static inline double risk_factor(const struct view *view, uint32_t offer, struct risk_stake stake)
+/* How many times as long the work takes on machines that last so long and are set up so long: 1 or above. */
+static inline double risk_factor_of(msec_t lasts, msec_t setup, struct risk_stake stake)
 {
-    const msec_t lasts = view->offer_lasts[offer];
-
     if (lasts == MSEC_NEVER)
         return 1;
 
     const double mean = lasts > 0 ? (double)lasts : 1;
-    const double again =
-        (double)catalogue_type_of(view->catalogue, offer)->setup_ms + stake.restart;
 
-    return risk_growth(stake.redo / mean) * (1 + again / mean);
+    return risk_growth(stake.redo / mean) * (1 + ((double)setup + stake.restart) / mean);
+}
+
+/* And on machines of the offer. */
+static inline double risk_factor(const struct view *view, uint32_t offer, struct risk_stake stake)
+{
+    return risk_factor_of(view->offer_lasts[offer],
+                          catalogue_type_of(view->catalogue, offer)->setup_ms, stake);
+}
+
+/* How much of its work a run that went on for 'ran' was expected to lose with its machine, in milliseconds; 'stake' is of a
+ * task of that length. In any short time dt the machine is lost with a chance of dt/m, and half of what is at stake
+ * is at hand then, on average. */
+static inline double risk_expected_redo(const struct view *view, uint32_t offer,
+                                        struct risk_stake stake, msec_t ran)
+{
+    const msec_t lasts = view->offer_lasts[offer];
+
+    if (lasts == MSEC_NEVER || ran <= 0)
+        return 0;
+    return (double)ran / (double)(lasts > 0 ? lasts : 1) * stake.redo / 2;
 }
 
 /* What an hour of work costs there now, in micro-dollars. */

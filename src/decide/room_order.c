@@ -324,7 +324,7 @@ void room_order_fill(struct room_order *order, const struct room_entry *entries,
     drop(order, blocks);
 }
 
-/* Spread all blocks anew. */
+/* Spread all blocks again. */
 static void respread(struct room_order *order)
 {
     struct room_block **blocks = get(order, order->blocks, sizeof(struct room_block *));

@@ -36,7 +36,7 @@ msec_t wait_for_boot(const struct view *view, const struct batch *batch,
 /*
  * Take those that find room soon out of the batches. 'plan' has what was placed already, 'bins' too.
  * 'uses' (per instance row) becomes USE_EXPECTED where somebody waits for room, and machines that are left
- * are passed over; the plan is told to wake when the
+ * are passed over; the plan asks to wake when the
  * first of them will have waited too long.
  */
 void room_soon(struct batches *batches, const struct runtime_bins *bins,

@@ -84,7 +84,7 @@ void runtime_bins_remove(struct runtime_bins *bins, uint32_t instance);
 /* What is free on the instance, given all that was assigned. */
 struct res runtime_bins_free(const struct runtime_bins *bins, uint32_t instance);
 
-/* Whether the instance got no task yet. Not to be told by what is free: a task may ask for nothing. */
+/* Whether the instance got no task yet. This cannot be seen from what is free: a task may ask for nothing. */
 static inline bool runtime_bins_is_untouched(const struct runtime_bins *bins, uint32_t instance)
 {
     return bins->index->machines[instance].assigned == 0;

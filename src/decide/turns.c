@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "decide/runtime_bins.h"
+#include "decide/turn_order.h"
 #include "model/billing.h"
 
 /* What is served as a whole: a gang, or one task. */
@@ -26,34 +27,12 @@ struct queue {
     uint32_t shown_count;
 };
 
-struct rank {
-    uint32_t priority;
-    msec_t arrived_at;
-    uint64_t job;
-    uint64_t order;
-    uint32_t task;
-};
-
 /* What a plan rents for those that wait. */
 struct wish {
     uint64_t instances;
     money_t price_per_hour;
     money_t first_charge;
 };
-
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct rank *a = left;
-    const struct rank *b = right;
-
-    if (a->priority != b->priority)
-        return a->priority > b->priority ? -1 : 1;
-    if (a->arrived_at != b->arrived_at)
-        return a->arrived_at < b->arrived_at ? -1 : 1;
-    if (a->job != b->job)
-        return a->job < b->job ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
 
 /* Whether the two are served as one. */
 static bool is_same_unit(const struct view *view, uint32_t task, uint32_t other)
@@ -148,7 +127,7 @@ static void build_queue(struct queue *queue)
     const struct view *view = queue->view;
     const struct turns_config *config = queue->config;
     const bool *is_held_gang = held_gangs(queue);
-    struct rank *ranks = ARENA_ARRAY(queue->arena, struct rank, queue->waiting_count);
+    struct turn_rank *ranks = ARENA_ARRAY(queue->arena, struct turn_rank, queue->waiting_count);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < queue->waiting_count; i++) {
@@ -158,10 +137,9 @@ static void build_queue(struct queue *queue)
         if (is_held_gang[job] ||
             (config->is_held != NULL && config->is_held(config->context, task)))
             continue;
-        ranks[count++] = (struct rank){ view->job.priority[job], view->job.arrived_at[job],
-                                        view->job.id[job], view->task.order[task], task };
+        ranks[count++] = turn_rank_of(view, task);
     }
-    qsort(ranks, count, sizeof(*ranks), compare_ranks);
+    qsort(ranks, count, sizeof(*ranks), turn_compare);
     queue->tasks = ARENA_ARRAY(queue->arena, uint32_t, count);
     queue->units = ARENA_ARRAY(queue->arena, struct unit, count);
     queue->shown = ARENA_ARRAY(queue->arena, uint32_t, count);

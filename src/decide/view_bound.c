@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "decide/bound.h"
 #include "decide/filling_bound.h"
+#include "decide/price_bound.h"
 
 struct view_bound {
     struct arena arena;
@@ -20,6 +21,8 @@ struct view_bound {
     uint32_t demand_count;
     uint32_t added; /* so many demands are in the sums */
     struct bound_sums sums;
+    uint32_t priced; /* and in the bound by prices */
+    struct price_bound by_prices;
     struct filling_search *filling; /* NULL: it has not begun */
     bool has_ended;
 };
@@ -89,14 +92,44 @@ struct view_bound *view_bound_begin(const struct view *view, const struct view_b
     return search;
 }
 
+static struct price_bound_input offers_of(const struct view_bound *search)
+{
+    return (struct price_bound_input){ .catalogue = search->catalogue,
+                                       .shapes = search->shapes,
+                                       .price = search->price,
+                                       .offer_count = search->offer_count };
+}
+
 /* One shape more in the bound by resources; what that takes, in steps. */
 static uint64_t add_demand(struct view_bound *search)
 {
+    const struct price_bound_input offers = offers_of(search);
+    const struct bound_demand *demand = &search->demands[search->added++];
+
     bound_add(&search->sums, search->catalogue, search->shapes, search->price, search->offer_count,
-              &search->demands[search->added++]);
+              demand);
+    price_bound_note(&search->by_prices, &offers, demand);
     search->answer.by_resources = bound_end(&search->sums);
     search->answer.bound = search->answer.by_resources;
     return search->offer_count / 2 + 1;
+}
+
+/* One shape more in the bound by prices, when all that is wanted is known; what that takes, in steps. */
+static uint64_t add_priced(struct view_bound *search)
+{
+    const struct price_bound_input offers = offers_of(search);
+
+    if (search->priced == 0)
+        price_bound_begin(&search->by_prices, &offers, &search->arena);
+    price_bound_add(&search->by_prices, &offers, &search->demands[search->priced++]);
+
+    const money_t bound = price_bound_end(&search->by_prices);
+
+    if (bound > search->answer.by_resources) {
+        search->answer.by_resources = bound;
+        search->answer.bound = bound;
+    }
+    return search->offer_count / 16 + 1;
 }
 
 static void begin_filling(struct view_bound *search)
@@ -133,6 +166,10 @@ bool view_bound_go_on(struct view_bound *search, uint64_t steps)
     while (search->added < search->demand_count && spent < steps)
         spent += add_demand(search);
     if (search->added < search->demand_count)
+        return true;
+    while (search->priced < search->demand_count && spent < steps)
+        spent += add_priced(search);
+    if (search->priced < search->demand_count)
         return true;
     if (search->spec.node_most == 0 || search->demand_count == 0) {
         search->has_ended = true;

@@ -2,8 +2,8 @@
 /*
  * view_bound.h - the least, per hour, that any choice of machines costs for the tasks of a view.
  *
- * The better one of two bounds, by resources (bound.h) and by fillings of machines with whole tasks
- * (filling_bound.h), for tasks that run at the same time at current prices. Tasks are not slowed down by each
+ * The best of three bounds, by resources (bound.h), by what resources are worth (price_bound.h) and by fillings of machines
+ * with whole tasks (filling_bound.h), for tasks that run at the same time at current prices. Tasks are not slowed down by each
  * other here, as what is slower costs no more in the same hour: so it holds whatever they do.
  *
  * It is had in pieces, with anything in between: what it takes of the view is copied at the beginning.
@@ -31,7 +31,7 @@ struct view_bound_spec {
 struct view_bound_answer {
     msec_t at; /* of the view */
     uint32_t tasks;
-    money_t cost;         /* of all machines then, asked for or rented, but those given back */
+    money_t cost;         /* of all machines then, asked for or rented, but those returned */
     money_t empty;        /* and of those among them that had no task */
     money_t bound;        /* the least that machines for the tasks cost */
     money_t by_resources; /* the same if tasks could be cut into pieces */

@@ -10,7 +10,7 @@
  * 'settings' is what 'read' has made of the map 'engine' of a configuration, 'self' what 'create' has
  * made. All functions are there unless it says otherwise.
  *
- * Promises:  events are told from lines, ticks or the loop, never from within an act.
+ * Promises:  events are told from lines, ticks or the loop, never from within an action.
  */
 #ifndef STINT_ENGINE_ENGINE_ADAPTER_H
 #define STINT_ENGINE_ENGINE_ADAPTER_H
@@ -28,6 +28,7 @@ struct arena;
 struct catalogue;
 struct doc_node;
 struct names;
+struct owned_entry;
 struct settings;
 struct shapes;
 struct uv_loop_s;
@@ -51,7 +52,17 @@ struct engine_config {
     /* What the machine is and costs, in a few words for whoever looks at a job that is placed there;
      * returns their length. */
     int (*describe)(void *context, uint64_t instance, char *buf, size_t size);
+    /* The set of limits that a job of that owner is under, see model/caps.h. NULL: there are none. */
+    uint32_t (*caps)(void *context, const struct engine_owner *owner);
     void *context;
+};
+
+/* Nodes that the engine has anyway: the machine OWNED_ID_FIRST + i has the i-th name. */
+struct engine_owned {
+    const struct owned_entry *kinds; /* trace/owned_doc.h */
+    const char *const *names;
+    const uint32_t *kind_of; /* of each name */
+    uint32_t count;
 };
 
 /* What keeps a job from running. */
@@ -59,6 +70,13 @@ struct engine_wait {
     const char *why; /* a word of docs/format/api.md: "held", "depends" ... */
     msec_t until;    /* MSEC_NEVER: not known */
     char text[ENGINE_TEXT];
+};
+
+/* To whom a task is charged beside its user; the texts live until the engine is asked again, NULL: there is none. */
+struct engine_payer {
+    const char *account;
+    const char *partition;
+    const char *qos;
 };
 
 /* How long this engine takes; for the virtual world of mode shadow, and, how long before a machine is taken its work is stopped. */
@@ -81,6 +99,7 @@ struct engine_adapter {
     const char *name;    /* as 'kind' has it, and the log */
     const char *title;   /* in sentences */
     double default_rate; /* pace of a task that shares its machine, before anything was learned */
+    bool ready_proves; /* a machine is ready only after all that every task needs of it was tried */
     struct engine_words words;
 
     /* Configuration: read the map; whether both mean the same; what is wrong with it, found without
@@ -89,6 +108,9 @@ struct engine_adapter {
     bool (*is_same)(const void *a, const void *b);
     void (*examine)(const void *settings, const struct finding_sink *to);
     struct engine_lags (*lags)(const void *settings);
+
+    /* The nodes that it has anyway; may be NULL: none. */
+    struct engine_owned (*owned)(const void *settings);
 
     /* Life. */
     int (*create)(const struct engine_config *config, void **ret, struct error *reterr);
@@ -105,7 +127,13 @@ struct engine_adapter {
      * keeps it); one that has ended, or a part of it, cost this (on a machine of 'type', or NULL). */
     int (*label)(const void *self, uint64_t task, char *buf, size_t size);
     uint64_t (*find)(const void *self, const char *label);
+    /* May be NULL: this engine charges nobody but users. False: the task is not known. */
+    bool (*payer)(const void *self, uint64_t task, struct engine_payer *ret);
     bool (*wait)(void *self, uint64_t task, msec_t now, struct engine_wait *ret);
+    /* A job that was not submitted, told by fields of the engine's own protocol, with its shape among 'shapes', a copy of the
+     * engine's. -ERANGE: it could never run, as 'reterr' says; -EINVAL: the fields make no sense. May be NULL. */
+    int (*imagine)(void *self, const char *fields, struct shapes *shapes, struct job_spec *ret,
+                   struct error *reterr);
     void (*cost)(void *self, uint64_t task, money_t cost, const char *type);
 
     /* Nodes with our prefix that were neither admitted nor retired: left over, if nobody else knows

@@ -14,7 +14,7 @@
  * What was seen fades, to one half in a week. So an offer that was left for its losses is tried again some time, and one
  * that calmed down is used again.
  *
- * Promises:  the bounds hold as often as they say, or more often: what has faded counts as less than it told. Where
+ * Promises:  the bounds hold as often as they say, or more often: what has faded counts as less than it showed. Where
  *            no loss was ever seen the catalogue's word stands. What was saved and taken up again tells the same,
  *            machines that live in both processes counted once.
  * Costs:     O(1) a machine that comes or goes, O(offers of the type) an estimate. 44 bytes an offer.

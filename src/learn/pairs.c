@@ -44,7 +44,7 @@ double pairs_rate(const struct pairs *pairs, uint32_t workload, uint32_t other)
 {
     const uint32_t index = map_get(&pairs->by_key, key_of(workload, other));
 
-    return index != MAP_NONE ? pairs->entries[index].told : unseen_rate(pairs);
+    return index != MAP_NONE ? pairs->entries[index].rate : unseen_rate(pairs);
 }
 
 double pairs_expected(const struct pairs *pairs, uint32_t workload, const uint32_t *others,
@@ -74,7 +74,7 @@ static uint32_t find(struct pairs *pairs, uint32_t workload, uint32_t other)
     const double mean = log(within(pairs->unseen));
 
     pairs->entries[index] = (struct pair_entry){
-        .mean = mean, .variance = unseen_variance, .told_mean = mean, .told = within(pairs->unseen)
+        .mean = mean, .variance = unseen_variance, .known_mean = mean, .rate = within(pairs->unseen)
     };
     map_put(&pairs->by_key, key, index);
     pairs->version++;
@@ -116,10 +116,10 @@ static void correct(struct pairs *pairs, struct pair_entry *entry, double by, do
     entry->variance *= 1 - times_gain;
     if (entry->variance < least_variance)
         entry->variance = least_variance;
-    if (fabs(entry->mean - entry->told_mean) <= news)
+    if (fabs(entry->mean - entry->known_mean) <= news)
         return;
-    entry->told_mean = entry->mean;
-    entry->told = within(exp(entry->mean));
+    entry->known_mean = entry->mean;
+    entry->rate = within(exp(entry->mean));
     pairs->version++;
 }
 

@@ -30,8 +30,8 @@ enum { PAIRS_MAX = 1 << 20, PAIRS_GROUP_MAX = 32 };
 struct pair_entry {
     double mean; /* of the logarithm */
     double variance;
-    double told_mean; /* what decisions know */
-    double told;      /* its rate */
+    double known_mean; /* what decisions know */
+    double rate;       /* as reported */
 };
 
 struct pairs {

@@ -398,18 +398,24 @@ void runtimes_learn(struct runtimes *runtimes, const struct runtime_traits *trai
         learn_by(runtimes, traits, (enum runtime_kind)kind, runtime_ms, seen);
 }
 
-struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
-                                           const struct runtime_traits *traits,
-                                           enum runtime_kind kind, enum runtime_estimator estimator)
+static struct runtime_estimate no_estimate(const struct runtimes *runtimes, enum runtime_kind kind,
+                                           enum runtime_estimator estimator)
 {
-    const struct runtime_group *group = find_group(runtimes, traits, kind);
-    struct runtime_estimate said = {
+    return (struct runtime_estimate){
         .runtime_ms = runtimes->default_ms,
         .kind = kind,
         .estimator = estimator,
         .error_ppm = PPM,
         .seen = runtimes->learned,
     };
+}
+
+struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
+                                           const struct runtime_traits *traits,
+                                           enum runtime_kind kind, enum runtime_estimator estimator)
+{
+    const struct runtime_group *group = find_group(runtimes, traits, kind);
+    struct runtime_estimate said = no_estimate(runtimes, kind, estimator);
 
     if (group == NULL)
         return said;
@@ -420,15 +426,16 @@ struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
     return said;
 }
 
-struct runtime_estimate runtimes_estimate(const struct runtimes *runtimes,
-                                          const struct runtime_traits *traits)
+struct runtime_estimate runtimes_estimate_by(const struct runtimes *runtimes,
+                                             const struct runtime_traits *traits, uint32_t which)
 {
     enum runtime_kind best_kind = RUNTIME_BY_NOTHING;
     enum runtime_estimator best_estimator = RUNTIME_MEDIAN;
     double least = 2.0; /* above any error */
 
     for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
-        const struct runtime_group *group = find_group(runtimes, traits, (enum runtime_kind)kind);
+        const struct runtime_group *group =
+            (which >> kind & 1) != 0 ? find_group(runtimes, traits, (enum runtime_kind)kind) : NULL;
 
         for (uint32_t i = 0; group != NULL && i < RUNTIME_ESTIMATORS; i++) {
             const double error = expected_error(runtimes, group, (enum runtime_estimator)i);
@@ -440,7 +447,14 @@ struct runtime_estimate runtimes_estimate(const struct runtimes *runtimes,
             }
         }
     }
-    return runtimes_candidate(runtimes, traits, best_kind, best_estimator);
+    return least < 2.0 ? runtimes_candidate(runtimes, traits, best_kind, best_estimator)
+                       : no_estimate(runtimes, best_kind, best_estimator);
+}
+
+struct runtime_estimate runtimes_estimate(const struct runtimes *runtimes,
+                                          const struct runtime_traits *traits)
+{
+    return runtimes_estimate_by(runtimes, traits, UINT32_MAX);
 }
 
 static void estimator_words(const struct runtime_estimate *estimate, char *ret, size_t size)

@@ -31,7 +31,8 @@
  *             a group of a single run ages eight times as fast: names that never come again do not
  *             wash out those that do. (A group whose 64-bit hash is also another's, once in 2^64,
  *             is not kept.)
- * Elsewhere:  who finished when, in control/; runtime bins in decide/runtime_bins.h.
+ * Elsewhere:  how far it is believed against a user's time limit, in forecast.h; who finished when, in
+ *             control/; runtime bins in decide/runtime_bins.h.
  */
 #ifndef STINT_LEARN_RUNTIMES_H
 #define STINT_LEARN_RUNTIMES_H
@@ -148,6 +149,10 @@ void runtimes_learn(struct runtimes *runtimes, const struct runtime_traits *trai
 /* The best estimate; that there is no history is an answer ('samples' 0), not an error. */
 struct runtime_estimate runtimes_estimate(const struct runtimes *runtimes,
                                           const struct runtime_traits *traits);
+
+/* The same by some kinds only: bits 1 << RUNTIME_BY_... of them. */
+struct runtime_estimate runtimes_estimate_by(const struct runtimes *runtimes,
+                                             const struct runtime_traits *traits, uint32_t which);
 
 /* What one candidate says, believed or not. 'samples' is 0 if its group has no run. */
 struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,

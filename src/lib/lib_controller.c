@@ -452,7 +452,7 @@ int stint_controller_add_shape(struct stint_controller *controller, const struct
  * Decisions.
  */
 
-/* -EINVAL: it is no time, or before what was told last. */
+/* -EINVAL: it is no time, or before the last one given. */
 static int enter_at(struct stint_controller *controller, int64_t now)
 {
     if (controller == NULL || !lib_is_time(now))

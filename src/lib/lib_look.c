@@ -16,7 +16,9 @@ static const char *limit_text(enum controller_limit limit)
         [LIMIT_BUDGET] = "the budget",
         [LIMIT_DOUBT] = "the cloud's list lacks too many machines",
         [LIMIT_TURN] = "others came before it and wait for what a limit allows",
-        [LIMIT_RIVAL] = "somebody else rents for this cluster",
+        [LIMIT_RIVAL] = "another process rents for this cluster",
+        [LIMIT_BURST] = "it waits for owned machines",
+        [LIMIT_CAP] = "a limit of its account or the like",
     };
 
     if (limit == LIMIT_NONE)

@@ -107,6 +107,21 @@ uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
     return index;
 }
 
+uint32_t catalogue_add_owned(struct catalogue *catalogue, uint32_t type, money_t per_hour)
+{
+    const struct price_change price = { .at = 0, .per_hour = per_hour };
+    const struct offer offer = {
+        .type = type,
+        .market = MARKET_ON_DEMAND,
+        .billing = { .step_ms = 1 },
+        .price = { &price, 1 },
+        .is_former = true,
+        .is_owned = true,
+    };
+
+    return catalogue_add_offer(catalogue, OWNED_ZONE, &offer);
+}
+
 const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer)
 {
     assert(offer < catalogue->offer_count);

@@ -3,11 +3,11 @@
  * catalogue.h - all that could be rented.
  *
  * A machine type has a family and a capacity; an offer is a type in a zone in a market at a price
- * under a billing rule. Filled by a reader of trace/; offers may come later, or become former, and whoever decides by
- * it is told (controller_catalogue_changed).
+ * under a billing rule. Filled by a reader of trace/; offers may be added later, or become former, and the controller
+ * is notified (controller_catalogue_changed).
  *
- * Words:   family: types whose machines run a task alike (c7i, p3); a task may ask for different
- *          amounts in different families. A word: what else is said of a type, that work may ask for
+ * Terms:   family: types whose machines run a task alike (c7i, p3); a task may ask for different
+ *          amounts in different families. A word: any other property of a type that work may ask for
  *          ("infiniband", "gpu=h100"; see offer_set.h).
  * Memory:  owned by the catalogue; indexes are stable, addresses of types and offers are not.
  */
@@ -68,6 +68,7 @@ struct offer {
     struct billing_rule billing;
     struct price_series price;
     bool is_former; /* offered no more: there is a machine of it still, but none is asked for */
+    bool is_owned;  /* machines that there are anyway: see catalogue_add_owned */
 };
 
 /* A word of a type. */
@@ -116,6 +117,15 @@ uint32_t catalogue_find_type(const struct catalogue *catalogue, const char *name
 /* The index of the new offer; the price changes are copied. 'zone' may be NULL. */
 uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
                              const struct offer *offer);
+
+/*
+ * An offer for machines of the type that are owned: they are there anyway, so they are never rented and never given
+ * back, and cost what their owner says (energy, depreciation), which may be nothing. It is former, so that nobody asks
+ * for more, and its zone is OWNED_ZONE.
+ */
+#define OWNED_ZONE "owned"
+
+uint32_t catalogue_add_owned(struct catalogue *catalogue, uint32_t type, money_t per_hour);
 
 const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer);
 

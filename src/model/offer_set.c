@@ -21,6 +21,19 @@ void offer_sets_done(struct offer_sets *sets)
     offer_sets_init(sets);
 }
 
+void offer_sets_copy(struct offer_sets *to, const struct offer_sets *from)
+{
+    const size_t words = from->offer_count / 64 + 1;
+
+    *to = *from;
+    names_copy(&to->texts, &from->texts);
+    to->bits = mem_copy(from->bits, from->texts.count, from->bits_room, sizeof(*from->bits));
+    for (uint32_t set = 0; set < from->texts.count; set++) {
+        if (from->bits[set] != NULL)
+            to->bits[set] = mem_copy(from->bits[set], words, words, sizeof(uint64_t));
+    }
+}
+
 /*
  * Words.
  */

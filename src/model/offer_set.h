@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offer_set.h - which offers work may run on: sets of offers, told by an expression, each kept once.
+ * offer_set.h - which offers work may run on: sets of offers, given by an expression, each kept once.
  *
  * An expression is made of words: "c7i&us-east-1a", "(a100|h100)&!spot". '&' and ',' are and, '|' is or, '!'
  * is not, brackets of both kinds group, and a "*2" behind a word is skipped (Slurm's count of nodes). '!' binds
@@ -45,6 +45,9 @@ struct offer_sets {
 
 void offer_sets_init(struct offer_sets *sets);
 void offer_sets_done(struct offer_sets *sets);
+
+/* 'to' is not initialised; every set has the same number there. */
+void offer_sets_copy(struct offer_sets *to, const struct offer_sets *from);
 
 /* Evaluate all sets for the catalogue; to be called again when it has grown. */
 void offer_sets_bind(struct offer_sets *sets, const struct catalogue *catalogue);

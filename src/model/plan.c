@@ -111,7 +111,11 @@ const char *plan_reason_text(enum plan_reason_code code)
             "keeps a service's promise, which spot machines cannot keep for less",
         [REASON_PROMISED_BEST] = "the best that can be had, though it is less than was promised",
         [REASON_EXCESS] = "runs on room that is kept for a service, until the service needs it",
+        [REASON_OWNED] = "fits a machine that is owned, which costs the same without it",
         [REASON_SERVICE_NEEDS] = "stops and waits: a service needs the room",
+        [REASON_BETTER_PLACE] = "moved to a place that is better by more than the move costs",
+        [REASON_SHORT_POOL] = "stands ready for short tasks, as most machines have long ones",
+        [REASON_SHORT_READY] = "is short, and runs on a machine that stands ready for such",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 

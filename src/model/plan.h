@@ -45,6 +45,10 @@ enum plan_reason_code {
     REASON_PROMISED_BEST, /* the same, and nothing that can be rented keeps the promise */
     REASON_EXCESS,        /* runs on room that is kept for a service, until that needs it */
     REASON_SERVICE_NEEDS, /* stops and waits: a service needs the room */
+    REASON_OWNED,         /* fits a machine that is owned */
+    REASON_BETTER_PLACE,  /* moved to a place that is better by more than the move costs */
+    REASON_SHORT_POOL,    /* stands ready for short tasks, as most machines have long ones */
+    REASON_SHORT_READY,   /* short, and runs on a machine that stands ready for such */
     REASON_COUNT,
 };
 

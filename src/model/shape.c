@@ -30,6 +30,21 @@ void shapes_done(struct shapes *shapes)
     shapes_init(shapes);
 }
 
+void shapes_copy(struct shapes *to, const struct shapes *from)
+{
+    *to = *from;
+    names_copy(&to->names, &from->names);
+    names_copy(&to->workloads, &from->workloads);
+    offer_sets_copy(&to->sets, &from->sets);
+    map_copy(&to->by_hash, &from->by_hash);
+    to->rows = mem_copy(from->rows, from->count, from->rows_room, sizeof(*from->rows));
+    to->demands =
+        mem_copy(from->demands, from->demand_count, from->demands_room, sizeof(*from->demands));
+    to->chain = mem_copy(from->chain, from->count, from->chain_room, sizeof(*from->chain));
+    to->variants =
+        mem_copy(from->variants, from->variant_count, from->variants_room, sizeof(*from->variants));
+}
+
 static uint64_t hash_spec(uint32_t name, uint32_t workload, uint32_t offers,
                           const struct shape_spec *spec)
 {

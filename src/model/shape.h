@@ -113,6 +113,9 @@ struct shape_spec {
 void shapes_init(struct shapes *shapes);
 void shapes_done(struct shapes *shapes);
 
+/* 'to' is not initialised; every shape has the same number there. */
+void shapes_copy(struct shapes *to, const struct shapes *from);
+
 /* The offers that sets and variants speak of; to be called again when the catalogue has grown. Without it no
  * shape with a set or with variants may be used. */
 void shapes_bind(struct shapes *shapes, const struct catalogue *catalogue);

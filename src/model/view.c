@@ -255,6 +255,7 @@ static void instance_append(struct view *view, uint32_t task, uint32_t instance)
     struct instance_table *table = &view->instance;
 
     view->task.instance[task] = instance;
+    view->job.tasks_bound[view->task.job[task]]++;
     list_append(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
     if (table->task_count[instance]++ == 0)
         empty_remove(table, instance);
@@ -299,6 +300,7 @@ static void instance_detach(struct view *view, uint32_t task)
     struct instance_table *table = &view->instance;
     const uint32_t instance = view->task.instance[task];
 
+    view->job.tasks_bound[view->task.job[task]]--;
     list_remove(&view->task, task, &table->first_task[instance], &table->last_task[instance]);
     if (--table->task_count[instance] == 0) {
         empty_append(table, instance);
@@ -406,11 +408,15 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->name[job] = spec->name;
     table->user[job] = spec->user;
     table->priority[job] = spec->priority;
+    table->burst_after[job] = spec->burst.after_ms;
+    table->waiting_hour[job] = spec->burst.waiting_hour;
+    table->caps[job] = spec->caps;
     table->short_ppb[job] = spec->gang ? 0 : spec->short_ppb;
     table->promised += table->short_ppb[job] > 0;
     table->first_task[job] = ROW_NONE;
     table->task_count[job] = spec->task_count;
     table->tasks_left[job] = spec->task_count;
+    table->tasks_bound[job] = 0;
     table->tasks_running[job] = 0;
     table->gang[job] = spec->gang;
     table->fixed[job] = spec->fixed;
@@ -793,6 +799,7 @@ void view_check(const struct view *view)
     uint32_t tasks = 0;
     uint32_t instances = 0;
     uint32_t empty = 0;
+    uint64_t bound = 0;
 
     TASK_EACH(task, view, view->task.waiting_first)
     {
@@ -821,6 +828,9 @@ void view_check(const struct view *view)
         tasks += here;
         instances++;
     }
+    for (uint32_t job = 0; job < view->job.count; job++)
+        bound += view->job.used[job] ? view->job.tasks_bound[job] : 0;
+    assert(bound + view->task.waiting_count == tasks);
     assert(tasks == view->task.living);
     assert(instances == view->instance.living);
     EMPTY_EACH(instance, view)

@@ -29,6 +29,7 @@
 
 #include "base/map.h"
 #include "base/units.h"
+#include "model/burst_rule.h"
 #include "model/catalogue.h"
 #include "model/job_rules.h"
 #include "model/res.h"
@@ -53,7 +54,7 @@ enum instance_state {
     INSTANCE_BOOTING,   /* runs and is billed, takes no work yet */
     INSTANCE_READY,
     INSTANCE_DRAINING, /* takes no more work; goes back when its last task has left */
-    INSTANCE_RETURNED, /* given back; the cloud has not confirmed yet */
+    INSTANCE_RETURNED, /* returned; the cloud has not confirmed yet */
 };
 
 /*
@@ -62,7 +63,7 @@ enum instance_state {
 /* clang-format off */
 #define TASK_COLUMNS(X) \
     X(uint64_t, id)             /* the engine's, stable */ \
-    X(uint64_t, run_key)        /* of the act that put it where it is, 0: none */ \
+    X(uint64_t, run_key)        /* of the action that put it where it is, 0: none */ \
     X(uint64_t, order)          /* of arrival; breaks ties */ \
     X(uint32_t, job) \
     X(uint32_t, shape) \
@@ -87,17 +88,21 @@ enum instance_state {
     X(msec_t, arrived_at) \
     X(uint32_t, name)           /* numbers given by the engine; equal ones are equal names */ \
     X(uint32_t, user) \
-    X(uint32_t, priority)       /* who has more comes first where not all can be served */ \
+    X(uint32_t, priority)       /* higher values come first where not all can be served */ \
+    X(uint32_t, caps)           /* the set of limits that it is under, see model/caps.h; 0: none */ \
     X(uint32_t, short_ppb)      /* see job_spec */ \
     X(uint32_t, first_task)     /* in the list by 'sibling' */ \
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
+    X(uint32_t, tasks_bound)    /* to an instance; running ones are */ \
     X(uint32_t, tasks_running) \
     X(uint32_t, ruled_next)     /* among those whose rules for markets change with time, the last that came first */ \
     X(uint32_t, ruled_prev) \
     X(msec_t, spot_until)       /* until then spot machines only, then all others; MSEC_NEVER: no end */ \
     X(msec_t, deadline)         /* it should have ended by then; MSEC_NEVER: whenever */ \
     X(msec_t, safe_from)        /* from then on no spot machines, for the deadline; decide/market_rules.h keeps it */ \
+    X(msec_t, burst_after)      /* see model/burst_rule.h */ \
+    X(money_t, waiting_hour) \
     X(uint8_t, market)          /* enum market_rule */ \
     X(uint8_t, gang)            /* its tasks run together or not at all, and share one pace */ \
     X(uint8_t, fixed)           /* its running tasks are never moved: a stop would lose their work */ \
@@ -105,7 +110,7 @@ enum instance_state {
     X(uint8_t, used)            /* whether the row is in use */
 
 #define INSTANCE_COLUMNS(X) \
-    X(uint64_t, id)             /* the key of the act that rented it */ \
+    X(uint64_t, id)             /* the key of the action that rented it */ \
     X(uint32_t, offer) \
     X(uint32_t, first_task)     /* bound to it, in order of binding */ \
     X(uint32_t, last_task) \
@@ -163,7 +168,7 @@ struct instance_table {
 };
 
 /* The rows of instances that changed, in order. Each reader remembers how far it has read; the log is cut
- * when it has become long, and who has not read it by then must look at everything. */
+ * when it has become long, and a reader that has not read it by then must look at everything. */
 struct change_log {
     uint32_t *rows;
     uint32_t count;
@@ -194,7 +199,7 @@ struct view {
      * MSEC_NEVER: nobody knows. */
     msec_t *offer_lasts;
     msec_t *offer_risk_changed; /* when that became another one, by a quarter and more; 0: never */
-    msec_t notice_ms;           /* that the cloud takes a machine is told so long before, */
+    msec_t notice_ms;           /* that the cloud takes a machine is announced so long before, */
     uint32_t notice_ppm;        /* in so many cases of a million */
 
     /* Of each shape: the cheapest offer that holds one task, and its price; see
@@ -214,6 +219,7 @@ struct job_spec {
     uint32_t shape;
     uint32_t task_count;
     uint32_t priority; /* above others where not all can be served; 0: like all */
+    uint32_t caps;     /* the set of limits that it is under; 0: none */
     uint32_t
         short_ppb; /* billionths of the time in which there may be machines for fewer of its tasks; 0:
                            nothing is promised. Not of a gang */
@@ -223,10 +229,15 @@ struct job_spec {
     msec_t arrived_at;
     msec_t estimate_ms;     /* 0 or more; MSEC_NEVER: it has no end */
     struct job_rules rules; /* if there are any, the shape has variants for markets */
+    struct burst_rule burst;
 };
 
 void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes);
 void view_done(struct view *view);
+
+/* The same world, every row where it was, with shapes that have at least those of 'from' (view_copy.c); 'to' is not
+ * initialised. O(rows). */
+void view_copy(struct view *to, const struct view *from, const struct shapes *shapes);
 
 /* The catalogue has got more offers: they can be asked for, at their price of now. */
 void view_catalogue_grew(struct view *view);
@@ -265,7 +276,7 @@ void view_set_variant(struct view *view, uint32_t task, uint32_t variant);
 /* Take a task off its instance, to the end of the waiting list. */
 void view_unbind(struct view *view, uint32_t task);
 
-/* Of the tasks that wait the list has these, in this order, and no others until it is told again. To be
+/* Of the tasks that wait the list has these, in this order, and no others until it is set again. To be
  * used around a decision only: nothing else may change while some are hidden. O(waiting + count). */
 void view_show_waiting(struct view *view, const uint32_t *tasks, uint32_t count);
 
@@ -311,6 +322,12 @@ void view_set_deadline(struct view *view, uint32_t instance, msec_t at);
 static inline uint64_t view_changes_end(const struct view *view)
 {
     return view->changes.begin + view->changes.count;
+}
+
+/* Whether it is owned: neither rented nor ever returned. */
+static inline bool view_is_owned(const struct view *view, uint32_t instance)
+{
+    return view->catalogue->offers[view->instance.offer[instance]].is_owned;
 }
 
 /* What is left of it. */

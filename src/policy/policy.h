@@ -33,14 +33,14 @@ struct policy_option {
     const char *const *choices; /* OPTION_CHOICE: the words, NULL at the end */
 };
 
-enum { POLICY_OPTIONS_MAX = 8 };
+enum { POLICY_OPTIONS_MAX = 12 };
 
 struct policy_input {
     const struct view *view;
     const struct knowledge *knowledge;
     const int64_t *option; /* one value per option of the policy */
     struct arena *arena;
-    void *memory; /* of this view, by policy_memory_create; NULL: all is looked at anew */
+    void *memory; /* of this view, by policy_memory_create; NULL: all is looked at again */
 };
 
 struct policy {

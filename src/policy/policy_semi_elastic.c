@@ -4,7 +4,7 @@
  *
  * Niu et al., "Building semi-elastic virtual clusters for cost-effective HPC cloud resource
  * provisioning", TPDS'16. Machines are added when the first job in the queue would wait longer than
- * a limit, and given back when nothing waits for them and their paid time ends. Every task has its machine
+ * a limit, and returned when nothing waits for them and their paid time ends. Every task has its machine
  * to itself. The paper has one type of machine; here is a queue for each offer, and a job may use machines of
  * offers that nobody queues for.
  */

@@ -6,7 +6,8 @@
  *  - tasks go to machines that end when they do, as in Stratus, where a machine lasts at least as long
  *    as it is paid for; one that would have to last longer for a task must be worth it;
  *  - room that comes free soon is waited for, where a new machine would not be faster, or where the
- *    time is paid for anyway;
+ *    time is paid for anyway; and so is a cheap offer that was refused, for a few minutes, where all others cost
+ *    at least twice as much;
  *  - what is rented does the most work for what it will be charged: setup, steps and minimum counted;
  *  - a machine goes back when nothing runs there and the time that is paid for ends, as in SEC;
  *  - work that may be moved is moved off machines that are mostly idle, as in Stratus, and off those
@@ -15,10 +16,12 @@
  */
 #include "base/mem.h"
 #include "decide/batches.h"
+#include "decide/blocked_wait.h"
 #include "decide/clearing.h"
 #include "decide/improve.h"
 #include "decide/lease.h"
 #include "decide/machine_index.h"
+#include "decide/overrun.h"
 #include "decide/rent_value.h"
 #include "decide/repricing.h"
 #include "decide/room_soon.h"
@@ -36,7 +39,9 @@ enum option {
     OPT_CLEAR_AFTER,
     OPT_REPRICE,
     OPT_IMPROVE,
+    OPT_IMPROVE_STEPS,
     OPT_WAITING,
+    OPT_DOUBT,
     OPT_COUNT
 };
 
@@ -72,19 +77,31 @@ static const struct policy_option options[OPT_COUNT] = {
                       .help = "search for better places for work that may be moved, trying so many "
                               "groups of three machines at a time besides all pairs; 0: no search",
                       .kind = OPTION_COUNT,
-                      .normal = 0 },
+                      .normal = 300 },
+    [OPT_IMPROVE_STEPS] = { .name = "improve_steps",
+                            .help =
+                                "what the search may take in one decision, in millions of steps of about two "
+                                "nanoseconds: where all pairs would take more than half of it, those that "
+                                "promise most come first, and the others in turn in the next decisions",
+                            .kind = OPTION_COUNT,
+                            .normal = 25 },
     [OPT_WAITING] = { .name = "wait_price",
                       .help =
-                          "what an hour of waiting costs, in percent of what an average task costs in "
-                          "an hour, and half as much more for each hour of delay; 0: work that may be "
-                          "moved never waits for a better place",
+                          "what an hour of waiting costs, in percent of the geometric mean of what an hour "
+                          "of the task and of an average one costs, and half as much more for each hour "
+                          "of delay; 0: work that may be moved never waits for a better place",
                       .kind = OPTION_COUNT,
                       .normal = 0 },
+    [OPT_DOUBT] = { .name = "doubt",
+                    .help =
+                        "how much longer than expected work runs that runs on, in percent of the expected time: what must "
+                        "not be moved shares machines only where that is cheaper even so",
+                    .kind = OPTION_COUNT,
+                    .normal = 200 },
 };
 
-/* A task is short if it ends within so many times what a machine takes to start and is billed for at the least. And where so many wait, there is no time to look
- * at each. */
-enum { SHORT_TIMES = 2, WAITING_SEEN_MOST = 4096, TRIPLES_MOST = 10000 };
+/* Where so many wait, there is no time to look at each. */
+enum { WAITING_SEEN_MOST = 4096, TRIPLES_MOST = 10000, STEPS_UNIT = 1000000, STEPS_MOST = 1000000 };
 
 struct run {
     const struct policy_input *in;
@@ -96,6 +113,7 @@ struct run {
     struct row_map searched; /* tasks that wait and are left to the search */
     uint32_t *waiting;       /* the same as a list */
     uint32_t waiting_count;
+    bool is_searched; /* what waits, as far as the search takes it */
 };
 
 /* What work costs, by the snapshot of that version. */
@@ -127,20 +145,29 @@ static void put(struct run *run, uint32_t task, uint32_t target, enum plan_reaso
     plan_place_kept(run->plan, task, target, why);
 }
 
-/* Whether the machine may last longer for the batch's sake: that costs no more than new machines for
- * those of the batch that it holds. */
+static double doubt_of(const struct run *run)
+{
+    return (double)run->in->option[OPT_DOUBT] / 100;
+}
+
+/* Whether the machine may last longer for the batch's sake, or for longer than it is expected to: that costs no more than new
+ * machines for those of the batch that it holds. */
 static bool is_worth_lasting(const struct run *run, const struct batch *batch, uint32_t instance)
 {
     const struct view *view = run->view;
-    const msec_t more = batch->runtime - runtime_bins_lasts(&run->bins, instance);
+    const msec_t lasts = runtime_bins_lasts(&run->bins, instance);
+    const msec_t until = batch->runtime > lasts ? batch->runtime : lasts;
+    const double doubt = batch->fixed ? doubt_of(run) : 0;
 
-    if (more <= 0 || view->shape_offer[batch->shape] == OFFER_NONE)
+    if ((until == lasts && doubt <= 0) || view->shape_offer[batch->shape] == OFFER_NONE)
         return true;
 
     const struct res free = runtime_bins_free(&run->bins, instance);
-    const double fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), &free);
-    const double cost = (double)view->offer_price[view->instance.offer[instance]] * (double)more /
-                        (double)MSEC_PER_HOUR;
+    const uint32_t fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), &free);
+    const double held = (double)(until - lasts) +
+                        overrun_jobs(view, batch, fit) * overrun_of(batch->runtime, until, doubt);
+    const double cost =
+        (double)view->offer_price[view->instance.offer[instance]] * held / (double)MSEC_PER_HOUR;
 
     return cost <= fit * batch_alone_charge(view, batch);
 }
@@ -183,9 +210,11 @@ static void fill_kept(struct run *run)
     }
 }
 
-/* Machines that this plan has given work, or that it gives back already, are no matter of leases. */
+/* Machines that this plan has given work, or that it returns already, are no matter of leases, nor of the search. */
 static void note_placed(struct run *run)
 {
+    for (uint32_t i = 0; i < run->plan->release_count; i++)
+        row_map_set(&run->uses, run->plan->releases[i].instance, USE_LEFT);
     for (uint32_t i = 0; i < run->plan->place_count; i++) {
         if (!run->plan->places[i].fresh)
             row_map_set(&run->uses, run->plan->places[i].target, USE_PLACED);
@@ -239,39 +268,8 @@ static struct work_prices price_work(const struct policy_input *in)
     return prices;
 }
 
-/* Whether the task is to be placed by the search: it may be moved later, is not placed with others, and does not end before
- * a move would pay. */
-static bool is_searched(const struct view *view, uint32_t task)
-{
-    const uint32_t job = view->task.job[task];
-    const uint32_t shape = view->task.shape[task];
-    const uint32_t offer = view->shape_offer[shape];
-
-    if (view->job.fixed[job] || view->job.spread[job] || offer == OFFER_NONE ||
-        (view->job.gang[job] && view->job.task_count[job] > 1) ||
-        view->shapes->rows[shape].variant_of != SHAPE_NONE ||
-        view->task.estimate_ms[task] == MSEC_NEVER)
-        return false;
-
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-    const msec_t start = machine_type_acquire_ms(type, 1) + type->setup_ms +
-                         view->catalogue->offers[offer].billing.minimum_ms;
-
-    return runtime_of_task(view, task, RUNTIME_REMAINING) > SHORT_TIMES * start;
-}
-
-/* Whether machines of some offer are known to be taken away. */
-static bool has_risk(const struct view *view)
-{
-    for (uint32_t i = 0; i < view->offer_count; i++) {
-        if (view->offer_lasts[i] != MSEC_NEVER && view->catalogue->offers[i].market == MARKET_SPOT)
-            return true;
-    }
-    return false;
-}
-
-/* A crowd that arrives at once is placed by the fast rules, which see all of it. So is everybody where a market has its
- * risk: what is at stake is another thing for each task, and the search would take all for one. */
+/* A crowd that arrives at once is placed by the fast rules, which see all of it; so is what arrives at many machines, of
+ * which the search has no time to look at all. */
 static void choose_searched(struct run *run)
 {
     const struct view *view = run->view;
@@ -279,20 +277,26 @@ static void choose_searched(struct run *run)
 
     row_map_init(&run->searched, run->in->arena);
     run->waiting = ARENA_ARRAY(run->in->arena, uint32_t, IMPROVE_WAITING_MOST);
-    if (run->in->option[OPT_IMPROVE] == 0 || view->instance.living > IMPROVE_MACHINES_MOST ||
-        view->task.waiting_count > WAITING_SEEN_MOST || has_risk(view))
+    if (run->in->option[OPT_IMPROVE] == 0 || view->instance.living > IMPROVE_ARRIVALS_MOST ||
+        view->task.waiting_count > WAITING_SEEN_MOST)
         return;
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        if (!is_searched(view, task))
+        if (!improve_takes(view, task))
             continue;
         if (count == IMPROVE_WAITING_MOST)
             return;
         run->waiting[count++] = task;
     }
     run->waiting_count = count;
+    run->is_searched = true;
     for (uint32_t i = 0; i < count; i++)
         row_map_set(&run->searched, run->waiting[i], 1);
+}
+
+static int64_t at_most(int64_t value, int64_t most)
+{
+    return value < most ? value : most;
 }
 
 static void search_better(struct run *run, struct improve_memory *memory)
@@ -312,10 +316,10 @@ static void search_better(struct run *run, struct improve_memory *memory)
                      .ageing = waiting / 2,
                      .grace_ms = MSEC_PER_HOUR,
                      .grace_share = 0.02,
-                     .triples = (uint32_t)(run->in->option[OPT_IMPROVE] < TRIPLES_MOST
-                                               ? run->in->option[OPT_IMPROVE]
-                                               : TRIPLES_MOST),
-                     .suspends = waiting > 0 },
+                     .triples = (uint32_t)at_most(run->in->option[OPT_IMPROVE], TRIPLES_MOST),
+                     .work = (uint64_t)at_most(run->in->option[OPT_IMPROVE_STEPS], STEPS_MOST) *
+                             STEPS_UNIT,
+                     .suspends = waiting > 0 && run->is_searched },
         .waiting = run->waiting,
         .waiting_count = run->waiting_count,
         .memory = memory,
@@ -353,7 +357,8 @@ static void decide_by(struct run *run, struct machine_index *index, struct impro
         stuck_gangs_place(&run->bins, run->plan);
         fill_kept(run);
         room_soon(&run->batches, &run->bins, &limits, run->plan, &run->uses);
-        rent_value(&run->batches, &run->bins, &limits, run->plan);
+        blocked_wait(&run->batches, run->plan);
+        rent_value(&run->batches, &run->bins, &limits, doubt_of(run), run->plan);
         clearing_run(&run->bins, &clearing, cleared, cleared_count, run->plan);
         runtime_bins_end(&run->bins);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request is held against one table of routes: path, method, the arguments that it takes, and who
- * answers. Rights are checked before anything is looked up, so that who may not ask learns nothing.
+ * answers. Rights are checked before anything is looked up, so that unauthorised clients learn nothing.
  */
 #include "serve/api.h"
 
@@ -12,11 +12,12 @@
 #include <stdarg.h>
 
 #include "serve/api_private.h"
+#include "serve/live.h"
 #include "serve/metrics.h"
 #include "serve/page.h"
 
 enum {
-    ARGUMENTS_OF_ROUTE = 4,
+    ARGUMENTS_OF_ROUTE = 6,
     AUDITS_MISSED = 3,  /* before the audit is called late */
     AUDIT_SLACK = 30000 /* and at least so many milliseconds */
 };
@@ -242,6 +243,43 @@ static void set_budgets(json_t *object, const struct serve_world *world)
     json_object_set_new(object, "budgets", budgets);
 }
 
+static void add_cap(void *to, const struct serve_cap *cap)
+{
+    json_t *one = json_object();
+
+    json_object_set_new(one, "owner", api_text(cap->owner));
+    api_set_number(one, "instances", cap->instances);
+    api_set_number(one, "microdollars_per_hour", cap->price_per_hour);
+    if (cap->max_instances > 0)
+        api_set_number(one, "max_instances", cap->max_instances);
+    if (cap->max_price_per_hour > 0)
+        api_set_number(one, "max_microdollars_per_hour", cap->max_price_per_hour);
+    for (int i = 0; i < 2; i++) {
+        const struct serve_budget *budget = &cap->budgets[i];
+        json_t *of_period;
+
+        if (budget->limit == 0)
+            continue;
+        of_period = json_object();
+        api_set_number(of_period, "microdollars", budget->limit);
+        api_set_number(of_period, "spent_microdollars", budget->spent);
+        api_set_number(of_period, "until", budget->until);
+        json_object_set_new(one, budget->period, of_period);
+    }
+    json_object_set_new(one, "spent", json_boolean(cap->is_spent));
+    json_array_append_new(to, one);
+}
+
+/* Limits of accounts and the like, if there are any. */
+static void set_caps(json_t *object, const struct serve_world *world)
+{
+    json_t *caps = json_array();
+
+    if (world->each_cap != NULL)
+        world->each_cap(world->context, add_cap, caps);
+    json_object_set_new(object, "limits_for", caps);
+}
+
 json_t *api_bound(const struct serve_world *world)
 {
     const struct view_bound_answer *bound = &world->bound;
@@ -270,7 +308,7 @@ static void answer_status(struct api_call *call)
     struct store_totals totals;
     struct error error;
 
-    if (store_totals(world->store, &totals, &error) < 0) {
+    if (serve_totals(world, &totals, &error) < 0) {
         api_error(call, 500, "%s", error.text);
         return;
     }
@@ -305,6 +343,7 @@ static void answer_status(struct api_call *call)
     api_set_number(object, "open_intents", (int64_t)store_open_intents(world->store));
     set_limits(object, world);
     set_budgets(object, world);
+    set_caps(object, world);
     api_json(call, 200, object);
 }
 
@@ -354,87 +393,7 @@ static void answer_metrics(struct api_call *call)
     call->reply->body = text;
 }
 
-/* Ledger, doctor, proposals. ------------------------------------------------------------------ */
-
-struct ledger_rows {
-    json_t *rows;
-    bool with_alone; /* else it is not known */
-    bool cut;
-};
-
-static void add_ledger_row(void *context, const struct store_ledger_row *row)
-{
-    struct ledger_rows *to = context;
-    json_t *object = json_object();
-
-    api_set_text(object, "name", row->name);
-    if (row->user != NULL)
-        api_set_text(object, "user", row->user);
-    if (row->job_name != NULL)
-        api_set_text(object, "job_name", row->job_name);
-    api_set_number(object, "cost_microdollars", row->cost);
-    api_set_money(object, "alone_cost_microdollars",
-                  to->with_alone ? row->alone_cost : MONEY_UNKNOWN);
-    api_set_number(object, "ms", row->ms);
-    api_set_number(object, "count", (int64_t)row->count);
-    json_array_append_new(to->rows, object);
-    to->cut = to->cut || strcmp(row->name, "(others)") == 0;
-}
-
-static json_t *totals_json(const struct store_totals *totals)
-{
-    json_t *object = json_object();
-
-    api_set_number(object, "bill_microdollars", totals->bill);
-    api_set_number(object, "boot_microdollars", totals->boot);
-    api_set_number(object, "idle_microdollars", totals->idle);
-    api_set_number(object, "work_microdollars", totals->work);
-    api_set_number(object, "settled_microdollars", totals->settled);
-    api_set_number(object, "owed_microdollars", totals->owed);
-    api_set_number(object, "alone_microdollars", totals->alone);
-    api_set_number(object, "savings_microdollars", store_savings(totals));
-    api_set_number(object, "boot_ms", totals->boot_ms);
-    api_set_number(object, "idle_ms", totals->idle_ms);
-    api_set_number(object, "work_ms", totals->work_ms);
-    api_set_number(object, "instances", (int64_t)totals->instances);
-    api_set_number(object, "tasks", (int64_t)totals->tasks);
-    return object;
-}
-
-static void answer_ledger(struct api_call *call)
-{
-    const char *word = api_argument(call, "by");
-    enum store_by by = STORE_BY_USER;
-    struct ledger_rows to = { .rows = NULL };
-    struct store_totals totals;
-    struct error error;
-    uint32_t limit = 0;
-
-    while (word != NULL && by < STORE_BYS && strcmp(word, store_by_word(by)) != 0)
-        by++;
-    if (by == STORE_BYS) {
-        api_error(call, 400, "by must be user, job, type or day");
-        return;
-    }
-    if (!api_limit(call, &limit))
-        return;
-    to.rows = json_array();
-    to.with_alone = by == STORE_BY_USER || by == STORE_BY_JOB;
-    if (store_ledger(call->world->store, by, limit, add_ledger_row, &to, &error) < 0 ||
-        store_totals(call->world->store, &totals, &error) < 0) {
-        json_decref(to.rows);
-        api_error(call, 500, "%s", error.text);
-        return;
-    }
-
-    json_t *object = json_object();
-
-    api_set_text(object, "by", store_by_word(by));
-    json_object_set_new(object, "rows", to.rows);
-    json_object_set_new(object, "total", totals_json(&totals));
-    api_set_bool(object, "complete", !to.cut);
-    api_json(call, 200, object);
-}
+/* Doctor, proposals. ------------------------------------------------------------------ */
 
 static void add_finding(void *to, const struct finding *finding)
 {
@@ -494,7 +453,7 @@ static void answer_proposals(struct api_call *call)
     api_json(call, 200, json_pack("{s:o}", "proposals", list.proposals));
 }
 
-/* Acts. --------------------------------------------------------------------------------------- */
+/* Actions. ------------------------------------------------------------------------------------ */
 
 #define PROPOSALS "/v1/proposals/"
 
@@ -606,10 +565,11 @@ static const struct route routes[] = {
       .method = "GET",
       .answer = api_explain,
       .arguments = { "job", "instance" } },
+    { .path = "/v1/estimate", .method = "GET", .answer = api_estimate, .arguments = { "job" } },
     { .path = "/v1/ledger",
       .method = "GET",
-      .answer = answer_ledger,
-      .arguments = { "by", "limit" } },
+      .answer = api_ledger,
+      .arguments = { "by", "since", "until", "apportion", "limit" } },
     { .path = "/v1/history",
       .method = "GET",
       .answer = api_history,
@@ -707,7 +667,7 @@ void api_answer(struct serve_world *world, const struct api_request *request,
         return;
     }
     if (request->read_only && strcmp(route->method, "GET") != 0) {
-        api_error(&call, 403, "the read-only token changes nothing");
+        api_error(&call, 403, "the read-only token changes nothing: use that of http.token_file");
         return;
     }
     if (!fits_method(route, request->method)) {

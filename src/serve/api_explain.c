@@ -56,18 +56,6 @@ static void end(struct explanation *explanation)
     api_json(explanation->call, 200, explanation->object);
 }
 
-static void span_text(msec_t span, char *ret, size_t size)
-{
-    const msec_t seconds = span > 0 ? span / MSEC_PER_SEC : 0;
-
-    if (seconds < 120)
-        snprintf(ret, size, "%" PRId64 " s", seconds);
-    else if (seconds < 7200)
-        snprintf(ret, size, "%" PRId64 " min", seconds / 60);
-    else
-        snprintf(ret, size, "%" PRId64 " h %" PRId64 " min", seconds / 3600, seconds / 60 % 60);
-}
-
 static const char *or_unknown(const char *text)
 {
     return text != NULL ? text : "unknown";
@@ -113,6 +101,14 @@ static void add_reason(void *context, const struct store_reason *reason)
     api_set_money(object, "passed_over_microdollars_per_hour", reason->why.passed_over);
     api_set_text(object, "passed_over", reason->passed_offer);
     json_array_append_new(list->reasons, object);
+}
+
+/* In the mode shadow nothing was done: it is what would have been. */
+static const char *opening(const struct api_call *call, const char *done, const char *would)
+{
+    const char *mode = call->world->mode;
+
+    return mode != NULL && strcmp(mode, "shadow") == 0 ? would : done;
 }
 
 static void set_reasons(struct explanation *to, const char *key, enum store_subject subject,
@@ -278,59 +274,75 @@ static void explain_budget(struct explanation *to, json_t *waits)
     add_wait(to, waits, "budget", tight->until, text);
 }
 
-static void explain_limit(struct explanation *to, json_t *waits, enum controller_limit limit)
+void api_limit_text(const struct api_call *call, enum controller_limit limit, char *ret,
+                    size_t size)
 {
-    const struct serve_world *world = to->call->world;
+    const struct serve_world *world = call->world;
     char spent[SERVE_TEXT];
     char most[SERVE_TEXT];
-    char text[SENTENCE] = "";
+
+    ret[0] = '\0';
 
     switch (limit) {
     case LIMIT_INSTANCES:
-        snprintf(text, sizeof(text), "limit instances: %u of %u machines are rented",
-                 to->call->view->instance.living, world->max_instances);
+        snprintf(ret, size, "limit instances: %u of %u machines are rented",
+                 call->view->instance.living, world->max_instances);
         break;
     case LIMIT_PRICE:
         serve_money_text(controller_price_per_hour(world->controller), spent, sizeof(spent));
         serve_money_text(world->max_price_per_hour, most, sizeof(most));
-        snprintf(text, sizeof(text),
+        snprintf(ret, size,
                  "limit dollars_per_hour: machines for $%s of $%s are rented, and its own would be "
                  "above that",
                  spent, most);
         break;
     case LIMIT_PROBE:
         snprintf(
-            text, sizeof(text),
+            ret, size,
             "%u machines in a row did not become ready: one is tried at a time until one does; "
             "look at the image, the munge key and the security group",
             controller_failed_boots(world->controller));
         break;
-    case LIMIT_BUDGET:
-        explain_budget(to, waits);
-        return;
     case LIMIT_DOUBT:
-        snprintf(text, sizeof(text),
+        snprintf(ret, size,
                  "the cloud's list lacks %u machines that should be there: nothing is rented until "
                  "it names them again; see 'stint doctor'",
                  controller_missing(world->controller));
         break;
     case LIMIT_RIVAL:
         snprintf(
-            text, sizeof(text),
-            "%u machines of this cluster were rented by somebody else: nothing is rented while "
+            ret, size,
+            "%u machines of this cluster were rented by another process: nothing is rented while "
             "a second stintd may be at work; see 'stint doctor'",
             controller_rivals(world->controller));
         break;
-    case LIMIT_TURN:
-        snprintf(text, sizeof(text),
-                 "jobs that were submitted earlier wait for what the limits allow, and it would "
-                 "delay them");
+    case LIMIT_BURST:
+        snprintf(ret, size,
+                 "the owned nodes that it fits are busy, and by its burst rule no machine is "
+                 "rented for it yet");
         break;
-    case LIMIT_NO_RENT: /* the daemon drains, which is told anyway */
+    case LIMIT_TURN:
+        snprintf(ret, size,
+                 "jobs with a higher priority, or of the same and submitted earlier, wait for what "
+                 "the limits allow, and it would delay them");
+        break;
+    case LIMIT_BUDGET:  /* see explain_budget */
+    case LIMIT_CAP:     /* the daemon names it, see serve_world.waits */
+    case LIMIT_NO_RENT: /* the daemon drains, which is reported anyway */
     case LIMIT_NONE:
-        return;
+        break;
     }
-    add_wait(to, waits, limit == LIMIT_PROBE ? "no-boot" : "limit", MSEC_NEVER, text);
+}
+
+static void explain_limit(struct explanation *to, json_t *waits, enum controller_limit limit)
+{
+    char text[SENTENCE];
+
+    if (limit == LIMIT_BUDGET)
+        explain_budget(to, waits);
+    api_limit_text(to->call, limit, text, sizeof(text));
+    if (text[0] != '\0')
+        add_wait(to, waits, limit == LIMIT_PROBE ? "no-boot" : "limit", MSEC_NEVER, text);
 }
 
 /* What the last decision left out, and what the engine was left to do. */
@@ -369,7 +381,7 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
                      ? "nothing in the catalogue that its market allows now holds it"
                      : "nothing in the catalogue holds it");
     else if (choice->blocked == choice->holding) {
-        span_text(choice->first_free - call->now, span, sizeof(span));
+        api_span_text(choice->first_free - call->now, span, sizeof(span));
         snprintf(text, sizeof(text),
                  "every offer that holds it was refused; the first is asked again in %s", span);
         add_wait(to, waits, "offer-blocked", choice->first_free, text);
@@ -450,7 +462,7 @@ static void set_waits(struct explanation *to, uint32_t task, const struct choice
 
 /* Cost. --------------------------------------------------------------------------------------- */
 
-static money_t add_money(money_t sum, money_t more)
+money_t api_add_money(money_t sum, money_t more)
 {
     if (sum == MONEY_UNKNOWN || more == MONEY_UNKNOWN || sum > MONEY_UNKNOWN / 2 ||
         more > MONEY_UNKNOWN / 2)
@@ -458,7 +470,7 @@ static money_t add_money(money_t sum, money_t more)
     return sum + more;
 }
 
-static money_t price_of_span(money_t per_hour, msec_t span)
+money_t api_price_of_span(money_t per_hour, msec_t span)
 {
     if (per_hour == MONEY_UNKNOWN || per_hour < 0 || span < 0 || span == MSEC_NEVER)
         return MONEY_UNKNOWN;
@@ -474,8 +486,7 @@ static int64_t weight_of(const struct view *view, uint32_t task, uint32_t instan
     return 1 + (int64_t)(res_dominant_share(demand, view_capacity(view, instance)) * 1e6);
 }
 
-/* What the task pays per hour: its part of its machine's price, or the cheapest one alone. */
-static money_t pays_per_hour(const struct api_call *call, uint32_t task, money_t alone)
+money_t api_pays_per_hour(const struct api_call *call, uint32_t task, money_t alone)
 {
     const struct view *view = call->view;
     const uint32_t instance = view->task.instance[task];
@@ -512,16 +523,16 @@ static struct job_money job_money(const struct api_call *call, uint32_t job, mon
                                 ? MSEC_NEVER
                                 : runtime_remaining(estimate, view_executed(view, task));
 
-        money.expected =
-            add_money(money.expected, price_of_span(pays_per_hour(call, task, alone), left));
-        money.alone = add_money(money.alone, price_of_span(alone, estimate));
+        money.expected = api_add_money(
+            money.expected, api_price_of_span(api_pays_per_hour(call, task, alone), left));
+        money.alone = api_add_money(money.alone, api_price_of_span(alone, estimate));
     }
     return money;
 }
 
 static void set_money(struct explanation *to, uint32_t task, const struct job_money *money)
 {
-    const msec_t estimate = to->call->view->task.estimate_ms[task];
+    const msec_t estimate = api_expected_ms(to->call, task);
     char span[SERVE_TEXT];
     char expected[SERVE_TEXT];
     char alone[SERVE_TEXT];
@@ -531,11 +542,21 @@ static void set_money(struct explanation *to, uint32_t task, const struct job_mo
     api_set_money(to->object, "alone_cost_microdollars", money->alone);
     if (money->expected == MONEY_UNKNOWN || money->alone == MONEY_UNKNOWN)
         return;
-    span_text(estimate, span, sizeof(span));
+    api_span_text(estimate, span, sizeof(span));
     serve_money_text(money->expected, expected, sizeof(expected));
     serve_money_text(money->alone, alone, sizeof(alone));
     say(to, "It is expected to run %s in all and to cost $%s; alone on its cheapest machine $%s.",
         span, expected, alone);
+}
+
+static void set_forecast(struct explanation *to, uint32_t task)
+{
+    char text[SENTENCE];
+
+    api_set_time(to->object, "estimate_ms", api_expected_ms(to->call, task));
+    json_object_set_new(to->object, "estimate", api_forecast(to->call, task, text, sizeof(text)));
+    if (text[0] != '\0')
+        say(to, "How long it runs is estimated by: %s.", text);
 }
 
 /* Jobs. --------------------------------------------------------------------------------------- */
@@ -573,7 +594,7 @@ static void say_job(struct explanation *to, uint32_t job, const char *label, con
     const struct view *view = to->call->view;
     char span[SERVE_TEXT];
 
-    span_text(to->call->now - view->job.arrived_at[job], span, sizeof(span));
+    api_span_text(to->call->now - view->job.arrived_at[job], span, sizeof(span));
     say(to, "Job %s (%s, of %s) is %s; it came %s ago.", label,
         or_unknown(api_name(to->call->world->job_names, view->job.name[job])),
         or_unknown(api_name(to->call->world->users, view->job.user[job])), state, span);
@@ -619,15 +640,16 @@ static void explain_living_job(struct api_call *call, uint32_t job, uint32_t ask
     api_set_text(to.object, "user", api_name(call->world->users, view->job.user[job]));
     api_set_text(to.object, "state", state);
     api_set_time(to.object, "arrived_at", view->job.arrived_at[job]);
-    api_set_time(to.object, "estimate_ms", view->task.estimate_ms[task]);
     api_set_number(to.object, "executed_ms", view_executed(view, task));
     say_job(&to, job, label, state);
     set_market(&to, job);
     set_cheapest(&to, &choice);
     set_waits(&to, task, &choice);
     json_object_set_new(to.object, "tasks", tasks_json(call, job));
-    set_reasons(&to, "reasons", STORE_TASK, view->task.id[task], "It was put on");
+    set_reasons(&to, "reasons", STORE_TASK, view->task.id[task],
+                opening(call, "It was put on", "It would have been put on"));
     set_money(&to, task, &money);
+    set_forecast(&to, task);
     end(&to);
 }
 
@@ -650,11 +672,13 @@ static void explain_due(void *context, const struct store_due *due)
     api_set_number(to->object, "task_id", (int64_t)due->task);
     serve_money_text(due->cost, cost, sizeof(cost));
     serve_money_text(due->alone_cost, alone, sizeof(alone));
-    span_text(due->occupied_ms, span, sizeof(span));
+    api_span_text(due->occupied_ms, span, sizeof(span));
     say(to,
-        "Job %s (%s, of %s) has ended. It held machines for %s and cost $%s; alone on its "
+        "Job %s (%s, of %s) has ended. It %s machines for %s and %s $%s; alone on its "
         "cheapest machine it would have cost $%s.",
-        due->label, or_unknown(due->name), or_unknown(due->user), span, cost, alone);
+        due->label, or_unknown(due->name), or_unknown(due->user),
+        opening(to->call, "held", "would have held"), span,
+        opening(to->call, "cost", "would have cost"), cost, alone);
 }
 
 /* The engine knows it and the view does not: it shall not run now. */
@@ -665,13 +689,14 @@ static void explain_withdrawn(struct api_call *call, const char *label, uint64_t
 
     api_set_text(to.object, "job", label);
     api_set_text(to.object, "state", "held");
-    say(&to, "Job %s shall not run now.", label);
+    say(&to, "Job %s is not eligible to run yet.", label);
     explain_beyond(&to, waits, id);
     if (json_array_size(waits) == 0)
         add_wait(&to, waits, "held", MSEC_NEVER,
                  "its user holds it, it depends on another job, or it is not for Stint to place");
     json_object_set_new(to.object, "waits", waits);
-    set_reasons(&to, "reasons", STORE_TASK, id, "It was put on");
+    set_reasons(&to, "reasons", STORE_TASK, id,
+                opening(call, "It was put on", "It would have been put on"));
     end(&to);
 }
 
@@ -697,7 +722,7 @@ static void explain_job(struct api_call *call, const char *label)
         const json_t *ended = json_object_get(to.object, "task_id");
 
         set_reasons(&to, "reasons", STORE_TASK, (uint64_t)json_integer_value(ended),
-                    "It was put on");
+                    opening(call, "It was put on", "It would have been put on"));
         json_object_del(to.object, "task_id");
         end(&to);
         return;
@@ -707,7 +732,11 @@ static void explain_job(struct api_call *call, const char *label)
     if (id != 0)
         explain_withdrawn(call, label, id);
     else
-        api_error(call, 404, "no job '%.64s' is known", label);
+        api_error(
+            call, 404,
+            "no job '%.64s' is known: `stint top` lists those that have not ended, `stint ledger "
+            "--by job` those that have",
+            label);
 }
 
 /* Instances. ---------------------------------------------------------------------------------- */
@@ -718,7 +747,7 @@ static void explain_kept(struct explanation *to, uint32_t row)
     char span[SERVE_TEXT];
     char text[SENTENCE] = "";
 
-    span_text(to->call->now - view->instance.empty_since[row], span, sizeof(span));
+    api_span_text(to->call->now - view->instance.empty_since[row], span, sizeof(span));
     switch ((enum instance_state)view->instance.state[row]) {
     case INSTANCE_REQUESTED:
         snprintf(text, sizeof(text), "it was asked for; tasks that wait for it: %u",
@@ -740,7 +769,7 @@ static void explain_kept(struct explanation *to, uint32_t row)
         snprintf(text, sizeof(text), "it goes back when its last task has left");
         break;
     case INSTANCE_RETURNED:
-        snprintf(text, sizeof(text), "it was given back; the cloud has not confirmed yet");
+        snprintf(text, sizeof(text), "it was returned; the cloud has not confirmed it yet");
         break;
     case INSTANCE_FREE:
         break;
@@ -854,11 +883,13 @@ static void explain_instance(struct api_call *call, const char *name)
     if (!found) {
         json_decref(to.object);
         json_decref(to.sentences);
-        api_error(call, 404, "no instance '%.64s' is known", name);
+        api_error(call, 404, "no instance '%.64s' is known: `stint top` lists them", name);
         return;
     }
-    set_reasons(&to, "rented_because", STORE_RENTED, id, "It was rented as");
-    set_reasons(&to, "released_because", STORE_RELEASED, id, "It was let go");
+    set_reasons(&to, "rented_because", STORE_RENTED, id,
+                opening(call, "It was rented as", "It would have been rented as"));
+    set_reasons(&to, "released_because", STORE_RELEASED, id,
+                opening(call, "It was let go", "It would have been let go"));
     end(&to);
 }
 

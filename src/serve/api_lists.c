@@ -106,7 +106,7 @@ static json_t *job_json(const struct api_call *call, uint32_t job)
     api_set_bool(object, "gang", view->job.gang[job] != 0);
     if (task != ROW_NONE) {
         api_set_resources(object, api_shape_demand(call, view->task.shape[task]));
-        api_set_time(object, "estimate_ms", view->task.estimate_ms[task]);
+        api_set_time(object, "estimate_ms", api_expected_ms(call, task));
         api_set_number(object, "executed_ms", view_executed(view, task));
     }
     json_object_set_new(object, "instances", instances_of_job(call, job));

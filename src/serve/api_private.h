@@ -6,6 +6,9 @@
  *   api_lists.c    jobs, instances, the plan
  *   api_offers.c   what can be rented, and how long its machines last
  *   api_market.c   in which markets a job may run
+ *   api_forecast.c how long a job will run, and how certain that is
+ *   api_ledger.c   what was spent
+ *   api_estimate.c what would become of a job that is not submitted yet
  *   api_explain.c  why a job waits or runs where it does, why an instance is there
  */
 #ifndef STINT_SERVE_API_PRIVATE_H
@@ -68,11 +71,36 @@ json_t *api_bound(const struct serve_world *world);
 /* The markets that the job may run in, and the same in words; null and "": any. */
 json_t *api_market(const struct api_call *call, uint32_t job, char *ret, size_t size);
 
+/* How long the task will run in all, as far as is known by now: more than it has run. */
+msec_t api_expected_ms(const struct api_call *call, uint32_t task);
+
+/* By what that is judged, and the same in words; null and "": no end is known. */
+json_t *api_forecast(const struct api_call *call, uint32_t task, char *ret, size_t size);
+
+/* A forecast for programs. */
+json_t *api_forecast_json(const struct forecast *forecast);
+
+/* What the task pays per hour: its part of its machine's price; 'alone' if it has none. */
+money_t api_pays_per_hour(const struct api_call *call, uint32_t task, money_t alone);
+
+/* What the price comes to over that time; MONEY_UNKNOWN: one of them is not known. */
+money_t api_price_of_span(money_t per_hour, msec_t span);
+money_t api_add_money(money_t sum, money_t more);
+
+/* The limit in words for people, "" for one that others tell. */
+void api_limit_text(const struct api_call *call, enum controller_limit limit, char *ret,
+                    size_t size);
+
+/* "90 s", "12 min", "3 h 20 min". */
+void api_span_text(msec_t span, char *ret, size_t size);
+
 void api_jobs(struct api_call *call);
 void api_instances(struct api_call *call);
 void api_offers(struct api_call *call);
 void api_plan(struct api_call *call);
+void api_estimate(struct api_call *call);
 void api_explain(struct api_call *call);
 void api_history(struct api_call *call);
+void api_ledger(struct api_call *call);
 
 #endif

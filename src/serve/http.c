@@ -2,8 +2,8 @@
 /*
  * Each listener is a server of libmicrohttpd with an epoll descriptor of its own; ours watches
  * both, so that the daemon has one to wait for. The body of a request is counted and thrown away:
- * no path of the API takes one. The library counts silence only; who sends or takes a byte now and then
- * would hold a connection for good, and a few of them all there are. So we count the time of each, too.
+ * no path of the API takes one. The library limits silence only; a client that sends or takes a byte now and then
+ * would hold a connection for ever, and a few of them all there are. So the time of each is limited, too.
  */
 #include "serve/http.h"
 
@@ -266,7 +266,7 @@ static struct api_reply copy_reply(const struct api_reply *reply)
     return copy;
 }
 
-/* Metrics cost a look at every task and at the books; who has no token gets new ones once a second. */
+/* Metrics cost a look at every task and at the books; clients without a token get new ones once a second. */
 static void answer(struct serve_http *http, const struct api_request *request,
                    struct api_reply *reply)
 {

@@ -6,10 +6,10 @@
  *
  *     poll serve_http_fd for reading, at most serve_http_timeout_ms; then serve_http_run
  *
- * Rules:      1. who may open the Unix socket may do everything;
+ * Rules:      1. a client that can open the Unix socket may do everything;
  *             2. TCP on an address that is not of this machine needs TLS and a token;
  *             3. over TCP, only metrics and health of a loopback address go without a token;
- *             4. who has the read-only token may read everything and change nothing. As browsers can
+ *             4. the read-only token allows to read everything and to change nothing. As browsers can
  *                send only that, it may also be the password of HTTP's Basic scheme, under any name.
  *             Metrics without a token are made once a second.
  * Limits:     64 KiB of body, 32 KiB for the rest of a request, 64 connections per listener, 16 per

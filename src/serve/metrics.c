@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "serve/live.h"
+
 struct text {
     FILE *file;
 };
@@ -171,6 +173,78 @@ static void write_budgets(const struct text *text, const struct serve_world *wor
     }
 }
 
+enum cap_figure { CAP_INSTANCES, CAP_PRICE, CAP_DAY, CAP_MONTH, CAP_FIGURES };
+
+/* One figure of each cap: what is in use, or the limit. */
+struct cap_column {
+    const struct text *text;
+    const char *name;
+    enum cap_figure figure;
+    bool is_limit;
+};
+
+static void write_cap(void *to, const struct serve_cap *cap)
+{
+    const struct cap_column *column = to;
+    const struct serve_budget *budget = &cap->budgets[column->figure == CAP_MONTH];
+    char amount[SERVE_TEXT];
+
+    switch (column->figure) {
+    case CAP_INSTANCES:
+        if (!column->is_limit || cap->max_instances > 0)
+            fprintf(column->text->file, "%s{owner=\"%s\"} %u\n", column->name, cap->owner,
+                    column->is_limit ? cap->max_instances : cap->instances);
+        return;
+    case CAP_PRICE:
+        serve_money_text(column->is_limit ? cap->max_price_per_hour : cap->price_per_hour, amount,
+                         sizeof(amount));
+        if (!column->is_limit || cap->max_price_per_hour > 0)
+            fprintf(column->text->file, "%s{owner=\"%s\"} %s\n", column->name, cap->owner, amount);
+        return;
+    case CAP_DAY:
+    case CAP_MONTH:
+    case CAP_FIGURES:
+        break;
+    }
+    serve_money_text(column->is_limit ? budget->limit : budget->spent, amount, sizeof(amount));
+    if (budget->limit > 0)
+        fprintf(column->text->file, "%s{owner=\"%s\",period=\"%s\"} %s\n", column->name, cap->owner,
+                budget->period, amount);
+}
+
+static void write_caps(const struct text *text, const struct serve_world *world)
+{
+    static const struct {
+        const char *name, *help;
+        enum cap_figure first, last;
+        bool is_limit;
+    } columns[] = {
+        { "stint_owner_instances", "Machines with work of the account, user, partition or QOS.",
+          CAP_INSTANCES, CAP_INSTANCES, false },
+        { "stint_owner_instances_limit", "How many it may have, if that is limited.", CAP_INSTANCES,
+          CAP_INSTANCES, true },
+        { "stint_owner_dollars_per_hour", "What these machines cost.", CAP_PRICE, CAP_PRICE,
+          false },
+        { "stint_owner_dollars_per_hour_limit", "What they may cost, if that is limited.",
+          CAP_PRICE, CAP_PRICE, true },
+        { "stint_owner_spent_dollars", "What its jobs were charged in the period.", CAP_DAY,
+          CAP_MONTH, false },
+        { "stint_owner_budget_dollars", "What they may be charged in the period.", CAP_DAY,
+          CAP_MONTH, true },
+    };
+
+    if (world->each_cap == NULL || !world->has_caps)
+        return;
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        head(text, columns[i].name, "gauge", columns[i].help);
+        for (enum cap_figure k = columns[i].first; k <= columns[i].last; k++) {
+            struct cap_column column = { text, columns[i].name, k, columns[i].is_limit };
+
+            world->each_cap(world->context, write_cap, &column);
+        }
+    }
+}
+
 static void write_revocations(const struct text *text, const struct store *store)
 {
     static const char name[] = "stint_revocation_dollars_total";
@@ -262,9 +336,10 @@ static void write_states(const struct text *text, const struct serve_world *worl
     for (enum task_state state = TASK_WAITING; state <= TASK_RUNNING; state++)
         labelled(text, "stint_tasks", "state", serve_task_word(state), sums->tasks[state]);
     whole(text, "stint_jobs", "gauge", "Jobs that have not ended.", sums->jobs);
-    whole(text, "stint_open_intents", "gauge", "Acts that were begun and are not confirmed yet.",
+    whole(text, "stint_open_intents", "gauge", "Actions that were begun and are not confirmed yet.",
           store_open_intents(world->store));
-    whole(text, "stint_proposals", "gauge", "Acts that wait for the operator.", sums->proposals);
+    whole(text, "stint_proposals", "gauge", "Actions that wait for approval by an operator.",
+          sums->proposals);
     head(text, "stint_findings", "gauge", "What the doctor would say, by severity.");
     for (int i = 0; i < SERVE_SEVERITIES; i++)
         labelled(text, "stint_findings", "severity", serve_severity_words[i], sums->findings[i]);
@@ -361,7 +436,7 @@ char *metrics_text(const struct serve_world *world, size_t *ret_size, struct err
     char *body = NULL;
     size_t size = 0;
 
-    if (store_totals(world->store, &totals, reterr) < 0)
+    if (serve_totals(world, &totals, reterr) < 0)
         return NULL;
 
     const struct serve_sums sums = serve_sums(world);
@@ -376,6 +451,7 @@ char *metrics_text(const struct serve_world *world, size_t *ret_size, struct err
     write_money(&text, &totals, &sums);
     write_bound(&text, world);
     write_budgets(&text, world);
+    write_caps(&text, world);
     write_counters(&text, world->store);
     write_revocations(&text, world->store);
     write_states(&text, world, &sums);

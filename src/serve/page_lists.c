@@ -11,6 +11,7 @@
 #include "draw/digits.h"
 #include "draw/utf8.h"
 #include "serve/page_private.h"
+#include "store/store_report.h"
 
 enum { JOBS_SHOWN = 300, LEDGER_SHOWN = 500 };
 
@@ -135,11 +136,7 @@ void page_jobs(struct api_call *call)
 
 static bool is_known(const char *by)
 {
-    for (enum store_by one = 0; one < STORE_BYS; one++) {
-        if (strcmp(by, store_by_word(one)) == 0)
-            return true;
-    }
-    return false;
+    return store_by_find(by) < STORE_BYS;
 }
 
 /* Whether the row has the text in one of its names. */
@@ -186,8 +183,13 @@ static void write_ledger_filter(const struct page *page, const char *by, const c
         "<form class=\"filter\"><label for=\"by\">By</label> <select id=\"by\" name=\"by\">", out);
     write_option(out, "user", "user", by);
     write_option(out, "job", "job", by);
+    write_option(out, "account", "account", by);
+    write_option(out, "partition", "partition", by);
+    write_option(out, "qos", "QOS", by);
     write_option(out, "type", "machine type", by);
+    write_option(out, "market", "market", by);
     write_option(out, "day", "day", by);
+    write_option(out, "month", "month", by);
     (void)fputs("</select> <label for=\"name\">Name contains</label> <input id=\"name\" "
                 "name=\"name\" value=\"",
                 out);
@@ -252,7 +254,7 @@ static json_t *ask_ledger(struct api_call *call, const char **ret_by, const char
     *ret_by = by != NULL && by[0] != '\0' ? by : "user";
     *ret_text = text != NULL ? text : "";
     if (!is_known(*ret_by)) {
-        page_error(call, 400, "by must be user, job, type or day");
+        page_error(call, 400, "there is no such view of the ledger");
         return NULL;
     }
     return page_ask(call, "/v1/ledger", "by", *ret_by);

@@ -123,9 +123,25 @@ static void write_bound(const struct page *page, const json_t *status)
     page_tile_end(page);
 }
 
+/* How many are ready, and in which other states there are any. */
+static void write_machine_counts(FILE *out, const json_t *machines)
+{
+    static const char *const others[] = { "booting", "requested", "draining" };
+    const int64_t ready = page_number(machines, "ready");
+
+    html_count(out, "ready", ready);
+    (void)fputs(ready == 1 ? " machine ready" : " machines ready", out);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (page_number(machines, others[i]) == 0)
+            continue;
+        (void)fputs(", ", out);
+        html_count(out, others[i], page_number(machines, others[i]));
+        (void)fprintf(out, " %s", others[i]);
+    }
+}
+
 static void write_tiles(const struct page *page, const json_t *status)
 {
-    const json_t *machines = json_object_get(status, "instances");
     const json_t *tasks = json_object_get(status, "tasks");
     const money_t per_hour = page_money(status, "cost_microdollars_per_hour");
     FILE *out = page->out;
@@ -135,14 +151,7 @@ static void write_tiles(const struct page *page, const json_t *status)
     html_money(out, "per-hour", per_hour, 3);
     (void)fputs("<small>/h</small>", out);
     page_tile_note(page);
-    html_count(out, "ready", page_number(machines, "ready"));
-    (void)fputs(" machines ready, ", out);
-    html_count(out, "booting", page_number(machines, "booting"));
-    (void)fputs(" booting, ", out);
-    html_count(out, "requested", page_number(machines, "requested"));
-    (void)fputs(" requested, ", out);
-    html_count(out, "draining", page_number(machines, "draining"));
-    (void)fputs(" draining", out);
+    write_machine_counts(out, json_object_get(status, "instances"));
     page_tile_end(page);
     write_bound(page, status);
     write_period(page, "day", "Spent today", per_hour);
@@ -322,7 +331,7 @@ static void write_machine(const struct page *page, uint32_t row)
     html_text(out, serve_instance_word(view->instance.state[row]));
     (void)fputs("</td><td class=\"bars\">", out);
     write_bar(page, row);
-    (void)fputs("</td><td>", out);
+    (void)fputs("</td><td class=\"wide\">", out);
     write_tasks_of(page, row);
     (void)fputs("</td><td class=\"n\">", out);
     html_money(out, NULL, price_at(&view->catalogue->offers[offer].price, page->call->now), 3);
@@ -349,7 +358,7 @@ static int compare_machines(const void *left, const void *right)
 static void write_machines(const struct page *page)
 {
     static const char *const columns[] = {
-        "machine", "~offer", "state", "in use, one colour a user", "tasks", "#$/h", NULL
+        "machine", "~offer", "state", "in use, one colour a user", "~tasks", "#$/h", NULL
     };
     const struct view *view = page->call->view;
     struct machine_key *keys = mem_alloc(view->instance.living + 1, sizeof(*keys));
@@ -516,7 +525,7 @@ static void write_user(const struct page *page, const struct user_row *row)
 
 static void write_idle(const struct page *page, double idle)
 {
-    (void)fputs("<tr><td>(nobody: machines that boot or stand empty)</td><td></td><td></td>"
+    (void)fputs("<tr><td>(none: machines that boot or are idle)</td><td></td><td></td>"
                 "<td class=\"n\">",
                 page->out);
     html_money(page->out, NULL, (money_t)llround(idle), 3);
@@ -582,27 +591,27 @@ static void write_users(const struct page *page)
 
 static void write_waiting(const struct page *page, const char *label)
 {
-    json_t *told = page_try(page->call, "/v1/explain", "job", label);
-    const json_t *waits = json_object_get(told, "waits");
-    const json_t *cheapest = json_object_get(told, "cheapest");
+    json_t *answer = page_try(page->call, "/v1/explain", "job", label);
+    const json_t *waits = json_object_get(answer, "waits");
+    const json_t *cheapest = json_object_get(answer, "cheapest");
     FILE *out = page->out;
 
     (void)fputs("<tr><td class=\"name\">", out);
     page_link_job(page, label);
     (void)fputs("</td><td>", out);
-    html_text(out, page_word(told, "user"));
+    html_text(out, page_word(answer, "user"));
     (void)fputs("</td><td class=\"wide\">", out);
-    html_text(out, page_word(told, "name"));
+    html_text(out, page_word(answer, "name"));
     (void)fputs("</td><td class=\"n\">", out);
-    if (page_number(told, "arrived_at") >= 0)
-        html_span(out, page->call->now - page_number(told, "arrived_at"));
+    if (page_number(answer, "arrived_at") >= 0)
+        html_span(out, page->call->now - page_number(answer, "arrived_at"));
     (void)fputs("</td><td>", out);
     html_text(out, json_array_size(waits) > 0 ? page_word(json_array_get(waits, 0), "text")
                                               : "the next decision will say");
     (void)fputs("</td><td class=\"n\">", out);
     html_money(out, NULL, page_money(cheapest, "price_microdollars_per_hour"), 3);
     (void)fputs("</td></tr>\n", out);
-    json_decref(told);
+    json_decref(answer);
 }
 
 static void write_queue(const struct page *page)
@@ -715,7 +724,7 @@ static void write_releases(const struct page *page, const json_t *releases)
     {
         if (i == PLAN_SHOWN)
             break;
-        (void)fputs("<li>gave back ", page->out);
+        (void)fputs("<li>returned ", page->out);
         page_link_machine(page, page_word(release, "instance"));
         write_why(page, release);
     }
@@ -739,7 +748,7 @@ static void write_plan(const struct page *page)
     html_count(page->out, NULL, page_number(plan, "place_count"));
     (void)fputs(" tasks placed, ", page->out);
     html_count(page->out, NULL, page_number(plan, "release_count"));
-    (void)fputs(" machines given back.</p>\n<ul class=\"story\">\n", page->out);
+    (void)fputs(" machines returned.</p>\n<ul class=\"story\">\n", page->out);
     write_rents(page, json_object_get(plan, "rents"));
     write_places(page, json_object_get(plan, "places"));
     write_releases(page, json_object_get(plan, "releases"));

@@ -50,7 +50,10 @@ static const char *prefix_of(const struct serve_world *world)
 
 void serve_machine_text(const struct serve_world *world, uint64_t instance, char *ret, size_t size)
 {
-    snprintf(ret, size, "%s%" PRIu64, prefix_of(world), instance);
+    if (instance >= OWNED_ID_FIRST && instance - OWNED_ID_FIRST < world->owned_count)
+        snprintf(ret, size, "%s", world->owned_nodes[instance - OWNED_ID_FIRST]);
+    else
+        snprintf(ret, size, "%s%" PRIu64, prefix_of(world), instance);
 }
 
 uint64_t serve_machine_find(const struct serve_world *world, const char *name)
@@ -58,6 +61,10 @@ uint64_t serve_machine_find(const struct serve_world *world, const char *name)
     const size_t length = strlen(prefix_of(world));
     uint64_t id = 0;
 
+    for (uint32_t i = 0; i < world->owned_count; i++) {
+        if (strcmp(name, world->owned_nodes[i]) == 0)
+            return OWNED_ID_FIRST + i;
+    }
     if (strncmp(name, prefix_of(world), length) != 0 || name[length] == '0')
         return 0;
     for (const char *digit = name + length; *digit != '\0'; digit++) {

@@ -59,7 +59,18 @@ struct serve_budget {
     uint32_t warn_percent;
 };
 
-/* An act that waits for the operator's word. */
+/* A limit of an account, a user, a partition or a QOS, and what of it is in use. */
+struct serve_cap {
+    const char *owner; /* "account physics" */
+    uint32_t instances;
+    uint32_t max_instances; /* 0: no limit, as of all that follow */
+    money_t price_per_hour;
+    money_t max_price_per_hour;
+    struct serve_budget budgets[2]; /* of the day and the month */
+    bool is_spent;                  /* nothing new of it starts */
+};
+
+/* An action that waits for the operator's approval. */
 struct serve_proposal {
     uint64_t id; /* above 0 */
     msec_t at;
@@ -152,6 +163,8 @@ struct serve_world {
     const char *mode; /* "shadow", "advise", "act" */
     const char *policy;
     const char *node_prefix;
+    const char *const *owned_nodes; /* the machine OWNED_ID_FIRST + i has the i-th name */
+    uint32_t owned_count;
     msec_t started_at;
 
     /* How it stands; kept by the daemon. */
@@ -163,6 +176,7 @@ struct serve_world {
     money_t max_price_per_hour;                     /* 0: no limit */
     struct serve_budget budgets[SERVE_BUDGETS_MAX]; /* those that are limited */
     uint32_t budget_count;
+    bool has_caps;                             /* 'each_cap' has something to tell */
     const struct serve_finding_tally *tallies; /* of each kind that ever was; a few seconds old */
     uint32_t tally_count;
     bool has_bound;                 /* what the machines could cost at the least is known */
@@ -174,6 +188,7 @@ struct serve_world {
     struct serve_times times;
     uint64_t turn_max_us; /* the longest turn of the loop: news, decision, journal */
     struct serve_plan plan;
+    msec_t estimate_from; /* no job is estimated before: kept by api_estimate.c */
 
     /* Questions to the daemon; each but 'now' may be NULL. */
     void *context;
@@ -184,6 +199,9 @@ struct serve_world {
     void (*job_label)(void *context, uint64_t job, char *ret, size_t size);
     /* The id of a task or job by its label, 0: none that is known. */
     uint64_t (*find)(void *context, const char *label);
+    /* A job that was not submitted: see struct engine_adapter. NULL: this engine has none. */
+    int (*imagine)(void *context, const char *fields, struct shapes *shapes, struct job_spec *ret,
+                   struct error *reterr);
     /* Whether the cloud itself keeps the offer in back-off; false: it does not, or cannot tell. */
     bool (*refusal)(void *context, uint32_t offer, struct cloud_refusal *ret);
     /* Why the task waits, beyond what the controller knows; how many were written. */
@@ -197,6 +215,8 @@ struct serve_world {
     /* Read the configuration again; 'ret' is what changed, in words. */
     int (*reload)(void *context, char *ret, size_t size, struct error *reterr);
     void (*drain)(void *context, bool on);
+    /* Limits of accounts and the like; 'owner' lives until the call returns. */
+    void (*each_cap)(void *context, void (*each)(void *to, const struct serve_cap *cap), void *to);
 };
 
 void serve_world_init(struct serve_world *world);

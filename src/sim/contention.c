@@ -38,6 +38,8 @@ void contention_init_matrix(struct contention *contention, const struct names *w
 void contention_done(struct contention *contention)
 {
     mem_free(contention->pair);
+    mem_free(contention->drift.later);
+    mem_free(contention->drift.best);
     mem_free(contention->orders.listed);
     mem_free(contention->orders.read);
     mem_free(contention->orders.in_large_sets);
@@ -65,6 +67,76 @@ static double product(const struct contention *contention, const double *pairs,
             rate *= row[parts[i].workload];
     }
     return rate;
+}
+
+/*
+ * Rates that drift.
+ */
+
+void contention_drift(struct contention *contention, msec_t span_ms, struct rng *rng)
+{
+    const uint32_t pairs = contention->count * contention->count;
+    struct contention_drift *drift = &contention->drift;
+
+    assert(!contention->permuted && span_ms >= CONTENTION_STEP_MS);
+    drift->span_ms = span_ms;
+    drift->later = mem_alloc(pairs, sizeof(*drift->later));
+    drift->best = mem_alloc(pairs, sizeof(*drift->best));
+    for (uint32_t i = 0; i < pairs; i++) {
+        const uint32_t at = (uint32_t)rng_below(rng, i + 1);
+
+        drift->later[i] = drift->later[at];
+        drift->later[at] = contention->pair[i];
+    }
+    for (uint32_t i = 0; i < pairs; i++)
+        drift->best[i] =
+            drift->later[i] > contention->pair[i] ? drift->later[i] : contention->pair[i];
+}
+
+const double *contention_best(const struct contention *contention)
+{
+    return contention->drift.span_ms > 0 ? contention->drift.best : contention_pairs(contention);
+}
+
+/* How much of the way to the later rates is done: 0 to 1. */
+static double drifted_at(const struct contention_drift *drift, msec_t at)
+{
+    const msec_t turn = at / CONTENTION_STEP_MS * CONTENTION_STEP_MS % (2 * drift->span_ms);
+    const msec_t way = turn <= drift->span_ms ? turn : 2 * drift->span_ms - turn;
+
+    return (double)way / (double)drift->span_ms;
+}
+
+/* As product(), of the pairs as they are after this share of the way. */
+static double drifted_product(const struct contention *contention, double share,
+                              const struct contention_part *parts, uint32_t count, uint32_t which)
+{
+    const size_t row = (size_t)parts[which].workload * contention->count;
+    double rate = 1.0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t others = parts[i].count - (i == which ? 1 : 0);
+        const double from = contention->pair[row + parts[i].workload];
+        const double to = contention->drift.later[row + parts[i].workload];
+
+        for (uint32_t n = 0; n < others; n++)
+            rate *= from + share * (to - from);
+    }
+    return rate;
+}
+
+void contention_rates_at(const struct contention *contention, msec_t at,
+                         const struct contention_part *parts, uint32_t count, double *ret)
+{
+    if (contention->drift.span_ms == 0) {
+        contention_rates(contention, parts, count, ret);
+        return;
+    }
+
+    const double share = drifted_at(&contention->drift, at);
+
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = drifted_product(contention, share, parts, count, i);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "trace/doc_value.h"
 #include "trace/input_text.h"
 #include "trace/number.h"
+#include "trace/short_doc.h"
 
 /* Shares and rates are kept in millionths. */
 enum { RATE_DIGITS = 6 };
@@ -403,9 +404,9 @@ static int read_faults(const struct doc_node *root, struct arena *arena, struct 
                        struct error *reterr)
 {
     static const char *const allowed[] = {
-        "refuse",       "slow",   "slow_factor", "lose_mean",    "lose_market",
-        "lose_by_band", "notice", "notice_time", "duplicate",    "late",
-        "late_by",      "losses", "bid",         "availability", NULL,
+        "refuse", "slow",         "slow_factor", "lose_mean", "lose_market", "lose_by_band",
+        "notice", "notice_time",  "duplicate",   "late",      "late_by",     "losses",
+        "bid",    "availability", "rate_noise",  NULL,
     };
     struct sim_faults *faults = &scenario->run.faults;
     const struct doc_node *map = NULL;
@@ -440,6 +441,8 @@ static int read_faults(const struct doc_node *root, struct arena *arena, struct 
         rc = doc_get_ppm(map, "late", &faults->late_ppm, reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "late_by", some_time, &faults->late_ms, reterr);
+    if (rc == 0)
+        rc = doc_get_ppm(map, "rate_noise", &faults->rate_noise_ppm, reterr);
     faults->slow_factor = (uint32_t)factor;
     return rc;
 }
@@ -493,9 +496,9 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
                      struct error *reterr)
 {
     static const char *const allowed[] = {
-        "name",         "trace",  "catalogue", "interference", "unmeasured", "policies",
-        "rounds",       "settle", "tick",      "estimates",    "noise",      "noise_side",
-        "default_rate", "seed",   "faults",    "limits",       "markets",    NULL,
+        "name",   "trace",  "catalogue", "interference", "unmeasured", "policies",     "rounds",
+        "settle", "tick",   "estimates", "noise",        "noise_side", "default_rate", "seed",
+        "faults", "limits", "markets",   "owned",        "burst",      "short_pool",   NULL,
     };
     static const char *const needed[] = { "trace", "catalogue", NULL };
     int rc = doc_expect(root, DOC_MAP, reterr);
@@ -524,6 +527,12 @@ static int read_root(const struct doc_node *root, struct arena *arena, struct sc
         rc = read_limits(root, &scenario->run.control, reterr);
     if (rc == 0)
         rc = scenario_markets_read(root, arena, &scenario->markets, reterr);
+    if (rc == 0)
+        rc = owned_doc_read(root, arena, &scenario->owned, reterr);
+    if (rc == 0)
+        rc = burst_doc_read(root, &scenario->run.burst, reterr);
+    if (rc == 0)
+        rc = short_doc_read(root, &scenario->run.short_pool, reterr);
     if (rc == 0)
         rc = read_seed(root, &scenario->run.seed, reterr);
     return rc;

@@ -37,6 +37,7 @@
 #include "sim/simulation.h"
 #include "sim/synthetic_doc.h"
 #include "trace/doc.h"
+#include "trace/owned_doc.h"
 #include "trace/trace.h"
 
 enum { SCENARIO_POLICIES_MAX = 64 };
@@ -67,6 +68,7 @@ struct scenario {
     uint32_t policy_count;
     struct scenario_losses losses;
     struct scenario_markets markets;
+    struct owned_doc owned;
 
     /* Rhythm, estimates, faults and seed; what is missing comes from loaded_scenario_config. */
     struct sim_config run;

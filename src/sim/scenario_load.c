@@ -15,6 +15,7 @@
 #include "trace/input_file.h"
 #include "trace/jobs_csv.h"
 #include "trace/matrix_csv.h"
+#include "trace/short_doc.h"
 #include "trace/synthetic.h"
 
 /* Steps that a scenario spends on the bound of its work: at most a second or two, once. */
@@ -70,6 +71,23 @@ static int load_catalogue(const char *path, struct loaded_scenario *loaded, stru
         return rc;
     rc = catalogue_file_read(file.text, file.length, &loaded->catalogue, reterr);
     input_file_done(&file);
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
+}
+
+/* The machines that are owned, in the catalogue and in the run. */
+static int add_owned(const char *path, struct loaded_scenario *loaded, struct error *reterr)
+{
+    const struct owned_doc *owned = &loaded->scenario.owned;
+    struct sim_owned *rows = ARENA_ARRAY(&loaded->arena, struct sim_owned, owned->count);
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < owned->count; i++) {
+        rows[i].count = owned->rows[i].count;
+        if (rows[i].count > 0)
+            rc = owned_entry_add(&owned->rows[i], &loaded->catalogue, &rows[i].offer, reterr);
+    }
+    loaded->scenario.run.owned = rows;
+    loaded->scenario.run.owned_count = owned->count;
     return rc < 0 ? error_prefix(reterr, rc, path) : 0;
 }
 
@@ -176,6 +194,8 @@ static int load_losses(const char *path, struct loaded_scenario *loaded, struct 
     int rc = scenario_losses_resolve(losses, &loaded->catalogue, &loaded->arena,
                                      &loaded->scenario.run.faults.market, reterr);
 
+    if (rc == 0)
+        rc = short_doc_check(&loaded->scenario.run.short_pool, &loaded->catalogue, reterr);
     if (rc < 0)
         return error_prefix(reterr, rc, path);
     for (uint32_t i = 0; rc == 0 && i < losses->series_count; i++)
@@ -210,6 +230,8 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
                             reterr);
     if (rc == 0)
         rc = load_losses(path, &loaded, reterr);
+    if (rc == 0)
+        rc = add_owned(path, &loaded, reterr);
     if (rc == 0)
         rc = load_trace(path, &loaded, reterr);
     if (rc == 0)

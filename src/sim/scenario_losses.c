@@ -162,19 +162,20 @@ int scenario_losses_read(const struct doc_node *map, struct arena *arena,
  * With a catalogue.
  */
 
-static bool is_name(const struct catalogue *catalogue, uint32_t name, const char *text)
+static bool is_name(const struct names *names, uint32_t name, const char *text)
 {
-    return text == NULL ||
-           (name != NAME_NONE && strcmp(names_text(&catalogue->names, name), text) == 0);
+    return text == NULL || (name != NAME_NONE && strcmp(names_text(names, name), text) == 0);
 }
 
 static bool matches(const struct offer_pattern *of, const struct catalogue *catalogue,
                     uint32_t offer)
 {
     const struct offer *row = &catalogue->offers[offer];
+    const struct machine_type *type = &catalogue->types[row->type];
 
-    return is_name(catalogue, catalogue->types[row->type].name, of->type) &&
-           is_name(catalogue, row->zone, of->zone) &&
+    return is_name(&catalogue->names, type->name, of->type) &&
+           is_name(&catalogue->families, type->family, of->family) &&
+           is_name(&catalogue->names, row->zone, of->zone) &&
            (!of->has_market || of->market == row->market);
 }
 

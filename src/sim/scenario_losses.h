@@ -20,6 +20,7 @@
 /* All offers that are like this; what is NULL, or not said, is no condition. */
 struct offer_pattern {
     const char *type;
+    const char *family; /* not for scenarios */
     const char *zone;
     bool has_market;
     enum market market;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated cloud. A machine is asked for, runs (and is billed) after its type's acquire time,
- * takes work after its setup time, and is billed until release time after it was given back.
+ * takes work after its setup time, and is billed until release time after it was returned.
  */
 #include <assert.h>
 #include <math.h>
@@ -27,20 +27,8 @@ static uint32_t machine_row(struct world *world)
     return world->machine_count++;
 }
 
-static void rent_one(struct world *world, uint64_t id, uint32_t offer, msec_t boot)
+uint32_t sim_cloud_add(struct world *world, uint64_t id, uint32_t offer)
 {
-    const struct sim_faults *faults = &world->config->faults;
-
-    if (rng_chance_ppm(&world->rng_cloud, faults->refuse_ppm) ||
-        !sim_losses_is_offered(&faults->market, world->config->catalogue, offer, world->now)) {
-        timeline_add(&world->timeline, (struct timeline_event){ .at = world->now + boot,
-                                                                .kind = WORLD_RENT_REFUSED,
-                                                                .id = id });
-        return;
-    }
-    if (rng_chance_ppm(&world->rng_cloud, faults->slow_ppm))
-        boot *= faults->slow_factor;
-
     const uint32_t row = machine_row(world);
     struct world_machine *machine = &world->machines[row];
     uint32_t *built = machine->built; /* its memory is used again */
@@ -57,9 +45,28 @@ static void rent_one(struct world *world, uint64_t id, uint32_t offer, msec_t bo
         .billed_from = -1,
         .state = MACHINE_ASKED,
     };
-    world->machines_living++;
     map_put(&world->machine_by_id, id, row);
-    world_at(world, world->now + boot, WORLD_MACHINE_RUNS, row, machine->epoch);
+    return row;
+}
+
+static void rent_one(struct world *world, uint64_t id, uint32_t offer, msec_t boot)
+{
+    const struct sim_faults *faults = &world->config->faults;
+
+    if (rng_chance_ppm(&world->rng_cloud, faults->refuse_ppm) ||
+        !sim_losses_is_offered(&faults->market, world->config->catalogue, offer, world->now)) {
+        timeline_add(&world->timeline, (struct timeline_event){ .at = world->now + boot,
+                                                                .kind = WORLD_RENT_REFUSED,
+                                                                .id = id });
+        return;
+    }
+    if (rng_chance_ppm(&world->rng_cloud, faults->slow_ppm))
+        boot *= faults->slow_factor;
+
+    const uint32_t row = sim_cloud_add(world, id, offer);
+
+    world->machines_living++;
+    world_at(world, world->now + boot, WORLD_MACHINE_RUNS, row, world->machines[row].epoch);
 }
 
 static void rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
@@ -190,7 +197,7 @@ static void book(struct world *world, const struct offer *offer, msec_t from, bo
     world->time_cost += billing_charge(&by_time, &offer->price, from, world->now);
 }
 
-/* The machine is no more: given back or lost. */
+/* The machine is no more: returned or lost. */
 static void ends(struct world *world, uint32_t row, bool is_lost)
 {
     struct world_machine *machine = &world->machines[row];
@@ -238,7 +245,7 @@ static void give_back(void *self, uint64_t id)
              row, machine->epoch);
 }
 
-/* It was given back and is not there: it ended, or there was none. */
+/* It was returned and is not there: it ended, or there was none. */
 static void is_absent(struct world *world, uint64_t id)
 {
     for (uint32_t i = 0; i < world->bill_count; i++) {
@@ -289,7 +296,7 @@ static void list(void *self, uint64_t key)
         (struct timeline_event){ .at = world->now, .kind = WORLD_MACHINES_LISTED, .id = key });
 }
 
-/* All of it at one moment: what is told is how it is. */
+/* All of it at one moment: what is reported is how it is. */
 void sim_cloud_list(struct world *world, uint64_t key)
 {
     struct cloud_event event = { .kind = CLOUD_FOUND, .at = world->now };
@@ -297,7 +304,8 @@ void sim_cloud_list(struct world *world, uint64_t key)
     for (uint32_t row = 0; row < world->machine_count; row++) {
         const struct world_machine *machine = &world->machines[row];
 
-        if (machine->state == MACHINE_FREE)
+        if (machine->state == MACHINE_FREE ||
+            world->config->catalogue->offers[machine->offer].is_owned)
             continue;
         event.instance = machine->id;
         event.offer = machine->offer;

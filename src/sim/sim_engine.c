@@ -3,7 +3,7 @@
  * The simulated engine. The life of a task on a machine:
  *
  *   queued (no room yet) -> launching (fetch, build) -> init -> running -> complete
- *                                any of these, told to stop -> halting -> saving -> away
+ *                                any of these, asked to stop -> halting -> saving -> away
  *
  * It holds its room from launching to the end of saving, and disturbs its neighbours from init until
  * it halts. What it did since the last save, by a stop or by itself, is lost with its machine; a stop of one that is
@@ -80,7 +80,7 @@ static void admit(void *self, uint64_t id)
              world->machines[row].epoch);
 }
 
-/* Nothing new starts there; told when nothing is there any more. */
+/* Nothing new starts there; reported when nothing is there any more. */
 static void tell_left(struct world *world, uint64_t id)
 {
     timeline_add(&world->timeline,
@@ -466,7 +466,7 @@ static void stop(void *self, uint64_t key, uint64_t id)
     }
 }
 
-/* What has begun to run goes on, and is told as found. */
+/* What has begun to run continues, and is reported as found. */
 static void cancel(void *self, uint64_t key, uint64_t id)
 {
     struct world *world = self;
@@ -655,7 +655,7 @@ static void list_job(struct world *world, uint32_t job)
     }
 }
 
-/* All of it at one moment: what is told is how it is. A task that is being stopped runs no more. */
+/* All of it at one moment: what is reported is how it is. A task that is being stopped runs no more. */
 void sim_engine_list(struct world *world, uint64_t key)
 {
     struct engine_event event = { .kind = ENGINE_NODE_READY, .at = world->now };
@@ -678,7 +678,7 @@ void sim_engine_list(struct world *world, uint64_t key)
 }
 
 /* It was placed although it runs. */
-static void told(struct world *world, uint32_t task, uint64_t key)
+static void answer_found(struct world *world, uint32_t task, uint64_t key)
 {
     const struct world_task *of = &world->tasks[task];
 
@@ -702,7 +702,7 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
         return;
     }
     if (event->kind == WORLD_TASK_TOLD) {
-        told(world, event->who, event->id);
+        answer_found(world, event->who, event->id);
         return;
     }
     if (event->kind == WORLD_TASK_COMPLETES) {
@@ -743,6 +743,7 @@ void sim_engine_event(struct world *world, const struct timeline_event *event)
     case WORLD_AUDIT:
     case WORLD_RESTART:
     case WORLD_CATALOGUE_CHANGES:
+    case WORLD_RATES_DRIFT:
         assert(false && "not about a task");
     }
 }

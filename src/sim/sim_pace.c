@@ -2,7 +2,7 @@
 /*
  * How fast tasks make progress. A unit is a task, or a gang, whose tasks all go at the pace of the
  * slowest and only when all of them go. Whenever a pace changes, what was done so far is added up
- * and the completion is expected anew; the old expectation is void by its epoch.
+ * and the completion is expected again; the old expectation is void by its epoch.
  *
  * The slowest of a gang of n tasks is the root of a tree: node i is the lesser of the nodes 2i and
  * 2i + 1, and node n + k is the k-th task, RATE_NONE unless it is launched. So a change of one task
@@ -104,6 +104,24 @@ static void update_unit(struct world *world, uint32_t task)
     set_rate(world, head, all_go ? slowest(world, head) : 0);
 }
 
+/* What a task says of its rate: the truth times a factor around 1, the sum of twelve even draws, which is nearly normal. */
+static uint32_t said_rate(struct world *world, uint32_t rate_ppm)
+{
+    enum { DRAWS = 12 };
+
+    const double noise = (double)world->config->faults.rate_noise_ppm / 1e6;
+    double sum = 0;
+
+    if (noise <= 0)
+        return rate_ppm;
+    for (int i = 0; i < DRAWS; i++)
+        sum += rng_unit(&world->rng_rates);
+
+    const double said = (double)rate_ppm * (1 + noise * (sum - DRAWS / 2.0));
+
+    return said < 1 ? 1 : said > RATE_FULL_PPM ? RATE_FULL_PPM : (uint32_t)said;
+}
+
 static void report_rate(struct world *world, uint32_t task, uint32_t rate_ppm)
 {
     const struct engine_event event = {
@@ -111,13 +129,13 @@ static void report_rate(struct world *world, uint32_t task, uint32_t rate_ppm)
         .at = world->now,
         .task = task,
         .key = world->tasks[task].place_key,
-        .rate_ppm = rate_ppm,
+        .rate_ppm = said_rate(world, rate_ppm),
     };
 
     sim_news_engine(world, &event);
 }
 
-/* Whether what was told last is what is known. */
+/* Whether what was reported last is what is known. */
 static bool news_is_reliable(const struct world *world)
 {
     const struct sim_faults *faults = &world->config->faults;
@@ -198,7 +216,8 @@ static void update_machine(struct world *world, uint32_t row)
 
     const uint32_t count = gather_parts(world, machine);
 
-    contention_rates(world->config->contention, world->parts, count, world->part_rates);
+    contention_rates_at(world->config->contention, world->now, world->parts, count,
+                        world->part_rates);
     for (uint32_t task = machine->first; task != WORLD_NONE; task = world->tasks[task].next) {
         uint32_t i = 0;
 
@@ -210,6 +229,14 @@ static void update_machine(struct world *world, uint32_t row)
         const double ppm = world->part_rates[i] * RATE_FULL_PPM + 0.5;
 
         set_own_rate(world, task, ppm < 1.0 ? 1 : (uint32_t)ppm);
+    }
+}
+
+void sim_pace_drift(struct world *world)
+{
+    for (uint32_t row = 0; row < world->machine_count; row++) {
+        if (world->machines[row].state != MACHINE_FREE)
+            update_machine(world, row);
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Audits, and controllers that take over from each other. A new one is told the next key, as the
- * journal would, which bills are in the books, and how far those of others are; the rest it must find
- * out.
+ * What comes up from time to time: rates that drift, audits, and controllers that take over from each other. A new one is
+ * given the next key, as the journal would, which bills are in the books, and how far those of others are; the rest it
+ * must find out.
  */
 #include "base/mem.h"
 #include "sim/world.h"
@@ -87,6 +87,8 @@ static void keep_books(struct world *world)
         world->owed[id] = due;
     while (controller_take_changed_risk(world->controller, &offer, &memory))
         keep_risk(world, offer, &memory);
+    world->notice_saved += controller_stats(world->controller)->notice_saved;
+    world->notice_lost += controller_stats(world->controller)->notice_lost;
 }
 
 static bool is_settled(void *context, uint64_t instance)
@@ -114,6 +116,7 @@ void sim_restart_init(struct world *world)
     control->resume_due = resume_due;
     control->context = world;
     world->controller = controller_create(control);
+    sim_owned_tell(world);
     if (world->config->control.audit_ms > 0)
         controller_audit(world->controller, 0);
 }
@@ -137,8 +140,10 @@ static void take_over(struct world *world)
     keep_books(world);
     controller_destroy(world->controller);
     world->controller = controller_create(&world->control);
+    sim_owned_tell(world);
     for (uint32_t offer = 0; offer < world->risk_count; offer++)
         (void)controller_resume_risk(world->controller, offer, &world->risks[offer]);
+    controller_resume_notices(world->controller, world->notice_saved, world->notice_lost);
     controller_audit(world->controller, world->now);
 }
 
@@ -173,11 +178,23 @@ static void arm_change(struct world *world)
              WORLD_CATALOGUE_CHANGES, 0, 0);
 }
 
+static void arm_drift(struct world *world)
+{
+    const struct contention *contention = world->config->contention;
+
+    if (contention == NULL || contention->drift.span_ms == 0 || world->drift_is_due)
+        return;
+    world->drift_is_due = true;
+    world->chores++;
+    world_at(world, msec_round_up(world->now + 1, CONTENTION_STEP_MS), WORLD_RATES_DRIFT, 0, 0);
+}
+
 void sim_restart_arm(struct world *world)
 {
     arm_restart(world);
     arm_audit(world);
     arm_change(world);
+    arm_drift(world);
 }
 
 void sim_restart_disarm(struct world *world)
@@ -186,6 +203,7 @@ void sim_restart_disarm(struct world *world)
     world->audit_is_due = false;
     world->restart_is_due = false;
     world->change_is_due = false;
+    world->drift_is_due = false;
 }
 
 void sim_restart_event(struct world *world, const struct timeline_event *event)
@@ -200,6 +218,10 @@ void sim_restart_event(struct world *world, const struct timeline_event *event)
         world->change_at = world->config->change_catalogue(world->config->context, world->now);
         controller_catalogue_changed(world->controller);
         arm_change(world);
+    } else if (event->kind == WORLD_RATES_DRIFT) {
+        world->drift_is_due = false;
+        sim_pace_drift(world);
+        arm_drift(world);
     } else {
         world->audit_is_due = false;
         controller_audit(world->controller, world->now);

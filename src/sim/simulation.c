@@ -78,8 +78,10 @@ static void world_init(struct world *world, const struct sim_config *config)
         .profile = { .rate =
                          config->contention != NULL ? contention_pairs(config->contention) : NULL,
                      .count = config->contention != NULL ? config->contention->count : 0 },
+        .short_pool = config->short_pool,
         .max_instances = config->control.max_instances,
         .max_price_per_hour = config->control.max_price_per_hour,
+        .caps = config->control.caps,
         .queue_ahead_ms = config->control.queue_ahead_ms,
         .queue_ahead_most = config->control.queue_ahead_most,
         .boot_timeout_ms = config->control.boot_timeout_ms,
@@ -100,8 +102,10 @@ static void world_init(struct world *world, const struct sim_config *config)
     rng_init(&world->rng_cloud, config->seed, 1);
     rng_init(&world->rng_news, config->seed, 2);
     rng_init(&world->rng_estimates, config->seed, 3);
+    rng_init(&world->rng_rates, config->seed, 5);
     fill_tasks(world);
     sim_services_init(world);
+    sim_owned_begin(world);
     sim_restart_init(world);
 }
 
@@ -175,10 +179,12 @@ struct engine_event world_arrival(struct world *world, uint32_t row)
                  .fixed = job->fixed,
                  .spread = job->spread && job->task_count > 1,
                  .priority = job->priority,
+                 .caps = job->caps,
                  .short_ppb = job->short_ppb,
                  .arrived_at = job->arrival_ms,
                  .estimate_ms = estimate_for(world, job),
-                 .rules = job->rules },
+                 .rules = job->rules,
+                 .burst = world->config->burst },
     };
 }
 
@@ -229,6 +235,7 @@ static void happen(struct world *world, const struct timeline_event *event)
     case WORLD_AUDIT:
     case WORLD_RESTART:
     case WORLD_CATALOGUE_CHANGES:
+    case WORLD_RATES_DRIFT:
         sim_restart_event(world, event);
         break;
     }
@@ -264,6 +271,7 @@ static bool is_void(const void *context, const struct timeline_event *event)
     case WORLD_AUDIT:
     case WORLD_RESTART:
     case WORLD_CATALOGUE_CHANGES:
+    case WORLD_RATES_DRIFT:
         return false;
     }
     return false;
@@ -473,6 +481,7 @@ static void measure(const struct world *world, struct sim_result *ret)
         .cost = sums->bill,
         .boot_cost = sums->boot,
         .idle_cost = sums->idle,
+        .owned_cost = world->owned_cost,
         .ended_at = world->now,
         .jobs = world->jobs_done,
         .tasks = trace->task_total,
@@ -568,6 +577,7 @@ int simulation_run(const struct sim_config *config, struct sim_result *ret, stru
     world_init(&world, config);
     if (run(&world)) {
         close_books(&world);
+        sim_owned_end(&world);
         measure(&world, ret);
         ret->work_bound = bound_of_work(config);
         for (uint32_t job = 0; job < config->trace->job_count; job++) {

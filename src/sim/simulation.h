@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "control/controller.h"
+#include "model/short_pool_rule.h"
 #include "policy/policy.h"
 #include "sim/contention.h"
 #include "sim/sim_losses.h"
@@ -45,8 +46,9 @@ struct sim_faults {
     uint32_t duplicate_ppm; /* of events that come twice */
     uint32_t late_ppm;      /* of events that come late, by up to 'late_ms' */
     msec_t late_ms;
-    uint32_t lost_ppm;      /* of events that never come; only an audit makes up for them */
-    msec_t restart_mean_ms; /* the controller is thrown away, and a new one takes over, after this
+    uint32_t rate_noise_ppm; /* standard deviation of what tasks say of their rate, of the truth */
+    uint32_t lost_ppm;       /* of events that never come; only an audit makes up for them */
+    msec_t restart_mean_ms;  /* the controller is thrown away, and a new one takes over, after this
                                time on average; 0: never */
 };
 
@@ -62,13 +64,20 @@ struct sim_control {
     msec_t audit_ms; /* hold all against lists so often; 0: never */
     uint32_t max_instances;
     money_t max_price_per_hour;
+    const struct caps *caps; /* limits for parts of the work; NULL: none */
     msec_t queue_ahead_ms;
     uint32_t queue_ahead_most;
     msec_t boot_timeout_ms;
     msec_t place_retry_ms;
 };
 
-/* What the controller is told about runtimes. */
+/* Machines that are owned: so many, of an offer of the catalogue that is. */
+struct sim_owned {
+    uint32_t offer;
+    uint32_t count;
+};
+
+/* What the controller knows about runtimes. */
 enum sim_estimates {
     SIM_ESTIMATES_ORACLE,  /* the truth, times a factor if 'noise_ppm' is given */
     SIM_ESTIMATES_USER,    /* what the trace says users said; the truth where they said nothing */
@@ -90,6 +99,10 @@ struct sim_config {
     double default_rate;
     struct sim_faults faults;
     struct sim_control control;
+    const struct sim_owned *owned; /* there from the beginning to the end, and never lost */
+    uint32_t owned_count;
+    struct burst_rule burst; /* of all jobs */
+    struct short_pool_rule short_pool;
     uint64_t seed;
     money_t work_bound; /* of work_bound.h, where it is known; the result has no lower one */
     uint64_t max_steps; /* fail after so many events, arrivals and decisions; 0: go on for ever */
@@ -117,6 +130,7 @@ struct sim_result {
     money_t cost;       /* of all instances */
     money_t boot_cost;  /* of it: until they took work */
     money_t idle_cost;  /* of it: while nothing ran */
+    money_t owned_cost; /* of it: of machines that are owned */
     money_t work_bound; /* no way to run the same work can cost less */
     msec_t ended_at;
     uint64_t jobs;

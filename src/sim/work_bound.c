@@ -35,7 +35,7 @@ static struct bound_demand *demands_of(const struct trace *trace, struct arena *
 /* Where groups are misread their rates are no products of pairs, only never above 1. */
 static const double *pairs_of(const struct contention *contention)
 {
-    return contention != NULL && !contention->permuted ? contention_pairs(contention) : NULL;
+    return contention != NULL && !contention->permuted ? contention_best(contention) : NULL;
 }
 
 static bool may_speed_up(const struct contention *contention)

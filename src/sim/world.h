@@ -4,11 +4,12 @@
  *
  *   simulation.c  the loop and the measurements
  *   sim_cloud.c   machines, behind the cloud port
+ *   sim_owned.c   machines that are owned
  *   sim_engine.c  tasks, behind the engine port
  *   sim_pace.c    how fast tasks make progress
  *   sim_services.c for how long services are short
  *   sim_news.c    how news reaches the controller: at once, late, twice, never
- *   sim_restart.c audits, and controllers that take over from each other
+ *   sim_restart.c drift, audits, and controllers that take over from each other
  */
 #ifndef STINT_SIM_WORLD_H
 #define STINT_SIM_WORLD_H
@@ -29,9 +30,9 @@ enum world_event {
     WORLD_MACHINE_AT_RISK,
     WORLD_MACHINE_WARNED,
     WORLD_MACHINE_LOST,
-    WORLD_MACHINE_ENDS,   /* given back */
+    WORLD_MACHINE_ENDS,   /* returned */
     WORLD_MACHINE_LEFT,   /* id: the engine has nothing on it */
-    WORLD_MACHINE_ABSENT, /* id: it was given back and is not there */
+    WORLD_MACHINE_ABSENT, /* id: it was returned and is not there */
     WORLD_RENT_REFUSED,   /* id */
     WORLD_TASK_LAUNCHED,  /* who: task */
     WORLD_TASK_BEGINS,    /* its progress, after init */
@@ -46,6 +47,7 @@ enum world_event {
     WORLD_AUDIT,
     WORLD_RESTART,
     WORLD_CATALOGUE_CHANGES,
+    WORLD_RATES_DRIFT,
 };
 
 enum task_phase {
@@ -54,7 +56,7 @@ enum task_phase {
     PHASE_LAUNCHING, /* fetches and builds */
     PHASE_INIT,      /* launched; disturbs others, makes no progress */
     PHASE_RUNNING,
-    PHASE_HALTING, /* told to stop; still makes progress if it did */
+    PHASE_HALTING, /* asked to stop; still makes progress if it did */
     PHASE_SAVING,  /* keeps its room, makes no progress */
     PHASE_COMPLETE,
 };
@@ -143,11 +145,12 @@ struct world {
     const struct sim_config *config;
     struct controller *controller;
     struct controller_config control;
-    uint64_t first_key; /* of this controller: acts with lower keys are of an earlier one */
+    uint64_t first_key; /* of this controller: actions with lower keys are of an earlier one */
     uint64_t restarts;
-    uint32_t chores;  /* audit, restart and change of the catalogue, on the timeline */
+    uint32_t chores;  /* audit, restart, change of the catalogue and drift, on the timeline */
     msec_t change_at; /* of the catalogue, or MSEC_NEVER */
     bool change_is_due;
+    bool drift_is_due;
     bool audit_is_due;
     bool restart_is_due;
     struct world_bill *bills; /* of machines that are gone, for lists */
@@ -161,6 +164,8 @@ struct world {
     struct interruption_memory *risks; /* per offer, as the last controller left them */
     uint32_t risk_count;
     uint32_t risk_room;
+    uint64_t notice_saved; /* by all controllers but the last */
+    uint64_t notice_lost;
     struct map kept_by_id;
     struct ledger_due *owed;  /* by each task, as the last controller left it */
     struct ledger_sums books; /* of them, by all controllers together */
@@ -191,6 +196,7 @@ struct world {
     struct rng rng_news;
     struct rng rng_estimates;
     struct rng rng_restarts;
+    struct rng rng_rates;
 
     uint32_t *slowest; /* the slowest of each gang, see sim_pace.c; at twice the head's row */
 
@@ -206,6 +212,7 @@ struct world {
     uint64_t launches;
     money_t billed;
     money_t kept_cost;
+    money_t owned_cost;
     msec_t lost_work_ms;
     uint64_t doomed_starts;
     money_t time_cost;
@@ -235,7 +242,13 @@ void sim_restart_arm(struct world *world);    /* something goes on again */
 void sim_restart_disarm(struct world *world); /* the timeline was emptied */
 void sim_restart_event(struct world *world, const struct timeline_event *event);
 
+/* sim_owned.c */
+void sim_owned_begin(struct world *world);
+void sim_owned_tell(struct world *world); /* a controller that knows of none yet */
+void sim_owned_end(struct world *world);
+
 /* sim_cloud.c */
+uint32_t sim_cloud_add(struct world *world, uint64_t id, uint32_t offer);
 void sim_cloud_event(struct world *world, const struct timeline_event *event);
 void sim_cloud_list(struct world *world, uint64_t key);
 
@@ -247,6 +260,7 @@ void sim_engine_serve(struct world *world);
 
 /* sim_pace.c: keep the rates right */
 uint32_t sim_pace_head(const struct world *world, uint32_t task);
+void sim_pace_drift(struct world *world);                 /* all rates are others than before */
 void sim_pace_join(struct world *world, uint32_t task);   /* it disturbs others from now on */
 void sim_pace_leave(struct world *world, uint32_t task);  /* no more */
 void sim_pace_drop(struct world *world, uint32_t task);   /* nor do its neighbours matter */

@@ -80,13 +80,25 @@ static int solve(const struct milp *milp, double *x, struct milp_answer *ret)
     Cbc_setParameter(model, "maxNodes", nodes);
     Cbc_setParameter(model, "ratioGap", gap);
     Cbc_setParameter(model, "threads", "0");
+    if (milp->below > 0)
+        Cbc_setCutoff(model, milp->below);
+    if (milp->first_will_do)
+        Cbc_setMaximumSolutions(model, 1);
+    if (milp->is_small) {
+        Cbc_setParameter(model, "cutsOnOff", "off");
+        Cbc_setParameter(model, "heuristicsOnOff", "off");
+    }
     (void)Cbc_solve(model);
 
     const double *solution = Cbc_bestSolution(model);
 
-    *ret = (struct milp_answer){ .is_found = solution != NULL,
-                                 .is_optimal = Cbc_isProvenOptimal(model) != 0,
-                                 .bound = Cbc_getBestPossibleObjValue(model) };
+    *ret =
+        (struct milp_answer){ .is_found = solution != NULL,
+                              .is_optimal = Cbc_isProvenOptimal(model) != 0,
+                              .is_none = solution == NULL && Cbc_isNodeLimitReached(model) == 0 &&
+                                         Cbc_isProvenInfeasible(model) != 0,
+                              .nodes = (uint32_t)Cbc_getNodeCount(model),
+                              .bound = Cbc_getBestPossibleObjValue(model) };
     for (uint32_t i = 0; solution != NULL && i < milp->columns; i++)
         x[i] = round(solution[i]);
     Cbc_deleteModel(model);

@@ -24,6 +24,7 @@
 
 #include "base/mem.h"
 #include "store/store_private.h"
+#include "store/store_tally.h"
 
 enum {
     BUSY_MS = 5000, /* how long a foreign reader may hold up a checkpoint */
@@ -80,7 +81,9 @@ static const char *const schema_more =
     "CREATE INDEX IF NOT EXISTS bill_to ON bill(billed_to);"
     "CREATE INDEX IF NOT EXISTS due_user ON due(user,cost,alone,occupied_ms);"
     "CREATE TABLE IF NOT EXISTS interruption(offer TEXT PRIMARY KEY,losses_micro INTEGER NOT NULL,"
-    " machine_ms INTEGER NOT NULL,at INTEGER NOT NULL) STRICT,WITHOUT ROWID;";
+    " machine_ms INTEGER NOT NULL,at INTEGER NOT NULL) STRICT,WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS payer(task INTEGER PRIMARY KEY,account TEXT,partition TEXT,qos TEXT)"
+    " STRICT;";
 
 static const char *counter_word(enum store_counter counter)
 {
@@ -101,6 +104,8 @@ static const char *counter_word(enum store_counter counter)
         [COUNT_TAKEN] = "taken",
         [COUNT_LOST_COST] = "lost_cost",
         [COUNT_EXPECTED_LOSS] = "expected_loss",
+        [COUNT_NOTICE_SAVED] = "notice_saved",
+        [COUNT_NOTICE_LOST] = "notice_lost",
     };
 
     return word[counter];
@@ -299,7 +304,7 @@ static bool was_used(int lock)
     return fstat(lock, &stat) == 0 && stat.st_size > 0;
 }
 
-/* Who has the lock, for whoever asks. On a full disk nobody is told. */
+/* The process that has the lock, for error messages of others; on a full disk it stays unwritten. */
 static void sign_lock(int lock)
 {
     char holder[HOLDER_ROOM];
@@ -475,7 +480,7 @@ static int advise(struct error *reterr, int error, const char *path)
     return error_set(
         reterr, error,
         "%s: damaged: %.160s. Restore a backup with `stint state restore`; or move the "
-        "file away to begin anew: machines are adopted from the cloud's list, the books "
+        "file away to start over: machines are adopted from the cloud's list, the books "
         "begin at zero",
         path, why.text);
 }
@@ -533,6 +538,7 @@ void store_close(struct store *store)
     if (store->begun)
         store_rollback(store);
     close_database(store);
+    store_tally_drop(store);
     if (store->lock >= 0)
         close(store->lock);
     mem_free(store->path);
@@ -570,6 +576,8 @@ void store_rollback(struct store *store)
     store->next_key = store->kept_key;
     store->sums = store->kept_sums;
     memcpy(store->counted, store->kept_counted, sizeof(store->counted));
+    if (store->ended_count > 0)
+        store_tally_drop(store);
     end_turn(store);
 }
 
@@ -587,7 +595,7 @@ static void write_counters(struct store *store)
     store_write_seals(store);
 }
 
-/* What failed on the way is told, and everything is undone. */
+/* A failure on the way is reported, and everything is undone. */
 static int give_up(struct store *store, struct error *reterr)
 {
     const int error = error_set(reterr, store->failure, "%s", store->failure_text.text);
@@ -684,7 +692,7 @@ static const char *mark_word(enum store_mark mark)
     static const char *const word[STORE_MARKS] = {
         [MARK_DRAINING] = "draining", [MARK_CLUSTER] = "cluster", [MARK_CLOUD] = "cloud",
         [MARK_REGION] = "region",     [MARK_ACCOUNT] = "account", [MARK_PREFIX] = "prefix",
-        [MARK_BRAKE] = "brake",
+        [MARK_BRAKE] = "brake",       [MARK_CAPS] = "caps",
     };
 
     return word[mark];

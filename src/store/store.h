@@ -3,7 +3,7 @@
  * store.h - what the daemon must still know after a crash: intents, books, reasons, history.
  *
  * One SQLite file. What is, engine and cloud say; what was meant, what was paid and why is here. The
- * daemon writes all of one turn between store_begin and store_commit, and hands an act to a port only
+ * daemon writes all of one turn between store_begin and store_commit, and hands an action to a port only
  * after the commit that holds its intent:
  *
  *     store_begin(store);
@@ -12,7 +12,7 @@
  *     if (store_commit(store, &error) < 0)
  *         ... nothing was written: act on nothing, say why, try again
  *
- * Words:      an intent is an act that was decided, open until its outcome is known; a due is what
+ * Terms:      an intent is an action that was decided, open until its outcome is known; a due is what
  *             an ended task cost; an account is the unfinished bill of an instance, and what a
  *             living task owes so far is 'owed'.
  * Promises:   a commit is on the disk when it returns (WAL, synchronous=FULL), all of it or nothing.
@@ -154,7 +154,7 @@ struct store_instance {
     msec_t ended_at; /* -1: it lives; read only */
 };
 
-/* It was asked for, or found. What is known already stays; it lives again, unless it has its bill. */
+/* It was requested, or found. What is known already stays; it is open again, unless it has its bill. */
 void store_instance(struct store *store, const struct store_instance *instance);
 
 /* It is no more and never was on a bill (refused, vanished before it ran). */
@@ -211,7 +211,10 @@ struct store_due {
     const char *job;   /* label of its job; NULL: the same */
     const char *name;  /* of the job; may be NULL */
     const char *user;
-    const char *type; /* of the machine that it ran on last; may be NULL */
+    const char *type;    /* of the machine that it ran on last; may be NULL */
+    const char *account; /* as the engine names them; NULL: it has none */
+    const char *partition;
+    const char *qos;
     money_t cost;
     money_t alone_cost; /* what it would have cost alone on the cheapest machine that holds it */
     msec_t occupied_ms;
@@ -336,6 +339,8 @@ enum store_counter {
     COUNT_TAKEN,         /* spot machines that the cloud took away */
     COUNT_LOST_COST,     /* what was lost with them, in micro-dollars */
     COUNT_EXPECTED_LOSS, /* and what was expected to be */
+    COUNT_NOTICE_SAVED,  /* runs that may be moved which were not lost with them, */
+    COUNT_NOTICE_LOST,   /* and which were */
     STORE_COUNTERS,
 };
 
@@ -345,13 +350,14 @@ uint64_t store_counted(const struct store *store, enum store_counter counter);
 /* Marks: words about the daemon itself. -------------------------------------------------------- */
 
 enum store_mark {
-    MARK_DRAINING, /* "yes": it was told to rent nothing more */
+    MARK_DRAINING, /* "yes": an operator asked to rent nothing more */
     MARK_CLUSTER,  /* where the machines are: under which name, ... */
     MARK_CLOUD,    /* ... at whom, ... */
     MARK_REGION,   /* ... where there, ... */
     MARK_ACCOUNT,  /* ... whose they are ... */
     MARK_PREFIX,   /* ... and what their nodes' names begin with */
     MARK_BRAKE,    /* machines that proved bad in a row, and until when none is tried */
+    MARK_CAPS,     /* what accounts and the like have spent in this day and month */
     STORE_MARKS,
 };
 
@@ -385,8 +391,13 @@ money_t store_savings(const struct store_totals *totals);
 enum store_by {
     STORE_BY_USER,
     STORE_BY_JOB,
+    STORE_BY_ACCOUNT, /* the engine's, as partition and QOS */
+    STORE_BY_PARTITION,
+    STORE_BY_QOS,
     STORE_BY_TYPE,
+    STORE_BY_MARKET,
     STORE_BY_DAY, /* in UTC; a bill over several days is split by time */
+    STORE_BY_MONTH,
     STORE_BYS,
 };
 
@@ -395,6 +406,7 @@ struct store_ledger_row {
     const char *user;     /* by job; else NULL */
     const char *job_name; /* by job; else NULL */
     money_t cost;
+    money_t overhead;   /* of it, boot and idle time that was apportioned: see store_report.h */
     money_t alone_cost; /* by user and job: of ended tasks; else 0, not known */
     msec_t ms;          /* that tasks occupied (user, job) or machines were paid (type, day) */
     uint64_t count;     /* of tasks, or of instances */
@@ -409,7 +421,7 @@ int store_ledger(struct store *store, enum store_by by, uint32_t most,
                  void (*each)(void *context, const struct store_ledger_row *row), void *context,
                  struct error *reterr);
 
-/* "user", "job", "type", "day". */
+/* "user", "job" ... */
 const char *store_by_word(enum store_by by);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy is made by SQLite's backup API in one step, from a snapshot: the daemon goes on writing
+ * A copy is made by SQLite's backup API in one step, from a snapshot: the daemon continues to write
  * meanwhile and loses nothing. It is written beside its place and renamed when it is whole, so that
  * there is never half a file under a name that somebody trusts.
  */
@@ -18,7 +18,8 @@
 
 #include "store/store_private.h"
 
-_Static_assert((int)STORE_REPORT_TABLES == (int)STORE_SEALED_TABLES, "each sealed table is told");
+_Static_assert((int)STORE_REPORT_TABLES == (int)STORE_SEALED_TABLES,
+               "each sealed table is reported");
 
 /* One number, or 'otherwise'. */
 static int64_t number_of(struct store *store, const char *text, int64_t otherwise)

@@ -117,24 +117,22 @@
     X(SQL_TOTAL_BILLS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \
         "COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0),COALESCE(SUM(work_ms),0),COUNT(*)" \
         " FROM bill") \
-    X(SQL_TOTAL_ACCOUNTS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0)," \
-        "COALESCE(SUM(work),0),COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0)," \
-        "COALESCE(SUM(work_ms),0),COUNT(*) FROM account") \
     X(SQL_TOTAL_DUES, "SELECT COALESCE(SUM(cost),0),COALESCE(SUM(alone),0),COUNT(*) FROM due") \
-    X(SQL_TOTAL_OWED, "SELECT COALESCE(SUM(cost),0) FROM owed") \
-    X(SQL_BY_USER, "SELECT user,NULL,NULL,SUM(cost),SUM(alone),SUM(ms),SUM(tasks) FROM" \
-        " (SELECT user,SUM(cost) AS cost,SUM(alone) AS alone,SUM(occupied_ms) AS ms,COUNT(*) AS tasks" \
-        " FROM due GROUP BY user UNION ALL" \
-        " SELECT user,SUM(cost),0,SUM(occupied_ms),COUNT(*) FROM owed GROUP BY user)" \
-        " GROUP BY user ORDER BY 4 DESC,1") \
-    X(SQL_BY_JOB, "SELECT job,user,name,SUM(cost),SUM(alone),SUM(occupied_ms),COUNT(*) FROM" \
-        " (SELECT job,user,name,cost,alone,occupied_ms FROM due UNION ALL" \
-        " SELECT job,user,name,cost,0,occupied_ms FROM owed)" \
-        " GROUP BY job,user,name ORDER BY 4 DESC,1,2,3") \
-    X(SQL_BY_TYPE, "SELECT COALESCE(type,'(unknown)'),NULL,NULL,SUM(cost),0,SUM(ms),COUNT(*) FROM" \
-        " (SELECT instance AS id,boot+idle+work AS cost,boot_ms+idle_ms+work_ms AS ms FROM bill" \
-        " UNION ALL SELECT instance,boot+idle+work,boot_ms+idle_ms+work_ms FROM account)" \
-        " LEFT JOIN instance USING(id) GROUP BY 1 ORDER BY 4 DESC,1") \
+    X(SQL_MACHINES, "SELECT instance,name,type,zone,market,COALESCE(per_hour,0),billed_from,billed_to," \
+        "boot,idle,work,boot_ms,idle_ms,work_ms,0 FROM bill LEFT JOIN instance ON id=instance" \
+        " UNION ALL SELECT instance,name,type,zone,market,COALESCE(per_hour,0),billed_from,until," \
+        "boot,idle,work,boot_ms,idle_ms,work_ms,1 FROM account LEFT JOIN instance ON id=instance") \
+    X(SQL_PAYERS, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at,task" \
+        " FROM due LEFT JOIN payer USING(task)" \
+        " UNION ALL SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
+        " FROM owed LEFT JOIN payer USING(task)") \
+    X(SQL_PAYERS_OPEN, "SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
+        " FROM owed LEFT JOIN payer USING(task)") \
+    X(SQL_PAYERS_ENDED, "SELECT job,user,name,NULL,NULL,NULL,cost,alone,occupied_ms,ended_at,task" \
+        " FROM due") \
+    X(SQL_PAYER_ENDED, "SELECT job,user,name,NULL,NULL,NULL,cost,alone,occupied_ms,ended_at,task" \
+        " FROM due WHERE task=?1") \
+    X(SQL_PAYER_SET, "INSERT OR REPLACE INTO payer(task,account,partition,qos) VALUES(?1,?2,?3,?4)") \
     X(SQL_STAY_EACH, "SELECT instance,name,type,zone,market,billed_from,billed_to,boot,idle,work," \
         "boot_ms,idle_ms,work_ms FROM bill LEFT JOIN instance ON id=instance" \
         " WHERE billed_to>?1 ORDER BY billed_to DESC,instance DESC LIMIT ?2") \
@@ -157,9 +155,7 @@
     X(SQL_SEALED_INSTANCES, STORE_SEALED_INSTANCE) \
     X(SQL_SEALED_INSTANCE, STORE_SEALED_INSTANCE " WHERE id=?1") \
     X(SQL_SEALED_COUNTERS, STORE_SEALED_COUNTER) \
-    X(SQL_SEALED_COUNTER, STORE_SEALED_COUNTER " WHERE name=?1") \
-    X(SQL_SPANS, "SELECT billed_from,billed_to,boot+idle+work,boot_ms+idle_ms+work_ms FROM bill" \
-        " UNION ALL SELECT billed_from,until,boot+idle+work,boot_ms+idle_ms+work_ms FROM account")
+    X(SQL_SEALED_COUNTER, STORE_SEALED_COUNTER " WHERE name=?1")
 /* clang-format on */
 
 #define STORE_STATEMENT_NAME(name, text) name,
@@ -211,6 +207,10 @@ struct store {
     uint64_t next_key, kept_key; /* kept: as of the last commit */
     uint64_t counted[STORE_COUNTERS], kept_counted[STORE_COUNTERS];
     struct store_sums sums, kept_sums;
+    struct store_tally
+        *tally[STORE_BY_JOB + 1]; /* what ended tasks paid, by user and by job; NULL: unknown */
+    uint64_t *ended;              /* tasks that the tallies do not have yet */
+    uint32_t ended_count, ended_room;
 };
 
 /* A value for a statement: a whole number or a text (NULL: no value). */
@@ -283,7 +283,7 @@ const char *store_sealed_word(enum store_sealed table);
 /* The file for reading only, past the lock: what a running daemon has committed. Not verified. */
 int store_open_reader(const char *path, struct store **ret, struct error *reterr);
 
-/* Run some SQL; a failure is told in SQLite's words. */
+/* Run some SQL; a failure is reported in SQLite's words. */
 int store_exec(struct store *store, const char *text, struct error *reterr);
 
 /* '<path>.lock' is held, and says by whom. -EBUSY: by another process. */

@@ -55,7 +55,7 @@ static int read_unit(const struct doc_node *map, struct commitment *commitment,
     if (commitment->unit == COMMITMENT_INSTANCE && discount != NULL)
         return error_set(reterr, -EINVAL,
                          "line %u: 'discount' is for 'unit: dollar'; the price of an instance "
-                         "is told by 'upfront', 'per_hour' and 'per_used_hour'",
+                         "is given by 'upfront', 'per_hour' and 'per_used_hour'",
                          discount->line);
     if (commitment->unit == COMMITMENT_DOLLAR && discount == NULL)
         return error_set(reterr, -EINVAL,

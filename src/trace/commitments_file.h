@@ -24,7 +24,7 @@ enum {
 };
 
 struct commitments {
-    const char *title; /* where the prices come from; NULL: not told */
+    const char *title; /* where the prices come from; NULL: not given */
     struct commitment classes[COMMITMENT_CLASSES_MAX]; /* as written; the first is on demand */
     uint32_t class_count;
     struct names types;  /* machines whose on-demand price is another */

@@ -259,7 +259,7 @@ static int build(struct builder *b, struct error *reterr)
             return rc;
     }
     if (b->root == NULL)
-        return error_set(reterr, -EINVAL, "is empty");
+        return error_set(reterr, -EINVAL, "is empty: it must be YAML");
     return 0;
 }
 

@@ -40,7 +40,7 @@ struct synthetic_spec {
     uint32_t mix_count;
 };
 
-/* A small mix of CPU, memory and accelerator work, for who has none. */
+/* A small mix of CPU, memory and accelerator work, for users without a trace. */
 const struct synthetic_shape *synthetic_default_mix(uint32_t *ret_count);
 
 /* Draw into 'ret', to be freed by trace_done. Refuses a spec outside of the bounds above. */

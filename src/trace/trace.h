@@ -26,6 +26,7 @@ struct trace_job {
     uint32_t shape;
     uint32_t task_count;
     uint32_t priority;      /* who has more comes first under a limit */
+    uint32_t caps;          /* the set of limits of its own that it is under, of sim_control.caps */
     uint32_t short_ppb;     /* billionths of the time it may be short of machines; 0: no promise */
     bool gang;              /* its tasks run together or not at all */
     bool fixed;             /* its running tasks are never moved */

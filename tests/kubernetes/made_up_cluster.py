@@ -46,9 +46,11 @@ def main():
     for one in nodes:
         usable = one["status"]["allocatable"]
         room.append([int(usable["cpu"][:-1]) - DAEMON[0], int(usable["memory"][:-2]) - DAEMON[1]])
+    # Fewer than six pods of these sizes fill a node, on average; where there are to be more, they are smaller.
+    sizes = [100, 250, 500, 1000, 2000] if pod_count < 10.5 * node_count else [50, 100, 250, 500, 750]
     kinds = []
     for _ in range(100):
-        cpu = rng.choice([100, 250, 500, 1000, 2000])
+        cpu = rng.choice(sizes)
         kinds.append((cpu, int(cpu * rng.choice([1, 2, 4, 8]) * 1.024)))
     items = list(nodes)
     for i, one in enumerate(nodes):

@@ -53,17 +53,26 @@ same_again() {
     plan -o csv >"$work/a" && plan -o csv >"$work/b" && cmp "$work/a" "$work/b"
 }
 
+# Without names the plan is the same; what is left of the texts is public.
+anonymous() {
+    plan -o json --snapshot "$work/shown.json" --anonymise >"$work/a" &&
+        "$stint" plan --from "$work/shown.json" --catalogue "$source/share/catalogue/aws-us-east-1.yaml" -o json >"$work/b" &&
+        cmp "$work/a" "$work/b" && ! grep -Eq 'shop|agent|"k[0-9]|p-[0-9]|registry|"n[0-9]' "$work/shown.json" &&
+        grep -q 'us-east-1a' "$work/shown.json"
+}
+
 refuses() { # TEXT EXPECTED
     printf '%s' "$1" >"$work/odd.json"
     ! "$stint" plan --from "$work/odd.json" --catalogue "$source/share/catalogue/aws-us-east-1.yaml" 2>"$work/said" &&
         grep -q "$2" "$work/said"
 }
 
-echo 1..6
+echo 1..7
 "$source/tests/kubernetes/made_up_cluster.py" 60 600 >"$work/cluster.json"
 point "the figures of a cluster add up" adds_up
 point "people are told the bound, and why pods stay" says_so
 point "the same cluster has the same plan" same_again
+point "a snapshot without names has the same plan" anonymous
 point "a file without nodes is refused with what to do" refuses '{"items":[]}' 'kubectl get'
 point "a file that is no JSON is refused" refuses '{"items":' 'no valid JSON'
 point "both files are needed" eval '! "$stint" plan --from x 2>/dev/null'

@@ -12,8 +12,8 @@
  *   limit      at no instant are there more machines, or dearer ones, than the configuration allows
  *   key        no key rents two things
  *   restart    a job starts once, and once more for each node that it lost and each order of an operator
- *   under-job  no machine is given back while a job runs there, unless the cloud takes it anyway
- *   lost-job   every job completes once, unless somebody cancelled it or it lost its node for good
+ *   under-job  no machine is returned while a job runs there, unless the cloud takes it anyway
+ *   lost-job   every job completes once, unless somebody cancelled it or it lost its node permanently
  *   left-over  when all is done, all machines and nodes go within a stated time
  *   books      the bills in the store are those of the cloud, to the micro-dollar
  *   idle       no machine is paid for without work longer than a stated time

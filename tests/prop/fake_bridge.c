@@ -213,7 +213,8 @@ static uint64_t write_job(const struct fake_bridge *bridge, const struct fake_jo
 
     const uint64_t hash = hash_of(out->text + begin, out->size - begin);
 
-    line_text_number(out, "priority", job->priority);
+    if (job->phase == FAKE_WAITING && job->hold == FAKE_FREE && job->required_count == 0)
+        line_text_number(out, "priority", job->priority + job->id * 37 % 101);
     line_text_end(out);
     return hash;
 }
@@ -547,6 +548,19 @@ static void place(struct fake_bridge *bridge, const struct slurm_request *reques
     answer(bridge, request->key, code, why, NULL);
 }
 
+/* The gate's hold alone; an array that is named whole stays one record. */
+static void unhold(struct fake_bridge *bridge, const char *name, uint32_t *good, uint32_t *bad)
+{
+    struct fake_job *job = find_job(bridge, name, false);
+    const bool is_ours =
+        job != NULL && job->phase == FAKE_WAITING && job->is_gated && job->hold == FAKE_BY_PLUGIN;
+
+    if (is_ours)
+        fake_slurm_unhold(bridge->slurm, job);
+    *good += is_ours;
+    *bad += !is_ours;
+}
+
 static void release_or_hold(struct fake_bridge *bridge, const char *name, bool holds, uint64_t key,
                             uint32_t *good, uint32_t *bad)
 {
@@ -589,6 +603,10 @@ static int one_task(void *context, uint32_t index)
     char name[64];
 
     (void)snprintf(name, sizeof(name), "%u_%u", spread->id, index);
+    if (spread->request->verb == SLURM_UNHOLD) {
+        unhold(spread->bridge, name, &spread->good, &spread->bad);
+        return 0;
+    }
     release_or_hold(spread->bridge, name, spread->request->verb == SLURM_HOLD, spread->request->key,
                     &spread->good, &spread->bad);
     return 0;
@@ -612,6 +630,8 @@ static void act_on_list(struct fake_bridge *bridge, const struct slurm_request *
         } else if (whole != NULL && whole->task_count > 0 && strchr(name, '_') == NULL) {
             while ((whole = find_job(bridge, name, false)) != NULL && whole->task_count > 0)
                 (void)one_task(&spread, whole->tasks[0]);
+        } else if (request->verb == SLURM_UNHOLD) {
+            unhold(bridge, name, &spread.good, &spread.bad);
         } else {
             release_or_hold(bridge, name, request->verb == SLURM_HOLD, request->key, &spread.good,
                             &spread.bad);
@@ -792,6 +812,7 @@ static void act(struct fake_bridge *bridge, const struct slurm_request *request)
     switch (request->verb) {
     case SLURM_RELEASE:
     case SLURM_HOLD:
+    case SLURM_UNHOLD:
         act_on_list(bridge, request);
         break;
     case SLURM_STOP:

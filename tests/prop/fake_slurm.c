@@ -149,6 +149,13 @@ void fake_slurm_gate(struct fake_slurm *slurm, struct fake_job *job)
     job_changed(slurm);
 }
 
+void fake_slurm_unhold(struct fake_slurm *slurm, struct fake_job *job)
+{
+    assert(job->phase == FAKE_WAITING && job->hold == FAKE_BY_PLUGIN);
+    job->hold = FAKE_FREE;
+    job_changed(slurm);
+}
+
 void fake_slurm_free(struct fake_slurm *slurm, struct fake_job *job, const uint64_t *required,
                      uint32_t count)
 {

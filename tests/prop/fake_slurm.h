@@ -145,6 +145,7 @@ const char *fake_slurm_set_down(struct fake_slurm *slurm, uint64_t instance);
 const char *fake_slurm_drain(struct fake_slurm *slurm, uint64_t instance, bool on);
 const char *fake_slurm_delete(struct fake_slurm *slurm, uint64_t instance);
 void fake_slurm_gate(struct fake_slurm *slurm, struct fake_job *job);
+void fake_slurm_unhold(struct fake_slurm *slurm, struct fake_job *job);
 void fake_slurm_free(struct fake_slurm *slurm, struct fake_job *job, const uint64_t *required,
                      uint32_t count);
 

@@ -622,7 +622,9 @@ msec_t random_world_change(struct random_world *world, msec_t now)
     struct catalogue *catalogue = &world->catalogue;
     const uint32_t row = (uint32_t)rng_below(&world->changes, catalogue->offer_count);
 
-    if (one_in(&world->changes, 2))
+    if (catalogue->offers[row].is_owned)
+        ; /* nobody takes it away */
+    else if (one_in(&world->changes, 2))
         copy_offer(catalogue, row, zones[rng_below(&world->changes, 4)], &world->changes);
     else if (catalogue->offers[row].is_former)
         catalogue->offers[row].is_former = false;
@@ -630,6 +632,50 @@ msec_t random_world_change(struct random_world *world, msec_t now)
         catalogue->offers[row].is_former = can_do_without(world, row);
     shapes_bind(&world->trace.shapes, catalogue);
     return --world->changes_left > 0 ? now + skewed(&world->changes, minute, 5) : MSEC_NEVER;
+}
+
+static struct burst_rule draw_burst(struct rng *rng)
+{
+    switch (rng_below(rng, 5)) {
+    case 0:
+        return (struct burst_rule){ 0 };
+    case 1:
+        return (struct burst_rule){ .after_ms = MSEC_NEVER };
+    case 2:
+        return (struct burst_rule){ .waiting_hour = random_between(rng, 1000, 2000000) };
+    case 3:
+        return (struct burst_rule){ .after_ms = random_between(rng, 1, 60 * minute),
+                                    .waiting_hour = random_between(rng, 1000, 2000000) };
+    default:
+        return (struct burst_rule){ .after_ms = random_between(rng, 1, 20 * minute) };
+    }
+}
+
+void random_world_own(struct random_world *world, uint64_t seed)
+{
+    enum { KINDS_MAX = sizeof(world->owned) / sizeof(world->owned[0]) };
+    struct sim_config *config = &world->config;
+    struct rng rng;
+
+    rng_init(&rng, seed, 106);
+    config->owned = world->owned;
+    config->owned_count = (uint32_t)random_between(&rng, 1, KINDS_MAX);
+    for (uint32_t i = 0; i < config->owned_count; i++) {
+        const uint32_t type = (uint32_t)rng_below(&rng, world->catalogue.type_count);
+        const money_t price = one_in(&rng, 2) ? 0 : random_between(&rng, 1, 300000);
+
+        world->owned[i] = (struct sim_owned){
+            .offer = catalogue_add_owned(&world->catalogue, type, price),
+            .count = (uint32_t)random_between(&rng, 1, 4),
+        };
+    }
+    config->burst = draw_burst(&rng);
+    /* Many tasks may share one of them, see least_pace. */
+    for (uint32_t i = 0; i < world->contention.count * world->contention.count; i++) {
+        if (world->contention.pair[i] < 0.97)
+            world->contention.pair[i] = 0.97;
+    }
+    shapes_bind(&world->trace.shapes, &world->catalogue);
 }
 
 static money_t highest_price(const struct catalogue *catalogue)

@@ -27,6 +27,7 @@ struct random_world {
     bool has_promises;  /* some work has a promise of machines */
     struct rng changes; /* of the catalogue */
     uint32_t changes_left;
+    struct sim_owned owned[2];
 };
 
 void random_world_draw(struct random_world *world, uint64_t seed);
@@ -46,6 +47,10 @@ bool random_is_spread(uint64_t seed, uint64_t job);
 /* The same world with more trouble: controllers that take over from each other, audits, lost news,
  * limits. */
 void random_world_trouble(struct random_world *world, uint64_t seed);
+
+/* The same world with a few machines that are owned, for nothing or for a price, and a rule that says when to rent beyond
+ * them. To be called once, on a world that is where it stays. */
+void random_world_own(struct random_world *world, uint64_t seed);
 
 /* Change the catalogue: an offer comes, in a new zone even, goes, or comes back. When the next change is due, or
  * MSEC_NEVER. In every other wide world there are some. */

@@ -54,6 +54,8 @@ static void draw(struct random_world *world, uint64_t seed, enum way way)
     config->round_ms = 0;
     config->policy = &policy_stint;
     policy_defaults(config->policy, config->option);
+    config->option[policy_find_option(config->policy, "improve")] =
+        0; /* it clears in its own way */
     config->max_steps = STEPS_MAX;
     if (way != WAY_CLOSED)
         return;

@@ -86,6 +86,7 @@ static void run_seed(uint64_t seed, bool trouble)
     if (world.config.policy != &policy_stint)
         policy_defaults(&policy_stint, world.config.option);
     world.config.option[policy_find_option(&policy_stint, "improve")] = 300;
+    world.config.option[policy_find_option(&policy_stint, "improve_steps")] = seed % 5 < 2 ? 1 : 25;
     world.config.option[policy_find_option(&policy_stint, "wait_price")] = seed % 3 == 0 ? 50 : 0;
     world.config.policy = &twice;
     world.config.max_steps = STEPS_MAX; /* decisions that never end are an error, too */

@@ -4,10 +4,14 @@
 #include "cli/report_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
 
 enum { COLUMNS = 4 };
 
@@ -285,6 +289,95 @@ TEST(a_full_disk_is_reported)
     report_table_destroy(table);
 }
 
+/* The policies of the table from top to bottom. */
+static void check_order(struct report_table *table, const char *key, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char seen[64] = "";
+    FILE *out = open_memstream(&text, &size);
+
+    assert_int_equal(report_table_sort(table, key, NULL), 0);
+    assert_int_equal(report_table_write(table, OUTPUT_CSV, out), 0);
+    (void)fclose(out);
+    for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1)
+        (void)strncat(seen, line, 2);
+    assert_string_equal(seen, expected);
+    free(text);
+}
+
+TEST(rows_are_sorted_by_a_column)
+{
+    struct report_table *table = report_table_create("comparison", columns, COLUMNS);
+    static const char *const names[] = { "a9", "b1", "c5", "a1" };
+    struct error error;
+
+    for (int i = 0; i < 4; i++) {
+        report_table_add_text(table, names[i]);
+        report_table_add_integer(table, i % 2);
+        if (i == 0)
+            report_table_add_missing(table);
+        else
+            report_table_add_real(table, 10.0 * i);
+        report_table_add_money(table, -i);
+    }
+    check_order(table, "policy", "a1a9b1c5");
+    check_order(table, "-policy", "c5b1a9a1");
+    check_order(table, "cost", "a1c5b1a9");
+    check_order(table, "norm_cost", "b1c5a1a9");
+    check_order(table, "-norm_cost", "a1c5b1a9");
+    check_order(table, "instances", "c5a9a1b1");
+    assert_int_equal(report_table_sort(table, "price", &error), -EINVAL);
+    assert_string_equal(error.text, "there is no column 'price' to sort by; there are policy, "
+                                    "instances, norm_cost, cost");
+    report_table_destroy(table);
+}
+
+/* A terminal hands on what was written in pieces, and a moment later. */
+static void read_until(int master, const char *wanted, char *text, size_t size)
+{
+    size_t length = 0;
+
+    while (strstr(text, wanted) == NULL) {
+        const ssize_t got = read(master, text + length, size - 1 - length);
+
+        assert_true(got > 0);
+        length += (size_t)got;
+        text[length] = '\0';
+    }
+}
+
+TEST(a_terminal_that_is_too_narrow_cuts_the_widest_text)
+{
+    const struct winsize size = { .ws_row = 24, .ws_col = 40 };
+    struct report_table *table = report_table_create("comparison", columns, COLUMNS);
+    char text[1024] = "";
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 ||
+        ioctl(master, TIOCSWINSZ, &size) != 0) {
+        report_table_destroy(table);
+        skip();
+        return;
+    }
+    report_table_add_text(table, "a policy with a very long name");
+    report_table_add_integer(table, 1);
+    report_table_add_real(table, 2);
+    report_table_add_money(table, 3000000);
+
+    FILE *out = fdopen(open(ptsname(master), O_RDWR | O_NOCTTY), "r+");
+
+    assert_non_null(out);
+    assert_int_equal(report_table_write(table, OUTPUT_TABLE, out), 0);
+    read_until(master, "3.00\r\n", text, sizeof(text));
+    assert_non_null(strstr(text, "~  "));
+    for (const char *line = text; *line != 0; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\r\n") <= 40);
+    (void)fclose(out);
+    (void)close(master);
+    report_table_destroy(table);
+}
+
 TEST(formats_are_known_by_name_and_others_refused)
 {
     enum output_format format = OUTPUT_CSV;
@@ -299,7 +392,8 @@ TEST(formats_are_known_by_name_and_others_refused)
 
     assert_int_equal(output_format_parse("xml", &format, &error), -EINVAL);
     assert_int_equal(format, OUTPUT_CSV);
-    assert_string_equal(error.text, "unknown output format 'xml': use table, json or csv");
+    assert_string_equal(error.text,
+                        "unknown output format 'xml': use table, wide, json, yaml or csv");
 }
 
 CHECK_MAIN(RUN(a_table_aligns_numbers_to_the_right_and_text_to_the_left),
@@ -312,4 +406,6 @@ CHECK_MAIN(RUN(a_table_aligns_numbers_to_the_right_and_text_to_the_left),
            RUN(columns_are_as_wide_as_their_characters_not_their_bytes),
            RUN(headings_wrap_only_when_the_table_is_too_wide),
            RUN(an_alignment_that_was_asked_for_is_used), RUN(notes_stand_between_name_and_rows),
-           RUN(a_full_disk_is_reported), RUN(formats_are_known_by_name_and_others_refused))
+           RUN(rows_are_sorted_by_a_column),
+           RUN(a_terminal_that_is_too_narrow_cuts_the_widest_text), RUN(a_full_disk_is_reported),
+           RUN(formats_are_known_by_name_and_others_refused))

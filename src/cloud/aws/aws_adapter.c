@@ -181,6 +181,7 @@ static void each_finding(const void *self, const char *cluster, const struct fin
 
 const struct cloud_adapter aws_adapter = {
     .notice_ms = 120 * MSEC_PER_SEC, /* EC2 warns two minutes before */
+    .notice_ppm = 1000000,
     .name = "aws",
     .owner = "AWS",
     .down_advice =
@@ -194,7 +195,7 @@ const struct cloud_adapter aws_adapter = {
     .gather_help =
         "needs AWS credentials (the usual chain: environment, files, roles) with the rights of "
         "share/aws/iam-catalogue.json, and --region unless AWS_REGION or the profile has it. How "
-        "often spot machines are interrupted is not told by the API of EC2: it stays unknown without "
+        "often spot machines are interrupted is not reported by the API of EC2: it stays unknown without "
         "--bands. AWS publishes it as a file, spot-advisor-data.json, behind the web page \"Spot "
         "Instance Advisor\"; it may be compressed.",
     .region = region,

@@ -26,7 +26,7 @@
 #include "model/catalogue.h"
 
 struct aws_catalogue_type {
-    struct ec2_type row; /* its name is empty: EC2 has not told of it */
+    struct ec2_type row; /* its name is empty: EC2 has not described it */
     money_t on_demand;   /* MONEY_UNKNOWN */
     struct interruption interruption;
 };
@@ -96,7 +96,7 @@ int aws_catalogue_read_products(struct aws_catalogue *catalogue, const char *tex
 uint32_t aws_catalogue_write(const struct aws_catalogue *catalogue,
                              const struct aws_catalogue_choice *choice, FILE *out);
 
-/* Whether the type, which EC2 has told of, will be written if it has a price. */
+/* Whether the type, which EC2 has described, will be written if it has a price. */
 bool aws_catalogue_wants(const struct aws_catalogue *catalogue, const char *type,
                          const struct aws_catalogue_choice *choice);
 

@@ -18,14 +18,14 @@
 
 static const msec_t denied_ms = 300 * MSEC_PER_SEC;
 
-/* A request without an answer for so long is told, before it is given up. */
+/* A request without an answer for so long is reported, before it is given up. */
 static const msec_t silent_ms = 20 * MSEC_PER_SEC;
 
 /* Between two questions whose keys these are, while the answer is not the right one: doubling to the last. */
 static const msec_t account_retry_ms = 1000;
 static const msec_t account_retry_most_ms = 30 * MSEC_PER_SEC;
 
-/* A question that takes so long is told. */
+/* A question that takes so long is reported. */
 static const msec_t account_late_ms = 10 * MSEC_PER_SEC;
 
 enum account_state {
@@ -65,7 +65,7 @@ struct aws_cloud {
     uv_timer_t timer;
     char fault[ERROR_TEXT_SIZE];  /* of the last answer; empty: none */
     char denied[ERROR_TEXT_SIZE]; /* the last right that was missing */
-    msec_t denied_until;          /* told so long */
+    msec_t denied_until;          /* reported so long */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -209,7 +209,7 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- what the fleet wants ---- */
 
-/* A right is missing: other requests may be answered well, so this is told for a while. */
+/* A right is missing: other requests may be answered well, so this is reported for a while. */
 static void note_denied(struct aws_cloud *cloud, const struct aws_http_answer *http)
 {
     const struct ec2_sink sink = { 0 };

@@ -13,7 +13,7 @@
  * whenever keys were read that are not those of before. Unless 'on_account' says that the account is the
  * right one nothing is sent: nothing rented, listed or ended.
  *
- * Promises:  acts never call back before they return; events come from the loop.
+ * Promises:  actions never call back before they return; events come from the loop.
  */
 #ifndef STINT_CLOUD_AWS_CLOUD_H
 #define STINT_CLOUD_AWS_CLOUD_H
@@ -38,7 +38,7 @@ struct aws_cloud_config {
     uint64_t seed;                       /* of the jitter */
     void (*on_event)(void *context, const struct cloud_event *event);
     void (*on_note)(void *context, bool is_error, const char *text); /* for the log */
-    /* Whether the keys may be of this account; the error is told until other keys are read. NULL: any. */
+    /* Whether the keys may be of this account; the error is reported until other keys are read. NULL: any. */
     int (*on_account)(void *context, const char *account, struct error *reterr);
     void *context;
 };

@@ -44,7 +44,7 @@ struct aws_credentials_config {
 /* Texts are copied. */
 struct aws_credentials *aws_credentials_create(const struct aws_credentials_config *config);
 
-/* Those who wait are told nothing more. Destroy the requests (aws_http_destroy) before; the loop must turn
+/* Those who wait are not called any more. Destroy the requests (aws_http_destroy) before; the loop must turn
  * until a program that prints keys has ended. */
 void aws_credentials_destroy(struct aws_credentials *credentials);
 

@@ -14,7 +14,7 @@
 
 /* ---- the port ---- */
 
-/* For acts, which must not call back before they return. */
+/* For actions, which must not call back before they return. */
 static void tell_later(struct aws_fleet *fleet, const struct cloud_event *event)
 {
     MEM_ROOM(fleet->events, fleet->event_room, fleet->event_count + 1);
@@ -94,7 +94,7 @@ static void tell_events(struct aws_fleet *fleet, msec_t now)
     struct cloud_event *events = fleet->events;
     const uint32_t count = fleet->event_count;
 
-    /* Those who are told may act, and so add to a new list. */
+    /* Those who are notified may act, and so add to a new list. */
     fleet->events = NULL;
     fleet->event_count = 0;
     fleet->event_room = 0;

@@ -10,8 +10,8 @@
  *             one machine or several of the same offer.
  * Promises:   a launch is asked for under the client token of its keys, again and again with the
  *             same one until an answer says what became of it: never two for one key. A refusal is
- *             told only when EC2 has refused, or when an offer's zone has no subnet and others have.
- *             What is given back is terminated until EC2 shows it as ending. An offer that was
+ *             reported only when EC2 has refused, or when an offer's zone has no subnet and others have.
+ *             What is returned is terminated until EC2 shows it as ending. An offer that was
  *             refused is not asked for before its back-off ends. Events come from aws_fleet_tick and
  *             aws_fleet_answer only.
  *             A machine is gone only when EC2 says so: shows it as ending, in a list or as the answer to
@@ -113,8 +113,8 @@ struct aws_fleet_trouble {
         missing; /* machines that lists have lacked for a while, and that nothing shows to have ended */
     uint32_t refused; /* machines whose termination EC2 refuses */
     uint32_t
-        not_ended; /* machines given back more than AWS_FLEET_LATE_MS ago; the last ones included */
-    msec_t oldest; /* when the first of those was given back; MSEC_NEVER: none */
+        not_ended; /* machines returned more than AWS_FLEET_LATE_MS ago; the last ones included */
+    msec_t oldest; /* when the first of those was returned; MSEC_NEVER: none */
     const char *code;  /* of the last refusal; empty: none */
     const char *fault; /* why lists are not believed or not had; NULL: they are */
 };
@@ -137,7 +137,7 @@ void aws_fleet_open(struct aws_fleet *fleet, const char *account, const char *re
 /* Whose keys these are is not known any more: send nothing. Answers to what was sent are still heard. */
 void aws_fleet_shut(struct aws_fleet *fleet);
 
-/* What became of a machine that an earlier life of the daemon asked for at 'asked_at': it was refused
+/* What became of a machine that a previous run of the daemon asked for at 'asked_at': it was refused
  * or it ran, at 'at'. In order of 'at', before the first tick; back-offs go on from there. */
 void aws_fleet_recall(struct aws_fleet *fleet, uint32_t offer, msec_t asked_at, msec_t at,
                       bool was_refused);

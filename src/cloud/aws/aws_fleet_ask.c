@@ -128,7 +128,7 @@ static enum step step(struct aws_fleet *fleet, msec_t now, struct machine *machi
         (!machine->is_unwanted || is_launch_wanted(fleet, machine)))
         return launch(fleet, now, machine);
     if (machine->state == MACHINE_ASKED && !machine->is_maybe_there) {
-        fleet_refuse(fleet, now, machine); /* given back before it was ever sent */
+        fleet_refuse(fleet, now, machine); /* returned before it was ever sent */
         return STEP_DONE;
     }
     machine->state = MACHINE_SOUGHT;
@@ -173,7 +173,7 @@ static void send_terminate(struct aws_fleet *fleet, msec_t now, struct batch *ba
     batch->count = 0;
 }
 
-/* Send what is due; each key stands in 'queue' once. What is told on the way may add to the queue, so
+/* Send what is due; each key stands in 'queue' once. What is reported on the way may add to the queue, so
  * it is taken away first. */
 void fleet_pump(struct aws_fleet *fleet, msec_t now)
 {

@@ -15,7 +15,7 @@
  *            rent                    answer, or shown            shown running
  *   (none) --------> MACHINE_ASKED ------------------> MACHINE_STARTING -------> MACHINE_RUNNING
  *                       |  refused: gone                     |                      |
- *                       v  given back, answer lost           v  given back          v
+ *                       v  returned, answer lost           v  returned          v
  *                    MACHINE_SOUGHT --- shown -----------> (is_unwanted, terminated until shown
  *                       |  shown neither by tag nor by      as ending): gone
  *                       |  token for 'settle': gone
@@ -49,7 +49,7 @@ struct machine {
     uint64_t key;
     uint32_t offer; /* OFFER_NONE: not in our catalogue */
     enum machine_state state;
-    bool is_unwanted;     /* given back */
+    bool is_unwanted;     /* returned */
     bool is_queued;       /* in fleet.queue */
     bool is_maybe_there;  /* a request was sent whose answer was lost */
     bool is_alone;        /* to be terminated in a request of its own */
@@ -61,7 +61,7 @@ struct machine {
     uint64_t first;       /* of the launch it belongs to */
     uint32_t together;    /* machines of that launch; 0: it belongs to none yet */
     msec_t next_at;       /* when to send the next request */
-    msec_t asked_at;      /* when the last one was sent, or when it was given back */
+    msec_t asked_at;      /* when the last one was sent, or when it was returned */
     msec_t seen_at;       /* when EC2 last said that it is there; below 0: never */
     msec_t launched_at;   /* below 0: not known */
     msec_t given_back_at; /* 0: it was not, or no tick was since */
@@ -138,7 +138,7 @@ struct aws_fleet {
     uint32_t ended_next;
     uint32_t ended_room;
     struct map ended_by_key;
-    struct cloud_event *events; /* that acts have caused, to be told by the next tick */
+    struct cloud_event *events; /* that actions have caused, to be reported by the next tick */
     uint32_t event_count;
     uint32_t event_room;
     struct offer_block *blocks; /* one per offer */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of machines and of requests that are under way, and what is told when a row ends. It knows
+ * The table of machines and of requests that are under way, and what is reported when a row ends. It knows
  * nothing of what EC2 says: the other files of the fleet stand on it.
  */
 #include "cloud/aws/aws_fleet_private.h"

@@ -92,7 +92,7 @@ int aws_gather(const struct cloud_query *query, FILE *out, struct cloud_gathered
     uv_loop_t loop;
     int rc;
 
-    const msec_t now = aws_client_now() / 1000 * 1000; /* EC2 is told whole seconds */
+    const msec_t now = aws_client_now() / 1000 * 1000; /* EC2 takes whole seconds */
     const msec_t begin = now - (msec_t)query->history_days * 24 * 3600 * 1000;
 
     aws_clock_print(now, date);

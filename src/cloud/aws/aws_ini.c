@@ -29,7 +29,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* "[profile work]" is told as "profile work". */
+/* "[profile work]" is reported as "profile work". */
 static void read_section(struct reading *reading, char *text)
 {
     char *end = strchr(text, ']');

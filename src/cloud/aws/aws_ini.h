@@ -2,7 +2,7 @@
 /*
  * aws_ini.h - the files of ~/.aws: sections of name = value lines.
  *
- * Promises:  any bytes may be read. Section, name and value are told without the space around them;
+ * Promises:  any bytes may be read. Section, name and value are reported without the space around them;
  *            names are in small letters. Indented lines (nested settings) and lines that are none
  *            of these are passed over, as the SDKs do. What was copied is wiped before return.
  * Bounds:    AWS_INI_FILE_MAX bytes, AWS_INI_LINE_MAX bytes of one line. O(bytes).

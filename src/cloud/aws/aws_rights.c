@@ -435,7 +435,7 @@ static void ask_queue(struct asking *asking)
                             "WaitTimeSeconds", 0, "VisibilityTimeout", 0));
     else
         send_json(asking, "sqs", NULL, "AmazonSQS.DeleteMessage",
-                  json_pack("{s:s,s:s}", "QueueUrl", queue, "ReceiptHandle", "nobody-has-this"));
+                  json_pack("{s:s,s:s}", "QueueUrl", queue, "ReceiptHandle", "no-such-handle"));
 }
 
 static void ask(struct asking *asking)

@@ -47,7 +47,7 @@ struct aws_right {
 extern const struct aws_right aws_rights[AWS_RIGHTS];
 
 enum aws_right_state {
-    AWS_RIGHT_UNASKED, /* not needed with these settings, or told by another's answer */
+    AWS_RIGHT_UNASKED, /* not needed with these settings, or known from another's answer */
     AWS_RIGHT_THERE,
     AWS_RIGHT_MISSING,
     AWS_RIGHT_UNTRIED, /* nothing to try it with; 'detail' says what is needed */

@@ -58,7 +58,7 @@ static int check_step(const struct walk *walk, uint32_t *ret_seconds)
                          quote(name_of(walk)).text);
     if (profile->mfa_serial[0] != '\0')
         return error_set(walk->reterr, -ENOTSUP,
-                         "the profile '%s' has mfa_serial, and nobody is there to type the "
+                         "the profile '%s' has mfa_serial, and there is no one to type the "
                          "code: take a role that needs none",
                          quote(name_of(walk)).text);
     if (duration[0] != '\0' && (duration[strspn(duration, "0123456789")] != '\0' ||

@@ -3,7 +3,7 @@
  * aws_secret.h - one set of keys that sign requests, and the only place where they live.
  *
  * Promises:  the memory is a mapping of its own that core files leave out and that is wiped before
- *            it is given back. Nothing prints it; there is no function that would.
+ *            it is returned. Nothing prints it; there is no function that would.
  * Limits:    libcurl and the kernel's sockets hold copies while a request is under way, so
  *            aws_secret_guard() forbids core files of the whole process as well.
  */

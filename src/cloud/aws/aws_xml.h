@@ -2,7 +2,7 @@
 /*
  * aws_xml.h - the XML that AWS answers with, element by element, while it is read.
  *
- * Every element is told when it opens and when it closes, with its path ("instancesSet/item") and,
+ * Every element is reported when it opens and when it closes, with its path ("instancesSet/item") and,
  * when it closes, its text. What stands in it beside its children is its text.
  *
  * Promises:  any bytes may be read; a failure has a text. A document type is refused, and with it

@@ -9,7 +9,7 @@
  *
  * Promises:  any bytes may be read; a failure has a text. Texts are printable ASCII, cut to their
  *            place; numbers that are none are 0, times that are none are -1. Unknown elements are
- *            passed over. Rows are told in order while reading, also before a later failure, but none of
+ *            passed over. Rows are reported in order while reading, also before a later failure, but none of
  *            an answer to something else.
  * Bounds:    those of aws_xml.h; EC2_ROWS_MAX rows of one answer. O(bytes).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_facts.h - what a rented instance is told, and what it says of itself to Slurm.
+ * join_facts.h - what a rented instance is given, and what it says of itself to Slurm.
  *
  * User data, tags, notices and tokens come from the metadata service. What they say ends in the arguments
  * of other programs, so every value must keep to a small alphabet, and no shell is involved.
@@ -32,7 +32,7 @@ enum {
     JOIN_COMMAND_MAX = 4096, /* letters of a filled command */
 };
 
-/* Those that are empty were not told. */
+/* Those that are empty were not given. */
 struct join_facts {
     char cluster[JOIN_VALUE_SIZE];
     char node[JOIN_VALUE_SIZE];
@@ -80,7 +80,7 @@ int join_facts_read(const char *text, size_t size, struct join_facts *ret, struc
 int join_index_read(const char *text, size_t size, uint32_t *ret, struct error *reterr);
 
 /*
- * Instances of one request are told the name of the first one: st-9 is st-12 for the one with launch
+ * Instances of one request are given the name of the first one: st-9 is st-12 for the one with launch
  * index 3. Zeros before the number stay what they are, as stintd writes none there: n09 and 1 is n010.
  * With index 0 any name stays. -EINVAL: no number ends the name; -ERANGE: it becomes too large;
  * -E2BIG: the name becomes too long.

@@ -9,7 +9,7 @@
  * long before, so nobody does. The node is drained first, and the processes are looked at once more.
  *
  * Promises:  a machine on which a job runs is never ended. No shell; nothing of the metadata service reaches a command but through join_facts.h.
- *            One notice is told once; if the command for it fails it is tried again, NOTICE_TRIES times.
+ *            One notice is reported once; if the command for it fails it is tried again, NOTICE_TRIES times.
  *            A metadata service that dies or talks nonsense disturbs nothing that runs.
  */
 #include <dirent.h>
@@ -40,8 +40,8 @@ enum {
     EXIT_BY_SIGNAL = 128,
     NOTICE_TRIES = 3,
     NOTICE_MS = 30000,    /* after so long the command for a notice is killed */
-    NOTICES_KNOWN = 16,   /* remembered as told */
-    RETRY_FIRST_MS = 500, /* while it is not told who this machine is; doubles */
+    NOTICES_KNOWN = 16,   /* remembered as reported */
+    RETRY_FIRST_MS = 500, /* while it is not known who this machine is; doubles */
     RETRY_MOST_MS = 5000,
     IDLE_LOOK_MIN_MS = 200, /* between two looks for jobs: a tenth of the time, within these */
     IDLE_LOOK_MAX_MS = 30000,
@@ -317,7 +317,7 @@ static void take_notice(struct join *join, const struct aws_http_answer *answer)
         say("%s", error.text);
         return;
     }
-    /* One at a time; what is not told yet is found by a later look. */
+    /* One at a time; what is not reported yet is found by a later look. */
     if (join->has_teller || join->tries > 0 || is_told(join, &notice))
         return;
     join->told[join->told_count++ % NOTICES_KNOWN] = notice;
@@ -379,7 +379,7 @@ static msec_t uptime(void)
     return (msec_t)time.tv_sec * MSEC_PER_SEC + time.tv_nsec / 1000000;
 }
 
-/* What a start before this one has seen and was told: a slurmd that fails again and again, or user data that
+/* What a start before this one has seen and learned: a slurmd that fails again and again, or user data that
  * never come, must not keep the machine. */
 static void read_stamp(struct join *join)
 {
@@ -404,7 +404,7 @@ static void write_stamp(const struct join *join)
     FILE *file = fopen(join->options.stamp, "we");
 
     if (file == NULL)
-        return; /* then the next start begins anew */
+        return; /* then the next start begins from nothing */
     (void)fprintf(file, "%lld %lld\n", (long long)join->idle_since, (long long)join->idle_limit);
     (void)fclose(file);
 }
@@ -483,7 +483,7 @@ static void look_for_jobs(struct join *join)
     (void)uv_timer_start(&join->idle, on_idle, 0, (uint64_t)every);
 }
 
-/* At the start: by the option, or by what was told before. */
+/* At the start: by the option, or by what was learned before. */
 static void watch_idle(struct join *join)
 {
     join->idle_limit = 3600 * MSEC_PER_SEC;
@@ -493,7 +493,7 @@ static void watch_idle(struct join *join)
     look_for_jobs(join);
 }
 
-/* It was told who this machine is, and perhaps how long it may be idle. */
+/* It has learned who this machine is, and perhaps how long it may be idle. */
 static void take_idle(struct join *join)
 {
     uint64_t seconds = 0;
@@ -575,7 +575,7 @@ static void on_retry(uv_timer_t *timer)
 static void ask_later(struct join *join)
 {
     if (uv_now(&join->loop) - join->since >= (uint64_t)join->options.wait) {
-        say("gives up: it was not told for so long who this machine is");
+        say("gives up: the metadata service did not say in time which machine this is");
         end(join, EXIT_FAILED);
         return;
     }
@@ -714,7 +714,7 @@ static int run(struct join *join)
     return join->code;
 }
 
-/* Commands that could never be filled are told now, not when there is a notice. */
+/* Commands that could never be filled are reported now, not when there is a notice. */
 static int try_commands(struct join *join, struct error *reterr)
 {
     struct join_command command = { 0 };

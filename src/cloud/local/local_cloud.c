@@ -3,7 +3,7 @@
  * local_cloud.c - see local_cloud.h.
  *
  * Everything that was asked and not answered is one row of 'asks', in the order in which it was
- * asked, and goes out in that order: a machine is never given back before it is rented.
+ * asked, and goes out in that order: a machine is never returned before it is rented.
  *
  *     asked --flush--> sent --answer--> done (the row is dropped)
  *       ^                |
@@ -13,7 +13,7 @@
  * list, 'listed' of that key.
  *
  * Every connection but the first begins with a list under OWN_LIST, for what was missed in between:
- * what it finds running is told as CLOUD_RUNNING and CLOUD_NOTICE. After the first, whoever starts
+ * what it finds running is reported as CLOUD_RUNNING and CLOUD_NOTICE. After the first, whoever starts
  * a daemon asks for a list anyway.
  */
 #include "cloud/local/local_cloud.h"
@@ -344,7 +344,7 @@ static void end_list(struct local_cloud *cloud, msec_t now, const struct line *l
         return;
     }
     if (!settle(cloud, ASK_LIST, key) || key == OWN_LIST)
-        return; /* told twice, or nobody's but ours */
+        return; /* answered before, or asked for by this module itself */
     cloud->config.on_event(cloud->config.context, &(struct cloud_event){ .kind = CLOUD_LISTED,
                                                                          .at = now,
                                                                          .key = key,
@@ -387,7 +387,7 @@ static void take_found(struct local_cloud *cloud, msec_t now, const struct line 
 
     if (!read_event(cloud, line, &event) || !read_id(line, "key", &key) ||
         map_get(&cloud->of[ASK_LIST], key) == MAP_NONE)
-        complain(cloud, "found, but nobody asked", "");
+        complain(cloud, "found, but not requested", "");
     else if (!has_our_name(cloud, line, event.instance))
         complain(cloud, "found, but not by our name", line_get(line, "name"));
     else if (key == OWN_LIST)
@@ -409,7 +409,7 @@ static void take_machine(struct local_cloud *cloud, msec_t now, const struct lin
             complain(cloud, "news that make no sense", line->word);
         return;
     }
-    complain(cloud, "a word that is not known", line->word);
+    complain(cloud, "an unknown word", line->word);
 }
 
 void local_cloud_line(struct local_cloud *cloud, msec_t now, char *text, size_t length)

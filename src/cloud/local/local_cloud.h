@@ -7,11 +7,11 @@
  * it is told to. What is asked through the port is noted and sent by local_cloud_flush, or once the
  * other side has said hello. What was not answered when a connection ends is asked again over the
  * next one; the other side does nothing twice. What happened while there was no connection is asked
- * for too, by a list of its own under the key 0, and told as if it had just happened.
+ * for too, by a list of its own under the key 0, and reported as if it had just happened.
  *
  * Promises:  any bytes may come in; a line that makes no sense is counted and has no effect. News of
  *            machines that were never asked for here are passed on (they were rented by an earlier
- *            run of the daemon). Events are never told from within an act.
+ *            run of the daemon). Events are never reported from within an action.
  * Costs:     memory in proportion to what is asked and not answered.
  */
 #ifndef STINT_CLOUD_LOCAL_CLOUD_H

@@ -66,7 +66,7 @@ bool local_host_boot(struct local_host *host, const struct local_order *order);
 /* End it: on_down follows. */
 void local_host_kill(struct local_host *host, uint32_t row);
 
-/* Whether a job runs there (job_watch.h); yes, if that cannot be told. */
+/* Whether a job runs there (job_watch.h); yes, if that cannot be determined. */
 bool local_host_is_busy(const struct local_host *host, uint32_t row);
 
 /* Make the bridge if it is not there, and note in the state folder that it is ours. */

@@ -93,7 +93,7 @@ static const char usage[] =
     "  --network A.B        the bridge is A.B.0.1, machines are A.B.1.1 and upwards (10.77)\n"
     "  --mode OCTAL         of the socket (0600)\n"
     "  --seed N             of all chance (1)\n"
-    "  --idle-shutdown TIME end a machine on which no job runs when nobody has been connected\n"
+    "  --idle-shutdown TIME end a machine on which no job runs when no client has been connected\n"
     "                       for its cluster so long (30m; 0: never)\n"
     "  --faults LIST        K=V,... or a file of such lines: refuse, duplicate, cut (of 1,000),\n"
     "                       delay_ms, quota, capacity:OFFER\n"
@@ -251,7 +251,7 @@ static void look_at_idle(struct cloud *cloud, uint32_t row, msec_t now)
     if (now - *since < cloud->options.idle_ms)
         return;
     (void)fprintf(stderr,
-                  "stint-cloud-local: %s ends: nobody has asked for it and no job has run there "
+                  "stint-cloud-local: %s ends: no client has asked for it and no job has run there "
                   "for %lld s\n",
                   machine->name, (long long)((now - *since) / MSEC_PER_SEC));
     local_world_end_idle(cloud->world, row, now);
@@ -413,9 +413,9 @@ static int check_state(const char *path, struct error *reterr)
         return error_set(reterr, -errno, "%s: %s", path, strerror(errno));
     if (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
         (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return error_set(reterr, -EACCES,
-                         "%s: must be a folder that belongs to us and nobody else may write to",
-                         path);
+        return error_set(
+            reterr, -EACCES,
+            "%s: must be a folder that belongs to this user and is not writable by others", path);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_protocol.h - what stint-cloud-local and those who speak with it must agree on;
+ * local_protocol.h - what stint-cloud-local and those who talk to it must agree on;
  * docs/format/local-protocol.md has the words.
  */
 #ifndef STINT_CLOUD_LOCAL_PROTOCOL_H

@@ -32,7 +32,7 @@ enum local_verb {
 enum local_fault {
     LOCAL_FAULT_REFUSE,    /* of 1,000 rents */
     LOCAL_FAULT_DUPLICATE, /* of 1,000 answers */
-    LOCAL_FAULT_CUT,       /* of 1,000 requests: the connection ends after the act */
+    LOCAL_FAULT_CUT,       /* of 1,000 requests: the connection ends after the action */
     LOCAL_FAULT_DELAY_MS,  /* each answer waits up to this long */
     LOCAL_FAULT_QUOTA,     /* machines in all; LOCAL_NO_LIMIT: any number */
     LOCAL_FAULT_KINDS,

@@ -350,7 +350,7 @@ static void give_back(struct local_world *world, msec_t now, uint32_t cluster, u
     }
 }
 
-/* The oldest row whose end is still told: the last GONE_LISTED_MAX are. */
+/* The oldest row whose end is still listed: the last GONE_LISTED_MAX are. */
 static uint32_t first_listed(const struct local_world *world, uint32_t cluster)
 {
     uint32_t gone = 0;

@@ -11,10 +11,10 @@
  * with local_world_up and local_world_down. So it can be tested in virtual time.
  *
  * Promises:  a key of a cluster rents once; asked again it answers what became of it. Same seed and
- *            same calls, same refusals and revocations. A machine that was given back is billed
+ *            same calls, same refusals and revocations. A machine that was returned is billed
  *            until its release time is over, one that was revoked or died until then and no longer.
  * Costs:     a call is O(machines that live); a list O(machines that ever were). A record stays
- *            for good, about 200 bytes.
+ *            permanently, about 200 bytes.
  * Elsewhere: lines in docs/format/local-protocol.md, the log in docs/LOCAL.md.
  */
 #ifndef STINT_CLOUD_LOCAL_WORLD_H

@@ -12,12 +12,13 @@
 
 #include "control/books/ledger.h"
 #include "control/state/state.h"
+#include "learn/forecast.h"
 
 /* One per row of the view's jobs: what its runtime teaches when it has ended. */
 struct job_lesson {
     struct runtime_traits traits;
-    uint64_t seen;      /* see runtimes.h */
-    msec_t executed_ms; /* by its tasks that have finished, added up */
+    struct forecast forecast; /* what the policy was given, and by what source */
+    msec_t executed_ms;       /* by its tasks that have finished, added up */
 };
 
 /* One per offer: machines of it that did not become ready, since the last that did. */
@@ -34,6 +35,14 @@ struct run_cost {
     bool is_on;
 };
 
+/* What is lost with an instance if the cloud takes it, and which runs that may be moved were saved there after a
+ * notice. */
+struct at_stake {
+    money_t cost;
+    uint32_t saved;
+    uint32_t lost;
+};
+
 struct books {
     struct state *state;
     struct ledger *ledger;
@@ -42,9 +51,11 @@ struct books {
     uint32_t lessons_room;
     struct run_cost *runs; /* per row of the view's tasks: the last run */
     uint32_t runs_room;
-    money_t
-        *at_stake; /* per row of the view's instances: what runs had cost that were lost there */
+    struct at_stake *at_stake; /* per row of the view's instances */
     uint32_t at_stake_room;
+    uint64_t earlier_saved; /* as stats.notice_saved and notice_lost, of earlier processes */
+    uint64_t earlier_lost;
+    double expected_rest; /* below one micro-dollar, that stats.expected_loss has not */
     uint32_t *rated; /* instances of which a task has reported its rate since the last decision */
     uint32_t rated_count;
     uint32_t rated_room;
@@ -89,7 +100,7 @@ void books_leave(struct books *books, uint32_t instance, uint32_t task, msec_t a
 /* A task that nobody knew; maybe another process did. */
 void books_welcome(struct books *books, uint32_t task);
 
-/* The task has ended: whoever wants to know is told what it cost. */
+/* The task has ended: whoever subscribed learns what it cost. */
 void books_settle(struct books *books, uint32_t task);
 
 /* Whether the bill of the instance has ended. */
@@ -103,6 +114,7 @@ void books_forget_gone(struct books *books, msec_t at);
  */
 
 void losses_done(struct books *books);
+void losses_resume_notices(struct books *books, uint64_t saved, uint64_t lost);
 
 /* Told by the accounts. */
 void losses_run_begins(struct books *books, uint32_t task, msec_t at);
@@ -118,8 +130,8 @@ void losses_machine_ends(struct books *books, uint32_t instance, msec_t at, bool
  * Lessons.
  */
 
-/* A job begins to be known; returns the estimate that the policy will see: what history says, what the engine
- * says, the default. */
+/* A job begins to be known; returns the estimate that the policy will see: see forecast.h, where the time limit is what
+ * the engine says. */
 struct job_lesson books_lesson(const struct books *books, const struct job_spec *spec,
                                msec_t *ret_estimate);
 

@@ -10,6 +10,9 @@
  *     PROBE_AFTER or more in a row             one at a time, the probe, after a wait that doubles
  *     one proves good                          as many as there is work for
  *
+ * Where an engine's word that a machine is ready is as good (ready_proves), the first that is ready ends the slow
+ * start. Starts that fail there count as everywhere.
+ *
  * The state is small and is kept over a restart by whoever runs the controller.
  *
  * Costs:  nothing while the brake is off; else once through the machines a decision.
@@ -113,6 +116,7 @@ void brake_boot_worked(struct books *books, uint32_t instance)
 
     books->boots[view->instance.offer[instance]].failures = 0;
     books->brake.failed_boots = 0;
+    books->brake.is_proven |= books->state->config.ready_proves;
     if (view->instance.rented_at[instance] > books->proven_at)
         books->proven_at = view->instance.rented_at[instance];
 }

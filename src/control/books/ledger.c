@@ -324,17 +324,11 @@ static void charge_tasks(struct ledger *ledger, const struct account *account, m
     assert(border == cost);
 }
 
-/* Cut the account's time at 'at', unless a later cut was made already. */
-static void cut(struct ledger *ledger, struct account *account, msec_t at)
+/* What the time since the last cut, which costs so much, was used for. */
+static struct ledger_sums part_of(const struct account *account, money_t cost, msec_t span)
 {
-    if (at <= account->until)
-        return;
-
-    const msec_t span = at - account->until;
-    const money_t cost = take_cost(account, at);
     struct ledger_sums part = { .bill = cost };
 
-    account->until = at;
     if (!account->ready) {
         part.boot = cost;
         part.boot_ms = span;
@@ -344,8 +338,23 @@ static void cut(struct ledger *ledger, struct account *account, msec_t at)
     } else {
         part.work = cost;
         part.work_ms = span;
-        charge_tasks(ledger, account, cost, span);
     }
+    return part;
+}
+
+/* Cut the account's time at 'at', unless a later cut was made already. */
+static void cut(struct ledger *ledger, struct account *account, msec_t at)
+{
+    if (at <= account->until)
+        return;
+
+    const msec_t span = at - account->until;
+    const money_t cost = take_cost(account, at);
+    const struct ledger_sums part = part_of(account, cost, span);
+
+    account->until = at;
+    if (part.work_ms > 0)
+        charge_tasks(ledger, account, cost, span);
     post(ledger, account, &part);
 }
 
@@ -450,6 +459,76 @@ bool ledger_account(const struct ledger *ledger, uint32_t instance, struct ledge
         .is_ready = account->ready,
     };
     return true;
+}
+
+/* As the next cut would find it. */
+static struct account account_at(const struct account *account, msec_t at)
+{
+    struct account then = *account;
+
+    if (at > account->until) {
+        const money_t cost = take_cost(&then, at);
+        const struct ledger_sums part = part_of(account, cost, at - account->until);
+
+        add_sums(&then.sums, &part);
+        then.until = at;
+    }
+    return then;
+}
+
+bool ledger_account_at(const struct ledger *ledger, uint32_t instance, msec_t at,
+                       struct ledger_account *ret)
+{
+    const struct account *account = open_account(ledger, instance);
+
+    if (account == NULL)
+        return false;
+
+    const struct account then = account_at(account, at);
+
+    *ret = (struct ledger_account){
+        .from = then.from,
+        .until = then.until,
+        .rest = then.rest,
+        .sums = then.sums,
+        .is_ready = then.ready,
+    };
+    return true;
+}
+
+/* What charge_tasks would charge the stay for 'cost'. */
+static money_t charge_of(const struct ledger *ledger, const struct account *account, uint32_t which,
+                         money_t cost)
+{
+    const wide_t whole = account->weight;
+    wide_t before = 0;
+
+    for (uint32_t stay = account->first_stay; stay != which; stay = ledger->stays[stay].next)
+        before += ledger->stays[stay].weight;
+
+    const wide_t until = before + ledger->stays[which].weight;
+
+    return (money_t)((cost * until + whole / 2) / whole) -
+           (money_t)((cost * before + whole / 2) / whole);
+}
+
+struct ledger_due ledger_due_at(const struct ledger *ledger, uint32_t task, msec_t at)
+{
+    struct ledger_due due = ledger_due(ledger, task);
+
+    if (task >= ledger->task_count)
+        return due;
+    for (uint32_t stay = ledger->tasks[task].first_stay; stay != NONE;
+         stay = ledger->stays[stay].next_of_task) {
+        const struct account *account = &ledger->accounts[ledger->stays[stay].instance];
+        const struct account then = account_at(account, at);
+
+        if (!account->ready || at <= account->until)
+            continue;
+        due.cost += charge_of(ledger, account, stay, then.sums.bill - account->sums.bill);
+        due.occupied_ms += at - account->until;
+    }
+    return due;
 }
 
 bool ledger_ready(struct ledger *ledger, uint32_t instance, msec_t at)

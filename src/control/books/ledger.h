@@ -110,6 +110,10 @@ void ledger_resume_due(struct ledger *ledger, uint32_t task, struct ledger_due d
 /* The open account, to be kept. False: there is none. */
 bool ledger_account(const struct ledger *ledger, uint32_t instance, struct ledger_account *ret);
 
+/* The same as it would be if the time until 'at' were booked; nothing changes. O(price changes since the last cut). */
+bool ledger_account_at(const struct ledger *ledger, uint32_t instance, msec_t at,
+                       struct ledger_account *ret);
+
 /*
  * One account that was opened or changed since it was handed out last, and the same for what tasks
  * owe; LEDGER_NONE: no more. Some may have been closed or settled since. All that is handed out until
@@ -145,6 +149,9 @@ bool ledger_is_open(const struct ledger *ledger, uint32_t instance);
 
 /* What the task owes since its row was last settled. */
 struct ledger_due ledger_due(const struct ledger *ledger, uint32_t task);
+
+/* The same with the time until 'at', as if it were booked. O(tasks that share its instances). */
+struct ledger_due ledger_due_at(const struct ledger *ledger, uint32_t task, msec_t at);
 
 /*
  * The task has ended: hand out what it owes and forget it. From an instance that it was not reported

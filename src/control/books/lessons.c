@@ -30,21 +30,19 @@ static struct runtime_traits traits_of(const struct job_spec *spec)
     };
 }
 
-/* The estimate that the policy will see: what history says, what the engine says, the default. */
-static msec_t estimate_of(const struct books *books, const struct job_spec *spec,
-                          struct job_lesson *lesson)
+/* What the policy will see. Runs of the past say nothing of work that has no end. */
+static struct forecast forecast_of(const struct books *books, const struct runtime_traits *traits,
+                                   msec_t given)
 {
-    const msec_t given =
-        spec->estimate_ms >= 0 ? spec->estimate_ms : books->state->config.default_estimate_ms;
+    const struct controller_config *config = &books->state->config;
 
-    if (books->state->config.estimates != ESTIMATES_LEARNED || given == MSEC_NEVER)
-        return given; /* runs of the past say nothing of work that has no end */
-
-    const struct runtime_estimate learned =
-        runtimes_estimate(&books->knowledge.runtimes, &lesson->traits);
-
-    lesson->seen = learned.seen;
-    return learned.samples > 0 ? learned.runtime_ms : given;
+    if (config->estimates == ESTIMATES_LEARNED && given != MSEC_NEVER)
+        return forecast_runtime(&books->knowledge.runtimes, traits, given);
+    return (struct forecast){
+        .runtime_ms = given >= 0 ? given : config->default_estimate_ms,
+        .limit_ms = given >= 0 ? given : -1,
+        .source = given >= 0 ? FORECAST_BY_LIMIT : FORECAST_BY_DEFAULT,
+    };
 }
 
 struct job_lesson books_lesson(const struct books *books, const struct job_spec *spec,
@@ -52,7 +50,8 @@ struct job_lesson books_lesson(const struct books *books, const struct job_spec 
 {
     struct job_lesson lesson = { .traits = traits_of(spec) };
 
-    *ret_estimate = estimate_of(books, spec, &lesson);
+    lesson.forecast = forecast_of(books, &lesson.traits, spec->estimate_ms);
+    *ret_estimate = lesson.forecast.runtime_ms;
     return lesson;
 }
 
@@ -61,7 +60,8 @@ msec_t books_new_estimate(struct books *books, uint32_t job, msec_t given)
     struct job_lesson *lesson = &books->lessons[job];
 
     lesson->traits.limit = limit_of(given);
-    return estimate_of(books, &(struct job_spec){ .estimate_ms = given }, lesson);
+    lesson->forecast = forecast_of(books, &lesson->traits, given);
+    return lesson->forecast.runtime_ms;
 }
 
 void books_add_lesson(struct books *books, uint32_t job, const struct job_lesson *lesson)
@@ -74,14 +74,12 @@ msec_t books_expected_ms(const struct books *books, uint32_t task)
 {
     const struct view *view = &books->state->view;
 
-    if (books->state->config.estimates != ESTIMATES_LEARNED ||
-        view->task.estimate_ms[task] == MSEC_NEVER)
-        return view->task.estimate_ms[task];
+    if (view->task.estimate_ms[task] == MSEC_NEVER)
+        return MSEC_NEVER;
 
-    const struct runtime_estimate learned =
-        runtimes_estimate(&books->knowledge.runtimes, &books->lessons[view->task.job[task]].traits);
+    const struct job_lesson *lesson = &books->lessons[view->task.job[task]];
 
-    return learned.samples > 0 ? learned.runtime_ms : view->task.estimate_ms[task];
+    return forecast_of(books, &lesson->traits, lesson->forecast.limit_ms).runtime_ms;
 }
 
 void books_learn_runtime(struct books *books, uint32_t task, msec_t at)
@@ -94,14 +92,15 @@ void books_learn_runtime(struct books *books, uint32_t task, msec_t at)
     if (books->state->config.estimates != ESTIMATES_LEARNED ||
         view->task.estimate_ms[task] == MSEC_NEVER)
         return;
-    lesson->executed_ms +=
-        view->task.executed_ms[task] + (since >= 0 && at > since ? at - since : 0);
+    lesson->executed_ms += view->task.executed_ms[task] - view->task.lost_ms[task] +
+                           (since >= 0 && at > since ? at - since : 0);
 
     const msec_t mean_ms = lesson->executed_ms / view->job.task_count[job];
 
     if (view->job.tasks_left[job] == 1)
         runtimes_learn(&books->knowledge.runtimes, &lesson->traits,
-                       mean_ms < LIMIT_TIME_MS ? mean_ms : LIMIT_TIME_MS, lesson->seen);
+                       mean_ms < LIMIT_TIME_MS ? mean_ms : LIMIT_TIME_MS,
+                       lesson->forecast.history.seen);
 }
 
 /*

@@ -10,6 +10,7 @@
  *   hear_tasks.c    a task starts, leaves, is lost, ends
  *   hear_going.c    a machine takes no more work, never came, is gone
  *   hear_notice.c   the cloud will take a machine: what becomes of what runs there
+ *   hear_owned.c    machines that are owned
  *   hear_found.c    what is there though nobody asked for it
  *   hear_audit.c    what is known, held against lists
  *   hear_events.c   which event means what
@@ -112,6 +113,9 @@ void hear_instance_lost(struct hearing *hear, uint32_t instance, msec_t at);
 /* The engine has nothing on it any more. */
 void hear_instance_left(struct hearing *hear, uint32_t instance);
 
+/* The cloud may take it, or not: see hear_notice.c. */
+void hear_at_risk(struct hearing *hear, uint32_t instance, msec_t at);
+
 /* The cloud will take it, not before 'until' (0: nobody knows): see hear_notice.c. */
 void hear_notice(struct hearing *hear, uint32_t instance, msec_t until, msec_t at);
 
@@ -129,6 +133,15 @@ void hear_check_boots(struct hearing *hear);
 
 /* Know when to look again. */
 void hear_watch_boots(struct hearing *hear);
+
+/*
+ * Machines that are owned.
+ */
+
+/* See controller_own and controller_disown. */
+void hear_own(struct hearing *hear, uint64_t instance, uint32_t offer, msec_t since,
+              bool catches_up);
+void hear_disown(struct hearing *hear, uint64_t instance, msec_t at);
 
 /*
  * What nobody asked for.

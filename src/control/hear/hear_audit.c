@@ -13,7 +13,7 @@
  * are not judged by it.
  *
  * A request may still be on its way when the list is made. So what was only asked for is judged when
- * two lists in a row did not name it, and an act is repeated only when it is old.
+ * two lists in a row did not name it, and an action is repeated only when it is old.
  */
 #include "control/hear/hear.h"
 
@@ -25,7 +25,7 @@ enum {
 
 static const msec_t patience_ms = 60 * MSEC_PER_SEC;
 
-/* What a list that is doubted lacks is given back only after so long, unless the engine vouches for it. */
+/* What a list that is doubted lacks is returned only after so long, unless the engine vouches for it. */
 static const msec_t doubt_ms = 900 * MSEC_PER_SEC;
 
 /* News is never so late that those of two lists ago need to be known. */
@@ -135,7 +135,7 @@ static bool is_vouched_for(const struct hearing *hear, uint32_t instance)
            was_named(hear->state->instance_notes[instance].engine_mention, &hear->engine_list);
 }
 
-/* It was given back, and the cloud does not know it any more. */
+/* It was returned, and the cloud does not know it any more. */
 static void take_for_gone(struct hearing *hear, uint32_t instance, msec_t at)
 {
     const struct cloud_event gone = {
@@ -151,7 +151,7 @@ static void take_for_gone(struct hearing *hear, uint32_t instance, msec_t at)
 }
 
 /* One list is not enough, and neither is one witness. What nobody has seen for long enough takes no work
- * any more and is given back: the cloud's answer to that says what became of it, and only then does it
+ * any more and is returned: the cloud's answer to that says what became of it, and only then does it
  * count no more. */
 static void judge_missing_one(struct hearing *hear, uint32_t instance, msec_t at)
 {
@@ -191,13 +191,13 @@ static void judge_missing(struct hearing *hear, msec_t at)
 static void count_missing(struct hearing *hear, uint64_t list_key, msec_t at)
 {
     const struct view *view = &hear->state->view;
-    const uint32_t few = view->instance.living / FEW_SHARE;
+    const uint32_t few = (view->instance.living - hear->state->owned) / FEW_SHARE;
 
     hear->state->doubts.missing = 0;
     INSTANCE_EACH(instance, view)
     {
-        if (view->instance.id[instance] >= list_key)
-            continue; /* it was asked for after the list */
+        if (view->instance.id[instance] >= list_key || view_is_owned(view, instance))
+            continue; /* it was asked for after the list, or is not the cloud's */
         note_absence(hear, instance, at);
         hear->state->doubts.missing += is_missing(hear, instance);
     }
@@ -358,7 +358,7 @@ static void judge_nodes(struct hearing *hear, uint64_t list_key, msec_t at)
                 books_catch_up(hear->books, instance);
         }
         if (view->instance.state[instance] == INSTANCE_READY &&
-            view->instance.id[instance] < list_key)
+            (view->instance.id[instance] < list_key || view_is_owned(view, instance)))
             judge_node(hear, instance, at);
         else
             leave_again(hear, instance, at);

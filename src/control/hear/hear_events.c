@@ -127,6 +127,7 @@ static void on_node_ready(struct hearing *hear, const struct engine_event *event
     if (instance != ROW_NONE && event->has_capacity)
         hear_capacity(hear, instance, &event->capacity, event->at);
     if (instance != ROW_NONE && state_is_closed(hear->state, instance)) {
+        books_ready(hear->books, instance, event->at); /* of one that is owned: it never booted */
         state_set_instance(hear->state, instance, INSTANCE_READY);
         hear->state->wants_decision = true;
         return;
@@ -347,17 +348,14 @@ static void on_running(struct hearing *hear, uint32_t instance, msec_t billed_fr
         hear->state->stats.late_events++;
 }
 
-/* A machine that is only at risk may well stay: what runs there goes on. */
 static void on_notice(struct hearing *hear, uint32_t instance, const struct cloud_event *event)
 {
     struct view *view = &hear->state->view;
     const bool is_open = view_is_open(view, instance);
 
     hear->state->instance_notes[instance].is_closed = false; /* the engine's word counts no more */
-    if (event->may_stay && is_open) {
-        hear->state->stats.at_risk++;
-        state_close_instance(hear->state, instance, event->at);
-    }
+    if (event->may_stay && is_open)
+        hear_at_risk(hear, instance, event->at);
     if (event->may_stay || (!is_open && state_is_empty(hear->state, instance)))
         return;
     hear_notice(hear, instance, event->until, event->at);

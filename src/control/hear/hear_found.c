@@ -17,6 +17,8 @@ static uint32_t adopt(struct hearing *hear, const struct cloud_event *event)
     view_set_ready_expected(view, instance,
                             view->now + machine_type_acquire_ms(type, 1) + type->setup_ms);
     hear->state->instance_notes[instance].is_uncaught = true;
+    hear->state->instance_notes[instance].is_short =
+        hear->state->config.short_pool.most > 0; /* it may be: the next decision says */
     if (event->billed_from >= 0 && event->billed_from < view->instance.rented_at[instance])
         view->instance.rented_at[instance] = event->billed_from;
     return instance;
@@ -125,7 +127,7 @@ void hear_remember_return(struct hearing *hear, uint64_t instance)
     state_set_instance(hear->state, row, INSTANCE_DRAINING);
 }
 
-/* It was given back before the list was asked for, and is still there. */
+/* It was returned before the list was asked for, and is still there. */
 static bool is_forgotten(const struct hearing *hear, uint32_t instance)
 {
     const struct instance_note *note = &hear->state->instance_notes[instance];

@@ -43,8 +43,7 @@ void hear_gone(struct hearing *hear, uint32_t instance, const struct cloud_event
 
     state_mark(hear->state, MARK_GONE, view->instance.id[instance]);
     if (state != INSTANCE_RETURNED) {
-        state_set_instance(hear->state, instance,
-                           INSTANCE_RETURNED); /* nothing more to give back */
+        state_set_instance(hear->state, instance, INSTANCE_RETURNED); /* nothing more to return */
         if (hear->state->config.boot_timeout_ms > 0 && state == INSTANCE_BOOTING)
             brake_boot_failed(hear->books, instance, event->at);
         if (hear->state->config.boot_timeout_ms > 0 && state == INSTANCE_REQUESTED)

@@ -13,11 +13,15 @@
  *
  * If nobody knows when the machine is taken, what can be saved is stopped at once.
  *
+ * A machine that is only at risk may well stay: nothing begins there, and what runs there goes on to its end. Work without
+ * an end would be there for ever, until it is interrupted: if it may be moved it gets its place elsewhere as above, and runs on until
+ * that is ready, however long it takes.
+ *
  * Costs:  O(tasks there); a look at deadlines once through the instances.
  */
 #include "control/hear/hear.h"
 
-/* So long before it would be too late: news and acts take their time. */
+/* So long before it would be too late: news and actions take their time. */
 static const msec_t margin_ms = 5 * MSEC_PER_SEC;
 
 /* From the order to stop until what it has done is saved. */
@@ -123,6 +127,26 @@ static void weigh_all(struct hearing *hear, uint32_t instance, msec_t at)
     weigh_bound(hear, instance, true, at);
     weigh_bound(hear, instance, false, at);
     hear->state->wants_decision = true;
+}
+
+void hear_at_risk(struct hearing *hear, uint32_t instance, msec_t at)
+{
+    struct state *state = hear->state;
+    const struct view *view = &state->view;
+    uint32_t next;
+
+    state->stats.at_risk++;
+    state_close_instance(state, instance, at);
+    for (uint32_t task = view->instance.first_task[instance]; task != ROW_NONE; task = next) {
+        msec_t until;
+
+        next = view->task.next[task];
+        if (view->task.state[task] != TASK_RUNNING || view->task.estimate_ms[task] != MSEC_NEVER ||
+            view->job.fixed[view->task.job[task]] || state_is_kept(state, task, &until))
+            continue;
+        state_unbind(state, task, at);
+        state_linger(state, task);
+    }
 }
 
 void hear_notice(struct hearing *hear, uint32_t instance, msec_t until, msec_t at)

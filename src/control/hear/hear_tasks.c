@@ -315,7 +315,7 @@ static bool forget_task(struct hearing *hear, uint32_t task, msec_t at)
     const bool was_last = view_finish_task(view, task);
 
     if (instance != ROW_NONE && hear->state->release_when_empty && view_is_open(view, instance) &&
-        view->instance.task_count[instance] == 0 && hear->state->instance_notes[instance].pool == 0)
+        view->instance.task_count[instance] == 0 && !state_stays_idle(hear->state, instance))
         state_set_instance(hear->state, instance, INSTANCE_DRAINING);
     if (instance != ROW_NONE)
         state_mark_instance(hear->state, instance);

@@ -24,7 +24,7 @@ struct finding {
     const char *advice;
 };
 
-/* Whom findings are told. */
+/* Who receives findings. */
 struct finding_sink {
     void (*tell)(void *context, const struct finding *finding);
     /* What follows is of another kind; of many of one kind only some are shown. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cloud_port.h - what the controller asks of whoever rents machines, and what it is told.
+ * cloud_port.h - what the controller asks of whoever rents machines, and what it is notified of.
  *
  * Behind it stand EC2, Karpenter's NodeClaims, local namespaces or the simulator.
  *
@@ -38,7 +38,7 @@ enum cloud_event_kind {
     CLOUD_RUNNING, /* it runs and is billed since 'billed_from' */
     CLOUD_REFUSED, /* no such machine to be had now; the id will never be used */
     CLOUD_NOTICE,  /* it will be taken away soon, or may be: see 'may_stay' */
-    CLOUD_GONE,    /* given back or taken away; billed from 'billed_from' (below 0: never) to
+    CLOUD_GONE,    /* returned or taken away; billed from 'billed_from' (below 0: never) to
                       'billed_to' */
     CLOUD_FOUND,   /* ours, of 'offer'; billed since 'billed_from' (below 0: not yet) */
     CLOUD_LISTED,  /* 'key' of the list that ends here */

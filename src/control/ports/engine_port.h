@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine_port.h - what the controller asks of a resource manager, and what it is told.
+ * engine_port.h - what the controller asks of a resource manager, and what it is notified of.
  *
  * Behind it stand Slurm, Kubernetes or the simulator. The engine queues, starts and isolates work;
  * the controller says where.
  *
  * Rules, for whoever implements it:
- *  1. An act is asked for under a key and confirmed later by an event that carries the same key; no
+ *  1. An action is asked for under a key and confirmed later by an event that carries the same key; no
  *     act calls back before it returns. Asking twice under one key does nothing more.
- *  2. An act may be refused, delayed, or confirmed twice; events may come late or twice. Whoever
+ *  2. An action may be refused, delayed, or confirmed twice; events may come late or twice. Whoever
  *     receives them tells old ones by their key.
  *  3. A task's id is stable even where the engine gives it a new name after an eviction, and over a
  *     restart of the daemon.
@@ -30,6 +30,10 @@
 #include "base/units.h"
 #include "model/view.h"
 
+/* Machines that are owned have ids from this on, so that no key is like one of them. The engine has them anyway: it is
+ * never asked to let one join or leave, and tells of it as of others. */
+#define OWNED_ID_FIRST ((uint64_t)1 << 48)
+
 struct engine_ops {
     /* Let the machine of this id join; ENGINE_NODE_READY says that it takes work. */
     void (*admit)(void *self, uint64_t instance);
@@ -50,8 +54,8 @@ struct engine_ops {
     void (*place_gang)(void *self, uint64_t key, const uint64_t *tasks, const uint64_t *instances,
                        uint32_t count);
 
-    /* Start the task on any machine that was admitted, whenever there is room, and do not wait to
-     * be told where: ENGINE_TASK_FOUND, or _LOST if it will not. May be NULL: this engine cannot. */
+    /* Start the task on any machine that was admitted, whenever there is room. Where it runs is reported
+     * later: ENGINE_TASK_FOUND, or _LOST if it will not. May be NULL: this engine cannot. */
     void (*queue)(void *self, uint64_t key, uint64_t task);
 
     /* Take back a placement or a queueing that has not begun: ENGINE_TASK_STOPPED. If the task runs
@@ -66,6 +70,14 @@ struct engine_ops {
      * ENGINE_NODE_READY for every machine that takes work, ENGINE_TASK_FOUND for every task that
      * runs; then ENGINE_LISTED. */
     void (*list)(void *self, uint64_t key);
+};
+
+/* Whose a job is, for limits of accounts and the like; NULL: the engine does not say. */
+struct engine_owner {
+    const char *account;
+    const char *user;
+    const char *partition; /* or several, with commas */
+    const char *qos;
 };
 
 struct engine_port {

@@ -273,7 +273,8 @@ static void look_at_instance(struct reconciler *rec, uint32_t instance)
         }
         break;
     case INSTANCE_DRAINING:
-        look_at_leaving(rec, instance);
+        if (!view_is_owned(view, instance))
+            look_at_leaving(rec, instance);
         break;
     case INSTANCE_RETURNED:
         if (is_unheard) {

@@ -3,20 +3,20 @@
  * reconcile.h - what is wanted, held against what is, row by row: the only caller of the ports.
  *
  *     a task
- *         bound, nowhere, its machine ready       -> place; a gang in one act, if the engine can
+ *         bound, nowhere, its machine ready       -> place; a gang in one action, if the engine can
  *         wanted in the engine's queue, nowhere   -> queue
  *         elsewhere than bound, not started       -> cancel
- *         elsewhere than bound, or to run anew    -> stop
+ *         elsewhere than bound, or to run again    -> stop
  *     an instance
  *         to be rented                            -> rent, with all of its request
  *         billed, not admitted                    -> admit
- *         draining, nobody there                  -> retire; when it has left: give back
+ *         draining, nobody there                  -> retire; when it has left: return
  *
  * A task has one owner: what was handed to the engine is its own until it says otherwise. Whether a task runs
  * is the engine's word, too: a start that we have not heard of is no run that we may end, so only what was
  * heard to have started is ever stopped.
  *
- * Promises:  each act has a key of its own. Where nothing is marked nothing is asked for, and a second look at
+ * Promises:  each action has a key of its own. Where nothing is marked nothing is asked for, and a second look at
  *            any row asks for nothing more: see state_mark_all.
  * Costs:     O(rows that are marked).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controller_config.h - what a controller is told when it is made, and what it counts.
+ * controller_config.h - what a controller is given when it is made, and what it counts.
  */
 #ifndef STINT_CONTROL_CONTROLLER_CONFIG_H
 #define STINT_CONTROL_CONTROLLER_CONFIG_H
@@ -10,8 +10,10 @@
 
 #include "control/ports/cloud_port.h"
 #include "control/ports/engine_port.h"
+#include "decide/capped.h"
 #include "learn/knowledge.h"
 #include "model/plan.h"
+#include "model/short_pool_rule.h"
 #include "model/view.h"
 #include "policy/policy.h"
 
@@ -46,11 +48,12 @@ struct controller_config {
     msec_t round_ms;     /* the caller decides so often, and heeds no wake; 0: it heeds them */
     msec_t stop_ms;      /* an ordered stop takes so long, besides what shapes say */
     msec_t notice_ms;    /* the cloud says so long before that it takes a machine; 0: it does not */
-    uint32_t notice_ppm; /* in so many cases of a million */
-    double default_rate; /* of pairs never seen together */
+    uint32_t notice_ppm; /* in so many cases of a million, before any loss has shown otherwise */
+    struct short_pool_rule short_pool; /* see decide/short_pool.h */
+    double default_rate;               /* of pairs never seen together */
     struct pair_profile profile;
 
-    /* Machines that are found and have no offer that is known are given back; 'unknown_offer', which is
+    /* Machines that are found and have no offer that is known are returned; 'unknown_offer', which is
      * a former one, stands for theirs. Else they are only counted. */
     bool returns_strangers;
     uint32_t unknown_offer;
@@ -60,15 +63,19 @@ struct controller_config {
     uint32_t max_instances;     /* that live at a time */
     money_t max_price_per_hour; /* sum of the current prices of those that live */
     bool rent_nothing;          /* whatever the policy says */
-    bool has_budget;            /* no more is rented than 'budget_left' pays the first charge of */
-    money_t budget_left;        /* see controller_set_budget */
-    msec_t queue_ahead_ms;      /* tasks expected to run no longer than this may be queued at the
+    const struct caps
+        *caps; /* of accounts, users and the like; they may change, see controller_caps_changed.
+                                   NULL: none */
+    bool has_budget;           /* no more is rented than 'budget_left' pays the first charge of */
+    money_t budget_left;       /* see controller_set_budget */
+    msec_t queue_ahead_ms;     /* tasks expected to run no longer than this may be queued at the
                                    engine beyond what fits; 0: never */
-    uint32_t queue_ahead_most;  /* so many at a time */
+    uint32_t queue_ahead_most; /* so many at a time */
     msec_t boot_timeout_ms; /* a machine that is not ready so long after it was expected goes back,
                                    and its offer is left alone like a refused one, twice as long each
                                    time until one becomes ready */
     bool starts_slowly;     /* few machines until one has proved good, and waits between probes */
+    bool ready_proves; /* a machine that is ready has proved that machines of its kind are good */
     struct controller_brake brake; /* as an earlier process left it */
     msec_t place_retry_ms; /* a task whose placement was lost before it started, or within a minute
                                    after, is not placed again for so long, twice as long the next
@@ -102,11 +109,14 @@ enum controller_limit {
     LIMIT_DOUBT,     /* the cloud's list lacks too many machines: see controller_doubts */
     LIMIT_TURN,      /* others came before it and wait for what a limit allows */
     LIMIT_RIVAL,     /* somebody else rents for this cluster: see controller_rivals */
+    LIMIT_BURST,     /* it waits for machines that are owned: see decide/burst.h */
+    LIMIT_CAP,       /* of its account, its user or the like: see 'capped' */
 };
 
 /* What keeps a task from its place, of what the view does not show. */
 struct controller_wait {
     enum controller_limit limit; /* that took its machine out of the last plan */
+    struct capped capped;        /* of LIMIT_CAP */
     msec_t not_before; /* its last placement came to nothing; it is placed again then. 0: no such */
     uint32_t losses;   /* of placements in a row */
     bool is_queued;    /* at the engine, which starts it where there is room */
@@ -127,6 +137,7 @@ struct controller_stats {
     uint64_t weighed; /* decisions that chose between a full and a partial reconfiguration */
     uint64_t fulls;
     uint64_t rented;
+    uint64_t capped; /* tasks that a limit of their account or the like kept waiting, each time */
     uint64_t refused;
     uint64_t lost;
     uint64_t noticed;     /* machines that were cleared because they would be taken away */
@@ -141,9 +152,9 @@ struct controller_stats {
     uint64_t audits;        /* of which both lists have ended */
     uint64_t adopted;       /* machines that a list named and nobody knew */
     uint64_t vanished;      /* machines that a list did not name any more */
-    uint64_t strangers;     /* named machines whose offer is not known; they were given back */
-    uint64_t returned_anew; /* machines that were given back once more, for they are still there */
-    uint64_t outlived;      /* named machines whose bill had ended; they were given back */
+    uint64_t strangers;     /* named machines whose offer is not known; they were returned */
+    uint64_t returned_anew; /* machines that were returned once more, for they are still there */
+    uint64_t outlived;      /* named machines whose bill had ended; they were returned */
     uint64_t jobs_vanished; /* jobs that a list did not name any more */
     uint64_t jobs_withdrawn;
     uint64_t jobs_changed;
@@ -156,7 +167,7 @@ struct controller_stats {
     uint64_t nodes_lost;      /* machines that the engine lost */
     uint64_t boot_timeouts;   /* machines that did not become ready in time */
     uint64_t places_lost;     /* placements that came to nothing */
-    uint64_t bad_machines; /* given back because placements there came to nothing again and again */
+    uint64_t bad_machines; /* returned because placements there came to nothing again and again */
     uint64_t limited;      /* rents that a limit dropped */
     uint64_t unproven;     /* rents that were dropped because machines do not become ready */
     uint64_t held_back;    /* places of tasks whose last placement was lost a short time ago */
@@ -165,10 +176,11 @@ struct controller_stats {
     uint64_t evicted[EVICTION_CAUSES]; /* runs that ended though the task had not */
 
     uint64_t
-        taken; /* machines that the cloud took away, also if they were given back after its notice */
-    uint64_t taken_unannounced; /* of them, without notice */
-    money_t lost_cost;          /* what was lost with them: see books/losses.c */
-    money_t expected_loss;      /* what was expected to be */
+        taken; /* machines that the cloud took away, also if they were returned after its notice */
+    uint64_t notice_saved; /* runs that may be moved which were not lost with them, */
+    uint64_t notice_lost;  /* and which were */
+    money_t lost_cost;     /* what was lost with them: see books/losses.c */
+    money_t expected_loss; /* what was expected to be */
 };
 
 #endif

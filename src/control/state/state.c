@@ -37,6 +37,34 @@ void state_done(struct state *state)
     mem_free(state->marks);
 }
 
+void state_copy(struct state *to, const struct state *from, const struct shapes *shapes)
+{
+    const struct view *view = &from->view;
+    const uint32_t tasks = view->task.count;
+    const uint32_t instances = view->instance.count;
+
+    *to = *from;
+    to->config.shapes = shapes;
+    to->config.on_plan = NULL;
+    to->config.on_settled = NULL;
+    to->config.on_bill = NULL;
+    view_copy(&to->view, view, shapes);
+    arena_init(&to->arena);
+    map_copy(&to->asked, &from->asked);
+    to->steps = mem_copy(from->steps, from->steps_room, from->steps_room, sizeof(*from->steps));
+    to->task_notes =
+        mem_copy(from->task_notes, tasks, from->task_notes_room, sizeof(*from->task_notes));
+    to->present =
+        mem_copy(from->present, from->present_room, from->present_room, sizeof(*from->present));
+    to->instance_notes = mem_copy(from->instance_notes, instances, from->instance_notes_room,
+                                  sizeof(*from->instance_notes));
+    to->job_notes =
+        mem_copy(from->job_notes, view->job.count, from->job_notes_room, sizeof(*from->job_notes));
+    to->marks = NULL;
+    to->mark_count = 0;
+    to->marks_room = 0;
+}
+
 msec_t state_advance(struct state *state, msec_t now)
 {
     msec_t *mine = &state->view.now;
@@ -156,7 +184,7 @@ uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer)
     return instance;
 }
 
-/* Time runs one way: only a machine that drains may take work again, and one that was given back is. */
+/* Time runs one way: only a machine that drains may take work again, and one that was returned is. */
 static bool may_become(enum instance_state from, enum instance_state next)
 {
     switch (next) {
@@ -192,6 +220,13 @@ void state_show_as_leaving(struct state *state, uint32_t instance, bool is_leavi
                    is_leaving ? INSTANCE_DRAINING : (enum instance_state)note->shown_from);
 }
 
+bool state_stays_idle(const struct state *state, uint32_t instance)
+{
+    const struct instance_note *note = &state->instance_notes[instance];
+
+    return note->pool > 0 || note->is_short || view_is_owned(&state->view, instance);
+}
+
 bool state_is_empty(const struct state *state, uint32_t instance)
 {
     return state->view.instance.task_count[instance] == 0 && state->present[instance] == ROW_NONE;
@@ -201,8 +236,8 @@ bool state_is_closed(const struct state *state, uint32_t instance)
 {
     const struct instance_note *note = &state->instance_notes[instance];
 
-    return state->view.instance.state[instance] == INSTANCE_DRAINING && note->is_closed &&
-           !note->is_leaving;
+    return state->view.instance.state[instance] == INSTANCE_DRAINING &&
+           (note->is_closed || view_is_owned(&state->view, instance)) && !note->is_leaving;
 }
 
 /*
@@ -372,17 +407,22 @@ void state_evacuate(struct state *state, uint32_t instance, msec_t at)
     state->wants_decision = true;
 }
 
-void state_close_instance(struct state *state, uint32_t instance, msec_t at)
+void state_take_back(struct state *state, uint32_t instance, msec_t at)
 {
     const struct view *view = &state->view;
     uint32_t next;
 
-    state_set_instance(state, instance, INSTANCE_DRAINING);
     for (uint32_t task = view->instance.first_task[instance]; task != ROW_NONE; task = next) {
         next = view->task.next[task];
         if (view->task.state[task] != TASK_RUNNING)
             state_unbind(state, task, at);
     }
+}
+
+void state_close_instance(struct state *state, uint32_t instance, msec_t at)
+{
+    state_set_instance(state, instance, INSTANCE_DRAINING);
+    state_take_back(state, instance, at);
     state->wants_decision = true;
 }
 

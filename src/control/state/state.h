@@ -35,7 +35,7 @@ enum step_state {
 
 /* One per row of the view's tasks. */
 struct task_step {
-    uint64_t key;  /* of the last act */
+    uint64_t key;  /* of the last action */
     uint32_t at;   /* the instance it was placed on; ROW_NONE: none */
     uint32_t next; /* in the list of those who are there */
     uint32_t prev;
@@ -56,21 +56,22 @@ struct task_note {
     uint32_t queue_prev;
     uint32_t
         limited_in; /* the last decision, cut to 32 bits, in which a limit dropped its machine */
-    uint8_t limited_by; /* enum controller_limit */
-    uint8_t losses;     /* of placements, without a start in between that lasted */
-    uint8_t absences;   /* lists in a row that did not name it though it was asked for */
-    bool is_to_queue;   /* wanted to be queued at the engine */
-    bool is_unheard;    /* nothing came of the last act: it is to be asked for again */
-    bool lingers;       /* see state_linger */
+    struct capped capped; /* where that is LIMIT_CAP */
+    uint8_t limited_by;   /* enum controller_limit */
+    uint8_t losses;       /* of placements, without a start in between that lasted */
+    uint8_t absences;     /* lists in a row that did not name it though it was asked for */
+    bool is_to_queue;     /* wanted to be queued at the engine */
+    bool is_unheard;      /* nothing came of the last action: it is to be asked for again */
+    bool lingers;         /* see state_linger */
     bool is_marked;
 };
 
 /* One per row of the view's instances. */
 struct instance_note {
     uint64_t rent;         /* the first key of the request by which it is to be rented; 0: it is */
-    uint64_t returned_key; /* the next key when it was given back; 0: it was not */
+    uint64_t returned_key; /* the next key when it was returned; 0: it was not */
     msec_t started_at;     /* of the last start there since the last loss; -1: none */
-    msec_t asked_at;       /* to leave, or given back */
+    msec_t asked_at;       /* to leave, or returned */
     msec_t leaving_since;  /* asked to leave first */
     msec_t ready_at;       /* it takes work since */
     msec_t missing_since;  /* the first list in a row that did not name it; -1: the last one did */
@@ -84,12 +85,13 @@ struct instance_note {
     bool is_admitted;    /* the engine was asked to let it join */
     bool is_closed;      /* it drains because the engine gives it no new work, and may again */
     bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
-    bool is_asked_again; /* it was given back again in this audit */
-    bool is_unheard;     /* it was given back, and is still there: it is to be given back again */
+    bool is_asked_again; /* it was returned again in this audit */
+    bool is_unheard;     /* it was returned, and is still there: it is to be returned again */
     bool is_leaving;     /* the engine was asked to let it leave */
     bool has_left;       /* the engine has nothing on it any more */
     bool is_good;        /* a task has run there */
     bool is_faulted;     /* the engine closed it, or we gave it up */
+    bool is_short;       /* it stands ready for short tasks, by the last decision */
     bool is_noticed;     /* the cloud said that it takes it */
     bool is_shut;     /* the engine was asked to start nothing more there, while something runs */
     bool is_unbilled; /* its bill has ended, and it lives on: it has no account */
@@ -152,6 +154,7 @@ struct state {
 
     uint64_t next_key;
     struct map asked;     /* ids of instances that this process asked for */
+    uint32_t owned;       /* instances that are: never rented, never returned */
     uint32_t audit;       /* number of the last one that began */
     uint32_t queued;      /* tasks that are wanted to be queued at the engine */
     uint32_t queue_first; /* of them */
@@ -159,11 +162,15 @@ struct state {
     bool is_limited;         /* the last decision would have rented more */
     bool release_when_empty; /* of the last plan */
     bool wants_decision;
-    bool has_clock; /* the time is told, not taken from events */
+    bool has_clock; /* the time is given, not taken from events */
 };
 
 void state_init(struct state *state, const struct controller_config *config);
 void state_done(struct state *state);
+
+/* The same state with other shapes, which have at least those that it has, and with nothing marked; 'to' is not initialised.
+ * Nobody is called back from it. */
+void state_copy(struct state *to, const struct state *from, const struct shapes *shapes);
 
 /* It is 'now', or later if time was there already; returns what it is. */
 msec_t state_advance(struct state *state, msec_t now);
@@ -198,7 +205,10 @@ void state_show_as_leaving(struct state *state, uint32_t instance, bool is_leavi
 /* Nothing of ours is there: bound, placed, or on its way. */
 bool state_is_empty(const struct state *state, uint32_t instance);
 
-/* The engine gives it no new work, and may again. */
+/* Whether it stays though nothing runs there: a service's, or ready for short tasks, or owned. */
+bool state_stays_idle(const struct state *state, uint32_t instance);
+
+/* The engine gives it no new work, and may again. One that is owned and takes no work may always again. */
 bool state_is_closed(const struct state *state, uint32_t instance);
 
 /*
@@ -238,6 +248,9 @@ void state_evacuate(struct state *state, uint32_t instance, msec_t at);
 
 /* The instance takes no more work and goes when what runs there has ended; the rest waits again. */
 void state_close_instance(struct state *state, uint32_t instance, msec_t at);
+
+/* What is bound to the instance and has not begun waits again. */
+void state_take_back(struct state *state, uint32_t instance, msec_t at);
 
 /*
  * Where the engine has it.

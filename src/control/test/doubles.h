@@ -36,7 +36,7 @@ enum act_kind {
 
 struct act {
     enum act_kind kind;
-    uint64_t key; /* of the act; 0 for those that are known by their instance */
+    uint64_t key; /* of the action; 0 for those that are known by their instance */
     uint64_t task;
     uint64_t instance;
     uint32_t offer;
@@ -68,8 +68,8 @@ struct stage {
     struct controller *controller;
     struct act acts[STAGE_ACTS_MAX];
     uint32_t act_count;
-    uint32_t seen; /* acts that were checked already */
-    uint32_t left; /* acts up to here: whose machines, if they were retired, have left the engine */
+    uint32_t seen; /* actions that were checked already */
+    uint32_t left; /* actions up to here: their machines, if retired, have left the engine */
     bool keeps;    /* the engine lets no machine leave */
     msec_t now;
     money_t settled;     /* what tasks that ended were charged */
@@ -343,7 +343,7 @@ static inline void stage_init(struct stage *stage)
     stage->controller = controller_create(&stage->config);
 }
 
-/* The same with an engine that places gangs in one act. */
+/* The same with an engine that places gangs in one action. */
 static inline void stage_init_gangs(struct stage *stage)
 {
     stage_init(stage);
@@ -444,7 +444,7 @@ static inline uint64_t stage_instance(const struct stage *stage, uint32_t back)
     return 0;
 }
 
-/* The key of the last act of the kind that was asked for the task. */
+/* The key of the last action of the kind that was asked for the task. */
 static inline uint64_t stage_key(const struct stage *stage, enum act_kind kind, uint64_t task)
 {
     for (uint32_t i = stage->act_count; i > 0; i--) {

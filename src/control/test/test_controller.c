@@ -264,7 +264,7 @@ static uint64_t launch_gang(struct stage *stage, bool gang, uint64_t *ret)
     *ret = stage_instance(stage, 0);
     stage_running(stage, *ret);
     stage_ready(stage, *ret);
-    if (gang) { /* the first had to stop, as a part of its gang was placed anew */
+    if (gang) { /* the first had to stop, as a part of its gang was placed again */
         stage_stopped(stage, 1);
         stage_started(stage, 1);
     }

@@ -226,6 +226,30 @@ TEST(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits
     stage_done(&stage);
 }
 
+/* Where to be ready is proof, the first one ends the slow start; starts that fail bring it back. */
+TEST(a_machine_that_is_ready_is_proof_where_the_engine_says_so)
+{
+    for (int proves = 0; proves < 2; proves++) {
+        struct stage stage;
+
+        boot_scene(&stage, 6, false);
+        stage.config.starts_slowly = true;
+        stage.config.ready_proves = proves == 1;
+        stage.config.place_retry_ms = 1;
+        tune(&stage);
+
+        const uint64_t first = stage_launch(&stage, 1, 0);
+
+        assert_int_equal(controller_brake(stage.controller).is_proven, proves);
+        stage_decide(&stage, (struct script){ .rents = { 0, 0, 0, 0, 0 }, .rent_count = 5 });
+        assert_int_equal(stats_of(&stage)->rented, proves == 1 ? 6 : 4);
+        stage_lost(&stage, 1);
+        stage_engine(&stage, (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = first });
+        assert_int_equal(controller_brake(stage.controller).failed_starts, 1);
+        stage_done(&stage);
+    }
+}
+
 TEST(a_machine_that_is_lost_with_its_tasks_or_whose_task_runs_proves_nothing_bad)
 {
     struct stage stage;
@@ -319,6 +343,7 @@ CHECK_MAIN(RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_lo
            RUN(when_three_machines_did_not_become_ready_one_is_tried_at_a_time),
            RUN(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried),
            RUN(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits),
+           RUN(a_machine_that_is_ready_is_proof_where_the_engine_says_so),
            RUN(a_machine_that_is_lost_with_its_tasks_or_whose_task_runs_proves_nothing_bad),
            RUN(an_offer_that_was_blocked_when_a_drain_began_is_asked_for_after_it),
            RUN(a_drain_waits_for_no_machine),

@@ -468,7 +468,7 @@ TEST(a_machine_on_which_every_run_is_lost_at_once_is_given_back)
         stage_put(&stage, task, machine);
         stage_started(&stage, task);
         if (task == 3)
-            stage_finished(&stage, task); /* the row begins anew */
+            stage_finished(&stage, task); /* the row starts over */
         else
             stage_lost(&stage, task);
     }

@@ -214,6 +214,50 @@ TEST(work_without_an_end_comes_before_other_work)
     stage_done(&stage);
 }
 
+/* At risk it may stay: only what would never leave goes, when its replacement is ready. */
+TEST(work_without_an_end_leaves_a_machine_at_risk_when_its_replacement_is_ready)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_long_job(&stage, 1, MSEC_NEVER, false);
+    stage_long_job(&stage, 2, MSEC_NEVER, true);
+    stage_long_job(&stage, 3, MSEC_PER_HOUR, false);
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_decide(&stage, (struct script){ .places = { { .task = 2, .instance = machine },
+                                                      { .task = 3, .instance = machine } },
+                                          .place_count = 2 });
+    stage_started(&stage, 2);
+    stage_started(&stage, 3);
+    stage.seen = stage.act_count;
+    stage_cloud(&stage, (struct cloud_event){
+                            .kind = CLOUD_NOTICE, .instance = machine, .may_stay = true });
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_where(&stage, 2), machine);
+    assert_int_equal(stage_where(&stage, 3), machine);
+    stage.now += 10 * MSEC_PER_HOUR; /* nothing is to be had */
+    stage_decide(&stage, (struct script){ 0 });
+    stage_no_acts(&stage);
+    stage_decide(&stage, (struct script){ .rents = { 0 },
+                                          .rent_count = 1,
+                                          .places = { { .task = 1 } },
+                                          .place_count = 1 });
+    const uint64_t other = stage_instance(&stage, 0);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 0; ", other);
+    stage_running(&stage, other);
+    stage.seen = stage.act_count;
+    stage_ready(&stage, other);
+    stage_acts(&stage, "stop 1; ");
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "place 1 on %" PRIu64 "; ", other);
+    stage_started(&stage, 1);
+    assert_int_equal(stage_where(&stage, 2), machine);
+    stage_done(&stage);
+}
+
 TEST(a_machine_that_is_gone_early_sends_what_waited_to_its_place)
 {
     struct stage stage;
@@ -400,6 +444,7 @@ CHECK_MAIN(RUN(what_ends_before_the_machine_is_taken_goes_on),
            RUN(what_cannot_be_saved_in_time_or_must_not_be_moved_is_left_until_the_machine_is_gone),
            RUN(what_must_not_be_moved_is_left_alone_even_if_nobody_knows_when),
            RUN(work_without_an_end_comes_before_other_work),
+           RUN(work_without_an_end_leaves_a_machine_at_risk_when_its_replacement_is_ready),
            RUN(a_machine_that_is_gone_early_sends_what_waited_to_its_place),
            RUN(a_list_that_names_it_where_it_lingers_changes_nothing),
            RUN(it_may_end_while_its_replacement_boots),

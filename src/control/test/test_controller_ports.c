@@ -235,7 +235,7 @@ static void old_news_of_a_refusal_changes_nothing(void **state)
 }
 
 /*
- * A gang as one act.
+ * A gang as one action.
  */
 
 /* Two tasks of a gang, each on a machine of its own, which are billed; the second machine's id. */

@@ -142,7 +142,8 @@ TEST(what_was_learned_gives_endless_work_no_end)
     stage_init(&stage);
     stage.config.estimates = ESTIMATES_LEARNED;
     stage_restart(&stage);
-    controller_teach(stage.controller, &traits, 4000);
+    for (int run = 0; run < 3; run++)
+        controller_teach(stage.controller, &traits, 4000);
     for (uint64_t i = 1; i <= 2; i++)
         stage_engine(&stage,
                      (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,

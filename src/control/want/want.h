@@ -13,7 +13,10 @@
 
 #include "control/books/books.h"
 #include "control/state/state.h"
+#include "decide/capped.h"
+#include "decide/owned_first.h"
 #include "decide/service_pools.h"
+#include "decide/short_pool.h"
 #include "decide/turns.h"
 
 struct wanting {
@@ -25,6 +28,8 @@ struct wanting {
     void *memory;      /* of the policy, or NULL */
     struct service_memory *services;
     bool has_pools; /* the last decision was one for services too */
+    const struct capped
+        *capped; /* of each task, in the decision that is being made; NULL: no caps */
 };
 
 void want_init(struct wanting *want, struct state *state, struct books *books);
@@ -46,10 +51,25 @@ bool want_may_rent(const struct wanting *want);
 /* Take out of a plan what is not to be done now. */
 void want_trim(struct wanting *want, struct plan *plan, const struct turns *turns);
 
+/* Whether the task was lost a short time ago, and is not to be placed yet. 'context' is a struct wanting. */
+bool want_is_held(const void *context, uint32_t task);
+
 /* See controller_wait_of, controller_price_per_hour and controller_first_charge. */
 struct controller_wait want_wait_of(const struct state *state, uint32_t task);
 money_t want_price_per_hour(const struct view *view);
 money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now);
+
+/*
+ * want_caps.c
+ */
+
+/* As turns_decide, under the limits of accounts and the like. */
+void want_turns(struct wanting *want, const struct turns_config *config, struct plan *ret,
+                struct turns *ret_turns);
+
+/* Whether such a limit keeps the task from its place, in this decision; and write it down for all that wait. */
+bool want_is_capped(const struct wanting *want, uint32_t task);
+void want_note_capped(struct wanting *want);
 
 /*
  * want_rules.c
@@ -75,6 +95,49 @@ bool want_services_begin(struct wanting *want, struct want_services *ret);
 /* The policy's plan follows that of the services. */
 void want_services_end(struct wanting *want, const struct want_services *services,
                        struct plan *plan);
+
+/* The first plan, then the second. */
+void want_join_plans(const struct plan *first, const struct plan *second, struct plan *ret);
+
+/*
+ * want_owned.c
+ */
+
+struct want_owned {
+    struct owned_first first;
+    uint32_t *machines; /* that are owned and take work */
+    uint32_t machine_count;
+    uint32_t *waiting; /* all that was shown, in its order */
+    uint32_t waiting_count;
+};
+
+/* From now on machines that are owned look as if they were on their way out. False: there are none, and nothing is to be
+ * ended. */
+bool want_owned_hide(struct wanting *want, struct want_owned *ret);
+
+/* Give those that wait places there, see decide/owned_first.h; the policy sees the others until want_owned_end. */
+void want_owned_place(struct wanting *want, struct want_owned *owned);
+
+/* The policy's plan follows these places, and all is shown again. */
+void want_owned_end(struct wanting *want, const struct want_owned *owned, struct plan *plan);
+
+/*
+ * want_short.c
+ */
+
+struct want_short {
+    struct plan plan;
+    uint32_t *waiting; /* all that waits, in its order */
+    uint32_t waiting_count;
+};
+
+/* Machines that stand ready for short tasks, within what may be rented, and who starts there; not to be seen by the policy until want_short_end. False:
+ * there are none, and nothing is to be ended. */
+bool want_short_begin(struct wanting *want, const struct allowance *allowance,
+                      struct want_short *ret);
+
+/* The policy's plan follows that of the pool. */
+void want_short_end(struct wanting *want, const struct want_short *pool, struct plan *plan);
 
 /*
  * want_suspend.c
@@ -105,5 +168,24 @@ void want_queue_ahead(struct wanting *want, uint32_t first);
 
 /* Of each offer of which a machine is ready, whether a task that is queued fits it; in the arena. */
 bool *want_awaited_offers(struct state *state);
+
+/*
+ * want_trial.c
+ */
+
+/* A decision on a copy of the state, in which there is one job more. */
+struct want_trial {
+    struct state state;
+    struct books books; /* what is in there is the controller's, but for the lessons */
+    struct wanting want;
+    struct forecast forecast; /* of the job */
+    uint32_t job;             /* its row */
+};
+
+/* What would be decided at 'now' if the job came then, and where all would be by that. 'shapes' have at least those of the
+ * state; 'ret' stays where it is until want_trial_end. */
+void want_trial_begin(struct want_trial *ret, const struct state *state, const struct books *books,
+                      const struct shapes *shapes, const struct job_spec *spec, msec_t now);
+void want_trial_end(struct want_trial *trial);
 
 #endif

@@ -33,7 +33,7 @@ enum { PASSES_MAX = 16 };
 enum drop {
     KEEP,
     LEAVE,      /* to the engine, which has the task: its machine is rented all the same */
-    DROP_LIMIT, /* may come back when another is dropped for good */
+    DROP_LIMIT, /* may come back when another is dropped permanently */
     DROP,
 };
 
@@ -118,6 +118,8 @@ static void drop_held_back(struct trim *trim)
         if (until > want->state->view.now || state_is_kept(want->state, place->task, &until)) {
             hold_back(want, until);
             trim->places[i] = DROP;
+        } else if (want_is_capped(want, place->task)) {
+            trim->places[i] = DROP;
         } else if (is_forbidden(want, place->task)) {
             want->state->stats.forbidden++;
             trim->places[i] = DROP;
@@ -150,7 +152,7 @@ static bool gang_goes(struct trim *trim, uint8_t of_gang, bool is_first)
     return is_first;
 }
 
-/* A gang of which a part is dropped, is for good; if all of it is above a limit, there may be room
+/* A gang of which a part is dropped is dropped permanently; if all of it is above a limit, there may be room
  * for it when another is dropped. Whether a place was dropped because of this. */
 static bool drop_gangs(struct trim *trim)
 {
@@ -258,7 +260,7 @@ static bool drop_too_near(struct trim *trim)
     return changed;
 }
 
-/* All that hangs on what is dropped; true: a rent lost all its places for good, or a gang waits for that. */
+/* All that hangs on what is dropped; true: a rent lost all its places permanently, or a gang waits for that. */
 static bool settle(struct trim *trim)
 {
     bool changed = true;
@@ -292,7 +294,8 @@ money_t want_price_per_hour(const struct view *view)
 
     INSTANCE_EACH(instance, view)
     {
-        sum += view->offer_price[view->instance.offer[instance]];
+        if (!view_is_owned(view, instance))
+            sum += view->offer_price[view->instance.offer[instance]];
     }
     return sum;
 }
@@ -307,7 +310,8 @@ money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, mse
 static struct load load_of(const struct wanting *want)
 {
     const struct view *view = &want->state->view;
-    struct load load = { .count = view->instance.living + want->state->doubts.rivals };
+    struct load load = { .count = view->instance.living - want->state->owned +
+                                  want->state->doubts.rivals };
 
     if (want->state->config.max_price_per_hour > 0)
         load.price = want_price_per_hour(&want->state->view) + want->state->doubts.rivals_price;
@@ -351,7 +355,7 @@ static enum controller_limit limit_met(const struct wanting *want, const struct 
     return LIMIT_NONE;
 }
 
-/* A place on a fresh machine goes with that; whoever asks why the task waits is told. */
+/* A place on a fresh machine goes with that; the reason is kept for whoever asks why the task waits. */
 static void follow_rent(struct trim *trim, uint32_t place)
 {
     const struct plan_place *of = &trim->plan->places[place];
@@ -422,6 +426,7 @@ struct controller_wait want_wait_of(const struct state *state, uint32_t task)
     const struct task_note *note = &state->task_notes[task];
     struct controller_wait wait = {
         .limit = limit_of(state, task),
+        .capped = note->capped,
         .not_before = note->not_before,
         .losses = note->losses,
         .is_queued = state->steps[task].state == STEP_QUEUED,
@@ -538,6 +543,14 @@ static void compact(struct trim *trim)
     plan->place_count = places;
 }
 
+/* It makes no room for another when what runs there has ended. */
+static bool stays(const void *context, uint32_t instance)
+{
+    const struct wanting *want = context;
+
+    return state_stays_idle(want->state, instance);
+}
+
 /* Machines that the policy keeps though nothing runs there are in the way of what is above a limit:
  * let go as many of them as were asked for. */
 static void make_room(struct trim *trim)
@@ -558,7 +571,7 @@ static void make_room(struct trim *trim)
         if (more == 0)
             break;
         if (taken[instance] || view->instance.state[instance] != INSTANCE_READY ||
-            trim->want->state->instance_notes[instance].pool > 0)
+            stays(trim->want, instance))
             continue;
         plan_release(plan, instance,
                      plan_because(REASON_EMPTY, view->offer_price[view->instance.offer[instance]]));
@@ -654,28 +667,24 @@ static uint8_t *turns_of_rents(const struct trim *trim)
     return turn;
 }
 
-static bool is_held(const void *context, uint32_t task)
+bool want_is_held(const void *context, uint32_t task)
 {
     const struct wanting *want = context;
 
     return want->state->task_notes[task].not_before > want->state->view.now;
 }
 
-static bool is_pooled(const void *context, uint32_t instance)
-{
-    const struct wanting *want = context;
-
-    return want->state->instance_notes[instance].pool > 0;
-}
-
-/* What is left when all is rented that is in 'first', which may be NULL. */
-static struct allowance allowance_of(const struct wanting *want, const struct plan *first)
+/* What is left when all is rented that is in both plans, which may be NULL. */
+static struct allowance allowance_of(const struct wanting *want, const struct plan *first,
+                                     const struct plan *second)
 {
     const struct controller_config *config = &want->state->config;
     struct load load = load_of(want);
 
     for (uint32_t i = 0; first != NULL && i < first->rent_count; i++)
         add_rent(want, &load, first->rents[i].offer);
+    for (uint32_t i = 0; second != NULL && i < second->rent_count; i++)
+        add_rent(want, &load, second->rents[i].offer);
 
     struct allowance left = { .instances = instances_left(want, &load),
                               .price_per_hour = ALLOWANCE_ANY,
@@ -701,7 +710,7 @@ static struct allowance allowance_of(const struct wanting *want, const struct pl
 
 bool want_may_rent(const struct wanting *want)
 {
-    const struct allowance left = allowance_of(want, NULL);
+    const struct allowance left = allowance_of(want, NULL, NULL);
 
     return left.instances > 0 && left.price_per_hour > 0 && left.first_charge > 0;
 }
@@ -723,20 +732,34 @@ static void ask_policy(const void *context, struct plan *ret)
 void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_turns)
 {
     struct want_services services;
+    struct want_owned owned;
+    const bool has_owned = want_owned_hide(want, &owned);
     const bool has_services = want_services_begin(want, &services);
+
+    if (has_owned)
+        want_owned_place(want, &owned);
+
+    const struct plan *first = has_services ? &services.pools.plan : NULL;
+    const struct allowance before = allowance_of(want, first, NULL);
+    struct want_short short_pool;
+    const bool has_short = want_short_begin(want, &before, &short_pool);
     const struct allowance allowance =
-        allowance_of(want, has_services ? &services.pools.plan : NULL);
+        has_short ? allowance_of(want, first, &short_pool.plan) : before;
     const struct turns_config config = {
         .view = &want->state->view,
         .arena = &want->state->arena,
         .allowance = &allowance,
         .plan = ask_policy,
-        .is_held = is_held,
-        .stays = is_pooled,
+        .is_held = want_is_held,
+        .stays = stays,
         .context = want,
     };
 
-    turns_decide(&config, ret, ret_turns);
+    want_turns(want, &config, ret, ret_turns);
+    if (has_short)
+        want_short_end(want, &short_pool, ret);
+    if (has_owned)
+        want_owned_end(want, &owned, ret);
     if (has_services)
         want_services_end(want, &services, ret);
 }
@@ -775,6 +798,7 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
     keep_probe(&trim, probe);
     if (turns->is_limited)
         note_turns(&trim);
+    want_note_capped(want);
     want->state->stats.limited += trim.limited;
     want->state->is_limited = trim.limited > 0;
     want->state->stats.unproven += trim.unproven;

@@ -55,6 +55,7 @@ static uint32_t rent(struct state *state, const struct plan *plan, uint32_t begi
         fresh[i] = state_add_instance(state, state_key(state), like->offer);
         view_set_ready_expected(view, fresh[i], ready);
         state->instance_notes[fresh[i]].rent = first;
+        state->instance_notes[fresh[i]].is_short = plan->rents[i].why.code == REASON_SHORT_POOL;
         map_put(&state->asked, view->instance.id[fresh[i]], 0);
         state_mark_instance(state, fresh[i]);
     }
@@ -62,7 +63,7 @@ static uint32_t rent(struct state *state, const struct plan *plan, uint32_t begi
     return end;
 }
 
-/* Take the task from where it is; it is bound anew in a second pass, when all have left. */
+/* Take the task from where it is; it is bound again in a second pass, when all have left. */
 static void lift(struct state *state, uint32_t task)
 {
     const uint32_t job = state->view.task.job[task];
@@ -143,7 +144,9 @@ void want_drain(struct wanting *want)
         state_want_queued(state, state->queue_first, false);
     INSTANCE_EACH(instance, &state->view)
     {
-        if (view_is_open(&state->view, instance))
+        if (view_is_owned(&state->view, instance))
+            state_take_back(state, instance, state->view.now);
+        else if (view_is_open(&state->view, instance))
             state_close_instance(state, instance, state->view.now);
     }
     /* There is nothing to decide while it drains, and nothing of a plan to wake up for. */

@@ -4,12 +4,15 @@
  * to the engine and the time until the last one's end was heard. Where short tasks wait because no
  * machine will be rented for them, some are handed to the engine: it starts each as soon as there is
  * room anywhere, and says where. Until then they are the engine's: in the view they wait, so that a
- * policy knows of them and rents for them, but no plan places them.
+ * policy knows of them and rents for them, but no plan places them. Those come first whose turn it is
+ * (decide/turn_order.h); among the ones that it has, the engine chooses by its own priorities. Where machines are owned
+ * none is handed over: the engine would start them on rented machines as soon as on owned ones.
  *
  * Costs:  O(1) an event; a decision looks at the queued ones and as many more, once through the
- *         instances, and once at each shape.
+ *         instances and the tasks that wait, and once at each shape.
  */
 #include "control/want/want.h"
+#include "decide/turn_order.h"
 
 enum { LOOKS_PER_TASK = 4 };
 
@@ -83,7 +86,7 @@ static bool may_queue(const struct wanting *want, const struct room *room, uint3
     const uint32_t job = view->task.job[task];
     const struct task_note *note = &want->state->task_notes[task];
 
-    if (shape_has_rules(view->shapes, view->task.shape[task]))
+    if (shape_has_rules(view->shapes, view->task.shape[task]) || view->job.caps[job] != 0)
         return false; /* the engine does not know of them */
     return note->not_before <= view->now && want->state->steps[task].state == STEP_NONE &&
            !note->is_to_queue &&
@@ -96,9 +99,9 @@ void want_queue_ahead(struct wanting *want, uint32_t first)
 {
     const struct controller_config *config = &want->state->config;
     const struct view *view = &want->state->view;
-    uint64_t looks = (uint64_t)config->queue_ahead_most * LOOKS_PER_TASK;
+    const uint64_t looks = (uint64_t)config->queue_ahead_most * LOOKS_PER_TASK;
 
-    if (config->queue_ahead_ms == 0 || !want->state->can_queue ||
+    if (config->queue_ahead_ms == 0 || !want->state->can_queue || want->state->owned > 0 ||
         want->state->queued >= config->queue_ahead_most || view->task.waiting_count == 0)
         return;
 
@@ -111,13 +114,17 @@ void want_queue_ahead(struct wanting *want, uint32_t first)
     if (first != ROW_NONE && want->state->steps[first].state != STEP_QUEUED &&
         !may_queue(want, &room, first))
         return;
-    for (uint32_t task = view->task.waiting_first;
-         task != ROW_NONE && looks > 0 && want->state->queued < config->queue_ahead_most &&
-         room.offer_count > 0;
-         task = view->task.next[task], looks--) {
-        if (may_queue(want, &room, task)) {
+    if (room.offer_count == 0)
+        return;
+
+    uint32_t *tasks;
+    const uint32_t count = turn_first(view, looks < UINT32_MAX ? (uint32_t)looks : UINT32_MAX,
+                                      &want->state->arena, &tasks);
+
+    for (uint32_t i = 0; i < count && want->state->queued < config->queue_ahead_most; i++) {
+        if (may_queue(want, &room, tasks[i])) {
             want->state->stats.queued++;
-            state_want_queued(want->state, task, true);
+            state_want_queued(want->state, tasks[i], true);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the rules of jobs for markets mean for tasks that are bound: from the time on from which a loss would make a job
- * late, its tasks leave spot machines, if others may be rented. They wait then, and are planned anew.
+ * late, its tasks leave spot machines, if others may be rented. They wait then, and are planned again.
  */
 #include "control/want/want.h"
 #include "decide/market_rules.h"

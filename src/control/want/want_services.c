@@ -88,8 +88,7 @@ bool want_services_begin(struct wanting *want, struct want_services *ret)
     return true;
 }
 
-/* The first plan, then the second. */
-static void join_plans(const struct plan *first, const struct plan *second, struct plan *ret)
+void want_join_plans(const struct plan *first, const struct plan *second, struct plan *ret)
 {
     const struct plan *const both[] = { first, second };
 
@@ -132,5 +131,5 @@ void want_services_end(struct wanting *want, const struct want_services *service
     view_show_waiting(&state->view, services->waiting, 0);
     view_show_waiting(&state->view, services->waiting, services->waiting_count);
     hold_machines(state, false);
-    join_plans(&services->pools.plan, &of_policy, plan);
+    want_join_plans(&services->pools.plan, &of_policy, plan);
 }

@@ -174,7 +174,7 @@ TEST(what_is_wrong_is_named_with_its_line_and_what_would_be_right)
            "'hope'");
     refuse("cluster: lab\ncatalogue: c\npolicy: stratus\nengine: { kind: pbs }\n"
            "cloud: { kind: local }\n",
-           "line 4: 'kind' must be one of slurm, not 'pbs'");
+           "line 4: 'kind' must be one of slurm, kubernetes, not 'pbs'");
     refuse("cluster: lab\ncatalogue: c\npolicy: stratus\n"
            "engine: { kind: slurm, only_partitions: ['a,b'] }\ncloud: { kind: local }\n",
            "line 4: entry 1 of 'only_partitions' must be one name");
@@ -317,6 +317,38 @@ TEST(a_file_that_is_not_there_is_named)
     assert_non_null(strstr(error.text, "/nonexistent/stint.conf"));
 }
 
+TEST(accounts_users_partitions_and_qos_may_have_limits_of_their_own)
+{
+    struct conf conf =
+        parse(NEEDED "limits:\n  for:\n"
+                     "    - { account: physics, instances: 4, dollars_per_day: 2.5 }\n"
+                     "    - { user: '*', partition: gpu, dollars_per_hour: 1 }\n");
+    struct conf other = parse(NEEDED "limits:\n  for:\n"
+                                     "    - { account: physics, instances: 9 }\n"
+                                     "    - { user: '*', partition: gpu, dollars_per_month: 1 }\n");
+
+    assert_int_equal(conf.caps.count, 2);
+    assert_string_equal(conf.caps.row[0].owner[OWNER_ACCOUNT], "physics");
+    assert_null(conf.caps.row[0].owner[OWNER_USER]);
+    assert_int_equal(conf.caps.row[0].max_instances, 4);
+    assert_int_equal(conf.caps.row[0].max_per_day, 2500000);
+    assert_string_equal(conf.caps.row[1].owner[OWNER_USER], "*");
+    assert_string_equal(conf.caps.row[1].owner[OWNER_PARTITION], "gpu");
+    assert_int_equal(conf.caps.row[1].max_price_per_hour, 1000000);
+    assert_null(conf_fixed_difference(&conf, &other)); /* amounts may change */
+    conf_done(&other);
+    other = parse(NEEDED "limits: { for: [ { account: physics, instances: 4 } ] }\n");
+    assert_string_equal(conf_fixed_difference(&conf, &other), "limits.for");
+    conf_done(&other);
+    conf_done(&conf);
+    refuse(NEEDED "limits: { for: [ { instances: 4 } ] }\n",
+           "line 6: an entry of 'for' names whom");
+    refuse(NEEDED "limits: { for: [ { user: ann } ] }\n", "at least one limit above 0");
+    refuse(NEEDED "limits: { for: [ { user: ann, instances: 0 } ] }\n", "'instances' must be");
+    refuse(NEEDED "limits: { for: [ { users: ann, instances: 1 } ] }\n", "'users'");
+    refuse(NEEDED "limits: { for: { user: ann, instances: 1 } }\n", "'for'");
+}
+
 CHECK_MAIN(RUN(a_short_configuration_has_the_documented_defaults), RUN(every_key_reaches_its_place),
            RUN(what_is_missing_is_named),
            RUN(what_is_wrong_is_named_with_its_line_and_what_would_be_right),
@@ -326,4 +358,5 @@ CHECK_MAIN(RUN(a_short_configuration_has_the_documented_defaults), RUN(every_key
            RUN(how_machines_are_launched_may_not_change_under_way),
            RUN(what_ec2_would_refuse_at_the_start_is_refused),
            RUN(an_address_that_stintd_would_not_listen_on_is_refused),
-           RUN(a_file_that_is_not_there_is_named))
+           RUN(a_file_that_is_not_there_is_named),
+           RUN(accounts_users_partitions_and_qos_may_have_limits_of_their_own))

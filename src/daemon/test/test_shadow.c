@@ -2,7 +2,7 @@
 /*
  * A real controller in the virtual world, with a mock of the real engine that writes down what it is
  * asked. A machine takes 10 s until it is billed, 5 s more until it is ready, and is billed for 2 s
- * after it was given back; a millisecond costs a micro-dollar, so that money and time are the same
+ * after it was returned; a millisecond costs a micro-dollar, so that money and time are the same
  * number.
  */
 #include "base/test/check.h"
@@ -27,7 +27,7 @@ struct stage {
     uint32_t lists; /* asked of the real engine */
     uint64_t list_key;
     uint32_t writes; /* anything else */
-    uint32_t kinds[ENGINE_LISTED + 1];
+    uint32_t kinds[ENGINE_TASK_WITHDRAWN + 1];
     uint32_t cloud_kinds[CLOUD_LISTED + 1];
     money_t bill;
     money_t due;
@@ -111,6 +111,22 @@ static void on_bill(void *context, const struct view *view, uint32_t instance,
     stage->bill += bill->sums.bill;
 }
 
+static struct controller *create_controller(struct stage *stage)
+{
+    return controller_create(&(struct controller_config){
+        .policy = &policy_task_per_instance,
+        .catalogue = &stage->catalogue,
+        .shapes = &stage->shapes,
+        .engine = shadow_engine_port(stage->shadow),
+        .cloud = shadow_cloud_port(stage->shadow),
+        .default_estimate_ms = MSEC_PER_HOUR,
+        .default_rate = 1.0,
+        .on_settled = on_settled,
+        .on_bill = on_bill,
+        .context = stage,
+    });
+}
+
 static struct stage *begin_with(msec_t start_lag_max_ms, msec_t news_lag_ms)
 {
     static struct stage stage;
@@ -141,18 +157,7 @@ static struct stage *begin_with(msec_t start_lag_max_ms, msec_t news_lag_ms)
         .on_cloud = on_cloud,
         .context = &stage,
     });
-    stage.controller = controller_create(&(struct controller_config){
-        .policy = &policy_task_per_instance,
-        .catalogue = &stage.catalogue,
-        .shapes = &stage.shapes,
-        .engine = shadow_engine_port(stage.shadow),
-        .cloud = shadow_cloud_port(stage.shadow),
-        .default_estimate_ms = MSEC_PER_HOUR,
-        .default_rate = 1.0,
-        .on_settled = on_settled,
-        .on_bill = on_bill,
-        .context = &stage,
-    });
+    stage.controller = create_controller(&stage);
     return &stage;
 }
 
@@ -230,7 +235,7 @@ TEST(a_story_has_the_bill_that_it_would_have_had)
     say(stage, 33000, ENGINE_TASK_FINISHED, 64);
     run_until(stage, 100000);
 
-    /* Asked for at 1 s, billed from 11 s, ready at 16 s, 30 s of work, given back at 46 s. */
+    /* Asked for at 1 s, billed from 11 s, ready at 16 s, 30 s of work, returned at 46 s. */
     assert_int_equal(stage->ended_at, 46000);
     assert_int_equal(stage->bill, 48000 - 11000);
     assert_int_equal(stage->due, 30000);
@@ -394,6 +399,127 @@ TEST(a_job_that_is_withdrawn_while_it_waits_leaves)
     end(stage);
 }
 
+/* One node that is owned, with room for four of the tasks; a millisecond of it costs nothing. */
+static void own(struct stage *stage)
+{
+    const uint32_t offer = catalogue_add_owned(&stage->catalogue, 0, 0);
+
+    controller_destroy(stage->controller);
+    stage->controller = create_controller(stage);
+    controller_own(stage->controller, OWNED_ID_FIRST, offer, 0, false);
+}
+
+static void say_of_node(struct stage *stage, msec_t at, enum engine_event_kind kind,
+                        uint64_t instance, bool runs_on)
+{
+    run_until(stage, at);
+    shadow_heard(
+        stage->shadow,
+        &(struct engine_event){ .kind = kind, .at = at, .instance = instance, .runs_on = runs_on });
+}
+
+TEST(an_owned_node_is_used_first)
+{
+    struct stage *stage = begin();
+
+    own(stage);
+    say_of_node(stage, 500, ENGINE_NODE_READY, OWNED_ID_FIRST, false);
+    for (uint64_t id = 64; id < 64 * 5; id += 64) {
+        arrive(stage, 1000, id);
+        say(stage, 3000, ENGINE_TASK_STARTED, id);
+    }
+    run_until(stage, 4000);
+    assert_int_equal(stage->cloud_kinds[CLOUD_RUNNING], 0);
+    for (uint64_t id = 64; id < 64 * 5; id += 64)
+        say(stage, 33000, ENGINE_TASK_FINISHED, id);
+    run_until(stage, 100000);
+    assert_int_equal(stage->kinds[ENGINE_TASK_FINISHED], 4);
+    assert_int_equal(stage->bill, 0);
+    end(stage);
+}
+
+TEST(what_an_owned_node_does_not_hold_is_rented_for)
+{
+    struct stage *stage = begin();
+
+    own(stage);
+    say_of_node(stage, 500, ENGINE_NODE_READY, OWNED_ID_FIRST, false);
+    for (uint64_t id = 64; id < 64 * 6; id += 64)
+        arrive(stage, 1000, id);
+    for (uint64_t id = 64; id < 64 * 6; id += 64)
+        say(stage, 3000, ENGINE_TASK_STARTED, id);
+    for (uint64_t id = 64; id < 64 * 6; id += 64)
+        say(stage, 33000, ENGINE_TASK_FINISHED, id);
+    run_until(stage, 100000);
+    assert_int_equal(stage->kinds[ENGINE_TASK_FINISHED], 5);
+    assert_int_equal(stage->bill, 48000 - 11000); /* as in the first story */
+    end(stage);
+}
+
+TEST(a_real_machine_that_is_not_owned_is_not_there)
+{
+    struct stage *stage = begin();
+
+    own(stage);
+    say_of_node(stage, 500, ENGINE_NODE_READY, 7, false);
+    say_of_node(stage, 600, ENGINE_NODE_LOST, 7, false);
+    assert_int_equal(stage->kinds[ENGINE_NODE_READY], 0);
+    assert_int_equal(stage->kinds[ENGINE_NODE_LOST], 0);
+    end(stage);
+}
+
+TEST(what_ran_on_an_owned_node_that_is_lost_starts_over)
+{
+    struct stage *stage = begin();
+
+    own(stage);
+    say_of_node(stage, 500, ENGINE_NODE_READY, OWNED_ID_FIRST, false);
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    say_of_node(stage, 11000, ENGINE_NODE_LOST, OWNED_ID_FIRST, false);
+    say(stage, 33000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+    /* A machine is asked for at 11 s, billed from 21 s, ready at 26 s; 30 s of work. */
+    assert_int_equal(stage->ended_at, 26000 + 30000);
+    assert_int_equal(stage->bill, 58000 - 21000);
+    end(stage);
+}
+
+TEST(what_runs_on_an_owned_node_that_drains_runs_on)
+{
+    struct stage *stage = begin();
+
+    own(stage);
+    say_of_node(stage, 500, ENGINE_NODE_READY, OWNED_ID_FIRST, false);
+    arrive(stage, 1000, 64);
+    say(stage, 3000, ENGINE_TASK_STARTED, 64);
+    say_of_node(stage, 11000, ENGINE_NODE_LOST, OWNED_ID_FIRST, true);
+    say(stage, 33000, ENGINE_TASK_FINISHED, 64);
+    run_until(stage, 100000);
+    assert_int_equal(stage->ended_at, 33000);
+    assert_int_equal(stage->bill, 0);
+    end(stage);
+}
+
+TEST(a_job_that_is_raised_goes_first)
+{
+    struct stage *stage = begin();
+
+    own(stage);
+    arrive(stage, 1000, 64);
+    run_until(stage, 1000);
+    shadow_heard(stage->shadow, &(struct engine_event){ .kind = ENGINE_JOB_CHANGED,
+                                                        .at = 1000,
+                                                        .job = { .id = 64,
+                                                                 .first_task_id = 64,
+                                                                 .task_count = 1,
+                                                                 .priority = 9,
+                                                                 .estimate_ms = -1 } });
+    hear(stage);
+    assert_int_equal(controller_view(stage->controller)->job.priority[0], 9);
+    end(stage);
+}
+
 CHECK_MAIN(RUN(a_story_has_the_bill_that_it_would_have_had),
            RUN(the_real_engine_lags_and_so_does_the_virtual_one),
            RUN(a_real_wait_for_room_is_no_lag), RUN(a_task_that_really_ends_later_ends_then),
@@ -403,4 +529,9 @@ CHECK_MAIN(RUN(a_story_has_the_bill_that_it_would_have_had),
            RUN(an_audit_finds_the_virtual_world_as_it_is),
            RUN(a_job_that_the_real_engine_forgot_ends_with_the_list),
            RUN(the_end_of_the_daemon_is_the_end_of_every_bill),
-           RUN(a_job_that_is_withdrawn_while_it_waits_leaves))
+           RUN(a_job_that_is_withdrawn_while_it_waits_leaves), RUN(an_owned_node_is_used_first),
+           RUN(what_an_owned_node_does_not_hold_is_rented_for),
+           RUN(a_real_machine_that_is_not_owned_is_not_there),
+           RUN(what_ran_on_an_owned_node_that_is_lost_starts_over),
+           RUN(what_runs_on_an_owned_node_that_drains_runs_on),
+           RUN(a_job_that_is_raised_goes_first))

@@ -435,6 +435,50 @@ TEST(a_machine_that_would_have_to_last_longer_is_charged)
     yard_done(&yard);
 }
 
+/* Two tasks with 50 minutes to go on a machine that is too large; one of the right size costs a quarter of it, and lasts for 20
+ * minutes. Whether it is rented depends on what is lost with it. */
+TEST(a_machine_that_may_be_taken_is_rented_for_what_saves_its_work)
+{
+    for (uint32_t saves = 0; saves < 2; saves++) {
+        struct yard yard;
+
+        init_sizes(&yard);
+        yard_delays(&yard,
+                    (struct shape_delays){ .checkpoint_ms = saves > 0 ? 5 * YARD_MINUTE : 0 });
+        const uint32_t sparse = filled(&yard, SIXTEEN, 2);
+
+        yard.view.offer_blocked_until[TWO] = YARD_HOUR;
+        yard.view.offer_lasts[FOUR] = 20 * YARD_MINUTE;
+        wait_a_while(&yard);
+        clear_with(&yard, &pays);
+        assert_int_equal(yard.plan.rent_count, saves);
+        assert_int_equal(yard_releases(&yard, sparse), saves > 0);
+        yard_done(&yard);
+    }
+}
+
+/* On two machines of the same kind: where all that was done would be lost with the one, it is worth a move to save it. */
+TEST(what_has_not_been_saved_is_a_reason_to_leave)
+{
+    for (uint32_t saves = 0; saves < 2; saves++) {
+        struct yard yard;
+
+        init_sizes(&yard);
+        const uint32_t sparse = filled_for(&yard, SIXTEEN, 2, 4 * YARD_HOUR);
+
+        (void)filled_for(&yard, SIXTEEN, 6, 2 * YARD_HOUR);
+        yard.view.offer_blocked_until[TWO] = 10 * YARD_HOUR;
+        yard.view.offer_blocked_until[FOUR] = 10 * YARD_HOUR;
+        yard.view.offer_blocked_until[SIXTEEN] = 10 * YARD_HOUR;
+        yard.view.offer_lasts[SIXTEEN] = YARD_HOUR;
+        yard_delays(&yard, (struct shape_delays){ .checkpoint_ms = saves > 0 ? YARD_MINUTE : 0 });
+        yard.view.now += YARD_HOUR;
+        clear_with(&yard, &pays);
+        assert_int_equal(yard_releases(&yard, sparse), saves == 0);
+        yard_done(&yard);
+    }
+}
+
 TEST(a_small_machine_is_rented_where_one_that_there_is_would_have_to_last)
 {
     struct yard yard;
@@ -577,6 +621,8 @@ CHECK_MAIN(RUN(a_machine_used_by_less_than_half_for_a_while_is_a_candidate),
            RUN(it_is_looked_again_at_a_job_that_is_on_its_way),
            RUN(a_machine_that_lasts_long_enough_takes_tasks_in_for_nothing),
            RUN(a_machine_that_would_have_to_last_longer_is_charged),
+           RUN(a_machine_that_may_be_taken_is_rented_for_what_saves_its_work),
+           RUN(what_has_not_been_saved_is_a_reason_to_leave),
            RUN(a_small_machine_is_rented_where_one_that_there_is_would_have_to_last),
            RUN(what_is_saved_must_be_half_as_much_again_as_what_it_costs),
            RUN(the_time_that_a_task_stands_still_is_charged),

@@ -117,7 +117,7 @@ TEST(with_full_only_everything_is_placed_anew_whatever_it_costs)
     yard_done(&yard);
 }
 
-/* Whether all is placed anew, that long after both were moved for the n-th time. */
+/* Whether all is placed again, that long after both were moved for the n-th time. */
 static bool moves_again(uint32_t stops, msec_t after, int64_t stay)
 {
     struct yard yard;

@@ -18,6 +18,7 @@ struct puzzle {
     struct regroup_stayer stayers[REGROUP_MACHINES][2];
     struct res demand[TASKS];
     const struct res *offer_demand[TASKS][OFFERS];
+    double offer_risk[TASKS][OFFERS];
 };
 
 static double between(struct rng *rng, double low, double high)
@@ -51,6 +52,7 @@ static void make_task(struct puzzle *puzzle, uint32_t number, struct rng *rng)
     puzzle->demand[number].amount[RES_CPU] = 1 + (int64_t)rng_below(rng, 4);
     task->worth = between(rng, 1, 12);
     task->pace = 1;
+    task->stake = between(rng, 1, 12);
     task->start = between(rng, 0, 2);
     task->idle = between(rng, 0, 1);
     task->wait = rng_below(rng, 4) == 0 ? REGROUP_NEVER : between(rng, 0, 2);
@@ -60,12 +62,16 @@ static void make_task(struct puzzle *puzzle, uint32_t number, struct rng *rng)
     for (uint32_t i = 0; i < puzzle->regroup.machine_count; i++) {
         task->demand[i] = rng_below(rng, 5) > 0 ? &puzzle->demand[number] : NULL;
         task->beside_stayers[i] = between(rng, 0.5, 1);
+        task->risk[i] = rng_below(rng, 3) == 0 ? between(rng, 0, 5) : 0;
     }
     for (uint32_t i = 0; i < TASKS; i++)
         task->beside[i] = between(rng, 0.5, 1);
-    for (uint32_t i = 0; i < OFFERS; i++)
+    for (uint32_t i = 0; i < OFFERS; i++) {
         puzzle->offer_demand[number][i] = rng_below(rng, 6) > 0 ? &puzzle->demand[number] : NULL;
+        puzzle->offer_risk[number][i] = rng_below(rng, 2) == 0 ? between(rng, 0, 1) : 0;
+    }
     task->offer_demand = puzzle->offer_demand[number];
+    task->offer_risk = rng_below(rng, 3) > 0 ? puzzle->offer_risk[number] : NULL;
 }
 
 static void make(struct puzzle *puzzle, uint64_t seed)
@@ -123,6 +129,7 @@ static double value_of_machine(const struct regroup *problem, const uint8_t *to,
             continue;
         if (problem->tasks[i].demand[place] == NULL)
             return -HUGE_VAL;
+        sum -= problem->tasks[i].risk[place];
         res_add(&used, problem->tasks[i].demand[place]);
         count++;
     }
@@ -138,36 +145,44 @@ static double value_of_machine(const struct regroup *problem, const uint8_t *to,
     return count > 0 ? sum - machine->price : 0;
 }
 
-/* The cheapest offer that holds them, the first of several. */
+/* The offer that holds them at the least price and risk, the first of several. */
 static double value_of_fresh(const struct regroup *problem, const uint8_t *to, uint8_t place)
 {
     double sum = 0;
+    double least = HUGE_VAL;
+    double waits = 0;
 
     if (!shares(problem, to, place, &sum))
         return -HUGE_VAL;
     for (uint32_t offer = 0; offer < problem->offer_count; offer++) {
         struct res used = { { 0 } };
         double idle = 0;
+        double cost = problem->offers[offer].price;
         uint32_t count = 0;
         bool fits = true;
 
         for (uint32_t i = 0; i < problem->task_count; i++) {
-            const struct res *demand = problem->tasks[i].offer_demand[offer];
+            const struct regroup_task *task = &problem->tasks[i];
+            const struct res *demand = task->offer_demand[offer];
 
             if (to[i] != place)
                 continue;
             count++;
-            idle += problem->tasks[i].idle;
+            idle += task->idle;
+            if (task->offer_risk != NULL)
+                cost += task->stake * task->offer_risk[offer];
             fits = fits && demand != NULL;
             if (demand != NULL)
                 res_add(&used, demand);
         }
         if (count == 0)
             return 0;
-        if (fits && res_fits(&used, &problem->offers[offer].capacity))
-            return sum - problem->offers[offer].price - idle * problem->offers[offer].boot;
+        if (fits && res_fits(&used, &problem->offers[offer].capacity) && cost < least) {
+            least = cost;
+            waits = idle * problem->offers[offer].boot;
+        }
     }
-    return -HUGE_VAL;
+    return sum - least - waits;
 }
 
 static double value_of(const struct regroup *problem, const uint8_t *to)

@@ -3,7 +3,7 @@
 
 #include "decide/test/minute_yard.h"
 
-static void rent(struct yard *yard, msec_t paid_wait)
+static void rent_doubting(struct yard *yard, msec_t paid_wait, double doubt)
 {
     const struct wait_limits limits = { .paid_wait = paid_wait };
     struct batches batches;
@@ -11,7 +11,12 @@ static void rent(struct yard *yard, msec_t paid_wait)
 
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    rent_value(&batches, &bins, &limits, &yard->plan);
+    rent_value(&batches, &bins, &limits, doubt, &yard->plan);
+}
+
+static void rent(struct yard *yard, msec_t paid_wait)
+{
+    rent_doubting(yard, paid_wait, 0);
 }
 
 TEST(tasks_share_a_machine_of_which_they_use_all)
@@ -324,7 +329,17 @@ static void init_many_types(struct yard *yard)
     yard_open(yard);
 }
 
-/* No machine that is rented gets more than it has. Returns what they cost for an hour. */
+static bool is_cheapest_for(const struct view *view, uint32_t rented, const struct res *used)
+{
+    for (uint32_t offer = 0; offer < view->offer_count; offer++) {
+        if (view->offer_price[offer] < view->offer_price[rented] &&
+            res_fits(used, &catalogue_type_of(view->catalogue, offer)->capacity))
+            return false;
+    }
+    return true;
+}
+
+/* No machine that is rented gets more than it has, or could be a cheaper one. Returns what they cost for an hour. */
 static money_t check_rents(struct yard *yard)
 {
     const struct view *view = &yard->view;
@@ -340,6 +355,8 @@ static money_t check_rents(struct yard *yard)
             &used[place->target],
             &catalogue_type_of(view->catalogue, yard->plan.rents[place->target].offer)->capacity));
     }
+    for (uint32_t i = 0; i < yard->plan.rent_count; i++)
+        assert_true(is_cheapest_for(view, yard->plan.rents[i].offer, &used[i]));
     return yard_rent_price(yard);
 }
 
@@ -367,6 +384,61 @@ TEST(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried)
     yard_done(&yard);
 }
 
+/* Eight CPUs cost less than those of four small machines. */
+static void make_large_cheap(struct yard *yard)
+{
+    minute_yard_init(yard);
+    yard->view.offer_price[EIGHT] = YARD_USD(3.0);
+    reservation_forget(&yard->view);
+    reservation_update(&yard->view);
+}
+
+/* Each of eight jobs may be the one that runs on, and holds all of a large machine. */
+TEST(jobs_that_must_not_be_moved_share_no_large_machine_if_their_runtimes_are_doubted)
+{
+    for (int doubts = 0; doubts < 2; doubts++) {
+        struct yard yard;
+
+        make_large_cheap(&yard);
+        minute_yard_tasks(&yard, ONE_CPU, 8, YARD_HOUR);
+        for (uint32_t job = 0; job < yard.view.job.count; job++)
+            yard.view.job.fixed[job] = true;
+        rent_doubting(&yard, 0, doubts * 2);
+
+        assert_int_equal(yard.plan.place_count, 8);
+        assert_int_equal(yard.plan.rent_count, doubts ? 4 : 1);
+        assert_int_equal(yard.plan.rents[0].offer, doubts ? TWO : EIGHT);
+        yard_done(&yard);
+    }
+}
+
+TEST(what_may_be_moved_shares_a_large_machine_whatever_is_doubted)
+{
+    struct yard yard;
+
+    make_large_cheap(&yard);
+    minute_yard_tasks(&yard, ONE_CPU, 8, YARD_HOUR);
+    rent_doubting(&yard, 0, 2);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, EIGHT);
+    yard_done(&yard);
+}
+
+TEST(tasks_of_one_job_end_together_and_share_a_large_machine)
+{
+    struct yard yard;
+
+    make_large_cheap(&yard);
+    const uint32_t first = yard_job(&yard, ONE_CPU, 8, true);
+    yard.view.job.fixed[yard.view.task.job[first]] = true;
+    rent_doubting(&yard, 0, 2);
+
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.rents[0].offer, EIGHT);
+    yard_done(&yard);
+}
+
 CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
            RUN(who_may_not_wait_gets_a_machine_at_once),
@@ -383,4 +455,7 @@ CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price),
            RUN(of_equal_types_the_one_that_is_interrupted_less_often_is_rented),
            RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger),
-           RUN(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried))
+           RUN(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried),
+           RUN(jobs_that_must_not_be_moved_share_no_large_machine_if_their_runtimes_are_doubted),
+           RUN(what_may_be_moved_shares_a_large_machine_whatever_is_doubted),
+           RUN(tasks_of_one_job_end_together_and_share_a_large_machine))

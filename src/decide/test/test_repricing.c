@@ -50,7 +50,7 @@ static uint32_t long_task(struct yard *yard, uint32_t shape, uint32_t offer)
     return task;
 }
 
-/* Decide anew at that moment, at its prices. Returns how many machines are left. */
+/* Decide again at that moment, at its prices. Returns how many machines are left. */
 static uint32_t decide_at(struct yard *yard, msec_t now)
 {
     struct view *view = &yard->view;

@@ -60,7 +60,7 @@ static void market_init(struct market_yard *market, struct rng *rng)
 }
 
 /* For how long machines of the offer are busy with a stretch of work that is saved as a whole, until it is done. At each
- * moment the machine may be lost: without a chance to save it all begins anew, else it goes on where it was. */
+ * moment the machine may be lost: without a chance to save it all starts over, else it goes on where it was. */
 static double stretch_takes(double stretch, double lasts, double restart, double saved)
 {
     const double step = stretch / STEPS;
@@ -111,7 +111,7 @@ static uint32_t rented(struct market_yard *market)
     yard->view.job.fixed[yard->view.task.job[task]] = market->fixed;
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    rent_value(&batches, &bins, &limits, &yard->plan);
+    rent_value(&batches, &bins, &limits, 0, &yard->plan);
     assert_int_equal(yard->plan.rent_count, 1);
     return yard->plan.rents[0].offer;
 }
@@ -160,6 +160,42 @@ TEST(the_growth_is_that_of_the_exponential)
     assert_true(risk_growth(1e300) <= risk_growth(12));
 }
 
+/* Each attempt at the work is lost at some moment or is the last; on average there are e^(work/lasts) of them. */
+TEST(what_single_runs_were_expected_to_lose_adds_up_to_the_price_of_the_risk)
+{
+    struct rng rng;
+    struct market_yard market;
+
+    rng_init(&rng, 3, 1);
+    market_init(&market, &rng);
+    yard_delays(&market.yard, (struct shape_delays){ 0 });
+
+    struct view *view = &market.yard.view;
+    const uint32_t offer = market.offers - 1;
+    const double lasts = (double)(10 * hours);
+
+    view->offer_lasts[offer] = 10 * hours;
+    for (msec_t work = hours / 6; work <= 40 * hours; work *= 3) {
+        const struct risk_stake whole = risk_stake_of(view, 0, work, true);
+        const double step = (double)work / STEPS;
+        double sum = 0;
+
+        for (int i = 0; i <= STEPS; i++) {
+            const msec_t ran = (msec_t)(((double)i + (i < STEPS ? 0.5 : 0)) * step);
+            const double ends = i < STEPS ? exp(-i * step / lasts) - exp(-(i + 1) * step / lasts)
+                                          : exp(-(double)work / lasts);
+
+            sum += ends * risk_expected_redo(view, offer, risk_stake_of(view, 0, ran, true), ran);
+        }
+        sum *= exp((double)work / lasts);
+
+        const double priced = (double)work * (risk_growth(whole.redo / lasts) - 1);
+
+        assert_true(fabs(sum / priced - 1) < 1e-3);
+    }
+    yard_done(&market.yard);
+}
+
 /* It has no end and nothing to do again: only the restart counts. */
 TEST(work_without_an_end_loses_nothing)
 {
@@ -173,4 +209,5 @@ TEST(work_without_an_end_loses_nothing)
 }
 
 CHECK_MAIN(RUN(what_is_rented_is_what_costs_least_with_all_that_is_done_again),
-           RUN(the_growth_is_that_of_the_exponential), RUN(work_without_an_end_loses_nothing))
+           RUN(the_growth_is_that_of_the_exponential), RUN(work_without_an_end_loses_nothing),
+           RUN(what_single_runs_were_expected_to_lose_adds_up_to_the_price_of_the_risk))

@@ -379,6 +379,49 @@ TEST(in_random_worlds_the_queue_is_kept)
     assert_true(limited > 100);
 }
 
+/* Whole machines, any priorities: exactly those are served before whom fewer than the allowance come, counted one by
+ * one. Who is behind the first that waits would run beyond its start, and is not. */
+TEST(under_a_limit_priority_decides_and_then_age)
+{
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct scene scene;
+        struct rng rng;
+        uint32_t tasks[20];
+
+        rng_init(&rng, seed, 7);
+        scene_init(&scene);
+        (void)busy(&scene, scene.whole, YARD_MINUTE);
+        scene.left.instances = 1 + rng_below(&rng, 10);
+        for (uint32_t i = 0; i < 20; i++) {
+            tasks[i] = yard_task(&scene.yard, scene.whole);
+            const uint32_t job = scene.yard.view.task.job[tasks[i]];
+
+            scene.yard.view.job.priority[job] = (uint32_t)rng_below(&rng, 6);
+            scene.yard.view.job.arrived_at[job] = (msec_t)rng_below(&rng, 4);
+        }
+        decide(&scene);
+        for (uint32_t i = 0; i < 20; i++) {
+            const struct view *view = &scene.yard.view;
+            const uint32_t mine = view->task.job[tasks[i]];
+            uint32_t before = 0;
+
+            for (uint32_t k = 0; k < 20; k++) {
+                const uint32_t other = view->task.job[tasks[k]];
+                const uint32_t more = view->job.priority[other];
+
+                if (more != view->job.priority[mine])
+                    before += more > view->job.priority[mine];
+                else if (view->job.arrived_at[other] != view->job.arrived_at[mine])
+                    before += view->job.arrived_at[other] < view->job.arrived_at[mine];
+                else
+                    before += k < i;
+            }
+            assert_int_equal(is_served(&scene, tasks[i]), before < scene.left.instances);
+        }
+        yard_done(&scene.yard);
+    }
+}
+
 CHECK_MAIN(RUN(within_the_allowance_the_plan_is_the_policys),
            RUN(a_machine_that_is_kept_makes_no_room_when_its_work_ends),
            RUN(those_that_came_first_are_served_first),
@@ -386,4 +429,5 @@ CHECK_MAIN(RUN(within_the_allowance_the_plan_is_the_policys),
            RUN(whoever_is_behind_may_have_room_on_machines_that_nobody_waits_for),
            RUN(what_no_end_of_machines_makes_possible_holds_up_nobody),
            RUN(what_is_held_is_passed_over), RUN(a_price_and_a_charge_limit_like_a_number),
-           RUN(in_random_worlds_the_queue_is_kept))
+           RUN(in_random_worlds_the_queue_is_kept),
+           RUN(under_a_limit_priority_decides_and_then_age))

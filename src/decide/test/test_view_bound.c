@@ -72,6 +72,30 @@ TEST(whole_tasks_bound_higher_than_resources)
     yard_done(&yard);
 }
 
+/* A core of the small machine costs 0.10, of the large one 0.11, memory in proportion: the large task pays for what it needs. */
+TEST(a_large_task_pays_for_the_large_machine_it_needs)
+{
+    struct yard yard;
+
+    yard_init(&yard);
+    (void)yard_type(&yard, "small", 4, 16, 0, 0.4);
+    (void)yard_type(&yard, "small-with-more", 4, 32, 0, 0.6);
+    (void)yard_type(&yard, "large", 16, 64, 0, 1.76);
+    (void)yard_shape(&yard, 1, 4, 0);
+    (void)yard_shape(&yard, 8, 32, 0);
+    (void)yard_shape(&yard, 1, 8, 0);
+    for (uint32_t i = 0; i < 12; i++)
+        (void)yard_task(&yard, i % 3);
+
+    const struct view_bound_answer answer =
+        view_bound(&yard.view, &(struct view_bound_spec){ .is_of_all = true });
+
+    /* 4 x 0.10 + 4 x 0.88 + 4 x 0.15. */
+    assert_in_range(answer.by_resources, YARD_USD(4.5199), YARD_USD(4.52));
+    assert_int_equal(answer.bound, answer.by_resources);
+    yard_done(&yard);
+}
+
 /* Put tasks on machines at random, wherever there is room. */
 static void draw(struct yard *yard, uint64_t seed)
 {
@@ -160,5 +184,6 @@ TEST(nothing_costs_nothing)
 CHECK_MAIN(RUN(tasks_that_wait_count_only_in_the_bound_of_all),
            RUN(machines_without_tasks_are_told_apart_and_those_given_back_left_out),
            RUN(whole_tasks_bound_higher_than_resources),
+           RUN(a_large_task_pays_for_the_large_machine_it_needs),
            RUN(no_machines_that_hold_the_tasks_cost_less),
            RUN(pieces_of_any_size_end_with_the_same_answer), RUN(nothing_costs_nothing))

@@ -56,8 +56,10 @@ static bool is_os(const char *key)
 }
 
 /* The value as the catalogue writes it: markets have two spellings. Whatever is no word there is refused. */
-static bool add_value(struct text *to, const char *word, const char *value)
+static bool add_value(struct text *to, const char *word, const char *key, const char *value)
 {
+    const bool is_eks = strcmp(key, "eks.amazonaws.com/capacityType") == 0;
+
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
@@ -68,9 +70,9 @@ static bool add_value(struct text *to, const char *word, const char *value)
         return true;
     }
     add(to, word);
-    if (strcmp(value, "SPOT") == 0)
+    if (is_eks && strcmp(value, "SPOT") == 0)
         value = "spot";
-    else if (strcmp(value, "ON_DEMAND") == 0)
+    else if (is_eks && strcmp(value, "ON_DEMAND") == 0)
         value = "on-demand";
     add(to, value);
     return true;
@@ -90,7 +92,7 @@ static const char *add_known(struct text *to, const char *word,
     add(to, is_not ? "!(" : "(");
     for (uint32_t i = 0; i < requirement->value_count; i++) {
         add(to, i > 0 ? "|" : "");
-        if (!add_value(to, word, requirement->value[i]))
+        if (!add_value(to, word, requirement->key, requirement->value[i]))
             return "it asks for a node by a label whose value is no name";
     }
     add(to, ")");
@@ -136,6 +138,16 @@ static const char *add_one(const struct kube_requirement *requirement, struct te
     return add_own(pool, requirement);
 }
 
+/* One without requirements holds nowhere. */
+static bool is_empty_term(const struct kube_object *pod, uint32_t term)
+{
+    for (uint32_t i = 0; i < pod->requirement_count; i++) {
+        if (pod->requirement[i].term == term)
+            return false;
+    }
+    return true;
+}
+
 /* All of one term. */
 static const char *add_term(const struct kube_object *pod, uint32_t term, struct text *offers,
                             struct text *pool)
@@ -153,6 +165,7 @@ static const char *add_term(const struct kube_object *pod, uint32_t term, struct
 static const char *add_terms(const struct kube_object *pod, struct text *offers, struct text *pool)
 {
     bool holds_anywhere = false;
+    bool holds_nowhere = pod->term_count > 0;
     char all[KUBE_NEED] = "";
     struct text any = { .at = all, .room = sizeof(all) };
 
@@ -164,6 +177,9 @@ static const char *add_terms(const struct kube_object *pod, struct text *offers,
 
         if (why != NULL)
             return why;
+        if (is_empty_term(pod, term))
+            continue;
+        holds_nowhere = false;
         if (pod->term_count > 1 && pool->used > before)
             return "it asks for one of several sets of labels of the site";
         holds_anywhere |= one.used == 0;
@@ -172,6 +188,8 @@ static const char *add_terms(const struct kube_object *pod, struct text *offers,
         add(&any, ")");
         any.is_full |= one.is_full;
     }
+    if (holds_nowhere)
+        return "its node affinity holds on no node";
     if (holds_anywhere || any.used == 0)
         return NULL;
     add(offers, offers->used > 0 ? "&(" : "(");
@@ -179,6 +197,16 @@ static const char *add_terms(const struct kube_object *pod, struct text *offers,
     add(offers, ")");
     offers->is_full |= any.is_full;
     return NULL;
+}
+
+/* GPUs are NVIDIA's; families of Amazon with other accelerators have none of these. */
+static void add_accelerator(const struct kube_object *pod, struct text *to)
+{
+    if (pod->asks.accel == 0 || (pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
+        return;
+    add(to, to->used > 0 ? "&" : "");
+    add(to,
+        "!(family=g4ad|family=dl1|family=dl2q|family=inf1|family=inf2|family=trn1|family=trn1n|family=trn2)");
 }
 
 const char *kube_need_of(const struct kube_object *pod, struct kube_need *ret)
@@ -199,9 +227,56 @@ const char *kube_need_of(const struct kube_object *pod, struct kube_need *ret)
     }
     if (why == NULL)
         why = add_terms(pod, &offers, &pool);
+    add_accelerator(pod, &offers);
     if (why == NULL && (offers.is_full || pool.is_full || !offer_text_is_valid(ret->offers)))
         why = "what it asks of its node is too long";
     return why;
+}
+
+/* A label that every machine of Karpenter has. */
+static bool is_sure(const char *key)
+{
+    static const char *const keys[] = { "node.kubernetes.io/instance-type",
+                                        "topology.kubernetes.io/zone", "karpenter.sh/capacity-type",
+                                        "kubernetes.io/arch", "kubernetes.io/os" };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A label that Kubernetes, Karpenter or Stint puts on nodes, not the site. */
+static bool is_of_system(const char *key)
+{
+    const char *slash = strchr(key, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - key) : 0;
+    static const char *const domains[] = { "kubernetes.io", "k8s.io", "stint.dev" };
+
+    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++) {
+        const size_t of = strlen(domains[i]);
+
+        if (length >= of && strncmp(slash - of, domains[i], of) == 0)
+            return true;
+    }
+    return strncmp(key, "karpenter.", 10) == 0;
+}
+
+const char *kube_need_is_unsure(const struct kube_object *pod)
+{
+    for (uint32_t i = 0; i < pod->selector_count; i++) {
+        if (!is_sure(pod->selector[i].key) && strcmp(pod->selector[i].key, KUBE_SLOT) != 0)
+            return "it selects nodes by a label that machines may not have";
+    }
+    for (uint32_t i = 0; i < pod->requirement_count; i++) {
+        const struct kube_requirement *one = &pod->requirement[i];
+        const bool is_against = one->comparison == KUBE_ABSENT || one->comparison == KUBE_NOT_IN;
+
+        if (!is_sure(one->key) && (!is_against || is_of_system(one->key)))
+            return "it selects nodes by a label that machines may not have";
+    }
+    return NULL;
 }
 
 const char *kube_market_of(const struct kube_object *node)

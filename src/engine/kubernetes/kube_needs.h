@@ -26,6 +26,10 @@ struct kube_need {
 /* NULL, or why it cannot be said. */
 const char *kube_need_of(const struct kube_object *pod, struct kube_need *ret);
 
+/* NULL, or why a machine that Karpenter makes for a claim may lack what the pod asks of the labels of its node: those that
+ * every such machine has are its type, zone, capacity type, processor architecture and operating system. */
+const char *kube_need_is_unsure(const struct kube_object *pod);
+
 /* "spot" or "on-demand" by the labels of a node; NULL: they do not say. */
 const char *kube_market_of(const struct kube_object *node);
 

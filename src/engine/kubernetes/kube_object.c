@@ -10,7 +10,8 @@
 #include "engine/kubernetes/kube_quantity.h"
 
 enum field {
-    F_LIST_VERSION = 1,
+    F_LIST_KIND = 1,
+    F_LIST_VERSION,
     F_LIST_NEXT,
     F_EVENT,
     F_OBJECT,
@@ -18,6 +19,10 @@ enum field {
     F_NAME,
     F_NAMESPACE,
     F_VERSION,
+    F_UID,
+    F_CREATED,
+    F_OFFER,
+    F_GANG,
     F_DELETED,
     F_LABEL,
     F_KEEP,
@@ -26,6 +31,7 @@ enum field {
     F_OWNER,
     F_OWNER_KIND,
     F_OWNER_NAME,
+    F_OWNER_UID,
     F_OWNER_CONTROLS,
     F_NODE,
     F_PRIORITY,
@@ -41,10 +47,14 @@ enum field {
     F_OVERHEAD,
     F_GATE,
     F_TAINT,
+    F_TAINT_KEY,
     F_TAINT_EFFECT,
     F_HOST_PATH,
     F_CLAIM,
     F_DEVICE_CLAIM,
+    F_SCHEDULER,
+    F_SYSTEM,
+    F_WORKLOAD,
     F_TERM,
     F_EXPRESSION,
     F_EXPRESSION_KEY,
@@ -67,8 +77,12 @@ enum field {
     F_CONDITION,
     F_CONDITION_TYPE,
     F_CONDITION_STATUS,
+    F_CONDITION_SINCE,
+    F_PROVIDER,
     F_MAY_DISTURB,
 };
+
+enum { MIB_BITS = 20 };
 
 #define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
@@ -80,15 +94,18 @@ static const struct kube_rule annotations[] = {
     { "karpenter.sh/do-not-disrupt", F_KEEP, NULL },
     { "cluster-autoscaler.kubernetes.io/safe-to-evict", F_SAFE, NULL },
     { "kubernetes.io/config.mirror", F_MIRROR, NULL },
+    { KUBE_OFFER, F_OFFER, NULL },
+    { "stint.dev/gang", F_GANG, NULL },
     { 0 },
 };
 static const struct kube_rule owner[] = {
     { "kind", F_OWNER_KIND, NULL }, { "name", F_OWNER_NAME, NULL },
-    { "controller", F_OWNER_CONTROLS, NULL }, { 0 },
+    { "uid", F_OWNER_UID, NULL }, { "controller", F_OWNER_CONTROLS, NULL }, { 0 },
 };
 static const struct kube_rule metadata[] = {
     { "name", F_NAME, NULL }, { "namespace", F_NAMESPACE, NULL },
-    { "resourceVersion", F_VERSION, NULL }, { "deletionTimestamp", F_DELETED, NULL },
+    { "resourceVersion", F_VERSION, NULL }, { "uid", F_UID, NULL },
+    { "creationTimestamp", F_CREATED, NULL }, { "deletionTimestamp", F_DELETED, NULL },
     { "labels", 0, any_label }, { "annotations", 0, annotations },
     { "ownerReferences", F_OWNER, owner }, { 0 },
 };
@@ -112,12 +129,17 @@ static const struct kube_rule init_container[] = {
 };
 static const struct kube_rule gate[] = { { "name", F_GATE, NULL }, { 0 } };
 static const struct kube_rule taint[] = {
-    { "effect", F_TAINT_EFFECT, NULL }, { 0 },
+    { "key", F_TAINT_KEY, NULL }, { "effect", F_TAINT_EFFECT, NULL }, { 0 },
 };
 static const struct kube_rule volume[] = {
     { "hostPath", F_HOST_PATH, nothing }, { "persistentVolumeClaim", F_CLAIM, nothing },
-    { "ephemeral", F_CLAIM, nothing }, { 0 },
+    { "ephemeral", F_CLAIM, nothing }, { "csi", F_CLAIM, nothing },
+    { "awsElasticBlockStore", F_CLAIM, nothing }, { "gcePersistentDisk", F_CLAIM, nothing },
+    { "azureDisk", F_CLAIM, nothing }, { "cinder", F_CLAIM, nothing },
+    { "rbd", F_CLAIM, nothing }, { "iscsi", F_CLAIM, nothing },
+    { "vsphereVolume", F_CLAIM, nothing }, { "portworxVolume", F_CLAIM, nothing }, { 0 },
 };
+static const struct kube_rule pod_os[] = { { "name", F_SYSTEM, NULL }, { 0 } };
 static const struct kube_rule device_claim[] = { { "name", F_DEVICE_CLAIM, NULL }, { 0 } };
 static const struct kube_rule expression[] = {
     { "key", F_EXPRESSION_KEY, NULL }, { "operator", F_EXPRESSION_OPERATOR, NULL },
@@ -162,15 +184,18 @@ static const struct kube_rule spec[] = {
     { "priority", F_PRIORITY, NULL }, { "overhead", 0, any_overhead },
     { "resources", 0, pod_resources }, { "schedulingGates", 0, gate },
     { "resourceClaims", 0, device_claim }, { "taints", F_TAINT, taint },
+    { "schedulerName", F_SCHEDULER, NULL }, { "os", 0, pod_os },
+    { "workloadRef", F_WORKLOAD, nothing }, { "schedulingGroup", F_WORKLOAD, nothing },
     { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector }, { 0 },
 };
 static const struct kube_rule condition[] = {
-    { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL }, { 0 },
+    { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL },
+    { "lastTransitionTime", F_CONDITION_SINCE, NULL }, { 0 },
 };
 static const struct kube_rule status[] = {
     { "phase", F_PHASE, NULL }, { "capacity", 0, any_capacity },
     { "allocatable", 0, any_allocatable }, { "conditions", F_CONDITION, condition },
-    { "disruptionsAllowed", F_MAY_DISTURB, NULL }, { 0 },
+    { "disruptionsAllowed", F_MAY_DISTURB, NULL }, { "providerID", F_PROVIDER, NULL }, { 0 },
 };
 static const struct kube_rule object_rules[] = {
     { "kind", F_KIND, NULL }, { "metadata", 0, metadata }, { "spec", 0, spec },
@@ -180,7 +205,7 @@ static const struct kube_rule list_metadata[] = {
     { "resourceVersion", F_LIST_VERSION, NULL }, { "continue", F_LIST_NEXT, NULL }, { 0 },
 };
 static const struct kube_rule list_rules[] = {
-    { "metadata", 0, list_metadata }, { "items", F_OBJECT, object_rules }, { 0 },
+    { "kind", F_LIST_KIND, NULL }, { "metadata", 0, list_metadata }, { "items", F_OBJECT, object_rules }, { 0 },
 };
 static const struct kube_rule watch_rules[] = {
     { "type", F_EVENT, NULL }, { "object", F_OBJECT, object_rules }, { 0 },
@@ -198,6 +223,7 @@ struct asking {
 struct part {
     char key[KUBE_NAME];
     char value[KUBE_NAME];
+    char more[KUBE_NAME];
     bool is_true;
     bool is_strange;
 };
@@ -325,14 +351,14 @@ static bool is_accelerator(const char *key)
     return false;
 }
 
-/* What every node has room for, and no machine is chosen by. */
+/* What most nodes have room for, and no machine is chosen by. */
 static bool is_passed_over(const char *key)
 {
     return strcmp(key, "ephemeral-storage") == 0 || strncmp(key, "hugepages-", 10) == 0 ||
            strncmp(key, "attachable-volumes-", 19) == 0;
 }
 
-/* 'is_asked': of a pod; a node may have what nobody knows. */
+/* 'is_asked': of a pod; a node may have what nobody knows. Memory is in bytes until the object ends. */
 static void add_amount(struct kube_objects *objects, struct kube_amounts *to, bool is_asked,
                        const char *key, const char *text, size_t length)
 {
@@ -343,16 +369,20 @@ static void add_amount(struct kube_objects *objects, struct kube_amounts *to, bo
         rc = kube_quantity_milli(text, length, &amount);
         to->cpu = amount;
     } else if (strcmp(key, "memory") == 0) {
-        rc = kube_quantity_mib(text, length, &amount);
+        rc = kube_quantity_whole(text, length, &amount);
         to->mem = amount;
     } else if (is_accelerator(key)) {
         rc = kube_quantity_milli(text, length, &amount);
         to->accel = plus(larger(to->accel, 0), amount);
+        if (is_asked && amount > 0 && strcmp(key, "nvidia.com/gpu") != 0)
+            objects->object.flags |= KUBE_POD_OTHER_ACCEL;
     } else if (strcmp(key, "pods") == 0) {
         rc = kube_quantity_milli(text, length, &amount);
         to->pods = amount / 1000;
     } else if (is_passed_over(key)) {
-        return;
+        rc = kube_quantity_milli(text, length, &amount);
+        if (is_asked && amount > 0)
+            objects->object.flags |= KUBE_POD_DISK;
     } else {
         rc = kube_quantity_milli(text, length, &amount);
         if (is_asked && amount > 0)
@@ -419,13 +449,27 @@ static enum kube_kind kind_of(const char *text, size_t length)
         return KUBE_NODE;
     if (is(text, length, "PodDisruptionBudget"))
         return KUBE_BUDGET;
+    if (is(text, length, "NodeClaim"))
+        return KUBE_CLAIM;
     return KUBE_OTHER;
+}
+
+/* What the items of a list are that do not say it themselves. */
+static enum kube_kind kind_of_list(const char *text, size_t length)
+{
+    return length > 4 && memcmp(text + length - 4, "List", 4) == 0 ? kind_of(text, length - 4)
+                                                                   : KUBE_OTHER;
 }
 
 static void begin_object(struct kube_objects *objects)
 {
-    objects->object =
-        (struct kube_object){ .kind = objects->kind, .name = "", .name_space = "", .version = "" };
+    objects->object = (struct kube_object){ .kind = objects->kind,
+                                            .name = "",
+                                            .name_space = "",
+                                            .version = "",
+                                            .uid = "",
+                                            .created = "",
+                                            .phase = "" };
     objects->containers = (struct kube_amounts){ 0 };
     objects->sidecars = (struct kube_amounts){ 0 };
     objects->init_peak = (struct kube_amounts){ 0 };
@@ -484,6 +528,9 @@ static void on_begin(void *context, int id)
     case F_TOGETHER:
         objects->object.flags |= KUBE_POD_TOGETHER;
         break;
+    case F_WORKLOAD:
+        be_strange(objects, "kube-scheduler starts it together with others");
+        break;
     case F_MATCH_FIELD:
         be_strange(objects, "it asks for a node by name");
         break;
@@ -534,7 +581,10 @@ static void end_spread(struct kube_objects *objects)
 /* One that only asks to be avoided is none. */
 static void end_taint(struct kube_objects *objects)
 {
-    objects->object.is_tainted |= strcmp(objects->part.value, "PreferNoSchedule") != 0;
+    const bool holds = strcmp(objects->part.value, "PreferNoSchedule") != 0;
+
+    objects->object.is_tainted |= holds;
+    objects->object.is_shut |= holds && strcmp(objects->part.key, KUBE_SLOT) != 0;
 }
 
 /* It keeps away from pods with certain labels; that they are its own kind is the case that is understood. */
@@ -554,8 +604,12 @@ static void end_object(struct kube_objects *objects)
 
     if (object->kind == KUBE_POD) {
         object->asks = pod_asks(objects);
+        object->asks.mem = (object->asks.mem >> MIB_BITS) +
+                           ((object->asks.mem & ((1 << MIB_BITS) - 1)) != 0 ? 1 : 0);
         check_apart(objects);
     }
+    object->capacity.mem >>= MIB_BITS;
+    object->allocatable.mem >>= MIB_BITS;
     if (objects->rc == 0)
         objects->rc = objects->sink.on_object(objects->sink.context, objects->event, object);
 }
@@ -566,6 +620,7 @@ static void end_owner(struct kube_objects *objects)
         return;
     objects->object.owner_kind = keep_text(objects, objects->part.key);
     objects->object.owner_name = keep_text(objects, objects->part.value);
+    objects->object.owner_uid = keep_text(objects, objects->part.more);
 }
 
 static void on_end(void *context, int id)
@@ -598,6 +653,9 @@ static void on_end(void *context, int id)
     case F_CONDITION:
         if (strcmp(objects->part.key, "Ready") == 0)
             object->is_ready = strcmp(objects->part.value, "True") == 0;
+        else if (strcmp(objects->part.key, "Launched") == 0 &&
+                 strcmp(objects->part.value, "True") == 0)
+            object->launched = keep_text(objects, objects->part.more);
         break;
     default:
         break;
@@ -644,6 +702,9 @@ static void add_value(struct kube_objects *objects, const char *text, size_t len
 static bool take_list_value(struct kube_objects *objects, int id, const char *text, size_t length)
 {
     switch (id) {
+    case F_LIST_KIND:
+        objects->kind = kind_of_list(text, length);
+        return true;
     case F_LIST_VERSION:
         put(objects->list.version, sizeof(objects->list.version), text, length);
         return true;
@@ -677,6 +738,18 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
     case F_VERSION:
         object->version = keep(objects, text, length);
         return true;
+    case F_UID:
+        object->uid = keep(objects, text, length);
+        return true;
+    case F_CREATED:
+        object->created = keep(objects, text, length);
+        return true;
+    case F_OFFER:
+        object->offer = keep(objects, text, length);
+        return true;
+    case F_GANG:
+        object->gang = keep(objects, text, length);
+        return true;
     case F_DELETED:
         object->flags |= KUBE_POD_GOING;
         return true;
@@ -696,6 +769,7 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
     case F_CONDITION_TYPE:
     case F_APART_KEY:
     case F_SPREAD_KEY:
+    case F_TAINT_KEY:
         put(objects->part.key, sizeof(objects->part.key), text, length);
         return true;
     case F_OWNER_NAME:
@@ -703,6 +777,10 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
     case F_SPREAD_WHEN:
     case F_TAINT_EFFECT:
         put(objects->part.value, sizeof(objects->part.value), text, length);
+        return true;
+    case F_OWNER_UID:
+    case F_CONDITION_SINCE:
+        put(objects->part.more, sizeof(objects->part.more), text, length);
         return true;
     case F_OWNER_CONTROLS:
         objects->part.is_true = is(text, length, "true");
@@ -746,6 +824,7 @@ static bool take_amount(struct kube_objects *objects, int id, const char *key, c
 
 static void take_phase(struct kube_objects *objects, const char *text, size_t length)
 {
+    objects->object.phase = keep(objects, text, length);
     if (is(text, length, "Succeeded") || is(text, length, "Failed"))
         objects->object.flags |= KUBE_POD_DONE;
 }
@@ -777,6 +856,16 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         break;
     case F_GATE:
         object->flags |= KUBE_POD_GATED;
+        object->has_our_gate |= is(text, length, KUBE_GATE);
+        object->has_other_gate |= !is(text, length, KUBE_GATE);
+        break;
+    case F_SCHEDULER:
+        if (!is(text, length, "default-scheduler"))
+            be_strange(objects, "another scheduler places it");
+        break;
+    case F_SYSTEM:
+        if (!is(text, length, "linux"))
+            be_strange(objects, "it does not run on Linux");
         break;
     case F_DEVICE_CLAIM:
         be_strange(objects, "it claims devices (dynamic resource allocation)");
@@ -795,6 +884,9 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         break;
     case F_PHASE:
         take_phase(objects, text, length);
+        break;
+    case F_PROVIDER:
+        object->provider = length > 0 ? keep(objects, text, length) : NULL;
         break;
     case F_MAY_DISTURB:
         object->may_disturb = number(text, length);
@@ -827,7 +919,7 @@ struct kube_objects *kube_objects_create(enum kube_kind kind, bool is_watch,
 
     objects->kind = kind;
     objects->sink = *sink;
-    objects->json = kube_json_create(is_watch ? watch_rules : list_rules, &reader, is_watch);
+    objects->json = kube_json_create(is_watch ? watch_rules : list_rules, &reader, true);
     return objects;
 }
 
@@ -857,6 +949,11 @@ int kube_objects_end(struct kube_objects *objects, struct error *reterr)
 const struct kube_list *kube_objects_list(const struct kube_objects *objects)
 {
     return &objects->list;
+}
+
+void kube_objects_next_page(struct kube_objects *objects)
+{
+    objects->list.next[0] = '\0';
 }
 
 const char *kube_object_label(const struct kube_object *object, const char *key)

@@ -2,8 +2,8 @@
 /*
  * kube_object.h - objects of Kubernetes as the API server, kubectl or a watch writes them: pods, nodes, disruption budgets.
  *
- * Only what Stint reads is kept, and only until the next object. A text may be a list of one kind ("PodList", as the
- * API server answers), a list of several kinds ("List", as kubectl prints them), or events of a watch, one after the
+ * Only what Stint reads is kept, and only until the next object. A text may be lists of one kind ("PodList", as the
+ * API server answers), a list of several kinds ("List", as kubectl prints them), or events of a watch; one after the
  * other.
  *
  * What a pod asks for follows the rules of kube-scheduler: the sum of its containers and sidecars, or the largest of its
@@ -24,6 +24,13 @@
 
 #include "base/error.h"
 
+#define KUBE_GATE "stint.dev/place" /* the scheduling gate of pods that Stint places */
+#define KUBE_SLOT \
+    "stint.dev/slot" /* label of a node, and what a pod that was placed selects: a machine's name */
+#define KUBE_CLUSTER "stint.dev/cluster" /* label of a claim: which Stint it belongs to */
+#define KUBE_MANAGED "stint.dev/managed" /* label of pods that have, or had, the gate */
+#define KUBE_OFFER   "stint.dev/offer"   /* annotation of a claim: what was rented */
+
 enum { KUBE_NAME = 256, KUBE_PAIRS = 64, KUBE_TERMS = 64, KUBE_VALUES = 16, KUBE_TEXTS = 16384 };
 
 enum kube_kind {
@@ -31,12 +38,13 @@ enum kube_kind {
     KUBE_POD,
     KUBE_NODE,
     KUBE_BUDGET, /* PodDisruptionBudget */
+    KUBE_CLAIM,  /* Karpenter's NodeClaim */
 };
 
 /* Whole amounts, as in model/res.h; and what has no place there. */
 struct kube_amounts {
     int64_t cpu;   /* milli-CPU */
-    int64_t mem;   /* MiB */
+    int64_t mem;   /* MiB; of pods rounded up, of nodes down */
     int64_t accel; /* milli-accelerators */
     int64_t pods;
 };
@@ -77,6 +85,8 @@ enum kube_pod_flag {
     KUBE_POD_KEEP = 1 << 10,        /* "do not disrupt", by annotation */
     KUBE_POD_PREFERENCES = 1 << 11, /* has wishes that need not be met */
     KUBE_POD_MIRROR = 1 << 12,      /* of the kubelet itself */
+    KUBE_POD_DISK = 1 << 13,        /* asks for disk space or huge pages, which no catalogue has */
+    KUBE_POD_OTHER_ACCEL = 1 << 14, /* for accelerators that are not nvidia.com/gpu */
 };
 
 struct kube_object {
@@ -84,15 +94,23 @@ struct kube_object {
     const char *name;
     const char *name_space;
     const char *version; /* resourceVersion */
+    const char *uid;
+    const char *created; /* as the server writes times */
     struct kube_pair label[KUBE_PAIRS];
     uint32_t label_count;
     const char *owner_kind; /* of its controller; NULL: it has none */
     const char *owner_name;
+    const char *owner_uid;
+    const char *offer; /* annotation stint.dev/offer, of a claim; NULL: it has none */
+    const char *gang;  /* annotation stint.dev/gang, of a pod; NULL: it has none */
 
     /* Of a pod. */
     uint32_t flags;      /* enum kube_pod_flag */
     const char *strange; /* what is not understood, in words; NULL: nothing */
     const char *node;    /* it is bound to; NULL: to none */
+    const char *phase;   /* "Pending"; "": it does not say */
+    bool has_our_gate;   /* KUBE_GATE is among those that keep it from the scheduler */
+    bool has_other_gate; /* one that is not ours is */
     int64_t priority;
     struct kube_amounts asks;
     struct kube_pair selector[KUBE_PAIRS]; /* of nodes; of a budget: of pods */
@@ -105,8 +123,13 @@ struct kube_object {
     struct kube_amounts capacity;
     struct kube_amounts allocatable;
     bool is_tainted;
+    bool is_shut;   /* by a taint that is not KUBE_SLOT */
     bool is_closed; /* cordoned */
     bool is_ready;
+
+    /* Of a claim. */
+    const char *provider; /* the machine; NULL: there is none yet */
+    const char *launched; /* when there was one; NULL: not yet */
 
     /* Of a budget: how many pods may be disturbed now; and whether the selector says more than pairs. */
     int64_t may_disturb;
@@ -127,7 +150,7 @@ struct kube_object_sink {
 
 struct kube_objects;
 
-/* 'kind': of items that do not say theirs; KUBE_OTHER: those are passed over. */
+/* 'kind': of items that do not say theirs, where the list does not either; KUBE_OTHER: those are passed over. */
 struct kube_objects *kube_objects_create(enum kube_kind kind, bool is_watch,
                                          const struct kube_object_sink *sink);
 void kube_objects_destroy(struct kube_objects *objects);
@@ -136,6 +159,9 @@ int kube_objects_read(struct kube_objects *objects, const char *text, size_t len
                       struct error *reterr);
 int kube_objects_end(struct kube_objects *objects, struct error *reterr);
 const struct kube_list *kube_objects_list(const struct kube_objects *objects);
+
+/* Another page follows: the list has no next one until that says so. */
+void kube_objects_next_page(struct kube_objects *objects);
 
 /* The value of the label, or NULL. */
 const char *kube_object_label(const struct kube_object *object, const char *key);

@@ -7,7 +7,7 @@
 
 __extension__ typedef unsigned __int128 wide_t;
 
-enum { DIGITS_MAX = 18, EXPONENT_MAX = 18, MIB_BITS = 20 };
+enum { DIGITS_MAX = 18, EXPONENT_MAX = 18 };
 
 #define AMOUNT_MAX (INT64_C(1) << 62)
 
@@ -153,12 +153,12 @@ int kube_quantity_milli(const char *text, size_t length, int64_t *ret)
     return rc;
 }
 
-int kube_quantity_mib(const char *text, size_t length, int64_t *ret)
+int kube_quantity_whole(const char *text, size_t length, int64_t *ret)
 {
     struct quantity quantity;
     const int rc = read_quantity(text, length, &quantity);
 
     if (rc == 0)
-        *ret = amount(&quantity, 0, -MIB_BITS);
+        *ret = amount(&quantity, 0, 0);
     return rc;
 }

@@ -14,7 +14,7 @@
 /* The amount in thousandths; -EINVAL if the text is no quantity, or below zero. */
 int kube_quantity_milli(const char *text, size_t length, int64_t *ret);
 
-/* The amount in MiB (of bytes). */
-int kube_quantity_mib(const char *text, size_t length, int64_t *ret);
+/* The amount itself, of bytes. */
+int kube_quantity_whole(const char *text, size_t length, int64_t *ret);
 
 #endif

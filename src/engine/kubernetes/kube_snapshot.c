@@ -175,6 +175,7 @@ int kube_snapshot_add(struct kube_snapshot *snapshot, const struct kube_object *
         return add_pod(snapshot, object);
     case KUBE_BUDGET:
         return add_budget(snapshot, object);
+    case KUBE_CLAIM:
     case KUBE_OTHER:
     default:
         return 0;
@@ -247,7 +248,14 @@ int kube_snapshot_read(struct kube_snapshot *snapshot, const char *text, size_t 
                        struct error *reterr)
 {
     const struct kube_object_sink sink = { .on_object = on_object, .context = snapshot };
-    struct kube_objects *objects = kube_objects_create(KUBE_OTHER, false, &sink);
+
+    return kube_snapshot_read_by(snapshot, &sink, text, length, reterr);
+}
+
+int kube_snapshot_read_by(struct kube_snapshot *snapshot, const struct kube_object_sink *sink,
+                          const char *text, size_t length, struct error *reterr)
+{
+    struct kube_objects *objects = kube_objects_create(KUBE_OTHER, false, sink);
     int rc = kube_objects_read(objects, text, length, reterr);
 
     if (rc == 0)

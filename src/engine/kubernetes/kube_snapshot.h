@@ -96,6 +96,10 @@ void kube_snapshot_close(struct kube_snapshot *snapshot);
 int kube_snapshot_read(struct kube_snapshot *snapshot, const char *text, size_t length,
                        struct error *reterr);
 
+/* The same by a sink that adds to the snapshot, and does something else with the objects too. */
+int kube_snapshot_read_by(struct kube_snapshot *snapshot, const struct kube_object_sink *sink,
+                          const char *text, size_t length, struct error *reterr);
+
 /* "of a DaemonSet", in words for people. */
 const char *kube_stay_text(enum kube_stay stay);
 

@@ -20,13 +20,11 @@
 
 #include "base/mem.h"
 #include "engine/slurm/slurm_protocol.h"
+#include "engine/slurm/slurm_rank.h"
 #include "engine/slurm/slurm_record.h"
 #include "engine/slurm/slurm_release.h"
 
-enum { RELEASE_THREADS = 4, STOPPED_S = 2, PARTITION_TRIES = 30 };
-
-/* Above what any of Slurm's plugins gives, below its words for "none" and "no limit". */
-#define PLACED_PRIORITY 0xfffff000U
+enum { RELEASE_THREADS = 4, STOPPED_S = 2, YOUNG_S = 3, PARTITION_TRIES = 30 };
 
 static int refuse(int code, struct error *reterr)
 {
@@ -280,11 +278,14 @@ static time_t begin_of(const struct slurm_watch *watch, const char *job, bool wa
  * A job with nodes goes before all others: those that may start anywhere would else take the machine
  * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
  *
+ * One that has its own priority already keeps it: computed again, it would lose what an administrator or "scontrol top"
+ * has set.
+ *
  * A slurmd that has stopped a job refuses it ("credential revoked") within the same second, and
- * slurmctld, up to 25.05, then ends the job for good. So one that was stopped begins a little later: see begin_of.
+ * slurmctld, up to 25.05, then ends the job permanently. So one that was stopped begins a little later: see begin_of.
  */
 static int set_free(const char *job, time_t begin, const char *nodes, const char *partition,
-                    const char *comment, struct error *reterr)
+                    const char *comment, bool keeps_priority, struct error *reterr)
 {
     job_desc_msg_t wish;
 
@@ -293,7 +294,8 @@ static int set_free(const char *job, time_t begin, const char *nodes, const char
     wish.req_nodes = unconst(nodes);
     wish.partition = unconst(partition);
     wish.begin_time = begin;
-    wish.priority = INFINITE;
+    if (!keeps_priority)
+        wish.priority = INFINITE;
 
     const int code = update(&wish, job, reterr);
 
@@ -301,7 +303,7 @@ static int set_free(const char *job, time_t begin, const char *nodes, const char
         return code;
     /* By itself: Slurm gives a priority only to a job that is not held. */
     slurm_init_job_desc_msg(&wish);
-    wish.priority = PLACED_PRIORITY;
+    wish.priority = SLURM_PLACED_PRIORITY;
     (void)update(&wish, job, NULL); /* it may run by now */
     return 0;
 }
@@ -335,7 +337,7 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
     return set_free(
         request->job,
         begin_of(watch, request->job, request->run != 0 && request->run != SLURM_RUN_ANY),
-        request->nodes, request->partition, request->text, reterr);
+        request->nodes, request->partition, request->text, false, reterr);
 }
 
 /* Whether the job may be touched at all. */
@@ -373,10 +375,26 @@ static void prepare_release(struct slurm_watch *watch, struct slurm_act_item *it
     const struct slurm_watched_job *seen = slurm_watch_find(watch, item->job, ref.id, ref.task);
 
     item->nodes = seen == NULL || seen->has_nodes ? "" : NULL;
+    item->keeps_priority = seen != NULL && seen->rank != 0;
     item->begin = begin_of(watch, item->job, seen != NULL && seen->run > 0);
     item->code = check_waiting(watch, item->job, &item->error);
     if (item->code == 0)
         slurm_watch_touch(watch, item->job);
+}
+
+/* Whether it waits behind the gate and is held there by nobody but the gate. */
+static int check_gated(const struct slurm_watch *watch, const char *job, struct error *reterr)
+{
+    struct look look = { .all = NULL };
+    const int code = take_look(watch, job, SLURM_RUN_ANY, &look, reterr);
+
+    if (code != 0)
+        return code;
+    const bool is_ours =
+        look.job == NULL || (slurm_record_is_gated(look.job) && !slurm_record_is_held(look.job));
+
+    look_done(&look);
+    return is_ours ? 0 : REFUSE_OURS(reterr, "job %s does not wait behind the gate", job);
 }
 
 /* What the threads of one release share. */
@@ -384,9 +402,27 @@ struct release_work {
     struct slurm_act_item *items;
     uint32_t count;
     const char *partition;
+    int (*act)(const struct release_work *work, struct slurm_act_item *item);
     atomic_uint next;
     atomic_int lost; /* the code that says that slurmctld is gone, or 0 */
 };
+
+static int release_one(const struct release_work *work, struct slurm_act_item *item)
+{
+    return set_free(item->job, item->begin, item->nodes, work->partition, NULL,
+                    item->keeps_priority, &item->error);
+}
+
+/* The hold alone: when it may begin stays as it is. */
+static int unhold_one(const struct release_work *work, struct slurm_act_item *item)
+{
+    job_desc_msg_t wish;
+
+    (void)work;
+    slurm_init_job_desc_msg(&wish);
+    wish.priority = INFINITE;
+    return update(&wish, item->job, &item->error);
+}
 
 static void *release_some(void *context)
 {
@@ -404,31 +440,48 @@ static void *release_some(void *context)
             item->code = refuse(lost, &item->error);
         if (item->code != 0)
             continue;
-        item->code =
-            set_free(item->job, item->begin, item->nodes, work->partition, NULL, &item->error);
+        item->code = work->act(work, item);
         if (slurm_act_is_unsure(item->code))
             atomic_store(&work->lost, item->code);
     }
 }
 
-void slurm_act_release(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count,
-                       const char *partition)
+static void run_work(struct release_work *work)
 {
-    struct release_work work = { .items = items, .count = count, .partition = partition };
     pthread_t threads[RELEASE_THREADS];
     uint32_t started = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        prepare_release(watch, &items[i]);
-        if (slurm_act_is_unsure(items[i].code))
-            atomic_store(&work.lost, items[i].code);
+    for (uint32_t i = 0; i < work->count; i++) {
+        if (slurm_act_is_unsure(work->items[i].code))
+            atomic_store(&work->lost, work->items[i].code);
     }
-    while (started < RELEASE_THREADS - 1 && started + 1 < count &&
-           pthread_create(&threads[started], NULL, release_some, &work) == 0)
+    while (started < RELEASE_THREADS - 1 && started + 1 < work->count &&
+           pthread_create(&threads[started], NULL, release_some, work) == 0)
         started++;
-    (void)release_some(&work);
+    (void)release_some(work);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
+}
+
+void slurm_act_release(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count,
+                       const char *partition)
+{
+    struct release_work work = {
+        .items = items, .count = count, .partition = partition, .act = release_one
+    };
+
+    for (uint32_t i = 0; i < count; i++)
+        prepare_release(watch, &items[i]);
+    run_work(&work);
+}
+
+void slurm_act_unhold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count)
+{
+    struct release_work work = { .items = items, .count = count, .act = unhold_one };
+
+    for (uint32_t i = 0; i < count; i++)
+        items[i].code = check_gated(watch, items[i].job, &items[i].error);
+    run_work(&work);
 }
 
 void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count)
@@ -500,6 +553,7 @@ int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *requ
     if (code != 0)
         return code;
     const enum slurm_phase phase = look.job == NULL ? SLURM_WAITING : slurm_record_phase(look.job);
+    const bool is_young = look.job != NULL && now() - look.job->start_time < YOUNG_S;
 
     look_done(&look);
     *ret_waits = phase == SLURM_WAITING;
@@ -507,7 +561,8 @@ int slurm_act_signal(struct slurm_watch *watch, const struct slurm_request *requ
         return set_gated(watch, request->job, reterr);
     if (phase != SLURM_RUNNING)
         return refuse(ESLURM_JOB_NOT_RUNNING, reterr);
-    if (request->signal == 0)
+    /* A script that has just begun has nothing to save, and has not set its trap yet: the signal would end the job. */
+    if (request->signal == 0 || is_young)
         return 0;
     const uint16_t flags = request->is_for_all ? KILL_FULL_JOB : KILL_JOB_BATCH;
 

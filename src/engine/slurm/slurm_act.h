@@ -29,7 +29,8 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
 /* One job of a list, and what became of it: 0, or an error as above. */
 struct slurm_act_item {
     char job[SLURM_JOB_ID_SIZE];
-    const char *nodes; /* inside: what is required of it from now on, or NULL */
+    const char *nodes;   /* inside: what is required of it from now on, or NULL */
+    bool keeps_priority; /* inside: it has its own */
     int code;
     struct error error;
     time_t begin; /* inside: not before */
@@ -42,6 +43,10 @@ struct slurm_act_item {
 void slurm_act_release(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count,
                        const char *partition);
 void slurm_act_hold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count);
+
+/* Take the gate's own hold off each, and leave the gate closed and the time to begin as it is: Slurm gives the job its
+ * priority, and looks after its dependencies. */
+void slurm_act_unhold(struct slurm_watch *watch, struct slurm_act_item *items, uint32_t count);
 
 /* Close the gate of a job that waits. Refused if it runs: nothing is ever stopped by this. */
 int slurm_act_cancel(struct slurm_watch *watch, const struct slurm_request *request,

@@ -44,6 +44,16 @@ static struct engine_lags lags(const void *settings)
     };
 }
 
+static struct engine_owned owned(const void *settings)
+{
+    const struct slurm_owned *nodes = &((const struct slurm_settings *)settings)->owned;
+
+    return (struct engine_owned){ .kinds = nodes->kinds.rows,
+                                  .names = nodes->names,
+                                  .kind_of = nodes->kind_of,
+                                  .count = nodes->count };
+}
+
 /*
  * Life.
  */
@@ -65,12 +75,16 @@ static int create(const struct engine_config *config, void **ret, struct error *
         .tmp_mib = (uint64_t)settings->tmp_mib,
         .any_zone = settings->any_zone,
         .markets = settings->markets,
+        .bursts = settings->bursts,
+        .owned = settings->owned.names,
+        .owned_count = settings->owned.count,
         .start_timeout_ms = config->start_timeout_ms,
         .observes = config->observes,
         .on_event = config->on_event,
         .on_send = config->on_send,
         .on_say = config->on_say,
         .describe = config->describe,
+        .caps = config->caps,
         .context = config->context,
     });
     return 0;
@@ -156,6 +170,11 @@ static const char *fault(const void *self)
  * Tasks and nodes.
  */
 
+static bool payer(const void *self, uint64_t task, struct engine_payer *ret)
+{
+    return slurm_engine_payer(self, task, ret);
+}
+
 static int label(const void *self, uint64_t task, char *buf, size_t size)
 {
     return slurm_engine_label(self, task, buf, size);
@@ -171,6 +190,12 @@ static bool wait(void *self, uint64_t task, msec_t now, struct engine_wait *ret)
     const struct slurm_wait found = slurm_engine_wait(self, task);
 
     return slurm_wait_words(&found, now, ret);
+}
+
+static int imagine(void *self, const char *fields, struct shapes *shapes, struct job_spec *ret,
+                   struct error *reterr)
+{
+    return slurm_engine_imagine(self, fields, shapes, ret, reterr);
 }
 
 static void cost(void *self, uint64_t task, money_t money, const char *type)
@@ -196,18 +221,19 @@ const struct engine_adapter slurm_adapter = {
     .default_rate = 1.0, /* each task has its own processors */
     .words = {
         .not_ready = "Look at its console: does it boot, does slurmd start and reach slurmctld? It "
-                     "is given back after 'boot_timeout'.",
+                     "is returned after 'boot_timeout'.",
         .no_boot = "Look at the image, the munge key and the security group, and at the console of "
                    "the last one. A restart tries again at once.",
         .bad_machine = "Compare what the catalogue says of the type with what slurmd reports "
                        "(processors, memory, gres, features).",
-        .still_busy = "See `squeue -w NODE`. It is given back when that has ended; nobody else's "
+        .still_busy = "See `squeue -w NODE`. It is returned when that has ended; no other "
                       "job is stopped for it.",
     },
     .read = read,
     .is_same = is_same,
     .examine = examine,
     .lags = lags,
+    .owned = owned,
     .create = create,
     .destroy = destroy,
     .port = port,
@@ -216,8 +242,10 @@ const struct engine_adapter slurm_adapter = {
     .is_usable = is_usable,
     .fault = fault,
     .label = label,
+    .payer = payer,
     .find = find,
     .wait = wait,
+    .imagine = imagine,
     .cost = cost,
     .each_stray = each_stray,
     .each_finding = each_finding,

@@ -12,7 +12,7 @@
  *     the gate is closed, the job withdrawn, and not announced again until something about it changes or
  *     its time is over: ten minutes, twice as long each time;
  *  4. a placement that nothing comes of is given up after 'start_timeout_ms'. After START_FAILS_MAX starts
- *     in a row that failed the job is held, with a word to its user; when he releases it, it starts anew.
+ *     in a row that failed the job is held, with a word to its user; when he releases it, it starts again.
  *
  * Whoever runs is not touched by any of this.
  */
@@ -81,8 +81,8 @@ void slurm_admit_take_line(struct slurm_engine *engine, struct slurm_job *job,
         job->is_admitted = false;
         job->profile = profile;
     }
-    if (line->priority != NUMBER_NONE)
-        job->priority = (uint32_t)line->priority;
+    if (line->phase == PHASE_WAITING && line->priority != NUMBER_NONE)
+        slurm_priority_take(engine, job, (uint32_t)line->priority);
     job->reason =
         slurm_policy_word(&engine->policy, line->phase == PHASE_WAITING ? line->reason : NULL);
     if (slurm_policy_has_draws(&engine->policy, job->profile))

@@ -84,7 +84,7 @@ void slurm_ask_close(struct slurm_engine *engine, struct slurm_ask *ask)
     }
 }
 
-/* A list is asked for anew, not again: half of the first may have come. */
+/* A list is requested from its beginning, not continued: half of the first may have come. */
 void slurm_ask_cancel_lists(struct slurm_engine *engine)
 {
     const uint64_t first = engine->asks.first_key;

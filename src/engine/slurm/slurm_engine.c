@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/engine_adapter.h"
 #include "engine/slurm/slurm_engine_private.h"
+#include "engine/slurm/slurm_label.h"
 #include "engine/slurm/slurm_protocol.h"
 
 enum {
@@ -78,6 +80,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->config.stop_signal = engine->texts[4] = copy(config->stop_signal, NULL);
     arena_init(&engine->kept);
     engine->config.markets = slurm_markets_copy(&config->markets, &engine->kept);
+    engine->config.bursts = slurm_bursts_copy(&config->bursts, &engine->kept);
     if (config->node_lost_ms <= 0)
         engine->config.node_lost_ms = NODE_LOST_MS_DEFAULT;
     if (config->stop_grace_ms < 0 || config->stop_grace_ms > GRACE_MS_MAX)
@@ -96,6 +99,10 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     slurm_shapes_init(&engine->shapes);
     slurm_policy_init(&engine->policy);
     names_init(&engine->words);
+    names_init(&engine->owned);
+    for (uint32_t i = 0; i < config->owned_count; i++)
+        (void)names_add(&engine->owned, config->owned[i], strlen(config->owned[i]));
+    names_init(&engine->payers);
     map_init(&engine->by_slot);
     map_init(&engine->by_record);
     map_init(&engine->by_array);
@@ -104,6 +111,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->crowd_first = engine->crowd_last = INDEX_NONE;
     engine->nodes_wake = engine->late_wake = engine->begin_wake = engine->costs_wake = MSEC_NEVER;
     engine->admit_wake = engine->watch_wake = engine->over_since = MSEC_NEVER;
+    engine->unhold_wake = MSEC_NEVER;
     engine->asks.first_key = 1;
     engine->silence_ms = SILENCE_MS_DEFAULT;
     return engine;
@@ -120,6 +128,8 @@ void slurm_engine_destroy(struct slurm_engine *engine)
     slurm_policy_done(&engine->policy);
     mem_free(engine->watched.row);
     names_done(&engine->words);
+    names_done(&engine->owned);
+    names_done(&engine->payers);
     map_done(&engine->by_instance);
     mem_free(engine->nodes);
     mem_free(engine->dirty.row);
@@ -127,6 +137,7 @@ void slurm_engine_destroy(struct slurm_engine *engine)
     mem_free(engine->costs.row);
     mem_free(engine->gone.row);
     mem_free(engine->drains.row);
+    mem_free(engine->held.row);
     mem_free(engine->instances);
     mem_free(engine->later);
     mem_free(engine->list_keys);
@@ -186,7 +197,7 @@ static void end_list(struct slurm_engine *engine)
     begin_list(engine);
 }
 
-/* Half a list is none; it is asked for anew when there is somebody to ask. */
+/* Half a list is none; it is asked for again when there is somebody to ask. */
 static void break_list(struct slurm_engine *engine)
 {
     if (!engine->is_listing)
@@ -328,6 +339,7 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
     case ASK_PLACE:
     case ASK_RELEASE:
     case ASK_HOLD:
+    case ASK_UNHOLD:
     case ASK_CANCEL:
     case ASK_GIVE_UP:
     case ASK_STOP:
@@ -374,6 +386,7 @@ static const struct {
     { "ended", slurm_jobs_on_ended, false },
     { "requeued", slurm_jobs_on_requeued, false },
     { "job-gone", slurm_jobs_on_gone, false },
+    { "priority", slurm_priority_on_line, false },
     { "quota", slurm_admit_on_quota, false },
     { "node", slurm_nodes_on_node, false },
     { "node-gone", slurm_nodes_on_gone, false },
@@ -471,7 +484,7 @@ msec_t slurm_engine_next_wake(const struct slurm_engine *engine)
         return engine->now;
     return earlier(earlier(earlier(engine->nodes_wake, engine->late_wake),
                            earlier(engine->begin_wake, engine->costs_wake)),
-                   earlier(engine->admit_wake, engine->watch_wake));
+                   earlier(engine->unhold_wake, earlier(engine->admit_wake, engine->watch_wake)));
 }
 
 void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
@@ -483,6 +496,7 @@ void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
     slurm_admit_watch_tick(engine);
     slurm_nodes_tick(engine);
     slurm_places_tick(engine);
+    slurm_priority_tick(engine);
     slurm_engine_flush(engine, now);
     slurm_costs_tick(engine);
 }
@@ -525,48 +539,45 @@ int slurm_engine_label(const struct slurm_engine *engine, uint64_t task, char *b
     return snprintf(buf, size, "%" PRIu32 "%s%s", job, of_array, of_gang);
 }
 
-/* Digits at '*at', which is moved past them. */
-static bool take_number(const char **at, uint64_t max, uint64_t *ret)
+static const char *payer_text(const struct names *names, uint32_t name)
 {
-    char *end = NULL;
-
-    if (**at < '0' || **at > '9')
-        return false;
-    *ret = strtoull(*at, &end, 10);
-    *at = end;
-    return *ret <= max;
+    return name != NAME_NONE ? names_text(names, name) : NULL;
 }
 
-uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *label)
+bool slurm_engine_payer(const struct slurm_engine *engine, uint64_t task, struct engine_payer *ret)
 {
-    uint64_t job = 0;
-    uint64_t index = 0;
-    uint64_t rank = 0;
-    bool is_member = false;
+    const uint32_t id = (uint32_t)(task >> (ID_RANK_BITS + ID_INDEX_BITS)) & ID_JOB_MAX;
+    const uint32_t index = (uint32_t)(task >> ID_RANK_BITS) & ((1U << ID_INDEX_BITS) - 1);
+    const uint32_t row = map_get(&engine->by_slot, slurm_slot(id, index));
 
-    if (!take_number(&label, ID_JOB_MAX, &job))
+    if (row == MAP_NONE)
+        return false;
+
+    const struct slurm_job *job = &engine->jobs[row];
+
+    *ret = (struct engine_payer){
+        .account = payer_text(&engine->payers, job->account),
+        .partition = payer_text(&engine->payers, job->partition),
+        .qos = payer_text(&engine->payers, job->qos),
+    };
+    return true;
+}
+
+uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *text)
+{
+    struct slurm_label label;
+
+    if (!slurm_label_read(text, &label))
         return 0;
-    if (*label == '_') {
-        label++;
-        is_member = true;
-        if (!take_number(&label, (1U << ID_INDEX_BITS) - 2, &index))
-            return 0;
-    }
-    if (*label == '.') {
-        label++;
-        if (!take_number(&label, ID_RANKS_MAX - 1, &rank))
-            return 0;
-    }
-    if (*label != '\0')
-        return 0;
+
     uint32_t row =
-        map_get(&engine->by_slot, slurm_slot((uint32_t)job, is_member ? (uint32_t)index + 1 : 0));
+        map_get(&engine->by_slot, slurm_slot(label.job, label.is_member ? label.index + 1 : 0));
 
-    if (row == MAP_NONE && !is_member)
-        row = map_get(&engine->by_record, job);
-    if (row == MAP_NONE || rank >= engine->jobs[row].task_count)
+    if (row == MAP_NONE && !label.is_member)
+        row = map_get(&engine->by_record, label.job);
+    if (row == MAP_NONE || label.rank >= engine->jobs[row].task_count)
         return 0;
-    return engine->jobs[row].id + rank;
+    return engine->jobs[row].id + label.rank;
 }
 
 struct slurm_engine_stats slurm_engine_stats(const struct slurm_engine *engine)

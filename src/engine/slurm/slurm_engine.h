@@ -9,7 +9,7 @@
  * Words:     a job here is one that the controller sees: each task of an array is a job of its own;
  *            a job on n nodes is a gang of n tasks. The record is Slurm's, which may be a whole array.
  *
- * How acts and events go together:
+ * How actions and events go together:
  *  1. acts only note what is asked for. slurm_engine_flush sends it, grouped; what cannot be sent is
  *     sent after the next slurm_engine_connected. Events come from slurm_engine_line and
  *     slurm_engine_tick only;
@@ -20,7 +20,7 @@
  *  4. a job that runs where nothing was asked for is told as found, under the key of its 'queue' or
  *     one with the top bit set; one that runs on machines that are not ours is none of ours.
  *
- * Promises:  any line may be given. Nothing is written to Slurm but by acts, slurm_engine_cost, and
+ * Promises:  any line may be given. Nothing is written to Slurm but by actions, slurm_engine_cost, and
  *            the hello and the lists.
  * Costs:     a line is O(its length), one of an array O(its tasks), one of a running job O(nodes).
  *            About 200 bytes a job.
@@ -36,9 +36,12 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "control/ports/engine_port.h"
+#include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_market.h"
 #include "model/catalogue.h"
 #include "model/shape.h"
+
+struct engine_payer;
 
 struct slurm_engine;
 
@@ -60,6 +63,11 @@ struct slurm_engine_config {
     const char *movable_partitions;
 
     struct slurm_markets markets; /* rules for markets of some jobs; they are copied */
+    struct slurm_bursts bursts;   /* and for how long jobs wait for owned nodes */
+
+    /* Nodes that are owned: the i-th is the machine OWNED_ID_FIRST + i. None is ever drained, set down or deleted. */
+    const char *const *owned;
+    uint32_t owned_count;
 
     const char *stop_signal; /* sent before a job is stopped; NULL: none */
     msec_t stop_grace_ms;    /* from the signal to the end; at most ten minutes */
@@ -85,6 +93,8 @@ struct slurm_engine_config {
     /* What the machine is and costs, in a few words for the comment of a job that is placed there;
      * returns their length. May be NULL. */
     int (*describe)(void *context, uint64_t instance, char *buf, size_t size);
+    /* The set of limits that a job of that owner is under. May be NULL. */
+    uint32_t (*caps)(void *context, const struct engine_owner *owner);
     void *context;
 };
 
@@ -114,9 +124,12 @@ bool slurm_engine_is_up(const struct slurm_engine *engine);
 /* "12", "12_3" of an array, "12.1" of a gang, "12_3.1"; returns its length. */
 int slurm_engine_label(const struct slurm_engine *engine, uint64_t task, char *buf, size_t size);
 
+/* To whom the task is charged; false: it has been forgotten. */
+bool slurm_engine_payer(const struct slurm_engine *engine, uint64_t task, struct engine_payer *ret);
+
 /* The task of a label, which has not been forgotten by Slurm; 0: there is none. Also takes the id
  * that a task of an array has of its own. */
-uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *label);
+uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *text);
 
 /* The name of a machine in Slurm, "st-17"; returns its length. */
 int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance, char *buf,
@@ -125,6 +138,11 @@ int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance,
 /* A task that has ended, or a part of it, cost this: it is added up and written into the job's admin
  * comment some seconds later. The type is NULL if its machine is not known any more. */
 void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost, const char *type);
+
+/* The reason of a job of several components, which Slurm starts by itself: the gate lets it pass. */
+#define SLURM_HETEROGENEOUS                                                                    \
+    "it is heterogeneous: Slurm starts it by itself, on nodes that are there, and nothing is " \
+    "rented for it"
 
 /* Jobs that would be announced if any machine of the catalogue could hold them. */
 void slurm_engine_each_unholdable(const struct slurm_engine *engine,
@@ -165,6 +183,14 @@ struct slurm_wait {
     const char *word; /* of SLURM_WAIT_POLICY and _REFUSED: Slurm's reason, "Licenses"; else NULL */
     const char *reason; /* of SLURM_WAIT_UNHOLDABLE and _POLICY, in words; else NULL */
 };
+
+/*
+ * What would be announced of a job with the fields of a line 'job' (docs/format/slurm-protocol.md, without 'id' and 'state'),
+ * its shape among 'shapes', which has at least those of the engine. -ERANGE: it could never run, and 'reterr' says why;
+ * -EINVAL: the fields make no sense.
+ */
+int slurm_engine_imagine(struct slurm_engine *engine, const char *fields, struct shapes *shapes,
+                         struct job_spec *ret, struct error *reterr);
 
 struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task);
 

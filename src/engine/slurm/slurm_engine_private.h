@@ -56,6 +56,9 @@ struct slurm_job {
     uint32_t asked; /* tasks that were placed or queued */
     uint32_t name;
     uint32_t user;
+    uint32_t account; /* in engine.payers, or NAME_NONE, as the two that follow */
+    uint32_t partition;
+    uint32_t qos;
     uint32_t array;       /* row of its array, or INDEX_NONE */
     uint32_t next_member; /* of the array */
     uint32_t prev_member;
@@ -65,10 +68,11 @@ struct slurm_job {
     uint32_t tries;    /* of its placement */
     uint32_t profile;  /* of engine.policy: what Slurm's policy says of it */
     uint32_t lacks;    /* the quota that it waits for */
-    uint32_t priority; /* Slurm's */
+    uint32_t priority; /* Slurm's; 0: not known yet */
     uint32_t reason;   /* Slurm's last word on why it waits, in engine.policy.words, or NAME_NONE */
     uint32_t refused;  /* that word, when a placement was answered by it, or NAME_NONE */
     msec_t refused_until;
+    msec_t unhold_at;
     msec_t asked_at;   /* its placement is watched since; MSEC_NEVER: not yet */
     msec_t doubted_at; /* Slurm names a reason for not starting it since; MSEC_NEVER: it does not */
     uint8_t refusals;  /* so far */
@@ -86,7 +90,9 @@ struct slurm_job {
     bool is_asked; /* its placement was sent */
     bool is_stopping;
     bool is_cancelling; /* its placement or queueing is to be taken back */
-    bool is_loosened;   /* its hold was taken off, so that Slurm sees to its dependencies */
+    bool is_gate_held;  /* the gate holds it */
+    bool is_unheld;     /* that hold was taken off, so that Slurm gives it a priority */
+    bool is_to_unhold;  /* in the list of those whose hold is to be taken off, 'unhold_at' */
     bool is_stopped;    /* Slurm would start it again in two minutes, wherever it likes */
     bool is_late;       /* in the list of what to try again */
     bool is_admitted;   /* it has its share of the quotas that it draws on */
@@ -107,7 +113,8 @@ struct slurm_node {
     msec_t idle_since; /* takes no work since; MSEC_NEVER: it does */
     msec_t retry_at;   /* remove it again then; MSEC_NEVER: no */
     msec_t drain_at;   /* drain or resume it again then; MSEC_NEVER: no */
-    msec_t left_at;    /* when it was given back, or Slurm forgot it, whatever came last */
+    msec_t left_at;    /* when it was returned, or Slurm forgot it, whatever came last */
+    msec_t leaving_at; /* since when 'is_leaving' */
     uint32_t running;  /* tasks */
     uint32_t next_free;
     uint32_t seen;
@@ -136,6 +143,7 @@ enum slurm_ask_kind {
     ASK_PLACE,
     ASK_RELEASE,
     ASK_HOLD,
+    ASK_UNHOLD,
     ASK_CANCEL,
     ASK_GIVE_UP,
     ASK_STOP,
@@ -175,7 +183,9 @@ struct slurm_engine {
     char *texts[5];    /* copies of the config's */
     struct arena kept; /* what of the config has no place of its own */
     struct slurm_shapes shapes;
-    struct names words; /* types in costs */
+    struct names words;  /* types in costs */
+    struct names owned;  /* nodes, in the order of their ids */
+    struct names payers; /* accounts, partitions, QOS */
 
     struct slurm_job *jobs;
     uint32_t job_count, jobs_room, job_free;
@@ -204,6 +214,8 @@ struct slurm_engine {
     struct slurm_rows costs;  /* jobs whose cost is to be written */
     struct slurm_rows gone;   /* nodes to remove */
     struct slurm_rows drains; /* nodes to drain or to resume */
+    struct slurm_rows held;   /* jobs that the gate holds */
+    msec_t unhold_wake;
     msec_t late_wake, begin_wake, costs_wake;
     struct line_text out;
     uint64_t *instances; /* scratch: where a job runs */
@@ -261,11 +273,15 @@ void slurm_job_weigh(struct slurm_engine *engine, struct slurm_job *job);
 
 /* slurm_admit.c */
 struct slurm_job_line;
+
+/* slurm_payer.c: to whom the job is charged. */
+void slurm_payer_take(struct slurm_engine *engine, struct slurm_job *job,
+                      const struct slurm_job_line *line);
 void slurm_admit_on_quota(struct slurm_engine *engine, const struct line *line);
 void slurm_admit_take_line(struct slurm_engine *engine, struct slurm_job *job,
                            const struct slurm_job_line *line);
 void slurm_admit_soon(struct slurm_engine *engine); /* weigh who draws on quotas */
-void slurm_admit_forgive(struct slurm_job *job);    /* it starts anew */
+void slurm_admit_forgive(struct slurm_job *job);    /* it starts again */
 bool slurm_admit_may(struct slurm_engine *engine, const struct slurm_job *job);
 void slurm_admit_watch(struct slurm_engine *engine, struct slurm_job *job); /* what Slurm answers */
 void slurm_admit_failed(struct slurm_engine *engine, struct slurm_job *job, const char *why);
@@ -273,6 +289,13 @@ void slurm_admit_tick(struct slurm_engine *engine);
 void slurm_admit_watch_tick(struct slurm_engine *engine);
 bool slurm_admit_wait(const struct slurm_engine *engine, const struct slurm_job *job,
                       struct slurm_wait *ret);
+
+/* slurm_priority.c */
+void slurm_priority_on_line(struct slurm_engine *engine, const struct line *line);
+void slurm_priority_take(struct slurm_engine *engine, struct slurm_job *job, uint32_t priority);
+void slurm_priority_see(struct slurm_engine *engine, struct slurm_job *job,
+                        const struct slurm_job_line *line);
+void slurm_priority_tick(struct slurm_engine *engine);
 
 /* slurm_room.c */
 bool slurm_room_is_for(const struct slurm_engine *engine, const struct slurm_job *job);
@@ -288,10 +311,16 @@ void slurm_places_keep(struct slurm_engine *engine, struct slurm_job *job); /* n
 void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at);
 void slurm_places_on_place(void *self, uint64_t key, uint64_t task, uint64_t instance);
 void slurm_places_on_queue(void *self, uint64_t key, uint64_t task);
+
+/* Whether a job is released that Slurm may start on any node. O(jobs whose start is awaited). */
+bool slurm_places_any_is_free(const struct slurm_engine *engine);
 void slurm_places_on_cancel(void *self, uint64_t key, uint64_t id);
 void slurm_places_on_stop(void *self, uint64_t key, uint64_t id);
 void slurm_places_send(struct slurm_engine *engine);
 void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job);
+/* One request, or a few, for all jobs of 'ids', which are sorted; tasks of one array stand together. */
+void slurm_places_send_list(struct slurm_engine *engine, const char *word, enum slurm_ask_kind kind,
+                            uint64_t *ids, uint32_t count);
 void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text);
 void slurm_places_done(struct slurm_engine *engine, const struct slurm_ask *ask,
                        const struct line *line);

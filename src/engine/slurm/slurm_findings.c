@@ -24,17 +24,23 @@ static void tell(const struct teller *teller, const struct finding *finding)
 static void tell_unholdable(void *context, uint64_t task, const char *reason)
 {
     const struct teller *teller = context;
+    const bool is_heterogeneous = strcmp(reason, SLURM_HETEROGENEOUS) == 0;
     char label[TEXT_SIZE] = "";
 
     (void)slurm_engine_label(teller->engine, task, label, sizeof(label));
-    tell(teller, &(struct finding){
-                     .severity = "error",
-                     .kind = "unholdable",
-                     .subject = label,
-                     .text = reason,
-                     .advice = "Nothing in the catalogue can hold this job. Add a larger type, or "
-                               "tell its user to ask for less.",
-                 });
+    tell(teller,
+         &(struct finding){
+             .severity = is_heterogeneous ? "warning" : "error",
+             .kind = is_heterogeneous ? "heterogeneous" : "unholdable",
+             .subject = label,
+             .text = reason,
+             .advice = is_heterogeneous
+                           ? "It starts when Slurm's backfill scheduler finds room for all of its "
+                             "components on owned nodes or on machines that are rented for other "
+                             "jobs. To have machines rented, submit it as one job with -N."
+                           : "Nothing in the catalogue can hold this job. Add a larger type, or "
+                             "tell its user to ask for less.",
+         });
 }
 
 static void tell_barred(void *context, uint64_t task, const struct slurm_wait *wait)

@@ -45,6 +45,7 @@ static const struct {
     { "tasks", offsetof(struct slurm_job_line, tasks) },
     { "user", offsetof(struct slurm_job_line, user) },
     { "account", offsetof(struct slurm_job_line, account) },
+    { "qos", offsetof(struct slurm_job_line, qos) },
     { "name", offsetof(struct slurm_job_line, name) },
     { "partition", offsetof(struct slurm_job_line, partition) },
     { "state", offsetof(struct slurm_job_line, state) },
@@ -200,32 +201,49 @@ static int sum_gres(const struct slurm_job_line *line, uint64_t nodes, struct sl
     return 0;
 }
 
-struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
+static uint32_t caps_of(const struct slurm_engine *engine, const struct slurm_job_line *line)
+{
+    if (engine->config.caps == NULL)
+        return 0;
+    return engine->config.caps(engine->config.context,
+                               &(struct engine_owner){ .account = line->account,
+                                                       .user = line->user,
+                                                       .partition = line->partition,
+                                                       .qos = line->qos });
+}
+
+struct slurm_wish slurm_job_line_wish(const struct slurm_engine *engine,
+                                      struct slurm_shapes *shapes,
                                       const struct slurm_job_line *line, uint32_t *ret_tasks,
                                       struct slurm_market_rules *ret_rules)
 {
     const uint64_t nodes = or_one(line->node_count);
     struct slurm_gres gres = { .gpus = 0 };
-    struct slurm_market_rules rules = { .deadline = 0 };
+    struct slurm_market_rules rules = { .caps = caps_of(engine, line) };
 
     *ret_rules = rules;
     *ret_tasks = 1;
     if (nodes > ID_RANKS_MAX)
-        return slurm_shapes_refuse(&engine->shapes, "it asks for more nodes than can be counted");
+        return slurm_shapes_refuse(shapes, "it asks for more nodes than can be counted");
     if (line->het != NUMBER_NONE)
-        return slurm_shapes_refuse(&engine->shapes, "heterogeneous jobs are not placed");
+        return slurm_shapes_refuse(shapes, SLURM_HETEROGENEOUS);
     if (sum_gres(line, nodes, &gres) < 0)
-        return slurm_shapes_refuse(&engine->shapes, "its generic resources are not understood");
+        return slurm_shapes_refuse(shapes, "its generic resources are not understood");
     if (gres.other[0] != '\0')
-        return slurm_shapes_refuse(&engine->shapes, "it asks for generic resources other than gpu");
+        return slurm_shapes_refuse(shapes, "it asks for generic resources other than gpu");
     if (line->tmp_mib != NUMBER_NONE && line->tmp_mib > engine->config.tmp_mib)
-        return slurm_shapes_refuse(&engine->shapes,
+        return slurm_shapes_refuse(shapes,
                                    "it asks for more temporary disk space (--tmp) than machines "
                                    "have (engine.tmp_gib in stint.conf)");
     if (!slurm_market_of(&engine->config.markets, line, engine->config.move_word, &rules))
         return slurm_shapes_refuse(
-            &engine->shapes, "its comment is not understood: after 'stint:' give market=spot, "
-                             "market=on-demand or market=any, after=20m, within=6h");
+            shapes, "its comment is not understood: after 'stint:' give market=spot, "
+                    "market=on-demand or market=any, after=20m, within=6h");
+    if (!slurm_burst_of(&engine->config.bursts, line, &rules.burst))
+        return slurm_shapes_refuse(shapes,
+                                   "its comment is not understood: after 'stint:burst=' give a "
+                                   "length of time, such as 30m, or never");
+    rules.caps = ret_rules->caps;
     *ret_rules = rules;
     *ret_tasks = (uint32_t)nodes;
     const struct slurm_want want = {
@@ -241,7 +259,7 @@ struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
                      rules.words.market != MARKET_RULE_ANY,
     };
 
-    return slurm_shapes_of(&engine->shapes, &want);
+    return slurm_shapes_of(shapes, &want);
 }
 
 uint32_t slurm_job_line_name(struct names *names, const char *name)

@@ -22,7 +22,7 @@ struct slurm_job_line {
     uint64_t requeue, completing, array_most, tmp_mib, priority, deadline;
     const char *tasks, *user, *name, *partition, *state, *hold, *reason, *depend, *nodes;
     const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment;
-    const char *account;
+    const char *account, *qos;
     const char *bar, *bar_text, *draws;
 };
 
@@ -40,7 +40,8 @@ bool slurm_job_line_is_movable(const struct slurm_engine *engine,
                                const struct slurm_job_line *line);
 
 /* The shape of one of its tasks, how many there are, and in which markets they may run. */
-struct slurm_wish slurm_job_line_wish(struct slurm_engine *engine,
+struct slurm_wish slurm_job_line_wish(const struct slurm_engine *engine,
+                                      struct slurm_shapes *shapes,
                                       const struct slurm_job_line *line, uint32_t *ret_tasks,
                                       struct slurm_market_rules *ret_rules);
 

@@ -206,12 +206,15 @@ static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
                                             .user = job->user,
                                             .shape = job->wish.shape,
                                             .task_count = job->task_count,
+                                            .priority = job->priority,
+                                            .caps = job->rules.caps,
                                             .gang = job->task_count > 1,
                                             .fixed = !job->is_movable,
                                             .spread = job->task_count > 1,
                                             .arrived_at = eligible,
                                             .estimate_ms = job->limit_ms,
                                             .rules = slurm_market_rules(&job->rules, eligible),
+                                            .burst = job->rules.burst,
                                         } });
 }
 
@@ -606,6 +609,7 @@ static void renew(struct slurm_engine *engine, struct slurm_job *job)
         .is_dirty = job->is_dirty,
         .is_late = job->is_late,
         .is_watched = job->is_watched,
+        .is_to_unhold = job->is_to_unhold,
     };
 }
 
@@ -614,8 +618,8 @@ static void take_wish(struct slurm_engine *engine, struct slurm_job *job, struct
 {
     if (!record->has_wish) {
         record->has_wish = true;
-        record->wish =
-            slurm_job_line_wish(engine, record->line, &record->task_count, &record->rules);
+        record->wish = slurm_job_line_wish(engine, &engine->shapes, record->line,
+                                           &record->task_count, &record->rules);
     }
     if (job->task_count == record->task_count && job->wish.shape == record->wish.shape &&
         job->wish.reason == record->wish.reason && slurm_market_same(&job->rules, &record->rules))
@@ -636,6 +640,7 @@ static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
 
     job->name = record->name;
     job->user = record->user;
+    slurm_payer_take(engine, job, line);
     if (line->submit != NUMBER_NONE && line->submit <= LIMIT_TIME_MS / 1000)
         job->submit_s = line->submit;
     job->begin_at = line->begin == NUMBER_NONE           ? 0
@@ -680,10 +685,7 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
     if (job->phase != PHASE_WAITING)
         return;
     weigh(engine, job);
-    if (slurm_job_line_is_stuck(record->line) && !job->is_loosened && !engine->config.observes) {
-        job->is_loosened = true;
-        slurm_places_hold(engine, job); /* the gate alone, without the hold */
-    }
+    slurm_priority_see(engine, job, record->line);
     slurm_admit_watch(engine, job);
     if (job->is_completing)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm_keys.h - which acts were asked for, and what was answered.
+ * slurm_keys.h - which actions were asked for, and what was answered.
  *
  * A request that is repeated under its key gets its answer again, and nothing is done twice. The
  * last SLURM_KEYS_MAX keys are known; after that, or after a restart, the 'run' of a request keeps
@@ -20,7 +20,7 @@ enum { SLURM_KEYS_MAX = 1 << 16 };
 struct slurm_keys {
     struct map index_of; /* key -> slot */
     uint64_t *key;       /* a ring of SLURM_KEYS_MAX */
-    char **answer;       /* NULL: the act is under way */
+    char **answer;       /* NULL: the action is under way */
     uint32_t count;
     uint32_t next;
 };
@@ -40,7 +40,7 @@ void slurm_keys_open(struct slurm_keys *keys, uint64_t key);
 /* Remember the answer of 'size' bytes. A key that is forgotten by now is left so. */
 void slurm_keys_answer(struct slurm_keys *keys, uint64_t key, const char *answer, uint32_t size);
 
-/* Nobody knows whether the act was done: forget the key, so that it can be asked for again. */
+/* Nobody knows whether the action was done: forget the key, so that it can be asked for again. */
 void slurm_keys_forget(struct slurm_keys *keys, uint64_t key);
 
 #endif

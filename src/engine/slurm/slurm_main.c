@@ -162,7 +162,7 @@ static void tell_failure(struct bridge *bridge, const char *word, uint64_t key, 
     line_text_end(&bridge->out);
 }
 
-/* Answer the act of 'key' and remember the answer, unless nobody knows what became of it. 'was', if
+/* Answer the action of 'key' and remember the answer, unless nobody knows what became of it. 'was', if
  * not NULL, is what the job did before. */
 static void answer_was(struct bridge *bridge, uint64_t key, int code, const struct error *error,
                        const char *was)
@@ -220,6 +220,8 @@ static const char *act_on_some(struct bridge *bridge, const struct slurm_request
     }
     if (request->verb == SLURM_HOLD)
         slurm_act_hold(&bridge->watch, bridge->items, count);
+    else if (request->verb == SLURM_UNHOLD)
+        slurm_act_unhold(&bridge->watch, bridge->items, count);
     else
         slurm_act_release(&bridge->watch, bridge->items, count, request->partition);
     *ret_count = count;
@@ -247,7 +249,7 @@ static void act_on_list(struct bridge *bridge, const struct slurm_request *reque
             }
             good += item->code == 0;
             bad += item->code != 0;
-            if (item->code != 0)
+            if (item->code != 0 && request->verb != SLURM_UNHOLD) /* nothing hangs on that one */
                 tell_failed(bridge, request->key, item);
         }
     } while (count == BATCH);
@@ -366,6 +368,7 @@ static void act(struct bridge *bridge, const struct slurm_request *request)
     switch (request->verb) {
     case SLURM_RELEASE:
     case SLURM_HOLD:
+    case SLURM_UNHOLD:
         act_on_list(bridge, request);
         return;
     case SLURM_STOP:
@@ -610,10 +613,10 @@ static void run(struct bridge *bridge)
 
 static const char usage[] =
     "usage: stint-slurm [OPTION...]\n"
-    "Speaks with slurmctld for stintd, in lines over standard input and output.\n"
+    "Talks to slurmctld for stintd, in lines over standard input and output.\n"
     "\n"
     "  --poll SECONDS             look for news this often (0.5)\n"
-    "  --partitions LIST          only these are ours\n"
+    "  --partitions LIST          manage only these\n"
     "  --ignore-partitions LIST   these are not\n"
     "  --ignore-users LIST        names or numbers; nor are the jobs of these\n"
     "  --place-in PARTITION       where jobs are placed, if not in their own partition\n"
@@ -731,6 +734,7 @@ int main(int argc, char **argv)
     bridge.watch.launch_s = (conf != NULL ? conf->msg_timeout : 10U) + LAUNCH_MORE_S;
     bridge.watch.is_mem_counted =
         conf != NULL && (conf->select_type_param & SLURM_COUNTS_MEMORY) != 0;
+    bridge.watch.rank_rules = slurm_rank_rules(conf);
     slurm_keys_init(&bridge.keys);
     line_input_init(&bridge.input);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_job_line.h"
 #include "trace/doc_value.h"
 
@@ -134,6 +135,8 @@ static bool read_comment(const char *comment, const char *move_word, struct mark
             word += strlen(prefix);
             length -= strlen(prefix);
         }
+        if (slurm_burst_is_word(word, length))
+            continue;
         if (is_found || market_words_read(word, length, ret, NULL) < 0)
             return false;
         is_found = true;
@@ -169,7 +172,8 @@ bool slurm_market_of(const struct slurm_markets *markets, const struct slurm_job
 
 bool slurm_market_same(const struct slurm_market_rules *a, const struct slurm_market_rules *b)
 {
-    return a->deadline == b->deadline && same_words(&a->words, &b->words);
+    return a->deadline == b->deadline && a->caps == b->caps && same_words(&a->words, &b->words) &&
+           a->burst.after_ms == b->burst.after_ms && a->burst.waiting_hour == b->burst.waiting_hour;
 }
 
 struct job_rules slurm_market_rules(const struct slurm_market_rules *rules, msec_t eligible)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/burst_rule.h"
 #include "trace/market_words.h"
 #include "trace/settings.h"
 
@@ -31,6 +32,10 @@ struct slurm_markets {
 struct slurm_market_rules {
     struct market_words words;
     msec_t deadline; /* Slurm's; 0: none */
+    uint32_t
+        caps; /* the set of limits of its account and the like; 0: none. Not of markets, but another set makes
+                        another job of it as another market does */
+    struct burst_rule burst; /* see slurm_burst.h */
 };
 
 struct slurm_job_line;

@@ -27,10 +27,17 @@ enum {
     NODE_NAME_SIZE = 96,
     NODES_PER_LINE = 256,
     DRAIN_RETRY_MS = 5000,
+    JOIN_MS = 180000,         /* a machine that is to leave and has not joined by then will not */
     CODE_INVALID_NODE = 2018, /* ESLURM_INVALID_NODE_NAME */
 };
 
-uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length)
+static bool is_owned(uint64_t instance)
+{
+    return instance >= OWNED_ID_FIRST;
+}
+
+/* The number behind our prefix; 0: it is none of those that we rent. */
+static uint64_t rented_instance(const struct slurm_engine *engine, const char *name, size_t length)
 {
     const size_t prefix = strlen(engine->config.node_prefix);
     uint64_t id = 0;
@@ -43,12 +50,22 @@ uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name
             return 0;
         id = id * 10 + (uint64_t)(name[i] - '0');
     }
-    return id;
+    return is_owned(id) ? 0 : id;
+}
+
+uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length)
+{
+    const uint32_t row = names_find(&engine->owned, name, length);
+
+    return row != NAME_NONE ? OWNED_ID_FIRST + row : rented_instance(engine, name, length);
 }
 
 int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance, char *buf,
                            size_t size)
 {
+    if (is_owned(instance) && instance - OWNED_ID_FIRST < engine->owned.count)
+        return snprintf(buf, size, "%s",
+                        names_text(&engine->owned, (uint32_t)(instance - OWNED_ID_FIRST)));
     return snprintf(buf, size, "%s%" PRIu64, engine->config.node_prefix, instance);
 }
 
@@ -71,6 +88,7 @@ struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance
         .retry_at = MSEC_NEVER,
         .drain_at = MSEC_NEVER,
         .left_at = engine->now,
+        .is_admitted = is_owned(instance), /* nobody has to let it join */
     };
     map_put(&engine->by_instance, instance, row);
     return &engine->nodes[row];
@@ -189,6 +207,12 @@ static void weigh_leaving(struct slurm_engine *engine, struct slurm_node *node)
     slurm_rows_add(&engine->drains, (uint32_t)(node - engine->nodes));
 }
 
+/* Slurm saves power there, and wakes it up as soon as a job is placed; of what is rented, that is nobody's wish. */
+static bool is_saving(const char *state)
+{
+    return strcmp(state, "asleep") == 0 || strcmp(state, "waking") == 0;
+}
+
 void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
 {
     const char *name = line_get(line, "name");
@@ -203,13 +227,17 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
         return; /* not ours */
     struct slurm_node *node = slurm_node_get(engine, instance);
 
-    if (!node->is_there)
+    const bool is_up = strcmp(state, "up") == 0 || (is_owned(instance) && is_saving(state));
+
+    if (!node->is_there) {
         engine->stats.nodes++;
+        node->drain_at = MSEC_NEVER; /* if it was refused before, ask again at once */
+    }
     node->is_there = true;
     node->is_absent = false;
-    if (node->is_up && strcmp(state, "up") != 0)
-        node->idle_since = MSEC_NEVER; /* it is not only drained any more: count anew */
-    node->is_up = strcmp(state, "up") == 0;
+    if (node->is_up && !is_up)
+        node->idle_since = MSEC_NEVER; /* it is not only drained any more: count again */
+    node->is_up = is_up;
     node->is_silent = strcmp(state, "silent") == 0;
     node->is_drained = drain != NULL && strcmp(drain, "1") == 0;
     node->is_busy = busy != NULL && strcmp(busy, "1") == 0;
@@ -217,7 +245,7 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
                          strncmp(reason, leaving_text, strlen(leaving_text)) == 0;
     node->seen = engine->round;
     if (node->is_retired && !node->is_removing && node->retry_at == MSEC_NEVER)
-        mark_removal(engine, node); /* it came after it was given back */
+        mark_removal(engine, node); /* it came after it was returned */
     weigh(engine, node);
     weigh_leaving(engine, node);
 }
@@ -267,8 +295,14 @@ void slurm_nodes_on_admit(void *self, uint64_t instance)
 void slurm_nodes_on_retire(void *self, uint64_t instance)
 {
     struct slurm_engine *engine = self;
+
+    if (is_owned(instance))
+        return; /* nobody asks for that, and nothing must come of it */
+
     struct slurm_node *node = slurm_node_get(engine, instance);
 
+    if (!node->is_leaving)
+        node->leaving_at = engine->now;
     node->is_leaving = true;
     node->is_left_told = false;
     node->is_absent = false;
@@ -281,6 +315,10 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
 void slurm_nodes_on_forget(void *self, uint64_t instance)
 {
     struct slurm_engine *engine = self;
+
+    if (is_owned(instance))
+        return;
+
     struct slurm_node *node = slurm_node_get(engine, instance);
 
     node->is_admitted = false;
@@ -316,7 +354,7 @@ static void send_downs(struct slurm_engine *engine)
         line_text_append(&list, "", 1);
         (void)slurm_ask_begin(engine, "down");
         line_text_string(&engine->out, "nodes", list.text);
-        line_text_string(&engine->out, "text", "stint: given back");
+        line_text_string(&engine->out, "text", "stint: returned");
         slurm_ask_end(engine, ASK_DOWN, 0);
         line_text_reset(&list);
         listed = 0;
@@ -399,6 +437,14 @@ void slurm_nodes_done(struct slurm_engine *engine, const struct slurm_ask *ask)
         drain_again(engine, &engine->nodes[row]);
 }
 
+/* A node that Slurm does not know yet may join before the cloud has ended its machine, and Slurm would start a job
+ * there that may start anywhere. While there is such a job, a machine that boots is kept until it has joined and is
+ * drained. */
+static bool is_awaited(const struct slurm_engine *engine, const struct slurm_node *node)
+{
+    return engine->now - node->leaving_at < JOIN_MS && slurm_places_any_is_free(engine);
+}
+
 /* It is busy still, or not there at all. */
 void slurm_nodes_refused(struct slurm_engine *engine, const struct slurm_ask *ask, uint64_t code)
 {
@@ -410,7 +456,7 @@ void slurm_nodes_refused(struct slurm_engine *engine, const struct slurm_ask *as
 
     if (ask->kind != ASK_DELETE) {
         drain_again(engine, node);
-        if (code == CODE_INVALID_NODE && !node->is_there) {
+        if (code == CODE_INVALID_NODE && !node->is_there && !is_awaited(engine, node)) {
             node->is_absent = true;
             weigh_leaving(engine, node);
         }

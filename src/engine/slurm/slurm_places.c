@@ -297,8 +297,11 @@ void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, co
 
 /* ---- what is queued ---- */
 
+/* A request that names many jobs. */
 struct release {
     struct slurm_engine *engine;
+    const char *word;
+    enum slurm_ask_kind kind;
     struct line_text list;
 };
 
@@ -309,10 +312,11 @@ static void end_release(struct release *release)
     if (release->list.size == 0)
         return;
     line_text_append(&release->list, "", 1);
-    (void)slurm_ask_begin(engine, "release");
+    (void)slurm_ask_begin(engine, release->word);
     line_text_string(&engine->out, "jobs", release->list.text);
-    line_text_string(&engine->out, "partition", engine->config.partition);
-    slurm_ask_end(engine, ASK_RELEASE, 0);
+    if (release->kind == ASK_RELEASE)
+        line_text_string(&engine->out, "partition", engine->config.partition);
+    slurm_ask_end(engine, release->kind, 0);
     line_text_reset(&release->list);
 }
 
@@ -351,10 +355,10 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* 'ids' of jobs that are queued. */
-static void send_releases(struct slurm_engine *engine, uint64_t *ids, uint32_t count)
+void slurm_places_send_list(struct slurm_engine *engine, const char *word, enum slurm_ask_kind kind,
+                            uint64_t *ids, uint32_t count)
 {
-    struct release release = { .engine = engine };
+    struct release release = { .engine = engine, .word = word, .kind = kind };
     char label[SLURM_LABEL_SIZE];
 
     qsort(ids, count, sizeof(*ids), compare_u64);
@@ -392,6 +396,18 @@ static bool is_queued(struct slurm_job *job)
             return false;
     }
     return true;
+}
+
+bool slurm_places_any_is_free(const struct slurm_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->watched.count; i++) {
+        struct slurm_job *job = &engine->jobs[engine->watched.row[i]];
+
+        if (job->is_used && job->is_watched && job->phase == PHASE_WAITING && job->asked > 0 &&
+            is_queued(job))
+            return true;
+    }
+    return false;
 }
 
 static bool is_placed(struct slurm_job *job)
@@ -432,13 +448,14 @@ void slurm_places_send(struct slurm_engine *engine)
             send_place(engine, job);
         } else if (is_queued(job)) {
             job->is_asked = true;
+            slurm_admit_watch(engine, job);
             MEM_ROOM(queued, queued_room, queued_count + 1);
             queued[queued_count++] = job->id;
         }
     }
     engine->dirty.count = 0;
     if (queued_count > 0)
-        send_releases(engine, queued, queued_count);
+        slurm_places_send_list(engine, "release", ASK_RELEASE, queued, queued_count);
     mem_free(queued);
 }
 

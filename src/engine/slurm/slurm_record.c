@@ -49,8 +49,7 @@ static bool is_held_behind_gate(const slurm_job_info_t *job)
     return slurm_record_is_gated(job) && job->eligible_time > SLURM_GATED_FROM + SLURM_GATE_S;
 }
 
-/* When its user wants it to begin. */
-static time_t wanted_begin(const slurm_job_info_t *job)
+time_t slurm_record_begin(const slurm_job_info_t *job)
 {
     if (is_held_behind_gate(job))
         return job->eligible_time - 2 * SLURM_GATE_S;
@@ -135,6 +134,7 @@ static void put_identity(const slurm_job_info_t *job, const char *user, struct l
     line_text_number(out, "uid", job->user_id);
     put_text(out, "user", user);
     put_text(out, "account", job->account);
+    put_text(out, "qos", job->qos);
     line_text_prose(out, "name", job->name);
     put_text(out, "partition", job->partition);
 }
@@ -195,7 +195,7 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record
                  slurm_release_reason(is_launch_failure(job) ? FAIL_LAUNCH : job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
-        put_time(out, "begin", wanted_begin(job) - extra->skew);
+        put_time(out, "begin", slurm_record_begin(job) - extra->skew);
         if (extra->rules != NULL)
             slurm_rules_judge(extra->rules, job, extra->now, out);
     } else {
@@ -213,9 +213,20 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record
 
     const uint64_t hash = slurm_fields_hash(out->text + begin, out->size - begin);
 
-    line_text_number(out, "priority", job->priority);
+    if (phase == SLURM_WAITING && extra->rank != 0)
+        line_text_number(out, "priority", extra->rank);
     line_text_end(out);
     return hash;
+}
+
+void slurm_record_priority(const slurm_job_info_t *job, uint32_t rank, struct line_text *out)
+{
+    line_text_begin(out, "priority");
+    line_text_number(out, "id", job->job_id);
+    if (job->array_job_id != 0 && job->array_task_id == NO_VAL)
+        line_text_number(out, "array", job->array_job_id);
+    line_text_number(out, "value", rank);
+    line_text_end(out);
 }
 
 /* libslurm 22.05 forgets to free the admin's comments: 50,000 of them would be a leak of megabytes a
@@ -261,20 +272,23 @@ bool slurm_record_is_node(const node_info_t *node)
            (node->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
 }
 
-/* up: takes work; joining: will, once it has answered; down: neither. silent: it missed a ping, which
+/* up: takes work; joining: will, once it has answered; down: neither. asleep, waking: Slurm saves power there, and
+ * wakes it up for a job. silent: it missed a ping, which
  * a busy network is enough for; Slurm lets its jobs be until SlurmdTimeout is over, and then sets it
  * down. */
 static const char *node_state(uint32_t state)
 {
     const uint32_t base = state & NODE_STATE_BASE;
 
-    if (base == NODE_STATE_UNKNOWN || (state & NODE_STATE_POWERING_UP) != 0)
+    if (base == NODE_STATE_UNKNOWN)
         return "joining";
-    if (base == NODE_STATE_DOWN || base == NODE_STATE_ERROR)
+    if (base == NODE_STATE_DOWN || base == NODE_STATE_ERROR ||
+        (state & (NODE_STATE_FAIL | NODE_STATE_INVALID_REG)) != 0)
         return "down";
-    if ((state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_FAIL |
-                  NODE_STATE_INVALID_REG)) != 0)
-        return "down";
+    if ((state & NODE_STATE_POWERING_UP) != 0)
+        return "waking";
+    if ((state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN)) != 0)
+        return "asleep";
     return (state & NODE_STATE_NO_RESPOND) != 0 ? "silent" : "up";
 }
 

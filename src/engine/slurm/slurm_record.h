@@ -2,8 +2,8 @@
 /*
  * slurm_record.h - Slurm's records of jobs and nodes as lines.
  *
- * What changes all the time without being news (priority, expected start) comes last or not at all:
- * the return value is how much of the line counts as news.
+ * What changes all the time (the priority, an expected start) comes last or not at all: the return value is
+ * the hash of what counts as news. A priority that changes has a line of its own.
  */
 #ifndef STINT_ENGINE_SLURM_RECORD_H
 #define STINT_ENGINE_SLURM_RECORD_H
@@ -27,7 +27,7 @@ bool slurm_record_is_held(const slurm_job_info_t *job);
 bool slurm_record_is_gated(const slurm_job_info_t *job);
 
 /* Whether it waits behind the gate or for the one who holds it, on no node, and has only named nodes that
- * it wants: it cannot start before they are named anew. */
+ * it wants: it cannot start before they are named again. */
 bool slurm_record_only_requires(const slurm_job_info_t *job);
 
 /* What the record does not say itself. */
@@ -37,11 +37,18 @@ struct slurm_record_extra {
     struct slurm_rules *rules; /* what Slurm's policy says of it; NULL: not known */
     time_t now;                /* slurmctld's */
     time_t skew;               /* by how much slurmctld's clock is ahead of ours */
+    uint32_t rank;             /* of one that waits, see slurm_rank.h; 0: not known */
 };
 
 /* Write the line 'job' for it; returns the hash of what is news. */
 uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record_extra *extra,
                           struct line_text *out);
+
+/* When its user wants it to begin, whatever the gate puts it off by. */
+time_t slurm_record_begin(const slurm_job_info_t *job);
+
+/* Write the line 'priority' for it: that alone has changed. */
+void slurm_record_priority(const slurm_job_info_t *job, uint32_t rank, struct line_text *out);
 
 /* Free what slurm_load_jobs gave; takes NULL. */
 void slurm_record_free_jobs(job_info_msg_t *all);

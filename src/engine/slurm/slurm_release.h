@@ -64,7 +64,7 @@ uint32_t slurm_release_of_controller(void);
 /* "24.11.5" as such a number; 0: it is none. */
 uint32_t slurm_release_parse(const char *version);
 
-/* Whether a job that was stopped and starts again within two seconds may be ended for good, because the slurmd
+/* Whether a job that was stopped and starts again within two seconds may be ended permanently, because the slurmd
  * that stopped it takes the new credential for the old one. 'release' of 0 counts as the oldest. */
 bool slurm_release_revokes_late(uint32_t release);
 

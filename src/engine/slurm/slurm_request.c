@@ -34,6 +34,7 @@ static const struct {
     { "place", SLURM_PLACE, KEY | JOB | NODES, RUN | PARTITION | TEXT },
     { "release", SLURM_RELEASE, KEY | JOBS, PARTITION },
     { "hold", SLURM_HOLD, KEY | JOBS, 0 },
+    { "unhold", SLURM_UNHOLD, KEY | JOBS, 0 },
     { "cancel", SLURM_CANCEL, KEY | JOB, RUN },
     { "give-up", SLURM_GIVE_UP, KEY | JOB | TEXT, 0 },
     { "stop", SLURM_STOP, KEY | JOB, RUN | SIGNAL | SIGNAL_TO | GRACE_MS },

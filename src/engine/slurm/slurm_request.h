@@ -25,6 +25,7 @@ enum slurm_verb {
     SLURM_PLACE,
     SLURM_RELEASE,
     SLURM_HOLD,
+    SLURM_UNHOLD,
     SLURM_CANCEL,
     SLURM_GIVE_UP,
     SLURM_STOP,

@@ -32,7 +32,8 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
 {
     static const char *const allowed[] = {
         "kind",         "program", "poll",    "partition",  "only_partitions", "ignore_partitions",
-        "ignore_users", "stop",    "tmp_gib", "gang_zones", "markets",         NULL,
+        "ignore_users", "stop",    "tmp_gib", "gang_zones", "markets",         "owned",
+        "burst",        "bursts",  NULL,
     };
     static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
     struct slurm_settings settings = {
@@ -64,6 +65,10 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
     if (rc == 0)
         rc = slurm_markets_read(in, map, &settings.markets);
     if (rc == 0)
+        rc = slurm_owned_read(in, map, &settings.owned);
+    if (rc == 0)
+        rc = slurm_bursts_read(in, map, &settings.bursts);
+    if (rc == 0)
         rc = read_stop(in, map, &settings);
     if (rc == 0)
         *ret = settings;
@@ -77,6 +82,7 @@ bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_sett
            settings_same_text(a->stop_signal, b->stop_signal) &&
            a->stop_grace_ms == b->stop_grace_ms && a->tmp_mib == b->tmp_mib &&
            a->any_zone == b->any_zone && slurm_markets_same(&a->markets, &b->markets) &&
+           slurm_owned_same(&a->owned, &b->owned) && slurm_bursts_same(&a->bursts, &b->bursts) &&
            settings_same_words(&a->only_partitions, &b->only_partitions) &&
            settings_same_words(&a->ignore_partitions, &b->ignore_partitions) &&
            settings_same_words(&a->ignore_users, &b->ignore_users);

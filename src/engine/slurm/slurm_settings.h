@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #include "base/units.h"
+#include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_market.h"
+#include "engine/slurm/slurm_owned.h"
 #include "trace/settings.h"
 
 struct slurm_settings {
@@ -25,6 +27,8 @@ struct slurm_settings {
     struct settings_words ignore_partitions;
     struct settings_words ignore_users;
     struct slurm_markets markets;
+    struct slurm_owned owned;
+    struct slurm_bursts bursts;
     const char *stop_signal; /* NULL: none */
     msec_t stop_grace_ms;
 };

@@ -78,7 +78,7 @@ static bool print_offers(const struct slurm_want *want, char *buf, size_t size)
 static bool is_held(const struct catalogue *catalogue, const struct res *res, const char *offers)
 {
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        if (!catalogue->offers[offer].is_former &&
+        if ((!catalogue->offers[offer].is_former || catalogue->offers[offer].is_owned) &&
             res_fits(res, &catalogue_type_of(catalogue, offer)->capacity) &&
             offer_text_has(offers, catalogue, offer))
             return true;

@@ -7,7 +7,7 @@
  * exactly: types, families, zones, markets, and what the catalogue says of a type. A whole machine (--exclusive,
  * or all memory) is a shape that wants one for itself. The nodes of one job may have to be in one zone.
  *
- * Equal wishes are worked out once, as long as they come again. A shape is kept for good, so users must
+ * Equal wishes are worked out once, as long as they come again. A shape is kept permanently, so users must
  * not be able to use them up: from so many on, new wishes have no workload, sizes are rounded up (not
  * past a machine that holds them as they are), and further on new constraints are refused. Sizes as such
  * never are.

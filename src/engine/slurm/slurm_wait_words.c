@@ -29,7 +29,7 @@ bool slurm_wait_words(const struct slurm_wait *wait, msec_t now, struct engine_w
     case SLURM_WAIT_BEGIN:
         adapter_clock_text(wait->until, now, begin, sizeof(begin));
         ret->why = "begins";
-        (void)snprintf(ret->text, sizeof(ret->text), "it shall not begin before %s", begin);
+        (void)snprintf(ret->text, sizeof(ret->text), "its begin time is %s", begin);
         break;
     case SLURM_WAIT_ROOM:
         put(ret, "crowded", "jobs on several nodes have as many tasks already as are looked at");

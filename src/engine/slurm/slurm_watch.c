@@ -267,23 +267,40 @@ static void note_quiet(const struct slurm_watch *watch, struct slurm_watched_job
         old->quiet_until = (was_seen ? old->started : watch->jobs_time) + (time_t)watch->launch_s;
 }
 
-static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
-                        struct line_text *out)
+/* The line 'job', or what of it is news. */
+static void tell_job(struct slurm_watch *watch, struct slurm_watched_job *old,
+                     const slurm_job_info_t *job, bool is_full, struct line_text *out)
 {
-    struct slurm_watched_job *old = watched_job(watch, job);
     const uint32_t size = out->size;
+    const bool is_waiting = slurm_record_phase(job) == SLURM_WAITING;
+    const uint32_t rank =
+        is_waiting ? slurm_rank(job, &watch->rank_rules, slurm_record_begin(job), watch->jobs_time)
+                   : 0;
     const struct slurm_record_extra extra = { .user = user_name(watch, job->user_id),
                                               .is_mem_counted = watch->is_mem_counted,
                                               .rules = watch->rules,
                                               .now = watch->jobs_time,
-                                              .skew = watch->skew_s };
+                                              .skew = watch->skew_s,
+                                              .rank = rank };
     const uint64_t hash = slurm_record_job(job, &extra, out);
 
-    if (hash == old->hash && !is_full)
+    if (hash == old->hash && !is_full) {
         out->size = size;
+        if (rank != 0 && rank != old->rank)
+            slurm_record_priority(job, rank, out);
+    }
+    old->hash = hash;
+    old->rank = rank;
+}
+
+static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
+                        struct line_text *out)
+{
+    struct slurm_watched_job *old = watched_job(watch, job);
+
+    tell_job(watch, old, job, is_full, out);
     tell_what_happened(old, job, out);
     note_quiet(watch, old, job);
-    old->hash = hash;
     old->run = job->restart_cnt;
     old->phase = (uint8_t)slurm_record_phase(job);
     old->look = watch->look;

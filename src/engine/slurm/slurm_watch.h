@@ -9,7 +9,7 @@
  * Promises:  what the filter leaves out is never told. The first look tells everything, as if all
  *            of it had just happened; so does nothing get lost while nobody looked.
  * Costs:     one small question each if there is nothing new; else O(jobs) or O(nodes).
- * Memory:    about 40 bytes a job.
+ * Memory:    about 80 bytes a job.
  */
 #ifndef STINT_ENGINE_SLURM_WATCH_H
 #define STINT_ENGINE_SLURM_WATCH_H
@@ -20,6 +20,7 @@
 
 #include "base/line.h"
 #include "base/map.h"
+#include "engine/slurm/slurm_rank.h"
 #include "engine/slurm/slurm_release.h"
 #include "engine/slurm/slurm_rules.h"
 
@@ -41,6 +42,7 @@ struct slurm_watched_job {
     uint32_t id;
     uint32_t run;
     uint32_t look; /* the last one that saw it */
+    uint32_t rank; /* as it was told; 0: it was not */
     uint8_t phase;
     bool is_gated;
     bool has_nodes;     /* that it must run on */
@@ -73,6 +75,7 @@ struct slurm_watch {
     uint32_t
         launch_s; /* so long slurmctld waits for the word of a node that it told to start a job */
     bool is_mem_counted;
+    struct slurm_rank_rules rank_rules;
     struct slurm_watched_node *nodes;
     uint32_t nodes_count, nodes_room;
     struct map node_index; /* by hash of the name */

@@ -474,6 +474,35 @@ TEST(stint_lets_a_machine_last_longer_only_where_that_is_cheaper)
     place_done(&place);
 }
 
+/* Where work that must not be moved goes that is expected to run for a part of what a large machine lasts: does it need
+ * another one? */
+static uint32_t rents_beside(msec_t part, int64_t doubt)
+{
+    struct place place;
+
+    place_init(&place);
+    const uint32_t running = add_running(&place, LARGE);
+    const uint32_t task = add_task(&place);
+    place.view.task.estimate_ms[running] = 10 * (msec_t)MSEC_PER_HOUR;
+    place.view.task.estimate_ms[task] = 10 * (msec_t)MSEC_PER_HOUR / part;
+    place.view.job.fixed[place.view.task.job[running]] = true;
+    place.view.job.fixed[place.view.task.job[task]] = true;
+    decide_with(&place, &policy_stint, "doubt", doubt);
+
+    const uint32_t rents = place.plan.rent_count;
+
+    assert_int_equal(place.plan.place_count, 1);
+    place_done(&place);
+    return rents;
+}
+
+TEST(stint_puts_no_work_that_may_run_on_beside_other_on_an_expensive_machine)
+{
+    assert_int_equal(rents_beside(1, 0), 0);
+    assert_int_equal(rents_beside(1, 200), 1);
+    assert_int_equal(rents_beside(10, 200), 0); /* it hardly runs on for that long */
+}
+
 TEST(stint_starts_a_gang_that_nothing_can_be_rented_for_as_a_whole_or_not_at_all)
 {
     struct place place;
@@ -520,4 +549,5 @@ CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy
            RUN(stint_keeps_an_empty_machine_while_it_is_paid_for),
            RUN(stint_uses_paid_time_and_says_what_a_machine_alone_would_cost),
            RUN(stint_lets_a_machine_last_longer_only_where_that_is_cheaper),
+           RUN(stint_puts_no_work_that_may_run_on_beside_other_on_an_expensive_machine),
            RUN(stint_starts_a_gang_that_nothing_can_be_rented_for_as_a_whole_or_not_at_all))

@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,49 @@ static inline size_t stage_waits(void *context, uint64_t task, struct serve_wait
     ret[0] = (struct serve_wait){ .why = "begins", .until = STAGE_T0 + 99000 };
     snprintf(ret[0].text, sizeof(ret[0].text), "its time has not come");
     return 1;
+}
+
+static inline int64_t stage_number(const char *fields, const char *key, int64_t missing)
+{
+    const char *at = strstr(fields, key);
+
+    return at != NULL ? strtol(at + strlen(key), NULL, 10) & 0xffffff : missing;
+}
+
+/* Knows cpus, mem_mib, node_count and limit_s, and one comment. */
+static inline int stage_imagine(void *context, const char *fields, struct shapes *shapes,
+                                struct job_spec *ret, struct error *reterr)
+{
+    const struct serve_stage *stage = context;
+    const int64_t nodes = stage_number(fields, "node_count=", 1) % 16 + (*fields == '\0');
+    const int64_t cpus = stage_number(fields, "cpus=", 1) / (nodes > 0 ? nodes : 1);
+    const bool is_spot = strstr(fields, "market=spot") != NULL;
+    const struct shape_demand demand = {
+        FAMILY_NONE, { { cpus * 1000, stage_number(fields, "mem_mib=", 1024), 0 } }
+    };
+
+    if (strchr(fields, '?') != NULL)
+        return error_set(reterr, -EINVAL, "a field makes no sense");
+    if (cpus > 8)
+        return error_set(reterr, -ERANGE, "no machine of the catalogue holds it");
+    *ret = (struct job_spec){
+        .id = UINT64_MAX,
+        .first_task_id = UINT64_MAX - 16,
+        .name = NAME_NONE,
+        .user = NAME_NONE,
+        .shape = shapes_add(shapes, &(struct shape_spec){ .name = "imagined",
+                                                          .workload = "imagined",
+                                                          .demands = &demand,
+                                                          .demand_count = 1,
+                                                          .by_market = is_spot }),
+        .task_count = nodes > 0 ? (uint32_t)nodes : 1,
+        .gang = nodes > 1,
+        .spread = nodes > 1,
+        .arrived_at = stage->now,
+        .estimate_ms = stage_number(fields, "limit_s=", 600) * MSEC_PER_SEC,
+        .rules = { .market = is_spot ? MARKET_RULE_SPOT : MARKET_RULE_ANY },
+    };
+    return 0;
 }
 
 static inline bool stage_refusal(void *context, uint32_t offer, struct cloud_refusal *ret)
@@ -386,6 +430,7 @@ static inline void stage_fill_world(struct serve_stage *stage)
     world->now = stage_now;
     world->task_label = stage_label;
     world->find = stage_find;
+    world->imagine = stage_imagine;
     world->refusal = stage_refusal;
     world->waits = stage_waits;
     world->each_proposal = stage_each_proposal;

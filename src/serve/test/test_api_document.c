@@ -70,7 +70,20 @@ static json_t *answer_to(struct serve_stage *stage, const char *path, const char
     return json;
 }
 
-/* What only some deployments have: budgets, and findings that were counted. */
+static void one_cap(void *context, void (*each)(void *to, const struct serve_cap *cap), void *to)
+{
+    static const struct serve_cap cap = {
+        .owner = "account physics",
+        .max_instances = 4,
+        .max_price_per_hour = 400000,
+        .budgets = { { .period = "day", .limit = 10 }, { .period = "month", .limit = 20 } },
+    };
+
+    (void)context;
+    each(to, &cap);
+}
+
+/* What only some deployments have: budgets, limits of accounts, and findings that were counted. */
 static void stage_init_full(struct serve_stage *stage)
 {
     static const struct serve_finding_tally tally = {
@@ -80,6 +93,8 @@ static void stage_init_full(struct serve_stage *stage)
     stage_init(stage);
     stage->world.budgets[0] = (struct serve_budget){ .period = "day", .limit = 10, .spent = 4 };
     stage->world.budget_count = 1;
+    stage->world.each_cap = one_cap;
+    stage->world.has_caps = true;
     stage->world.tallies = &tally;
     stage->world.tally_count = 1;
 }

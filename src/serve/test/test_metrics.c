@@ -77,7 +77,7 @@ TEST(money_agrees_with_the_ledger_to_the_micro_dollar)
     stage_init(&stage);
     store_begin(stage.store);
     store_account_set(stage.store,
-                      &(struct store_account){ .instance = 1,
+                      &(struct store_account){ .instance = 2000,
                                                .from = STAGE_T0,
                                                .until = STAGE_T0 + 1,
                                                .sums = { .idle = -7, .work = 123456789 } });

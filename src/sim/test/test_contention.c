@@ -285,6 +285,58 @@ TEST(of_some_workloads_the_table_has_groups_of_up_to_twenty_five)
     table_done(&table);
 }
 
+/*
+ * Rates that drift.
+ */
+
+enum { SPAN_MS = 10 * CONTENTION_STEP_MS };
+
+static double rate_beside(const struct contention *contention, uint32_t workload, uint32_t other,
+                          msec_t at)
+{
+    const struct contention_part pair[] = { { workload, 1 }, { other, 1 } };
+    double rates[2];
+
+    contention_rates_at(contention, at, pair, 2, rates);
+    return rates[0];
+}
+
+TEST(rates_drift_to_those_of_other_pairs_and_back)
+{
+    struct table table;
+    struct rng rng;
+    const struct contention *contention = &table.contention;
+    double sums[2] = { 0 };
+    uint32_t changed = 0;
+
+    table_init(&table, false);
+    rng_init(&rng, 1, 1);
+    contention_drift(&table.contention, SPAN_MS, &rng);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t j = 0; j < COUNT; j++) {
+            const double later = contention->drift.later[i * COUNT + j];
+            const double best = contention_best(contention)[i * COUNT + j];
+            const double first = rate_of(i, j);
+
+            sums[0] += first;
+            sums[1] += later;
+            changed += later < first || later > first;
+            check_rate(best, later > first ? later : first);
+            if (i == j)
+                continue;
+            check_rate(rate_beside(contention, i, j, 0), first);
+            check_rate(rate_beside(contention, i, j, CONTENTION_STEP_MS - 1), first);
+            check_rate(rate_beside(contention, i, j, SPAN_MS / 2), (first + later) / 2);
+            check_rate(rate_beside(contention, i, j, SPAN_MS), later);
+            check_rate(rate_beside(contention, i, j, SPAN_MS / 2 * 3), (first + later) / 2);
+            check_rate(rate_beside(contention, i, j, (msec_t)SPAN_MS * 4), first);
+        }
+    }
+    assert_true(changed > COUNT * COUNT / 2);
+    assert_true(sums[0] > sums[1] - 1e-9 && sums[0] < sums[1] + 1e-9); /* the same rates */
+    table_done(&table);
+}
+
 CHECK_MAIN(RUN(a_task_alone_runs_at_full_speed), RUN(a_rate_is_the_product_over_all_neighbours),
            RUN(workloads_that_the_matrix_does_not_name_run_at_the_unmeasured_rate),
            RUN(a_uniform_rate_holds_for_every_pair),
@@ -293,4 +345,5 @@ CHECK_MAIN(RUN(a_task_alone_runs_at_full_speed), RUN(a_rate_is_the_product_over_
            RUN(in_a_group_of_three_each_gets_the_value_at_its_place_in_the_alphabet),
            RUN(for_a_repeated_name_the_last_place_counts),
            RUN(a_group_above_ten_is_the_product_of_the_misread_pairs),
-           RUN(of_some_workloads_the_table_has_groups_of_up_to_twenty_five))
+           RUN(of_some_workloads_the_table_has_groups_of_up_to_twenty_five),
+           RUN(rates_drift_to_those_of_other_pairs_and_back))

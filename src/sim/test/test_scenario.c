@@ -89,6 +89,30 @@ TEST(a_policy_takes_options_of_each_kind)
     assert_string_equal(scenario.policies[1].label, "eva");
 }
 
+TEST(machines_are_owned_of_a_type_or_of_their_own_kind)
+{
+    const struct scenario scenario =
+        parse(NEEDED "owned:\n"
+                     "  - { type: c1, count: 4 }\n"
+                     "  - { name: rack, cpu: 64, mem_gib: 256, accel: 2, dollars_per_hour: 0.40 }\n"
+                     "burst: { after: 10m, waiting_hour: 0.50 }\n");
+    const struct owned_entry *rows = scenario.owned.rows;
+
+    assert_int_equal(scenario.owned.count, 2);
+    assert_string_equal(rows[0].type, "c1");
+    assert_int_equal(rows[0].count, 4);
+    assert_int_equal(rows[0].per_hour, 0);
+    assert_null(rows[1].type);
+    assert_string_equal(rows[1].name, "rack");
+    assert_int_equal(rows[1].capacity.amount[RES_CPU], 64000);
+    assert_int_equal(rows[1].capacity.amount[RES_ACCEL], 2000);
+    assert_int_equal(rows[1].count, 1);
+    assert_int_equal(rows[1].per_hour, 400000);
+    assert_int_equal(scenario.run.burst.after_ms, 600000);
+    assert_int_equal(scenario.run.burst.waiting_hour, 500000);
+    assert_true(parse(NEEDED "burst: { after: never }\n").run.burst.after_ms == MSEC_NEVER);
+}
+
 TEST(interference_is_nothing_a_number_or_a_file)
 {
     const struct scenario none = parse(NEEDED "interference: none\n");
@@ -125,7 +149,8 @@ TEST(every_fault_can_be_set)
         parse(
             NEEDED
             "faults: { refuse: 0.1, slow: 0.2, slow_factor: 6, lose_mean: 12h, lose_market: spot,\n"
-            "  lose_by_band: true, notice: 0.5, notice_time: 30s, duplicate: 0.01, late: 0.02, late_by: 5m }\n")
+            "  lose_by_band: true, notice: 0.5, notice_time: 30s, duplicate: 0.01, late: 0.02, late_by: 5m,\n"
+            "  rate_noise: 0.1 }\n")
             .run.faults;
 
     assert_int_equal(faults.refuse_ppm, 100000);
@@ -140,6 +165,7 @@ TEST(every_fault_can_be_set)
     assert_int_equal(faults.duplicate_ppm, 10000);
     assert_int_equal(faults.late_ppm, 20000);
     assert_int_equal(faults.late_ms, 300000);
+    assert_int_equal(faults.rate_noise_ppm, 100000);
 }
 
 TEST(losses_of_single_offers_can_be_set)
@@ -315,6 +341,13 @@ TEST(what_is_wrong_is_said_with_its_line_and_what_would_be_right)
         { NEEDED "faults: { refuse: 1 }\n", "line 3: 'refuse' must be a number from 0 to 0.99" },
         { NEEDED "faults: { slow_factor: 0 }\n",
           "line 3: 'slow_factor' must be a whole number from 1 to 1000, not '0'" },
+        { NEEDED "owned: [ { count: 4 } ]\n",
+          "line 3: entry 1 of 'owned' does not say what machines they are" },
+        { NEEDED "owned: [ { type: a, cpu: 4 } ]\n",
+          "line 3: entry 1 of 'owned' has a 'type' of the catalogue" },
+        { NEEDED "owned: [ { type: a, count: 70000 } ]\n",
+          "line 3: 'count' must be a whole number from 0 to 65536" },
+        { NEEDED "burst: { before: 5m }\n", "line 3: unknown key 'before'" },
         { NEEDED "markets: [ { market: cheap } ]\n",
           "line 3: 'market' must be any, spot or on-demand, not 'cheap'" },
         { NEEDED "markets: [ { market: any, after: 5m } ]\n",
@@ -574,6 +607,7 @@ int main(void)
         RUN(a_scenario_of_two_files_has_the_documented_defaults),
         RUN(without_a_list_all_policies_are_compared_at_their_defaults),
         RUN(a_policy_takes_options_of_each_kind),
+        RUN(machines_are_owned_of_a_type_or_of_their_own_kind),
         RUN(interference_is_nothing_a_number_or_a_file),
         RUN(the_matrix_keeps_the_default_for_what_it_does_not_say),
         RUN(decisions_come_by_events_if_the_scenario_says_so),

@@ -20,7 +20,7 @@ struct world {
     struct sim_result result;
 };
 
-/* A machine of 'cpus', asked for in 10 s, set up in 5 s, billed for 1 s after it was given back. */
+/* A machine of 'cpus', asked for in 10 s, set up in 5 s, billed for 1 s after it was returned. */
 static void add_machine(struct world *world, const char *name, int64_t cpus)
 {
     const struct price_change price = { 0, MACHINE_PRICE };
@@ -220,6 +220,29 @@ TEST(two_tasks_that_halve_each_others_speed_take_twice_as_long)
     assert_int_equal(world.result.stats.rented, 1);
     assert_int_equal(world.result.ended_at, (15 + 5 + 4 + 200 + 1) * SECOND);
     assert_int_equal((int64_t)(world.result.norm_throughput * 1000), 500);
+    world_done(&world);
+}
+
+/* Beside each other at full speed in the first hour, then at nine, eight, seven... tenths. */
+TEST(tasks_that_run_are_slowed_by_rates_that_drift)
+{
+    struct world world;
+    struct rng rng;
+
+    world_init(&world, &policy_synergy, 2);
+    const uint32_t shape = add_shape(&world, "a");
+    add_job(&world, shape, 1, 0, 2 * 3600 * SECOND);
+    add_job(&world, shape, 1, 0, 2 * 3600 * SECOND);
+    contention_init_uniform(&world.contention, 1, 1.0);
+    rng_init(&rng, 1, 1);
+    contention_drift(&world.contention, 10 * (msec_t)CONTENTION_STEP_MS, &rng);
+    world.contention.drift.later[0] = 0;
+    world.config.contention = &world.contention;
+    run(&world);
+
+    /* They begin at 24: 3576 s of work in the first hour, 3240 in the second, and 384 at 0.8 in the third. */
+    assert_int_equal(world.result.stats.rented, 1);
+    assert_int_equal(world.result.ended_at, (7200 + 480 + 1) * SECOND);
     world_done(&world);
 }
 
@@ -518,6 +541,7 @@ CHECK_MAIN(RUN(machines_that_never_become_ready_are_not_rented_without_end),
            RUN(one_job_runs_and_costs_what_can_be_reckoned_by_hand),
            RUN(a_workload_is_built_once_on_a_machine),
            RUN(two_tasks_that_halve_each_others_speed_take_twice_as_long),
+           RUN(tasks_that_run_are_slowed_by_rates_that_drift),
            RUN(a_task_is_slowed_only_while_its_neighbour_is_there),
            RUN(a_gang_goes_at_the_pace_of_its_slowest),
            RUN(the_tasks_of_a_gang_all_report_the_pace_that_it_has),

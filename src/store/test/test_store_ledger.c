@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/rng.h"
+#include "control/ports/engine_port.h"
 
 #define DAY ((msec_t)86400000)
 
@@ -133,6 +134,29 @@ TEST(work_that_nobody_owes_has_a_row_of_its_own)
     store_file_commit(&file);
     assert_string_equal(ledger(file.store, STORE_BY_USER, 100, &rows),
                         "ada 200 x2;bob 70 x1;(idle and boot) 31 x3;(unassigned) 80 x0;");
+    store_file_remove(&file);
+}
+
+TEST(machines_that_are_owned_have_a_row_and_those_of_nobody_another)
+{
+    struct store_file file;
+    struct rows rows;
+
+    store_file_make(&file);
+    store_begin(file.store);
+    store_account_set(
+        file.store,
+        &(struct store_account){ .instance = OWNED_ID_FIRST, .until = 10, .sums = { .work = 50 } });
+    store_account_set(file.store, &(struct store_account){ .instance = OWNED_ID_FIRST + 1,
+                                                           .until = 10,
+                                                           .sums = { .idle = 20 } });
+    store_account_set(file.store,
+                      &(struct store_account){ .instance = 9, .until = 10, .sums = { .work = 5 } });
+    store_file_commit(&file);
+    assert_string_equal(ledger(file.store, STORE_BY_TYPE, 100, &rows),
+                        "(owned) 70 x2;(unknown) 5 x1;");
+    assert_string_equal(ledger(file.store, STORE_BY_MARKET, 100, &rows),
+                        "(owned) 70 x2;(unknown) 5 x1;");
     store_file_remove(&file);
 }
 
@@ -330,6 +354,7 @@ TEST(an_ended_task_or_job_is_found_by_its_label)
 
 CHECK_MAIN(RUN(every_way_to_look_adds_up_to_the_same_total), RUN(rows_beyond_the_limit_are_one_row),
            RUN(work_that_nobody_owes_has_a_row_of_its_own),
+           RUN(machines_that_are_owned_have_a_row_and_those_of_nobody_another),
            RUN(savings_leave_out_what_has_not_ended),
            RUN(a_bill_takes_the_place_of_its_account_and_a_due_of_what_was_owed),
            RUN(the_same_bill_twice_is_paid_once_and_a_second_due_is_added),

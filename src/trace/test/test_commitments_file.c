@@ -93,7 +93,7 @@ TEST(bad_classes_are_refused_with_the_line)
         { "on_demand: 1\nclasses:\n  - {name: a, term: 1d, unit: dollar}\n",
           "line 3: 'unit: dollar' needs a 'discount', such as 0.28 off the on-demand price" },
         { "on_demand: 1\nclasses:\n  - {name: a, term: 1d, discount: 0.1}\n",
-          "line 3: 'discount' is for 'unit: dollar'; the price of an instance is told by "
+          "line 3: 'discount' is for 'unit: dollar'; the price of an instance is given by "
           "'upfront', 'per_hour' and 'per_used_hour'" },
         { "on_demand: 1\nclasses:\n  - {name: a, term: 1d, per_used_hour: 1.01}\n",
           "line 3: 'per_used_hour' is above the price on demand, so that using the commitment costs "

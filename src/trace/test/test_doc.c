@@ -86,8 +86,8 @@ TEST(what_a_configuration_does_not_need_is_refused)
         const char *text;
         const char *error;
     } cases[] = {
-        { "", "is empty" },
-        { "# only a comment\n", "is empty" },
+        { "", "is empty: it must be YAML" },
+        { "# only a comment\n", "is empty: it must be YAML" },
         { "a: 1\nb: 2\na: 3\n", "line 3: the key 'a' is given twice, first in line 1" },
         { "a: &x 1\nb: *x\n", "line 1: anchors and aliases ('&...', '*...') are not supported: "
                               "write the value out" },

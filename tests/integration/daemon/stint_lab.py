@@ -22,6 +22,7 @@ from slurm_lab import run, until  # noqa: E402
 import books  # noqa: E402
 import load  # noqa: E402
 import oracle  # noqa: E402
+import records  # noqa: E402
 import relay  # noqa: E402
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
@@ -36,7 +37,7 @@ policy: {{ name: {policy} }}
 estimates: {{ default: 15s, learn: true }}
 limits: {{ instances: {instances} }}
 timing: {{ audit: {audit}, boot_timeout: {boot_timeout}, refused: 5s, place_retry: 1s }}
-engine: {{ kind: slurm, program: {bridge}, poll: {poll} }}
+engine: {{ kind: slurm, program: {bridge}, poll: {poll}{engine} }}
 cloud: {{ kind: local, socket: {folder}/{socket} }}
 http: {{ socket: {folder}/stintd.sock, listen: "127.0.0.1:9178" }}
 """
@@ -60,11 +61,13 @@ class StintLab(slurm_lab.Lab):
         self.stintd = None
         self.cloud = None
         self.prometheus = None
-        self.options = {"mode": "act", "policy": "stint", "instances": 0, "audit": "10s", "poll": "200ms",
+        self.options = {"mode": "act", "policy": "stint", "instances": 0, "audit": "10s", "poll": "200ms", "engine": "",
                         "boot_timeout": "30s", "bridge": self.program("stint-slurm"), "socket": "cloud.sock"}
         self.out = os.path.join(folder, "out")
         self.log = os.path.join(folder, "cloud.csv")
         self.since = 0  # what slurmctld wrote before this moment was of a cluster that is no more
+        self.unlaunched = []  # (ms, label, id): allocated by a slurmctld that was about to end
+        self.requeues = []  # {"ms", "job"}: an administrator put the job back
 
     def program(self, name):
         folder = {"stintd": "daemon", "stint": "cli", "stint-slurm": "engine/slurm",
@@ -144,6 +147,36 @@ class StintLab(slurm_lab.Lab):
         shutil.rmtree(f"{self.folder}/cloud", ignore_errors=True)
         self.since = time.time_ns() // 1000000
         self.start_ctld()
+
+    def restart_ctld(self):
+        """As an administrator does it: it saves its state first. Until it ends it goes on allocating jobs; what is not
+        launched by then never is, and counts as running until its node registers again, which is within 20 pings (400 s
+        here). See put_back_unlaunched."""
+        since = time.time_ns() // 1000000 - 3000
+        self.stop_ctld(signal.SIGTERM)
+        with open(f"{self.folder}/slurmctld.log", "rb") as log:
+            log.seek(max(0, os.path.getsize(log.name) - (1 << 20)))
+            written = log.read().decode(errors="replace")
+        self.start_ctld()
+        for line in written.splitlines():
+            stamp = records.STAMP.match(line)
+            found = records.ALLOCATE.search(stamp[2]) if stamp and records.milliseconds(stamp[1]) >= since else None
+            if found:
+                label = found[1] if "_" in found[1] else found[1] + "_"
+                self.unlaunched.append((records.milliseconds(stamp[1]), label, found[2] or found[1]))
+
+    def put_back_unlaunched(self):
+        """What an administrator does about them, if they have not begun ten seconds later. To be called now and then."""
+        for one in [one for one in self.unlaunched if time.time_ns() // 1000000 - one[0] > 10000]:
+            self.unlaunched.remove(one)
+            at, label, number = one
+            try:
+                begun = self.moment(f"began.{label}") >= at - 1000
+            except (OSError, ValueError, IndexError):
+                begun = False
+            if not begun and subprocess.run(["scontrol", "requeue", number], capture_output=True, check=False).returncode == 0:
+                print(f"# job {label} was allocated by a slurmctld that ended then, and never launched: put back", flush=True)
+                self.requeues.append({"ms": time.time_ns() // 1000000, "job": label})
 
     def stop_stintd(self, sig=signal.SIGTERM):
         self.stintd.send_signal(sig)

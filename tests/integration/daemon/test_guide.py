@@ -33,7 +33,7 @@ NOT_YET = ("MaxNodeCount", "TreeWidth", "SlurmctldParameters", "SlurmdParameters
 CLUSTER = """\
 SlurmctldHost=ctl
 {fence}
-NodeName=n1 NodeAddr=10.77.1.201 CPUs={cpus} RealMemory=1000
+NodeName=n1 NodeAddr=10.77.0.202 CPUs={cpus} RealMemory=1000
 PartitionName=work Nodes=n1 Default=YES MaxTime=INFINITE State=UP
 """
 DEMO_TYPES = (
@@ -253,7 +253,8 @@ class World:
     def run_demo(self):
         self.follow("0.")
         assert "All machines are back." in self.said and "The bill is $0.0" in self.said, self.said
-        assert "14 jobs" in self.said and "(idle and boot)" in self.said, self.said
+        assert "14 jobs" in self.said and "for machines that stood idle" in self.said, self.said
+        assert "Its page, in a browser" in self.said, self.said
 
     def check_demo_oracle(self):
         folder = f"{self.lab.folder}/demo"
@@ -318,14 +319,14 @@ class World:
 
     def run_days(self):
         before = self.stint("status")
-        self.follow("Every day")
+        self.follow("Day to day")
         after = self.stint("status")
         assert after["started_at"] > before["started_at"], "it was not restarted"
         assert after["bill_microdollars"] >= before["bill_microdollars"] > 0
         assert float(re.search(r"^stint_bill_dollars (\S+)", self.said, re.MULTILINE)[1]) > 0
 
     def run_back(self):
-        self.follow("Going back")
+        self.follow("Removing it")
         until(lambda: self.job("late") == ["COMPLETED", "n1"], 60, "the job that waited")
         assert not run("squeue", "-h").strip()
         assert "st-" not in run("sinfo", "-h", "-N", "-o", "%N")

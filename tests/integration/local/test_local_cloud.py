@@ -598,9 +598,9 @@ def a_state_folder_that_others_can_write_to_is_not_used(world):
     os.mkdir(folder, 0o755)
     assert clean_up(folder).returncode == 0
     os.symlink(folder, f"{world.folder}/link")
-    assert "nobody else may write" in clean_up(f"{world.folder}/link").stderr
+    assert "not writable by others" in clean_up(f"{world.folder}/link").stderr
     os.chmod(folder, 0o777)
-    assert "nobody else may write" in clean_up(folder).stderr
+    assert "not writable by others" in clean_up(folder).stderr
     os.chmod(folder, 0o755)
     os.unlink(f"{folder}/lock")
     os.symlink(f"{world.folder}/victim", f"{folder}/lock")
@@ -608,7 +608,7 @@ def a_state_folder_that_others_can_write_to_is_not_used(world):
     assert not os.path.exists(f"{world.folder}/victim")
     os.unlink(f"{folder}/lock")
     os.chown(folder, 65534, 65534)
-    assert "nobody else may write" in clean_up(folder).stderr
+    assert "not writable by others" in clean_up(folder).stderr
 
 
 @test

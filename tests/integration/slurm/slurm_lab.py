@@ -226,7 +226,7 @@ class Lab:
         os.makedirs(f"{folder}/munge")
         self.write(f"{name}/slurm/slurm.conf", self.conf() + more)
         self.write(f"{name}/slurm/gres.conf", gres)
-        address = f"{NETWORK}.1.{self.made}"
+        address = f"{NETWORK}.0.{1 + self.made}"  # the local cloud's machines begin at .1.1
         link = f"vi{self.made}"
         run("ip", "netns", "add", name)
         run("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)

@@ -323,6 +323,7 @@ def a_job_that_runs_is_not_placed_again(world):
 @test
 def a_stop_saves_first_and_puts_the_job_back(world):
     until(lambda: world.ran(world.job), PATIENCE, "the script")
+    time.sleep(4)  # before, a script may not have set its trap, and gets no signal
     since = len(world.bridge.said)
     began = time.monotonic()
     answer = world.bridge.ask("stop", job=world.job, signal="USR1", grace_ms=500, run=0)

@@ -110,8 +110,7 @@ class RestartCtld(Moment):
     times = (1, 3)
 
     def begin(self):
-        self.lab.stop_ctld(signal.SIGTERM)
-        self.lab.start_ctld()
+        self.lab.restart_ctld()
         return True
 
 

@@ -53,14 +53,15 @@ def ideal(lab, work):
     return total
 
 
-def judge(lab, work, shown=None, late_s=0.0, **told):
+def judge(lab, work, shown=None, late_s=0.0, bill_late_ms=0, **told):
     """What is wrong, as sentences. 'shown': the faults for rule 8; 'late_s': so much later than
-    promised may a machine go back, as stintd could not act."""
+    promised may a machine go back, as stintd could not act; 'bill_late_ms': so much later may the bill of a machine
+    that was taken away end in the ledger, where the cloud does not say when it did."""
     wait(lambda: not lab.living(), RETURN_S + late_s)
     wait(lambda: is_closed(lab), CLOSE_S)
     bill = ledger(lab)
     told = {"limits": lab.limits_told, "losses": lab.losses, "requeues": lab.requeues, "crashes": lab.crashes,
-            "ledger": {"bill_microdollars": bill if bill is not None else -1},
+            "ledger": {"bill_microdollars": bill if bill is not None else -1, "late_ms": bill_late_ms},
             "ideal_microdollars": ideal(lab, work), "multiple": SPEND, "faults": shown or [],
             "idle_ms": oracle.IDLE_MS + round(late_s * 1000), "end_ms": oracle.END_MS + round(late_s * 1000), **told}
     wrong, notes = lab.consult(work, **told)

@@ -117,7 +117,6 @@ class TrustLab(stint_lab.StintLab):
         # For the oracle:
         self.crashes = []        # when slurmctld ended by itself
         self.losses = []         # which node does not answer from when on
-        self.requeues = []       # when an administrator put a job back, and which
         self.limits_told = []    # which limits held from when on
 
     # -- the cluster --
@@ -274,6 +273,7 @@ class TrustLab(stint_lab.StintLab):
         if self.ctld.poll() is not None:
             self.crashes.append(now_ms())
             self.start_ctld()
+        self.put_back_unlaunched()
         if self.wanted and self.stintd.poll() is not None:
             if not self.ended or time.monotonic() - self.ended[-1][0] > 1:
                 self.ended.append((time.monotonic(), self.stintd.returncode, self.may_refuse or self.was_refusable))

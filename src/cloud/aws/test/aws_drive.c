@@ -2,7 +2,7 @@
 /*
  * aws_drive CATALOGUE.yaml CONFIG.yaml [CLUSTER [ACCOUNT]] - the cloud port on a pipe, for integration tests.
  *
- * CONFIG.yaml is the map 'cloud' of a configuration. Acts come as lines on standard input:
+ * CONFIG.yaml is the map 'cloud' of a configuration. Actions come as lines on standard input:
  *     rent FIRST COUNT OFFER      give_back KEY      list KEY      stats      fault      quit
  * With ACCOUNT, keys of another one are refused. 'fault' prints "fault TEXT", the text empty if there is none.
  * Events go to standard output, one line each:

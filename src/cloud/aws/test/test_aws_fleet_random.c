@@ -2,8 +2,8 @@
 /*
  * A fleet under random requests, faults and restarts; the seed is in the message of a failure. Launches
  * are of one machine or several, get all of them or fewer, and every other seed has subnets. What
- * must hold: never two living instances of one key; each machine that is not given back runs or was
- * refused in the end; what is given back ends; nothing is left; no offer that was refused is asked
+ * must hold: never two living instances of one key; each machine that is not returned runs or was
+ * refused in the end; what is returned ends; nothing is left; no offer that was refused is asked
  * for again before its back-off ends.
  */
 #include "cloud/aws/test/ec2_double.h"

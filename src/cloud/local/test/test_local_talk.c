@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both ends of the talk in one program and in virtual time: random acts, machines that boot, die, are
+ * Both ends of the talk in one program and in virtual time: random actions, machines that boot, die, are
  * refused and revoked, and connections that end at any moment with lines under way in both
  * directions. However it went: nothing is rented twice, everything is answered, and what
  * the client was told of a machine's end is what the server's log says.

@@ -181,6 +181,9 @@ TEST(what_is_not_understood_is_said)
         "\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{\"app\":\"db\"}}}]}}",
         "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
         "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\"}]}]}}}",
+        "\"schedulerName\":\"volcano\"",
+        "\"os\":{\"name\":\"windows\"}",
+        "\"schedulingGroup\":{\"podGroupName\":\"x\"}",
     };
 
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
@@ -209,6 +212,40 @@ TEST(a_request_of_the_whole_pod_replaces_those_of_its_containers)
     kube_objects_destroy(objects);
 }
 
+/* Bytes are added up before they are rounded: pods never ask for less, nodes never have more. */
+TEST(memory_is_rounded_once)
+{
+    struct seen seen;
+    struct kube_objects *objects = read_text(
+        "{\"items\":[{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"memory\":\"524288\"}}},"
+        "{\"resources\":{\"requests\":{\"memory\":\"524288\"}}},{\"resources\":{\"requests\":{\"memory\":\"1\"}}}]}}]}",
+        9, KUBE_POD, false, &seen);
+
+    assert_int_equal(seen.object.asks.mem, 2);
+    kube_objects_destroy(objects);
+    objects = read_text("{\"items\":[{\"status\":{\"allocatable\":{\"memory\":\"2097151\"}}}]}", 9,
+                        KUBE_NODE, false, &seen);
+    assert_int_equal(seen.object.allocatable.mem, 1);
+    kube_objects_destroy(objects);
+}
+
+TEST(taints_of_others_shut_a_node)
+{
+    struct seen seen;
+    struct kube_objects *objects = read_text(
+        "{\"items\":[{\"spec\":{\"taints\":[{\"key\":\"stint.dev/slot\",\"effect\":\"NoSchedule\"}]}}]}",
+        9, KUBE_NODE, false, &seen);
+
+    assert_true(seen.object.is_tainted);
+    assert_false(seen.object.is_shut);
+    kube_objects_destroy(objects);
+    objects = read_text("{\"items\":[{\"spec\":{\"taints\":[{\"effect\":\"NoSchedule\",\"key\":"
+                        "\"karpenter.sh/disrupted\"}]}}]}",
+                        9, KUBE_NODE, false, &seen);
+    assert_true(seen.object.is_shut);
+    kube_objects_destroy(objects);
+}
+
 TEST(broken_text_is_refused)
 {
     static const char *const bad[] = { "{\"items\":[{]", "{\"items\":[}", "[",
@@ -232,4 +269,5 @@ CHECK_MAIN(RUN(a_pod_of_a_list_is_read_in_pieces_of_any_size),
            RUN(kubectl_s_list_has_several_kinds), RUN(a_node_says_what_it_has),
            RUN(a_watch_tells_one_event_after_the_other), RUN(what_is_not_understood_is_said),
            RUN(a_request_of_the_whole_pod_replaces_those_of_its_containers),
+           RUN(memory_is_rounded_once), RUN(taints_of_others_shut_a_node),
            RUN(broken_text_is_refused))

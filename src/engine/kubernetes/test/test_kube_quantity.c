@@ -15,11 +15,11 @@ static int64_t milli(const char *text)
     return amount;
 }
 
-static int64_t mib(const char *text)
+static int64_t bytes(const char *text)
 {
     int64_t amount = -1;
 
-    assert_int_equal(kube_quantity_mib(text, strlen(text), &amount), 0);
+    assert_int_equal(kube_quantity_whole(text, strlen(text), &amount), 0);
     return amount;
 }
 
@@ -41,27 +41,28 @@ TEST(what_is_less_than_the_unit_counts_as_one)
     assert_int_equal(milli("1u"), 1);
     assert_int_equal(milli("1500u"), 2);
     assert_int_equal(milli("0.0000000000000000000001"), 1);
-    assert_int_equal(mib("1"), 1);
-    assert_int_equal(mib("1048577"), 2);
-    assert_int_equal(mib("128974848"), 123);
+    assert_int_equal(bytes("1"), 1);
+    assert_int_equal(bytes("400m"), 1);
+    assert_int_equal(bytes("1.0001"), 2);
 }
 
 TEST(memory_is_read_in_binary_and_decimal_units)
 {
-    assert_int_equal(mib("64Mi"), 64);
-    assert_int_equal(mib("1Gi"), 1024);
-    assert_int_equal(mib("1.5Gi"), 1536);
-    assert_int_equal(mib("129e6"), 124);
-    assert_int_equal(mib("129M"), 124);
-    assert_int_equal(mib("2Ti"), 2097152);
-    assert_int_equal(mib("400m"), 1);
+    assert_int_equal(bytes("64Mi"), INT64_C(64) << 20);
+    assert_int_equal(bytes("1Gi"), INT64_C(1) << 30);
+    assert_int_equal(bytes("1.5Gi"), INT64_C(1536) << 20);
+    assert_int_equal(bytes("129e6"), 129000000);
+    assert_int_equal(bytes("129M"), 129000000);
+    assert_int_equal(bytes("123456789"), 123456789);
+    assert_int_equal(bytes("2Ti"), INT64_C(2) << 40);
 }
 
 TEST(what_is_too_large_is_brought_down)
 {
     assert_int_equal(milli("999999999999999999E"), INT64_C(1) << 62);
     assert_int_equal(milli("999999999999999999999999999999"), INT64_C(1) << 62);
-    assert_int_equal(mib("15Ei"), INT64_C(15) << 40);
+    assert_int_equal(bytes("15Ei"), INT64_C(1) << 62);
+    assert_int_equal(bytes("3Ei"), INT64_C(3) << 60);
 }
 
 TEST(what_is_no_quantity_is_refused)
@@ -72,7 +73,7 @@ TEST(what_is_no_quantity_is_refused)
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(kube_quantity_milli(bad[i], strlen(bad[i]), &amount), -EINVAL);
-        assert_int_equal(kube_quantity_mib(bad[i], strlen(bad[i]), &amount), -EINVAL);
+        assert_int_equal(kube_quantity_whole(bad[i], strlen(bad[i]), &amount), -EINVAL);
     }
     assert_int_equal(kube_quantity_milli("1\0i", 3, &amount), -EINVAL);
 }
@@ -94,8 +95,8 @@ TEST(amounts_come_back_as_they_were_written)
         assert_int_equal(milli(text), amount);
         (void)snprintf(text, sizeof(text), "%llde-3", (long long)amount);
         assert_int_equal(milli(text), amount);
-        (void)snprintf(text, sizeof(text), "%lldMi", (long long)amount);
-        assert_int_equal(mib(text), amount);
+        (void)snprintf(text, sizeof(text), "%lldKi", (long long)(amount >> 10));
+        assert_int_equal(bytes(text), amount >> 10 << 10);
     }
 }
 

@@ -45,13 +45,13 @@ static inline void put(char *text, const char *more, size_t size)
 
 static inline void on_event(void *context, const struct engine_event *event)
 {
-    static const char *const words[] = { "arrived", "withdrawn", "ready",    "lost-node",
-                                         "left",    "started",   "found",    "rate",
-                                         "stopped", "lost",      "finished", "listed" };
+    static const char *const words[] = { "arrived",  "withdrawn", "ready", "lost-node", "left",
+                                         "started",  "found",     "rate",  "stopped",   "lost",
+                                         "finished", "listed",    "kept",  "changed" };
     struct world *world = context;
     char label[SLURM_LABEL_SIZE] = "";
     char text[256];
-    const uint64_t task = event->kind <= ENGINE_JOB_WITHDRAWN ? event->job.id : event->task;
+    const uint64_t task = event->job.id != 0 ? event->job.id : event->task;
 
     world->events++;
     world->last = *event;
@@ -67,6 +67,9 @@ static inline void on_event(void *context, const struct engine_event *event)
         for (uint32_t i = 0; i < event->job.task_count && world->task_count < 64; i++)
             world->tasks[world->task_count++] = event->job.first_task_id + i;
     }
+    if (event->kind == ENGINE_JOB_CHANGED)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " priority %" PRIu32,
+                           event->job.priority);
     if (event->instance != 0)
         length +=
             snprintf(text + length, sizeof(text) - (size_t)length, " on %" PRIu64, event->instance);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs: announced, placed, queued, stopped, put back, ended. */
+#include "engine/engine_adapter.h"
 #include "engine/slurm/test/engine_world.h"
 
 TEST(a_job_is_announced_once_with_what_it_asks_for)
@@ -501,7 +502,7 @@ TEST(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back)
     world.heard[0] = '\0';
     world.port.ops->forget(world.port.self, 7);
     place(&world, 6, "12", 8);
-    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\n");
+    sent(&world, "down key=1 nodes=st-7 text=stint:%20returned\n");
     line(&world, "done key=1");
     line(&world, "node name=st-7 state=down drain=0");
     line(&world, "requeued job=12 run=1");
@@ -518,7 +519,7 @@ TEST(a_node_that_died_with_work_on_it_is_deleted_once_slurm_has_given_it_up)
     line(&world, "node name=st-7 state=up drain=0");
     line(&world, runs);
     world.port.ops->forget(world.port.self, 7);
-    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\n");
+    sent(&world, "down key=1 nodes=st-7 text=stint:%20returned\n");
     line(&world, "done key=1");
     line(&world, "node name=st-7 state=down drain=0");
     line(&world, "requeued job=12 run=1");
@@ -616,7 +617,62 @@ TEST(a_queued_job_can_be_placed_after_all)
     finish(&world);
 }
 
-CHECK_MAIN(RUN(a_job_is_announced_once_with_what_it_asks_for),
+TEST(every_id_that_squeue_prints_names_its_job)
+{
+    static const char *const same[] = { "12", "12.batch", "12.extern", "11+1" };
+    static const char *const none[] = { "",
+                                        "x",
+                                        "12_",
+                                        "12_[",
+                                        "12_[1",
+                                        "12x",
+                                        "12.",
+                                        "12.x",
+                                        "12+",
+                                        "+1",
+                                        "99999999999999999999",
+                                        "12_[a]" };
+    struct world world;
+
+    meet(&world);
+    line(&world, "job id=12 name=a state=pending account=physics qos=high partition=cloud");
+    line(&world, "job id=20 array=20 tasks=3-9%253 name=b state=pending run=0 hold=gate " ASKS);
+
+    const uint64_t job = slurm_engine_find(world.engine, "12");
+
+    assert_int_not_equal(job, 0);
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+        assert_int_equal(slurm_engine_find(world.engine, same[i]), job);
+    assert_int_not_equal(slurm_engine_find(world.engine, "20_3"), 0);
+    assert_int_equal(slurm_engine_find(world.engine, "20_[3-9%3]"),
+                     slurm_engine_find(world.engine, "20_3"));
+    assert_int_equal(slurm_engine_find(world.engine, "20_[5,7]"),
+                     slurm_engine_find(world.engine, "20_5"));
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_int_equal(slurm_engine_find(world.engine, none[i]), 0);
+    finish(&world);
+}
+
+TEST(a_job_is_charged_to_account_partition_and_qos)
+{
+    struct engine_payer payer;
+    struct world world;
+
+    meet(&world);
+    line(&world, "job id=12 name=a state=pending account=physics qos=high partition=cloud");
+    line(&world, "job id=13 name=a state=pending");
+    assert_true(slurm_engine_payer(world.engine, slurm_engine_find(world.engine, "12"), &payer));
+    assert_string_equal(payer.account, "physics");
+    assert_string_equal(payer.partition, "cloud");
+    assert_string_equal(payer.qos, "high");
+    assert_true(slurm_engine_payer(world.engine, slurm_engine_find(world.engine, "13"), &payer));
+    assert_null(payer.account);
+    finish(&world);
+}
+
+CHECK_MAIN(RUN(every_id_that_squeue_prints_names_its_job),
+           RUN(a_job_is_charged_to_account_partition_and_qos),
+           RUN(a_job_is_announced_once_with_what_it_asks_for),
            RUN(only_jobs_that_say_so_may_be_moved), RUN(a_placed_job_starts_runs_and_finishes),
            RUN(news_within_two_seconds_happens_now),
            RUN(a_job_that_started_and_ended_between_two_looks_is_told_as_both),

@@ -158,7 +158,7 @@ TEST(a_node_is_removed_until_it_is_gone)
     meet(&world);
     line(&world, "node name=st-7 state=up drain=0");
     world.port.ops->forget(world.port.self, 7);
-    sent(&world, "down key=1 nodes=st-7 text=stint:%20given%20back\ndelete key=2 nodes=st-7\n");
+    sent(&world, "down key=1 nodes=st-7 text=stint:%20returned\ndelete key=2 nodes=st-7\n");
     line(&world, "done key=1");
     line(&world, "node name=st-7 state=down drain=0");
     line(&world, "refused key=2 code=2016 text=busy");
@@ -171,7 +171,7 @@ TEST(a_node_is_removed_until_it_is_gone)
     assert_int_equal(slurm_engine_next_wake(world.engine), MSEC_NEVER);
 
     line(&world, "node name=st-7 state=up drain=0"); /* it was booting still */
-    sent(&world, "down key=4 nodes=st-7 text=stint:%20given%20back\ndelete key=5 nodes=st-7\n");
+    sent(&world, "down key=4 nodes=st-7 text=stint:%20returned\ndelete key=5 nodes=st-7\n");
     finish(&world);
 }
 
@@ -252,6 +252,45 @@ TEST(a_machine_has_left_when_slurm_says_that_it_does_not_know_it)
     finish(&world);
 }
 
+/* A job that may start anywhere would start on it in the moment between this answer and its end. */
+TEST(a_machine_that_may_still_join_has_not_left_while_a_job_may_start_anywhere)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, waits);
+    queue(&world, 5, "12");
+    sent(&world, "release key=1 jobs=12\n");
+    line(&world, "done key=1");
+    world.heard[0] = '\0';
+
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "drain key=2 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "refused key=2 code=2018 text=no%20such%20node");
+    tick(&world);
+    heard(&world, "");
+    world.now += 1000;
+    line(&world, "node name=st-7 state=up drain=0"); /* it joins, and is drained at once */
+    sent(&world, "drain key=3 nodes=st-7 text=stint:%20leaving\n");
+    line(&world, "done key=3");
+    line(&world, "node name=st-7 state=up drain=1 reason=stint:%20leaving");
+    tick(&world);
+    heard(&world, "left on 7\n");
+
+    world.port.ops->retire(world.port.self, 8);
+    sent(&world, "drain key=4 nodes=st-8 text=stint:%20leaving\n");
+    line(&world, "refused key=4 code=2018 text=no%20such%20node");
+    world.now += 5000;
+    tick(&world);
+    sent(&world, "drain key=5 nodes=st-8 text=stint:%20leaving\n");
+    heard(&world, "");
+    world.now += 180000; /* it never comes */
+    line(&world, "refused key=5 code=2018 text=no%20such%20node");
+    tick(&world);
+    heard(&world, "left on 8\n");
+    finish(&world);
+}
+
 TEST(a_machine_that_is_being_resumed_has_not_left)
 {
     struct world world;
@@ -299,7 +338,7 @@ TEST(a_machine_that_only_joins_has_not_left)
     finish(&world);
 }
 
-/* An earlier process drained it and ended before it was given back. */
+/* An earlier process drained it and ended before it was returned. */
 TEST(a_machine_that_was_about_to_leave_is_resumed_when_it_is_admitted)
 {
     struct world world;
@@ -608,6 +647,7 @@ CHECK_MAIN(
     RUN(a_node_is_removed_until_it_is_gone), RUN(a_machine_leaves_when_nothing_is_allocated_there),
     RUN(a_drain_that_does_not_last_is_asked_for_again),
     RUN(a_machine_has_left_when_slurm_says_that_it_does_not_know_it),
+    RUN(a_machine_that_may_still_join_has_not_left_while_a_job_may_start_anywhere),
     RUN(a_machine_that_is_being_resumed_has_not_left), RUN(a_machine_that_only_joins_has_not_left),
     RUN(a_machine_that_was_about_to_leave_is_resumed_when_it_is_admitted),
     RUN(a_machine_that_never_joined_needs_no_removal),

@@ -2,6 +2,8 @@
 /* In which markets jobs may run: their comments, their deadlines, and the configuration. */
 #include "engine/slurm/slurm_market.h"
 
+#include <errno.h>
+
 #include "engine/slurm/slurm_job_line.h"
 #include "engine/slurm/slurm_settings.h"
 #include "engine/slurm/test/engine_world.h"
@@ -208,7 +210,43 @@ TEST(the_engine_keeps_what_the_configuration_said)
     finish(&world);
 }
 
-CHECK_MAIN(RUN(the_comment_says_in_which_markets_a_job_may_run),
+TEST(a_job_that_is_imagined_is_as_it_would_be_announced)
+{
+    static const char asks[] =
+        "node_count=2 cpus=4 mem_mib=100 limit_s=60 name=a user_comment=stint:market=spot";
+    struct world world;
+    struct shapes shapes;
+    struct job_spec spec;
+    struct error error;
+    char text[256];
+
+    meet(&world);
+    shapes_copy(&shapes, &world.shapes);
+    shapes_bind(&shapes, &world.catalogue);
+
+    const uint32_t known = world.shapes.count;
+
+    assert_int_equal(slurm_engine_imagine(world.engine, asks, &shapes, &spec, &error), 0);
+    assert_int_equal(world.shapes.count, known);
+    (void)snprintf(text, sizeof(text), "job id=7 state=pending run=0 hold=gate %s", asks);
+    line(&world, text);
+    assert_int_equal(world.last.kind, ENGINE_JOB_ARRIVED);
+    assert_int_equal(spec.shape, world.last.job.shape);
+    assert_int_equal(spec.task_count, world.last.job.task_count);
+    assert_int_equal(spec.estimate_ms, world.last.job.estimate_ms);
+    assert_int_equal(spec.rules.market, world.last.job.rules.market);
+    assert_int_equal(spec.gang, world.last.job.gang);
+    assert_int_equal(slurm_engine_imagine(world.engine, "cpus=9999", &shapes, &spec, &error),
+                     -ERANGE);
+    assert_non_null(strstr(error.text, "no machine of the catalogue holds"));
+    assert_int_equal(slurm_engine_imagine(world.engine, "cpus=x", &shapes, &spec, &error), -EINVAL);
+    assert_int_equal(slurm_engine_imagine(world.engine, "id=2", &shapes, &spec, &error), -EINVAL);
+    shapes_done(&shapes);
+    finish(&world);
+}
+
+CHECK_MAIN(RUN(a_job_that_is_imagined_is_as_it_would_be_announced),
+           RUN(the_comment_says_in_which_markets_a_job_may_run),
            RUN(a_comment_that_is_not_understood_keeps_the_job_back_and_says_so),
            RUN(a_rule_that_changes_while_the_job_waits_is_told),
            RUN(the_first_entry_of_the_configuration_that_is_for_the_job_counts),

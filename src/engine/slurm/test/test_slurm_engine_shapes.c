@@ -2,6 +2,7 @@
 /* What jobs ask for, what they cost, and many of them. */
 #include <time.h>
 
+#include "engine/slurm/slurm_findings.h"
 #include "engine/slurm/slurm_shapes.h"
 #include "engine/slurm/test/engine_world.h"
 
@@ -40,6 +41,39 @@ TEST(what_no_machine_can_hold_is_not_announced_but_said)
     heard(&world, "");
     assert_string_equal(reason_for(&world, "cpus=1", buf), "");
     heard(&world, "arrived 12x1\n");
+    finish(&world);
+}
+
+static void keep_finding(void *context, const struct finding *finding)
+{
+    (void)snprintf(context, 512, "%s %s %s: %s", finding->severity, finding->kind, finding->subject,
+                   finding->advice);
+}
+
+static void pass_over(void *context)
+{
+    (void)context;
+}
+
+TEST(a_heterogeneous_job_is_left_to_slurm_and_nobody_is_to_add_a_larger_type)
+{
+    struct world world;
+    char buf[512] = "";
+    const struct finding_sink sink = { .tell = keep_finding,
+                                       .next_kind = pass_over,
+                                       .context = buf };
+
+    meet(&world);
+    line(&world, "job id=12 name=a state=pending run=0 cpus=1 het=12");
+    heard(&world, "");
+    slurm_findings_each(world.engine, NULL, NULL, &sink);
+    assert_non_null(strstr(buf, "warning heterogeneous 12: It starts when"));
+    assert_null(strstr(buf, "larger type"));
+    line(&world, "job id=12 name=a state=running run=0 cpus=1 het=12 nodes=n1 start=5");
+    heard(&world, "");
+    buf[0] = '\0';
+    slurm_findings_each(world.engine, NULL, NULL, &sink);
+    assert_string_equal(buf, "");
     finish(&world);
 }
 
@@ -298,6 +332,7 @@ TEST(an_array_of_a_hundred_thousand_is_released_in_one_request)
 }
 
 CHECK_MAIN(RUN(what_no_machine_can_hold_is_not_announced_but_said),
+           RUN(a_heterogeneous_job_is_left_to_slurm_and_nobody_is_to_add_a_larger_type),
            RUN(constraints_and_accelerators_choose_the_machines),
            RUN(a_job_for_itself_takes_the_whole_machine), RUN(zones_and_markets_are_met_exactly),
            RUN(the_nodes_of_one_job_are_in_one_zone), RUN(a_user_cannot_use_up_the_kinds_of_jobs),

@@ -46,8 +46,8 @@ TEST(a_time_to_begin_is_told_with_its_day_unless_that_is_today)
     const struct engine_wait tomorrow = words_of(SLURM_WAIT_BEGIN, NOON + 86400000);
 
     assert_string_equal(today.why, "begins");
-    assert_string_equal(today.text, "it shall not begin before 13:02:03 UTC");
-    assert_string_equal(tomorrow.text, "it shall not begin before 2026-11-16 12:00:00 UTC");
+    assert_string_equal(today.text, "its begin time is 13:02:03 UTC");
+    assert_string_equal(tomorrow.text, "its begin time is 2026-11-16 12:00:00 UTC");
 }
 
 TEST(what_no_machine_holds_is_said_in_the_words_of_the_engine)

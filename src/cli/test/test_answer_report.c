@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/answer_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/test/check.h"
+
+static const char text[] = "Two policies; one is <cheaper>.\n"
+                           "\n"
+                           "What they cost:\n"
+                           "                 of/\n"
+                           "policy  cost $  first\n"
+                           "------  ------  -----\n"
+                           "a|b     200.00  1.000\n"
+                           "stint   100.00      -\n"
+                           "No plan costs less than $90.\n"
+                           "\n"
+                           "Not counted:\n"
+                           "- storage\n"
+                           "- taxes\n"
+                           "  kept   as it is\n";
+
+static const struct answer_report report = { .title = "What would have been",
+                                             .command = "stint sim x.yaml",
+                                             .text = text,
+                                             .baseline = "The first.",
+                                             .not_counted = NULL };
+
+static char *written(void (*write)(const struct answer_report *, FILE *))
+{
+    char *result = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&result, &size);
+
+    write(&report, out);
+    assert_int_equal(fclose(out), 0);
+    return result;
+}
+
+TEST(markdown_has_the_same_tables_lists_and_headings)
+{
+    char *md = written(answer_report_md);
+
+    assert_string_equal(md, "# What would have been\n\n"
+                            "    stint sim x.yaml\n\n"
+                            "Two policies; one is &lt;cheaper>.\n\n"
+                            "## What they cost\n\n"
+                            "| policy | cost $ | of/first |\n|---|--:|--:|\n"
+                            "| a\\|b | 200.00 | 1.000 |\n| stint | 100.00 | - |\n\n"
+                            "No plan costs less than $90.\n\n"
+                            "## Not counted\n\n- storage\n- taxes\n\n"
+                            "      kept   as it is\n\n"
+                            "## Compared with what\n\nThe first.\n\n");
+    free(md);
+}
+
+TEST(a_page_has_bars_for_costs_and_only_text_for_names)
+{
+    char *html = written(answer_report_html);
+
+    assert_non_null(strstr(html, "<p>Two policies; one is &lt;cheaper&gt;.</p>"));
+    assert_non_null(strstr(html, "<h2>What they cost</h2>"));
+    assert_non_null(strstr(html, "<th scope=\"col\" class=\"n\">of/first</th>"));
+    assert_non_null(strstr(html, "<td>a|b</td><td class=\"n\">200.00<svg"));
+    assert_non_null(strstr(html, "width=\"1000\""));
+    assert_non_null(strstr(html, "width=\"500\""));
+    assert_non_null(strstr(html, "<td class=\"n\">-</td></tr>"));
+    assert_non_null(strstr(html, "<li>storage</li>\n<li>taxes</li>\n</ul>"));
+    assert_null(strstr(html, "<script"));
+    free(html);
+}
+
+CHECK_MAIN(RUN(markdown_has_the_same_tables_lists_and_headings),
+           RUN(a_page_has_bars_for_costs_and_only_text_for_names))

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint report-rate - a job says how fast it runs beside others.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/verb.h"
+
+#define RATE_SOCKET "/run/stint/rate.sock"
+
+enum { REPORT_SIZE = 128, ANSWER_SIZE = 256, PATIENCE_MS = 5000, KEY_SOCKET = 0x100 };
+
+static const char doc[] =
+    "Report how fast a job runs: its throughput as a share of what it has on a machine of its own. "
+    "The daemon learns from it which jobs slow each other down.\v"
+    "To be called within a job, now and then, such as after each epoch. Only the user of a job, or root, may "
+    "report for it. stintd takes reports on its own machine where http.rate_socket is set (see "
+    "stint.conf(5)); $STINT_RATE_SOCKET names the socket.\n"
+    "\n"
+    "Exit codes: 0 done, 1 not taken, or the daemon cannot be reached, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  stint report-rate 0.83\n"
+    "  stint report-rate --job 12_3 1";
+
+struct arguments {
+    const char *job;
+    const char *rate;
+    const char *socket;
+};
+
+static const struct argp_option argp_options[] = {
+    { "job", 'j', "JOB", 0, "Of this job (default: $STINT_JOB)", 0 },
+    { "socket", KEY_SOCKET, "PATH", 0,
+      "Of the daemon (default: $STINT_RATE_SOCKET, else " RATE_SOCKET ")", 0 },
+    { 0 },
+};
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp says what it is */
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'j':
+        arguments->job = arg;
+        return 0;
+    case KEY_SOCKET:
+        arguments->socket = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->rate != NULL)
+            argp_error(state, "one rate at a time, please");
+        arguments->rate = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->rate == NULL)
+            argp_error(state, "which rate? Such as 0.83");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char *environment(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+/* "JOB RATE"; false: it is not known which job, or it is too long. */
+static bool compose(const struct arguments *arguments, char *ret, size_t size)
+{
+    const char *job = arguments->job != NULL ? arguments->job : environment("STINT_JOB");
+    const int length = job != NULL ? snprintf(ret, size, "%s %s", job, arguments->rate) : -1;
+
+    return length > 0 && (size_t)length < size;
+}
+
+static int connect_to(const char *path, struct error *reterr)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const struct sockaddr_un any = { .sun_family = AF_UNIX }; /* the kernel gives it a name */
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return error_set(reterr, -errno, "socket: %s", strerror(errno));
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    if (bind(fd, (const struct sockaddr *)(const void *)&any, sizeof(any.sun_family)) < 0 ||
+        connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) < 0) {
+        const int failed = errno;
+
+        (void)close(fd);
+        return error_set(
+            reterr, -failed,
+            "%s: %s; is http.rate_socket set in stint.conf, and stintd on this machine?", path,
+            strerror(failed));
+    }
+    return fd;
+}
+
+/* Send it, and wait for the answer. */
+static int report(int fd, const char *text, struct error *reterr)
+{
+    struct pollfd wait = { .fd = fd, .events = POLLIN };
+    char answer[ANSWER_SIZE];
+
+    if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+        return error_set(reterr, -errno, "%s", strerror(errno));
+    if (poll(&wait, 1, PATIENCE_MS) <= 0)
+        return error_set(reterr, -ETIMEDOUT, "the daemon does not answer");
+
+    const ssize_t size = recv(fd, answer, sizeof(answer) - 1, 0);
+
+    if (size < 0)
+        return error_set(reterr, -errno, "%s", strerror(errno));
+    answer[size] = '\0';
+    return strcmp(answer, "ok") == 0 ? 0 : error_set(reterr, -EPERM, "not taken: %s", answer);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = { argp_options, parse, "RATE", doc, NULL, NULL, NULL };
+    static char name[] = "stint report-rate";
+    struct arguments arguments = { .socket = environment("STINT_RATE_SOCKET") };
+    struct error error = { "" };
+    char text[REPORT_SIZE];
+
+    argv[0] = name;
+    argp_err_exit_status = EXIT_USAGE;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+        return EXIT_USAGE;
+    if (!compose(&arguments, text, sizeof(text))) {
+        fprintf(stderr, "stint report-rate: which job? Use --job, or set STINT_JOB\n");
+        return EXIT_USAGE;
+    }
+
+    const int fd = connect_to(arguments.socket != NULL ? arguments.socket : RATE_SOCKET, &error);
+
+    if (fd < 0)
+        return verb_fail("report-rate", &error);
+
+    const int rc = report(fd, text, &error);
+
+    (void)close(fd);
+    return rc < 0 ? verb_fail("report-rate", &error) : EXIT_DONE;
+}
+
+const struct verb verb_report_rate = {
+    .name = "report-rate",
+    .summary = "a job reports how fast it runs",
+    .run = run,
+};

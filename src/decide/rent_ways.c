@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/rent_ways.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "decide/reservation.h"
+
+/* Whether some shape asks for other amounts in some family. */
+static bool is_choosy(const struct shapes *shapes)
+{
+    for (uint32_t i = 0; i < shapes->demand_count; i++) {
+        if (shapes->demands[i].family != FAMILY_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* The two ways to get a machine of one class differ in nothing but their prices and interruptions. */
+static bool is_same_way(const struct view *view, uint32_t a, uint32_t b)
+{
+    const struct offer *of_a = &view->catalogue->offers[a];
+    const struct offer *of_b = &view->catalogue->offers[b];
+
+    return of_a->billing.step_ms == of_b->billing.step_ms &&
+           of_a->billing.minimum_ms == of_b->billing.minimum_ms;
+}
+
+/* What an hour costs grows with the stake, and the more so the less long machines last: what is cheaper where nothing
+ * is at stake and where most is, is so for all in between. */
+static bool is_dearer(const struct rival *a, const struct rival *b)
+{
+    return b->least <= a->least && b->most <= a->most;
+}
+
+/* Note an offer of the way, unless another one is cheaper for every runtime; those that it beats go. Of
+ * two that are alike the first is kept. */
+static void add_rival(struct way *way, struct rival *rival)
+{
+    struct rival **link = &way->rivals;
+
+    for (const struct rival *other = way->rivals; other != NULL; other = other->next) {
+        if (is_dearer(rival, other))
+            return;
+    }
+    while (*link != NULL) {
+        if (is_dearer(*link, rival))
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
+    *link = rival;
+    if (rival->least < way->least)
+        way->least = rival->least;
+    if (rival->most < way->most)
+        way->most = rival->most;
+}
+
+/* Whether for every runtime some offer of 'b' is as cheap as those of 'a'. */
+static bool is_dearer_way(const struct way *a, const struct way *b)
+{
+    if (b->least > a->least || b->most > a->most)
+        return false;
+    for (const struct rival *mine = a->rivals; mine != NULL; mine = mine->next) {
+        const struct rival *other = b->rivals;
+
+        while (other != NULL && !is_dearer(mine, other))
+            other = other->next;
+        if (other == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Whether what can be done on a machine of 'a' can be done on one of 'b', as soon and billed alike. */
+static bool is_as_good(const struct offer_classes *classes, const struct way *a,
+                       const struct way *b, bool choosy)
+{
+    const struct catalogue *catalogue = classes->view->catalogue;
+    const struct offer *offer_a = &catalogue->offers[a->rivals->offer];
+    const struct offer *offer_b = &catalogue->offers[b->rivals->offer];
+    const struct machine_type *of_a = &catalogue->types[offer_a->type];
+    const struct machine_type *of_b = &catalogue->types[offer_b->type];
+
+    return res_fits(&of_a->capacity, &of_b->capacity) && of_b->acquire_ms == of_a->acquire_ms &&
+           of_b->setup_ms <= of_a->setup_ms &&
+           offer_b->billing.step_ms == offer_a->billing.step_ms &&
+           offer_b->billing.minimum_ms == offer_a->billing.minimum_ms &&
+           (!choosy || of_a->family == of_b->family) &&
+           offer_classes_imply(classes, a->rivals->offer, b->rivals->offer);
+}
+
+/* Whether it can be done there for no more. Of two that are alike the one with the first offer is kept. */
+static bool is_beaten(const struct offer_classes *classes, const struct way *a, const struct way *b,
+                      bool choosy)
+{
+    if (!is_dearer_way(a, b) || !is_as_good(classes, a, b, choosy))
+        return false;
+
+    const struct catalogue *catalogue = classes->view->catalogue;
+    const struct machine_type *of_a = catalogue_type_of(catalogue, a->rivals->offer);
+    const struct machine_type *of_b = catalogue_type_of(catalogue, b->rivals->offer);
+
+    return (b->rivals->offer < a->rivals->offer || !is_dearer_way(b, a) ||
+            !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
+}
+
+/* Only the ways that no other one beats. */
+static void drop_beaten(struct rent_ways *ways)
+{
+    const bool choosy = is_choosy(ways->view->shapes);
+    const uint32_t count = ways->count;
+    struct way *rows = ARENA_ARRAY(ways->arena, struct way, count);
+
+    ways->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool beaten = false;
+
+        for (uint32_t j = 0; j < count && !beaten; j++)
+            beaten = i != j && is_beaten(&ways->classes, &ways->rows[i], &ways->rows[j], choosy);
+        if (!beaten)
+            rows[ways->count++] = ways->rows[i];
+    }
+    ways->rows = rows;
+}
+
+struct risk_stake rent_stake_of(const struct view *view, const struct batch *batch)
+{
+    return risk_stake_of(view, batch->shape, batch->runtime, batch->fixed);
+}
+
+/* No machine has more at stake than this. */
+static struct risk_stake most_at_stake(const struct rent_ways *ways, const struct batches *batches)
+{
+    struct risk_stake most = { 0, 0 };
+
+    for (uint32_t i = 0; i < batches->count; i++) {
+        if (batches->rows[i].left == 0)
+            continue;
+
+        const struct risk_stake stake = rent_stake_of(ways->view, &batches->rows[i]);
+
+        most.redo = stake.redo > most.redo ? stake.redo : most.redo;
+        most.restart = stake.restart > most.restart ? stake.restart : most.restart;
+    }
+    return most;
+}
+
+/* The ways to get a machine of each class, with their open offers; those of a class are chained. */
+static struct way **find_ways(const struct rent_ways *ways, const struct batches *batches)
+{
+    const struct view *view = ways->view;
+    const struct catalogue *catalogue = view->catalogue;
+    struct arena *arena = ways->arena;
+    struct way **of_class = ARENA_ARRAY(arena, struct way *, ways->classes.count);
+    struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
+    const struct risk_stake most = most_at_stake(ways, batches);
+
+    for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
+        if (!reservation_is_open(view, offer))
+            continue;
+
+        struct way **link = &of_class[offer_class(&ways->classes, offer)];
+
+        rivals[offer] = (struct rival){
+            .offer = offer,
+            .least = (double)view->offer_price[offer],
+            .most = risk_price(view, offer, most),
+        };
+        while (*link != NULL && !is_same_way(view, (*link)->rivals->offer, offer))
+            link = &(*link)->next;
+        if (*link == NULL) {
+            *link = ARENA_ARRAY(arena, struct way, 1);
+            **link = (struct way){ .least = HUGE_VAL, .most = HUGE_VAL };
+        }
+        add_rival(*link, &rivals[offer]);
+    }
+    return of_class;
+}
+
+static void list_ways(struct rent_ways *ways, const struct batches *batches)
+{
+    const struct catalogue *catalogue = ways->view->catalogue;
+
+    offer_classes_init(&ways->classes, ways->view, ways->arena);
+    for (uint32_t i = 0; i < batches->count; i++)
+        offer_classes_note(&ways->classes, batches->rows[i].shape);
+    offer_classes_make(&ways->classes);
+
+    struct way **of_class = find_ways(ways, batches);
+
+    ways->rows = ARENA_ARRAY(ways->arena, struct way, catalogue->offer_count);
+    for (uint32_t i = 0; i < ways->classes.count; i++) {
+        for (const struct way *way = of_class[i]; way != NULL; way = way->next)
+            ways->rows[ways->count++] = *way;
+    }
+    drop_beaten(ways);
+}
+
+static int compare_prices(const void *left, const void *right)
+{
+    const struct way *a = left;
+    const struct way *b = right;
+
+    if (a->least > b->least)
+        return -1;
+    if (a->least < b->least)
+        return 1;
+    return (a->rivals->offer > b->rivals->offer) - (a->rivals->offer < b->rivals->offer);
+}
+
+static int compare_sized(const void *left, const void *right)
+{
+    const struct sized_way *a = left;
+    const struct sized_way *b = right;
+
+    return compare_prices(b->way, a->way);
+}
+
+static void list_sized(struct rent_ways *ways)
+{
+    const struct view *view = ways->view;
+    const uint32_t count = ways->count;
+    struct way *rows = ARENA_ARRAY(ways->arena, struct way, count);
+
+    ways->sized = ARENA_ARRAY(ways->arena, struct sized_way, count);
+    ways->sized_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i] = ways->rows[i];
+        ways->sized[i] = (struct sized_way){
+            .capacity = catalogue_type_of(view->catalogue, rows[i].rivals->offer)->capacity,
+            .way = &rows[i],
+        };
+        for (const struct rival *rival = rows[i].rivals; rival != NULL; rival = rival->next)
+            ways->has_risk = ways->has_risk || view->offer_lasts[rival->offer] != MSEC_NEVER;
+    }
+    qsort(ways->sized, count, sizeof(*ways->sized), compare_sized);
+}
+
+/* Keep no more than RENT_WAYS_MAX ways: from the dearest on, those that no larger one replaces at a price that is hardly
+ * higher. What is hardly grows until there are few enough. */
+static void merge_alike(struct rent_ways *ways)
+{
+    struct way *all = ways->rows;
+    const uint32_t count = ways->count;
+    const bool choosy = is_choosy(ways->view->shapes);
+    double more = 0.005;
+
+    if (count <= RENT_WAYS_MAX)
+        return;
+    qsort(all, count, sizeof(*all), compare_prices);
+    for (; ways->count > RENT_WAYS_MAX && more < 0.5; more *= 1.25) {
+        struct way *kept = ARENA_ARRAY(ways->arena, struct way, count);
+
+        ways->count = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t k = 0;
+
+            while (k < ways->count && (kept[k].least > all[i].least * (1 + more) ||
+                                       kept[k].most > all[i].most * (1 + more) ||
+                                       !is_as_good(&ways->classes, &all[i], &kept[k], choosy)))
+                k++;
+            if (k == ways->count)
+                kept[ways->count++] = all[i];
+        }
+        ways->rows = kept;
+    }
+}
+
+void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
+                    struct arena *arena)
+{
+    *ways = (struct rent_ways){ .view = batches->view, .arena = arena };
+    list_ways(ways, batches);
+    list_sized(ways);
+    if (few)
+        merge_alike(ways);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rent_ways.h - the ways to get a machine for tasks that wait, without those that others replace.
+ *
+ * Offers that all waiting tasks see alike and that are billed alike are one way, whatever their market. A way that another one
+ * beats in every respect is left out. Of many, a few stand for all: a type gives way to one that has no less of anything and costs
+ * hardly more; all are kept beside them, by price, for the choice of the machine that holds just what was put together.
+ *
+ * Costs:   O(o + t^2) for o offers and t types (twice, if billed in two ways); for many, some times as much.
+ * Memory:  the arena's.
+ */
+#ifndef STINT_DECIDE_RENT_WAYS_H
+#define STINT_DECIDE_RENT_WAYS_H
+
+#include "decide/batches.h"
+#include "decide/offer_classes.h"
+#include "decide/risk.h"
+
+enum { RENT_WAYS_MAX = 96 }; /* that stand for all, where many are to be few */
+
+/* An offer, and what an hour of it costs where nothing is at stake, and where most is. */
+struct rival {
+    uint32_t offer;
+    double least;
+    double most;
+    struct rival *next;
+};
+
+/* A class of offers and how it is billed. Of its open offers those that are the cheapest for some runtime: which
+ * one it is to be is known only when it is known what would be done there. */
+struct way {
+    struct rival *rivals;
+    double least; /* of any of them */
+    double most;
+    double share;     /* of its price that the resources of such a machine are worth */
+    struct way *next; /* of the same class */
+};
+
+/* A way beside what its machines have: all are looked through for each machine. */
+struct sized_way {
+    struct res capacity;
+    const struct way *way;
+};
+
+struct rent_ways {
+    const struct view *view;
+    struct arena *arena;
+    struct offer_classes classes; /* of the tasks in the batches */
+    struct way *rows;
+    uint32_t count;
+    struct sized_way *sized; /* those that others stand for included; the cheapest first */
+    uint32_t sized_count;
+    bool has_risk; /* machines of some way may be taken away */
+};
+
+/* For the tasks that are left in the batches. 'few': no more than RENT_WAYS_MAX. */
+void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
+                    struct arena *arena);
+
+/* What is at stake for a task of the batch. */
+struct risk_stake rent_stake_of(const struct view *view, const struct batch *batch);
+
+#endif

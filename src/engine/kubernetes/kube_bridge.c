@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kubernetes/kube_bridge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/kubernetes/kube_events.h"
+#include "engine/kubernetes/kube_needs.h"
+#include "engine/kubernetes/kube_protocol.h"
+
+enum { PATH_TEXT = 1024, BODY_TEXT = 2048, TRIES = 6 };
+
+/* A request of the daemon that is under way. */
+struct asked {
+    struct kube_bridge *bridge;
+    uint64_t key;
+};
+
+/*
+ * What is said of pods and nodes.
+ */
+
+static const char *slot_of(const struct kube_object *pod)
+{
+    for (uint32_t i = 0; i < pod->selector_count; i++) {
+        if (strcmp(pod->selector[i].key, KUBE_SLOT) == 0)
+            return pod->selector[i].value;
+    }
+    return NULL;
+}
+
+static const char *state_of(const struct kube_object *pod, const char *slot)
+{
+    if ((pod->flags & KUBE_POD_DONE) != 0)
+        return "ended";
+    if (pod->has_our_gate)
+        return pod->has_other_gate ? NULL : "waiting"; /* somebody else is not through with it */
+    if (slot == NULL)
+        return NULL;
+    return pod->node != NULL ? "running" : "placed";
+}
+
+/* Whether another system starts it together with others. */
+static bool is_in_group(const struct kube_object *pod)
+{
+    static const char *const keys[] = { "scheduling.x-k8s.io/pod-group",
+                                        "pod-group.scheduling.sigs.k8s.io",
+                                        "pod-group.scheduling.sigs.k8s.io/name",
+                                        "kueue.x-k8s.io/pod-group-name" };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (kube_object_label(pod, keys[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Why Stint leaves the pod to the scheduler; NULL: it does not. */
+static const char *refusal(const struct kube_object *pod, struct kube_need *need)
+{
+    struct kube_object *plain = mem_alloc(1, sizeof(*plain));
+    const char *why;
+
+    *plain = *pod;
+    plain->selector_count = 0;
+    for (uint32_t i = 0; i < pod->selector_count; i++) {
+        if (strcmp(pod->selector[i].key, KUBE_SLOT) != 0)
+            plain->selector[plain->selector_count++] = pod->selector[i];
+    }
+    why = kube_need_of(plain, need);
+    mem_free(plain);
+    if ((pod->flags & KUBE_POD_STRANGE) != 0)
+        return pod->strange;
+    if (why != NULL)
+        return why;
+    why = kube_need_is_unsure(pod);
+    if (why != NULL)
+        return why;
+    if (pod->owner_kind == NULL)
+        return "it has no controller that would create it again";
+    if ((pod->flags & (KUBE_POD_APART | KUBE_POD_HOST_PORT | KUBE_POD_TOGETHER | KUBE_POD_ZONES)) !=
+        0)
+        return "it must be near or away from other pods";
+    if ((pod->flags & (KUBE_POD_CLAIMS | KUBE_POD_LOCAL)) != 0)
+        return "it has volumes that are bound to a zone or a node";
+    if ((pod->flags & KUBE_POD_DISK) != 0)
+        return "it requests disk space or huge pages, which the catalogue does not have";
+    if ((pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
+        return "it requests accelerators that are not nvidia.com/gpu";
+    if (pod->gang == NULL && is_in_group(pod))
+        return "it belongs to a pod group; the annotation stint.dev/gang tells Stint its size";
+    return NULL;
+}
+
+static void say_amounts(struct line_text *out, const struct kube_amounts *amounts)
+{
+    line_text_number(out, "cpu", (uint64_t)amounts->cpu);
+    line_text_number(out, "mem", (uint64_t)amounts->mem);
+    line_text_number(out, "accel", (uint64_t)amounts->accel);
+}
+
+static void say_gone(struct line_text *out, const char *uid)
+{
+    line_text_begin(out, "gone");
+    line_text_string(out, "uid", uid);
+    line_text_end(out);
+}
+
+void kube_bridge_pod_line(struct line_text *out, bool is_gone, const struct kube_object *pod)
+{
+    const char *slot = slot_of(pod);
+    const char *state = is_gone ? NULL : state_of(pod, slot);
+    struct kube_need need = { .offers = "" };
+    const char *why = state != NULL ? refusal(pod, &need) : NULL;
+
+    if (state == NULL) {
+        say_gone(out, pod->uid);
+        return;
+    }
+    line_text_begin(out, "pod");
+    line_text_string(out, "uid", pod->uid);
+    line_text_string(out, "space", pod->name_space);
+    line_text_string(out, "name", pod->name);
+    line_text_string(out, "state", state);
+    line_text_string(out, "slot", slot);
+    line_text_string(out, "owner", pod->owner_name);
+    line_text_string(out, "kind", pod->owner_kind);
+    line_text_string(out, "group", pod->gang != NULL ? pod->owner_uid : NULL);
+    line_text_string(out, "gang", pod->gang);
+    say_amounts(out, &pod->asks);
+    line_text_string(out, "needs", need.offers[0] != '\0' ? need.offers : NULL);
+    if (pod->priority > 0)
+        line_text_number(out, "priority", (uint64_t)pod->priority);
+    if ((pod->flags & KUBE_POD_KEEP) != 0)
+        line_text_number(out, "keep", 1);
+    line_text_prose(out, "strange", why);
+    line_text_end(out);
+}
+
+static void on_pod(void *context, bool is_gone, const struct kube_object *pod)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_bridge_pod_line(&bridge->talk.out, is_gone, pod);
+}
+
+/* A node takes work when it is ready and Karpenter is through with it: before, it has taints that nothing tolerates. */
+static void on_node(void *context, bool is_gone, const struct kube_object *node)
+{
+    struct kube_bridge *bridge = context;
+    struct line_text *out = &bridge->talk.out;
+    const char *made = kube_object_label(node, "karpenter.sh/initialized");
+    const bool is_up = node->is_ready && !node->is_closed && !node->is_shut &&
+                       (node->flags & KUBE_POD_GOING) == 0 && made != NULL &&
+                       strcmp(made, "true") == 0;
+
+    line_text_begin(out, "node");
+    line_text_string(out, "slot", kube_object_label(node, KUBE_SLOT));
+    line_text_string(out, "name", node->name);
+    line_text_string(out, "state", is_gone ? "gone" : is_up ? "up" : "down");
+    say_amounts(out, &node->allocatable);
+    line_text_end(out);
+}
+
+static void say_sync(struct kube_bridge *bridge, const char *word, const char *what)
+{
+    line_text_begin(&bridge->talk.out, word);
+    line_text_string(&bridge->talk.out, "what", what);
+    line_text_end(&bridge->talk.out);
+}
+
+static void begin_pods(void *context)
+{
+    say_sync(context, "sync", "pods");
+}
+
+static void end_pods(void *context)
+{
+    say_sync(context, "synced", "pods");
+}
+
+static void begin_nodes(void *context)
+{
+    say_sync(context, "sync", "nodes");
+}
+
+static void end_nodes(void *context)
+{
+    say_sync(context, "synced", "nodes");
+}
+
+void kube_bridge_begin(struct kube_bridge *bridge)
+{
+    line_text_begin(&bridge->talk.out, "hello");
+    line_text_number(&bridge->talk.out, "protocol", KUBE_PROTOCOL);
+    line_text_end(&bridge->talk.out);
+}
+
+static void greet(struct kube_bridge *bridge, const struct line *line)
+{
+    const struct kube_watch_sink nodes = {
+        .begin = begin_nodes, .object = on_node, .end = end_nodes, .context = bridge
+    };
+    const struct kube_watch_sink pods = {
+        .begin = begin_pods, .object = on_pod, .end = end_pods, .context = bridge
+    };
+    uint64_t protocol = 0;
+
+    if (!kube_talk_number(line, "protocol", &protocol) || protocol != KUBE_PROTOCOL) {
+        kube_talk_error(&bridge->talk, "no common protocol");
+        bridge->talk.is_over = true;
+        return;
+    }
+    if (bridge->is_greeted)
+        return;
+    bridge->is_greeted = true;
+    kube_net_watch(bridge->talk.net, "/api/v1/nodes", KUBE_SLOT, KUBE_NODE, &nodes);
+    kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "=true", KUBE_POD, &pods);
+}
+
+/*
+ * What the daemon asks for.
+ */
+
+static void on_answer(void *context, const struct kube_answer *answer)
+{
+    struct asked *asked = context;
+
+    kube_talk_answer(&asked->bridge->talk, asked->key, answer);
+    mem_free(asked);
+}
+
+static struct asked *asked_new(struct kube_bridge *bridge, uint64_t key)
+{
+    struct asked *asked = mem_alloc(1, sizeof(*asked));
+
+    *asked = (struct asked){ .bridge = bridge, .key = key };
+    return asked;
+}
+
+static void send(struct kube_bridge *bridge, uint64_t key, const struct kube_request *request)
+{
+    struct kube_request own = *request;
+
+    own.on_answer = on_answer;
+    own.context = asked_new(bridge, key);
+    kube_net_send(bridge->talk.net, &own);
+}
+
+static int pod_path(const struct line *line, const char *more, char *ret)
+{
+    return snprintf(ret, PATH_TEXT, "/api/v1/namespaces/%s/pods/%s%s", line_get(line, "space"),
+                    line_get(line, "name"), more);
+}
+
+/* On the pod of the line; nothing without a text. */
+static void say_event(struct kube_bridge *bridge, const struct line *line, const char *reason)
+{
+    const char *text = line_get(line, "text");
+
+    if (text != NULL)
+        kube_events_send(bridge->talk.net, &(struct kube_event){ .space = line_get(line, "space"),
+                                                                 .name = line_get(line, "name"),
+                                                                 .uid = line_get(line, "uid"),
+                                                                 .reason = reason,
+                                                                 .text = text });
+}
+
+/* For a slot. That the pod is still the same one is a condition. */
+static void open_gate(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    char path[PATH_TEXT];
+    char body[BODY_TEXT];
+
+    (void)pod_path(line, "", path);
+    kube_talk_gate(line_get(line, "uid"), line_get(line, "slot"), body, sizeof(body));
+    send(bridge, key,
+         &(struct kube_request){ .method = "PATCH",
+                                 .path = path,
+                                 .type = KUBE_TALK_PATCH,
+                                 .body = body,
+                                 .tries = TRIES });
+    say_event(bridge, line, "Placed");
+}
+
+/* A pod that is to be left to the scheduler, while it is read. */
+struct leaving {
+    struct kube_bridge *bridge;
+    uint64_t key;
+    char uid[KUBE_NAME];
+    char path[PATH_TEXT];
+};
+
+static void on_leaving(void *context, const struct kube_answer *answer)
+{
+    struct leaving *leaving = context;
+    char *body =
+        answer->status == 200 ? kube_talk_leave(leaving->uid, answer->body, answer->size) : NULL;
+
+    if (body != NULL)
+        send(leaving->bridge, leaving->key,
+             &(struct kube_request){ .method = "PATCH",
+                                     .path = leaving->path,
+                                     .type = KUBE_TALK_PATCH,
+                                     .body = body,
+                                     .tries = TRIES });
+    else if (answer->status == 200)
+        kube_talk_refuse(&leaving->bridge->talk, leaving->key, 0, "the answer is no pod");
+    else
+        kube_talk_answer(&leaving->bridge->talk, leaving->key, answer);
+    free(body);
+    mem_free(leaving);
+}
+
+/* For whatever the scheduler finds that is not a machine of Stint. */
+static void leave(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    struct leaving *leaving = mem_alloc(1, sizeof(*leaving));
+
+    leaving->bridge = bridge;
+    leaving->key = key;
+    (void)snprintf(leaving->uid, sizeof(leaving->uid), "%s", line_get(line, "uid"));
+    (void)pod_path(line, "", leaving->path);
+    kube_net_send(bridge->talk.net, &(struct kube_request){ .method = "GET",
+                                                            .path = leaving->path,
+                                                            .tries = TRIES,
+                                                            .on_answer = on_leaving,
+                                                            .context = leaving });
+    say_event(bridge, line, "NotManaged");
+}
+
+/* An event and nothing else. */
+static void note(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    say_event(bridge, line, "Waiting");
+    line_text_begin(&bridge->talk.out, "done");
+    line_text_number(&bridge->talk.out, "key", key);
+    line_text_end(&bridge->talk.out);
+}
+
+static void evict(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    char path[PATH_TEXT];
+    char body[BODY_TEXT];
+
+    (void)pod_path(line, "/eviction", path);
+    (void)snprintf(
+        body, sizeof(body),
+        "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"%s\","
+        "\"namespace\":\"%s\"},\"deleteOptions\":{\"preconditions\":{\"uid\":\"%s\"}}}",
+        line_get(line, "name"), line_get(line, "space"), line_get(line, "uid"));
+    send(bridge, key,
+         &(struct kube_request){
+             .method = "POST", .path = path, .type = "application/json", .body = body });
+}
+
+/* At once: its machine is gone, or it has not begun. */
+static void delete_pod(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    char path[PATH_TEXT];
+    char body[BODY_TEXT];
+
+    (void)pod_path(line, "", path);
+    (void)snprintf(body, sizeof(body),
+                   "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}",
+                   line_get(line, "uid"));
+    send(bridge, key,
+         &(struct kube_request){ .method = "DELETE",
+                                 .path = path,
+                                 .type = "application/json",
+                                 .body = body,
+                                 .tries = TRIES });
+}
+
+static int count_pod(void *context, const char *event, const struct kube_object *pod)
+{
+    const bool is_daemon = pod->owner_kind != NULL && (strcmp(pod->owner_kind, "DaemonSet") == 0 ||
+                                                       strcmp(pod->owner_kind, "Node") == 0);
+    uint64_t *count = context;
+
+    (void)event;
+    if (!is_daemon && (pod->flags & (KUBE_POD_DONE | KUBE_POD_MIRROR)) == 0)
+        (*count)++;
+    return 0;
+}
+
+static void on_room(void *context, const struct kube_answer *answer)
+{
+    struct asked *asked = context;
+    struct line_text *out = &asked->bridge->talk.out;
+    uint64_t count = 0;
+    const struct kube_object_sink sink = { .on_object = count_pod, .context = &count };
+    struct kube_objects *objects = kube_objects_create(KUBE_POD, false, &sink);
+    struct error error = { "" };
+
+    if (answer->status != 200) {
+        kube_talk_answer(&asked->bridge->talk, asked->key, answer);
+    } else if (kube_objects_read(objects, answer->body, answer->size, &error) < 0 ||
+               kube_objects_end(objects, &error) < 0) {
+        kube_talk_refuse(&asked->bridge->talk, asked->key, 0, error.text);
+    } else {
+        line_text_begin(out, "done");
+        line_text_number(out, "key", asked->key);
+        line_text_number(out, "pods", count);
+        line_text_end(out);
+    }
+    kube_objects_destroy(objects);
+    mem_free(asked);
+}
+
+/* How many pods are on the node, without those of DaemonSets. */
+static void ask_room(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    char path[PATH_TEXT];
+
+    (void)snprintf(path, sizeof(path), "/api/v1/pods?fieldSelector=spec.nodeName%%3D%s",
+                   line_get(line, "name"));
+    kube_net_send(bridge->talk.net, &(struct kube_request){ .method = "GET",
+                                                            .path = path,
+                                                            .tries = TRIES,
+                                                            .on_answer = on_room,
+                                                            .context = asked_new(bridge, key) });
+}
+
+static const struct {
+    const char *word;
+    const char *names[4]; /* fields that must be there, and names */
+    void (*take)(struct kube_bridge *bridge, uint64_t key, const struct line *line);
+} requests[] = {
+    { "place", { "space", "name", "uid", "slot" }, open_gate },
+    { "release", { "space", "name", "uid", NULL }, leave },
+    { "note", { "space", "name", "uid", NULL }, note },
+    { "evict", { "space", "name", "uid", NULL }, evict },
+    { "delete", { "space", "name", "uid", NULL }, delete_pod },
+    { "room", { "name", NULL, NULL, NULL }, ask_room },
+};
+
+void kube_bridge_line(struct kube_bridge *bridge, const struct line *line)
+{
+    uint64_t key = 0;
+
+    if (strcmp(line->word, "hello") == 0) {
+        greet(bridge, line);
+        return;
+    }
+    if (!bridge->is_greeted || !kube_talk_number(line, "key", &key)) {
+        kube_talk_error(&bridge->talk, "a request without hello or key");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        if (strcmp(line->word, requests[i].word) != 0)
+            continue;
+        for (int j = 0; j < 4 && requests[i].names[j] != NULL; j++) {
+            if (!kube_talk_is_name(line_get(line, requests[i].names[j]))) {
+                kube_talk_refuse(&bridge->talk, key, 0, "a field is missing, or no name");
+                return;
+            }
+        }
+        requests[i].take(bridge, key, line);
+        return;
+    }
+    kube_talk_refuse(&bridge->talk, key, 0, "no such request");
+}

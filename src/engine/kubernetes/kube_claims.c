@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kubernetes/kube_claims.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+#define CLAIMS "/apis/karpenter.sh/v1/nodeclaims"
+
+enum {
+    PROTOCOL = 1,
+    COUNT_MAX = 1000,
+    PATH_TEXT = 1024,
+    BODY_TEXT = 4096,
+    TRIES = 6,
+    GRACE_S = 600
+};
+
+enum claim_state {
+    CLAIM_ASKED, /* the request is under way */
+    CLAIM_THERE, /* and has no machine yet */
+    CLAIM_RUNS,
+    CLAIM_GONE,
+    CLAIM_REFUSED,
+};
+
+struct asked {
+    struct kube_claims *claims;
+    uint64_t id;
+};
+
+static msec_t now_ms(void)
+{
+    struct timespec at;
+
+    (void)clock_gettime(CLOCK_REALTIME, &at);
+    return (msec_t)at.tv_sec * MSEC_PER_SEC + at.tv_nsec / 1000000;
+}
+
+void kube_claims_init(struct kube_claims *claims)
+{
+    *claims = (struct kube_claims){ .class_group = "" };
+    names_init(&claims->texts);
+    map_init(&claims->by_id);
+}
+
+void kube_claims_done(struct kube_claims *claims)
+{
+    names_done(&claims->texts);
+    map_done(&claims->by_id);
+    mem_free(claims->rows);
+    mem_free(claims->lists);
+    line_text_done(&claims->talk.out);
+}
+
+static struct kube_claim *find(struct kube_claims *claims, uint64_t id)
+{
+    const uint32_t row = map_get(&claims->by_id, id);
+
+    return row != MAP_NONE ? &claims->rows[row] : NULL;
+}
+
+static struct kube_claim *add(struct kube_claims *claims, uint64_t id, const char *name,
+                              const char *offer)
+{
+    const uint32_t row = claims->count++;
+
+    MEM_ROOM(claims->rows, claims->room, claims->count);
+    assert(claims->rows != NULL);
+    claims->rows[row] =
+        (struct kube_claim){ .id = id,
+                             .name = names_add(&claims->texts, name, strlen(name)),
+                             .offer = names_add(&claims->texts, offer, strlen(offer)),
+                             .billed_from = -1,
+                             .billed_to = -1 };
+    map_put(&claims->by_id, id, row);
+    return &claims->rows[row];
+}
+
+/*
+ * What is said.
+ */
+
+static void say_machine(struct kube_claims *claims, const char *word,
+                        const struct kube_claim *claim)
+{
+    line_text_begin(&claims->talk.out, word);
+    line_text_number(&claims->talk.out, "id", claim->id);
+    line_text_string(&claims->talk.out, "offer", names_text(&claims->texts, claim->offer));
+    if (claim->billed_from >= 0)
+        line_text_number(&claims->talk.out, "billed_from", (uint64_t)claim->billed_from);
+    if (claim->billed_from >= 0 && claim->billed_to >= 0)
+        line_text_number(&claims->talk.out, "billed_to", (uint64_t)claim->billed_to);
+}
+
+static void say_running(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    say_machine(claims, "running", claim);
+    line_text_end(&claims->talk.out);
+}
+
+static void say_notice(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    line_text_begin(&claims->talk.out, "notice");
+    line_text_number(&claims->talk.out, "id", claim->id);
+    line_text_number(&claims->talk.out, "until", (uint64_t)now_ms());
+    line_text_end(&claims->talk.out);
+}
+
+static void say_gone(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    say_machine(claims, "gone", claim);
+    line_text_string(&claims->talk.out, "why", claim->is_returning ? "returned" : "revoked");
+    line_text_end(&claims->talk.out);
+}
+
+static void say_refused(struct kube_claims *claims, uint64_t id, const char *reason)
+{
+    line_text_begin(&claims->talk.out, "refused");
+    line_text_number(&claims->talk.out, "id", id);
+    line_text_string(&claims->talk.out, "reason", reason);
+    line_text_end(&claims->talk.out);
+}
+
+/* What became of it, for who asks again. */
+static void say_again(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    switch ((enum claim_state)claim->state) {
+    case CLAIM_RUNS:
+        say_running(claims, claim);
+        if (claim->is_noticed)
+            say_notice(claims, claim);
+        break;
+    case CLAIM_GONE:
+        say_gone(claims, claim);
+        break;
+    case CLAIM_REFUSED:
+        say_refused(claims, claim->id, "capacity");
+        break;
+    case CLAIM_ASKED:
+    case CLAIM_THERE:
+        break;
+    }
+}
+
+/* It is no more. */
+static void end_claim(struct kube_claims *claims, struct kube_claim *claim)
+{
+    if (claim->state == CLAIM_GONE || claim->state == CLAIM_REFUSED)
+        return;
+    if (claim->state != CLAIM_RUNS && !claim->is_returning) {
+        claim->state = CLAIM_REFUSED;
+        say_refused(claims, claim->id, "capacity");
+        return;
+    }
+    claim->billed_to = now_ms();
+    if (claim->billed_to < claim->billed_from)
+        claim->billed_to = claim->billed_from;
+    claim->state = CLAIM_GONE;
+    say_gone(claims, claim);
+}
+
+/*
+ * The watch.
+ */
+
+/* The number at the end of a name, "st-17"; 0: there is none. */
+static uint64_t id_of(const char *name)
+{
+    const char *dash = strrchr(name, '-');
+    uint64_t id = 0;
+
+    return dash != NULL && line_number(dash + 1, UINT64_MAX, &id) == 0 ? id : 0;
+}
+
+static void on_claim(void *context, bool is_gone, const struct kube_object *object)
+{
+    struct kube_claims *claims = context;
+    const uint64_t id = id_of(object->name);
+    struct kube_claim *claim = id != 0 ? find(claims, id) : NULL;
+
+    if (id == 0 || (is_gone && claim == NULL))
+        return;
+    if (claim == NULL)
+        claim = add(claims, id, object->name, object->offer != NULL ? object->offer : "");
+    claim->is_seen = true;
+    if (claim->state == CLAIM_ASKED)
+        claim->state = CLAIM_THERE;
+    if (claim->state == CLAIM_THERE && object->provider != NULL) {
+        const msec_t launched = object->launched != NULL ? kube_talk_time(object->launched) : -1;
+        const msec_t now = now_ms();
+
+        claim->state = CLAIM_RUNS;
+        claim->billed_from = launched >= 0 && launched < now ? launched : now;
+        say_running(claims, claim);
+    }
+    if (is_gone) {
+        end_claim(claims, claim);
+    } else if ((object->flags & KUBE_POD_GOING) != 0 && claim->state == CLAIM_RUNS &&
+               !claim->is_returning && !claim->is_noticed) {
+        claim->is_noticed = true;
+        say_notice(claims, claim);
+    }
+}
+
+static void begin_claims(void *context)
+{
+    struct kube_claims *claims = context;
+
+    for (uint32_t i = 0; i < claims->count; i++)
+        claims->rows[i].is_seen = claims->rows[i].state == CLAIM_ASKED;
+}
+
+static const char *word_of(const struct kube_claim *claim)
+{
+    if (claim->is_returning)
+        return "leaving";
+    if (claim->state != CLAIM_RUNS)
+        return claim->state == CLAIM_ASKED ? "asked" : "booting";
+    return claim->is_noticed ? "noticed" : "running";
+}
+
+static void tell_list(struct kube_claims *claims, uint64_t key)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < claims->count; i++) {
+        const struct kube_claim *claim = &claims->rows[i];
+
+        if (claim->state == CLAIM_GONE)
+            say_gone(claims, claim);
+        if (claim->state >= CLAIM_GONE)
+            continue;
+        count++;
+        line_text_begin(&claims->talk.out, "found");
+        line_text_number(&claims->talk.out, "key", key);
+        line_text_number(&claims->talk.out, "id", claim->id);
+        line_text_string(&claims->talk.out, "name", names_text(&claims->texts, claim->name));
+        line_text_string(&claims->talk.out, "offer", names_text(&claims->texts, claim->offer));
+        line_text_string(&claims->talk.out, "state", word_of(claim));
+        if (claim->billed_from >= 0)
+            line_text_number(&claims->talk.out, "billed_from", (uint64_t)claim->billed_from);
+        line_text_end(&claims->talk.out);
+    }
+    line_text_begin(&claims->talk.out, "listed");
+    line_text_number(&claims->talk.out, "key", key);
+    line_text_number(&claims->talk.out, "count", count);
+    line_text_end(&claims->talk.out);
+}
+
+static void end_claims(void *context)
+{
+    struct kube_claims *claims = context;
+
+    for (uint32_t i = 0; i < claims->count; i++) {
+        if (!claims->rows[i].is_seen)
+            end_claim(claims, &claims->rows[i]);
+    }
+    claims->is_synced = true;
+    for (uint32_t i = 0; i < claims->list_count; i++)
+        tell_list(claims, claims->lists[i]);
+    claims->list_count = 0;
+}
+
+/*
+ * Requests.
+ */
+
+static void return_machine(struct kube_claims *claims, const struct kube_claim *claim);
+
+static struct asked *asked_new(struct kube_claims *claims, uint64_t id)
+{
+    struct asked *asked = mem_alloc(1, sizeof(*asked));
+
+    *asked = (struct asked){ .claims = claims, .id = id };
+    return asked;
+}
+
+static void on_rented(void *context, const struct kube_answer *answer)
+{
+    struct asked *asked = context;
+    struct kube_claims *claims = asked->claims;
+    struct kube_claim *claim = find(claims, asked->id);
+
+    if (answer->status >= 300 && answer->status != 409 && claim->state == CLAIM_ASKED) {
+        claim->state = CLAIM_REFUSED;
+        say_refused(claims, claim->id, "broken");
+        kube_talk_error(&claims->talk, answer->body);
+    } else if (answer->status == 0 && claim->state == CLAIM_ASKED) {
+        say_refused(claims, claim->id,
+                    "broken"); /* nobody knows; if it is there after all, it goes back */
+        claim->is_returning = true;
+        return_machine(claims, claim);
+    } else {
+        if (claim->state == CLAIM_ASKED)
+            claim->state = CLAIM_THERE;
+        if (claim->is_returning)
+            return_machine(claims, claim);
+    }
+    mem_free(asked);
+}
+
+static void print_requirement(char *body, size_t size, const char *key, const char *value,
+                              size_t length)
+{
+    const size_t used = strlen(body);
+
+    if (length > 0)
+        (void)snprintf(body + used, size - used,
+                       "%s{\"key\":\"%s\",\"operator\":\"In\",\"values\":[\"%.*s\"]}",
+                       body[0] != '\0' ? "," : "", key, (int)length, value);
+}
+
+static void rent_one(struct kube_claims *claims, uint64_t id, const char *prefix, const char *offer)
+{
+    const char *zone = strchr(offer, '/') + 1;
+    const char *market = strchr(zone, '/') + 1;
+    char needs[BODY_TEXT] = "";
+    char body[2 * BODY_TEXT];
+    char name[KUBE_NAME];
+
+    (void)snprintf(name, sizeof(name), "%s%" PRIu64, prefix, id);
+    (void)add(claims, id, name, offer);
+    print_requirement(needs, sizeof(needs), "node.kubernetes.io/instance-type", offer,
+                      (size_t)(zone - offer - 1));
+    print_requirement(needs, sizeof(needs), "topology.kubernetes.io/zone", zone,
+                      (size_t)(market - zone - 1));
+    print_requirement(needs, sizeof(needs), "karpenter.sh/capacity-type", market, strlen(market));
+    print_requirement(needs, sizeof(needs), "kubernetes.io/os", "linux", 5);
+    (void)snprintf(
+        body, sizeof(body),
+        "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodeClaim\",\"metadata\":{\"name\":\"%s\",\"labels\":{"
+        "\"" KUBE_SLOT "\":\"%s\",\"" KUBE_CLUSTER "\":\"%s\"},\"annotations\":{\"" KUBE_OFFER
+        "\":\"%s\",\"karpenter.sh/do-not-disrupt\":\"true\"}},\"spec\":{\"nodeClassRef\":{\"group\":\"%s\","
+        "\"kind\":\"%s\",\"name\":\"%s\"},\"requirements\":[%s],\"expireAfter\":\"Never\","
+        "\"terminationGracePeriod\":\"%ds\",\"taints\":[{\"key\":\"" KUBE_SLOT
+        "\",\"effect\":\"NoSchedule\"}],\"resources\":{\"requests\":{}}}}",
+        name, name, claims->cluster, offer, claims->class_group, claims->class_kind,
+        claims->class_name, needs, GRACE_S);
+    kube_net_send(claims->talk.net, &(struct kube_request){ .method = "POST",
+                                                            .path = CLAIMS,
+                                                            .type = "application/json",
+                                                            .body = body,
+                                                            .tries = TRIES,
+                                                            .on_answer = on_rented,
+                                                            .context = asked_new(claims, id) });
+}
+
+/* "TYPE/ZONE/MARKET", of letters that may stand in JSON. */
+static bool is_offer(const char *text)
+{
+    const char *zone = text != NULL ? strchr(text, '/') : NULL;
+    const char *market = zone != NULL ? strchr(zone + 1, '/') : NULL;
+
+    return market != NULL && zone > text && market[1] != '\0' && strlen(text) < KUBE_NAME &&
+           strchr(market + 1, '/') == NULL && strpbrk(text, "\"\\ ") == NULL;
+}
+
+static void take_rent(struct kube_claims *claims, uint64_t key, const struct line *line)
+{
+    const char *offer = line_get(line, "offer");
+    const char *prefix = line_get(line, "prefix");
+    uint64_t count = 1;
+
+    (void)kube_talk_number(line, "count", &count);
+    for (uint64_t i = 0; i < count && i < COUNT_MAX; i++) {
+        const struct kube_claim *claim = find(claims, key + i);
+
+        if (claim != NULL)
+            say_again(claims, claim);
+        else if (!is_offer(offer) || !kube_talk_is_name(prefix))
+            say_refused(claims, key + i, "unknown-offer");
+        else
+            rent_one(claims, key + i, prefix, offer);
+    }
+}
+
+static void on_returned(void *context, const struct kube_answer *answer)
+{
+    struct asked *asked = context;
+    struct kube_claim *claim = find(asked->claims, asked->id);
+
+    if (answer->status == 404)
+        end_claim(asked->claims, claim);
+    else if (answer->status < 200 || answer->status >= 300)
+        return_machine(asked->claims, claim);
+    mem_free(asked);
+}
+
+static void return_machine(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    char path[PATH_TEXT];
+
+    (void)snprintf(path, sizeof(path), CLAIMS "/%s", names_text(&claims->texts, claim->name));
+    kube_net_send(claims->talk.net,
+                  &(struct kube_request){ .method = "DELETE",
+                                          .path = path,
+                                          .tries = TRIES,
+                                          .on_answer = on_returned,
+                                          .context = asked_new(claims, claim->id) });
+}
+
+static void take_return(struct kube_claims *claims, uint64_t key, const struct line *line)
+{
+    struct kube_claim *claim = find(claims, key);
+
+    (void)line;
+    if (claim == NULL) {
+        claim = add(claims, key, "", "");
+        claim->state = CLAIM_GONE;
+        claim->is_returning = true;
+    }
+    if (claim->state >= CLAIM_GONE) {
+        say_gone(claims, claim);
+        return;
+    }
+    if (claim->is_returning)
+        return;
+    claim->is_returning = true;
+    if (claim->state != CLAIM_ASKED)
+        return_machine(claims, claim);
+}
+
+static void take_list(struct kube_claims *claims, uint64_t key, const struct line *line)
+{
+    (void)line;
+    if (claims->is_synced) {
+        tell_list(claims, key);
+        return;
+    }
+    MEM_ROOM(claims->lists, claims->lists_room, claims->list_count + 1);
+    claims->lists[claims->list_count++] = key;
+}
+
+static void greet(struct kube_claims *claims, const struct line *line)
+{
+    const struct kube_watch_sink sink = {
+        .begin = begin_claims, .object = on_claim, .end = end_claims, .context = claims
+    };
+    const char *cluster = line_get(line, "cluster");
+    char selector[KUBE_NET_PATH];
+    uint64_t protocol = 0;
+
+    if (!kube_talk_number(line, "protocol", &protocol) || protocol != PROTOCOL ||
+        !kube_talk_is_name(cluster)) {
+        kube_talk_error(&claims->talk, "no common protocol, or a cluster whose name is no label");
+        claims->talk.is_over = true;
+        return;
+    }
+    line_text_begin(&claims->talk.out, "hello");
+    line_text_number(&claims->talk.out, "protocol", PROTOCOL);
+    line_text_end(&claims->talk.out);
+    if (claims->is_greeted)
+        return;
+    claims->is_greeted = true;
+    (void)snprintf(claims->cluster, sizeof(claims->cluster), "%s", cluster);
+    (void)snprintf(selector, sizeof(selector), KUBE_CLUSTER "=%s", claims->cluster);
+    kube_net_watch(claims->talk.net, CLAIMS, selector, KUBE_CLAIM, &sink);
+}
+
+void kube_claims_line(struct kube_claims *claims, const struct line *line)
+{
+    static const struct {
+        const char *word;
+        void (*take)(struct kube_claims *claims, uint64_t key, const struct line *line);
+    } requests[] = { { "rent", take_rent }, { "give-back", take_return }, { "list", take_list } };
+    uint64_t key = 0;
+
+    if (strcmp(line->word, "hello") == 0) {
+        greet(claims, line);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        if (strcmp(line->word, requests[i].word) == 0 && claims->is_greeted &&
+            kube_talk_number(line, "key", &key) && key < UINT64_MAX - COUNT_MAX) {
+            requests[i].take(claims, key, line);
+            return;
+        }
+    }
+    kube_talk_error(&claims->talk, "a request that is not known, or without hello or key");
+}

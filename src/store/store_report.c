@@ -1,0 +1,778 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store_report.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "control/ports/engine_port.h"
+#include "store/store_private.h"
+#include "store/store_tally.h"
+
+#define MSEC_PER_DAY (24 * MSEC_PER_HOUR)
+
+enum {
+    DAY_TEXT = 32,
+    MONTH_TEXT = 7,    /* of "2026-11-15" */
+    DAYS_MOST = 36525, /* a bill over more than a century is somebody's mistake: it is not split */
+    KEY_ROOM = 1024,
+};
+
+/* Words. -------------------------------------------------------------------------------------- */
+
+static const char *const by_words[STORE_BYS] = {
+    [STORE_BY_USER] = "user",           [STORE_BY_JOB] = "job", [STORE_BY_ACCOUNT] = "account",
+    [STORE_BY_PARTITION] = "partition", [STORE_BY_QOS] = "qos", [STORE_BY_TYPE] = "type",
+    [STORE_BY_MARKET] = "market",       [STORE_BY_DAY] = "day", [STORE_BY_MONTH] = "month",
+};
+
+const char *store_by_word(enum store_by by)
+{
+    assert(by < STORE_BYS);
+    return by_words[by];
+}
+
+enum store_by store_by_find(const char *word)
+{
+    enum store_by by = 0;
+
+    while (by < STORE_BYS && strcmp(word, by_words[by]) != 0)
+        by++;
+    return by;
+}
+
+const char *store_by_words(void)
+{
+    return "user, job, account, partition, qos, type, market, day or month";
+}
+
+bool store_by_payer(enum store_by by)
+{
+    return by <= STORE_BY_QOS;
+}
+
+/* Spans. -------------------------------------------------------------------------------------- */
+
+/* The part of 'whole' that belongs to the first 'part' of 'span'. */
+static int64_t share(int64_t whole, int64_t part, int64_t span)
+{
+    __extension__ typedef __int128 wide_t;
+
+    return (int64_t)((wide_t)whole * part / span);
+}
+
+int64_t store_part(int64_t whole, msec_t from, msec_t to, const struct store_period *period)
+{
+    const msec_t begin = from > period->since ? from : period->since;
+    const msec_t end = to < period->until ? to : period->until;
+
+    if (to <= from)
+        return from >= period->since && from < period->until ? whole : 0;
+    if (end <= begin)
+        return 0;
+    return share(whole, end - from, to - from) - share(whole, begin - from, to - from);
+}
+
+static bool overlaps(msec_t from, msec_t to, const struct store_period *period)
+{
+    return period->since < period->until && from < period->until &&
+           (to > period->since || (to == from && to >= period->since));
+}
+
+static int64_t day_of(msec_t at)
+{
+    return at >= 0 ? at / MSEC_PER_DAY : -((-at + MSEC_PER_DAY - 1) / MSEC_PER_DAY);
+}
+
+/* "2026-11-15", in UTC. */
+static void day_text(int64_t number, char ret[DAY_TEXT])
+{
+    const time_t at = (time_t)(number * (MSEC_PER_DAY / MSEC_PER_SEC));
+    struct tm parts;
+
+    if (gmtime_r(&at, &parts) == NULL || strftime(ret, DAY_TEXT, "%Y-%m-%d", &parts) == 0)
+        snprintf(ret, DAY_TEXT, "(no day)");
+}
+
+/* What is in the books. ----------------------------------------------------------------------- */
+
+static struct ledger_sums read_sums(const struct store_question *ask, int column)
+{
+    struct ledger_sums sums = {
+        .boot = store_number(ask, column),
+        .idle = store_number(ask, column + 1),
+        .work = store_number(ask, column + 2),
+        .boot_ms = store_number(ask, column + 3),
+        .idle_ms = store_number(ask, column + 4),
+        .work_ms = store_number(ask, column + 5),
+    };
+
+    sums.bill = sums.boot + sums.idle + sums.work;
+    return sums;
+}
+
+static void take_live(struct store_machine *machine, const struct store_live *live)
+{
+    struct ledger_account account;
+
+    if (live == NULL || !machine->is_open || !live->account(live->context, machine->id, &account))
+        return;
+    machine->to = account.until;
+    machine->sums = account.sums;
+}
+
+int store_each_machine(struct store *store, const struct store_live *live,
+                       void (*each)(void *context, const struct store_machine *machine),
+                       void *context, struct error *reterr)
+{
+    struct store_question ask = store_ask(store, SQL_MACHINES, NULL, 0);
+
+    while (store_row(&ask)) {
+        struct store_machine machine = {
+            .id = (uint64_t)store_number(&ask, 0),
+            .name = store_text(&ask, 1),
+            .type = store_text(&ask, 2),
+            .zone = store_text(&ask, 3),
+            .market = store_text(&ask, 4),
+            .per_hour = store_number(&ask, 5),
+            .from = store_number(&ask, 6),
+            .to = store_number(&ask, 7),
+            .sums = read_sums(&ask, 8),
+            .is_open = store_number(&ask, 14) != 0,
+        };
+
+        take_live(&machine, live);
+        each(context, &machine);
+    }
+    return store_asked(&ask, reterr);
+}
+
+/* The rows of one of the questions SQL_PAYER... */
+static int each_due(struct store_question ask, const struct store_live *live, msec_t now,
+                    void (*each)(void *context, const struct store_payer *payer), void *context,
+                    struct error *reterr)
+{
+    while (store_row(&ask)) {
+        const bool is_open = store_text(&ask, 9) == NULL;
+        struct ledger_due due = { .cost = store_number(&ask, 6),
+                                  .occupied_ms = store_number(&ask, 8) };
+        const msec_t to = is_open ? now : store_number(&ask, 9);
+
+        if (is_open && live != NULL)
+            (void)live->owed(live->context, (uint64_t)store_number(&ask, 10), &due);
+
+        const struct store_payer payer = {
+            .job = store_text(&ask, 0),
+            .user = store_text(&ask, 1),
+            .job_name = store_text(&ask, 2),
+            .account = store_text(&ask, 3),
+            .partition = store_text(&ask, 4),
+            .qos = store_text(&ask, 5),
+            .cost = due.cost,
+            .alone_cost = store_number(&ask, 7),
+            .occupied_ms = due.occupied_ms,
+            .from = to - due.occupied_ms,
+            .to = to,
+            .is_open = is_open,
+        };
+
+        each(context, &payer);
+    }
+    return store_asked(&ask, reterr);
+}
+
+static void note_newest(void *context, const struct store_machine *machine)
+{
+    msec_t *newest = context;
+
+    if (machine->is_open && machine->to > *newest)
+        *newest = machine->to;
+}
+
+int store_each_payer(struct store *store, const struct store_live *live,
+                     void (*each)(void *context, const struct store_payer *payer), void *context,
+                     struct error *reterr)
+{
+    msec_t now = 0;
+    const int rc = store_each_machine(store, live, note_newest, &now, reterr);
+
+    return rc < 0
+               ? rc
+               : each_due(store_ask(store, SQL_PAYERS, NULL, 0), live, now, each, context, reterr);
+}
+
+/* What the books add up to: bill = boot + idle + work, the sum of bills and accounts. --------------- */
+
+static void add_open(struct store_totals *to, const struct ledger_sums *sums)
+{
+    to->boot += sums->boot;
+    to->idle += sums->idle;
+    to->work += sums->work;
+    to->boot_ms += sums->boot_ms;
+    to->idle_ms += sums->idle_ms;
+    to->work_ms += sums->work_ms;
+    to->instances++;
+}
+
+struct open_books {
+    const struct store_live *live;
+    struct store_totals *to;
+};
+
+static void sum_account(void *context, const struct store_account *account)
+{
+    const struct open_books *open = context;
+    struct ledger_account now = { .sums = account->sums };
+
+    if (open->live != NULL)
+        (void)open->live->account(open->live->context, account->instance, &now);
+    add_open(open->to, &now.sums);
+}
+
+static void sum_owed(void *context, uint64_t task, const struct ledger_due *owed)
+{
+    const struct open_books *open = context;
+    struct ledger_due now = *owed;
+
+    if (open->live != NULL)
+        (void)open->live->owed(open->live->context, task, &now);
+    open->to->owed += now.cost;
+}
+
+int store_totals_live(struct store *store, const struct store_live *live, struct store_totals *ret,
+                      struct error *reterr)
+{
+    const struct store_sums *sums = store->commit != NULL ? &store->kept_sums : &store->sums;
+    const struct ledger_sums *bills = &sums->bills;
+    struct store_totals totals = {
+        .boot = bills->boot,
+        .idle = bills->idle,
+        .work = bills->work,
+        .boot_ms = bills->boot_ms,
+        .idle_ms = bills->idle_ms,
+        .work_ms = bills->work_ms,
+        .settled = sums->dues,
+        .alone = sums->alone,
+        .instances = sums->bill_count,
+        .tasks = sums->due_count,
+    };
+    struct open_books open = { .live = live, .to = &totals };
+    int rc = store_each_account(store, sum_account, &open, reterr);
+
+    if (rc == 0)
+        rc = store_each_owed(store, sum_owed, &open, reterr);
+    totals.bill = totals.boot + totals.idle + totals.work;
+    if (rc == 0)
+        *ret = totals;
+    return rc;
+}
+
+int store_totals(struct store *store, struct store_totals *ret, struct error *reterr)
+{
+    return store_totals_live(store, NULL, ret, reterr);
+}
+
+/* Rows. --------------------------------------------------------------------------------------- */
+
+static struct store_tally_row *row_of(struct store_tally *report, const char *key, size_t length)
+{
+    const uint32_t name = names_add(&report->names, key, length);
+
+    if (name == report->count) {
+        report->count++;
+        MEM_ROOM(report->rows, report->room, report->count);
+        report->rows[name] = (struct store_tally_row){ .key = name };
+    }
+    return &report->rows[name];
+}
+
+static const char *or_none(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? text : "(none)";
+}
+
+static const char *payer_key(const struct store_payer *payer, enum store_by by, char *buf)
+{
+    switch (by) {
+    case STORE_BY_USER:
+        return or_none(payer->user);
+    case STORE_BY_ACCOUNT:
+        return or_none(payer->account);
+    case STORE_BY_PARTITION:
+        return or_none(payer->partition);
+    case STORE_BY_QOS:
+        return or_none(payer->qos);
+    case STORE_BY_JOB:
+        (void)snprintf(buf, KEY_ROOM, "%s\x1f%s\x1f%s", payer->job != NULL ? payer->job : "",
+                       payer->user != NULL ? payer->user : "",
+                       payer->job_name != NULL ? payer->job_name : "");
+        return buf;
+    case STORE_BY_TYPE:
+    case STORE_BY_MARKET:
+    case STORE_BY_DAY:
+    case STORE_BY_MONTH:
+    case STORE_BYS:
+        break;
+    }
+    assert(store_by_payer(by));
+    return "";
+}
+
+static void add_payer(void *context, const struct store_payer *payer)
+{
+    struct store_tally *report = context;
+    const struct store_period *period = &report->query->period;
+    char buf[KEY_ROOM];
+
+    if (!overlaps(payer->from, payer->to, period))
+        return;
+
+    const money_t cost = store_part(payer->cost, payer->from, payer->to, period);
+
+    *(payer->is_open ? &report->totals.owed : &report->totals.settled) += cost;
+    report->totals.alone += store_part(payer->alone_cost, payer->from, payer->to, period);
+    report->totals.tasks += payer->is_open ? 0 : 1;
+    report->paid += cost;
+    if (!store_by_payer(report->query->by))
+        return;
+
+    const char *key = payer_key(payer, report->query->by, buf);
+    struct store_tally_row *row = row_of(report, key, strlen(key));
+
+    row->cost += cost;
+    row->alone_cost += store_part(payer->alone_cost, payer->from, payer->to, period);
+    row->ms += store_part(payer->occupied_ms, payer->from, payer->to, period);
+    row->count++;
+}
+
+static void add_to_row(struct store_tally *report, const char *key, size_t length, money_t cost,
+                       msec_t ms)
+{
+    struct store_tally_row *row = row_of(report, key, length);
+
+    row->cost += cost;
+    row->ms += ms;
+    row->count++;
+}
+
+/* One row for each day, or month, that the machine was on the bill in the period. */
+static void add_days(struct store_tally *report, const struct store_machine *machine)
+{
+    const struct store_period *period = &report->query->period;
+    const msec_t ms = machine->sums.boot_ms + machine->sums.idle_ms + machine->sums.work_ms;
+    const bool by_month = report->query->by == STORE_BY_MONTH;
+    int64_t first = day_of(machine->from);
+    int64_t last = machine->to > machine->from ? day_of(machine->to - 1) : first;
+
+    if (last - first > DAYS_MOST)
+        last = first;
+    for (int64_t day = first; day <= last; day++) {
+        const msec_t begin = day * MSEC_PER_DAY;
+        const bool is_only = last == first;
+        struct store_period part = { is_only ? machine->from : begin,
+                                     is_only ? INT64_MAX : begin + MSEC_PER_DAY };
+        char text[DAY_TEXT];
+
+        part.since = part.since > period->since ? part.since : period->since;
+        part.until = part.until < period->until ? part.until : period->until;
+        if (!overlaps(machine->from, machine->to, &part))
+            continue;
+        day_text(day, text);
+        add_to_row(report, text, by_month ? MONTH_TEXT : strlen(text),
+                   store_part(machine->sums.bill, machine->from, machine->to, &part),
+                   store_part(ms, machine->from, machine->to, &part));
+    }
+}
+
+static void add_totals(struct store_totals *to, const struct store_machine *machine,
+                       const struct store_period *period)
+{
+    const struct ledger_sums *sums = &machine->sums;
+    const msec_t from = machine->from;
+    const msec_t end = machine->to;
+    const money_t bill = store_part(sums->bill, from, end, period);
+    const money_t boot = store_part(sums->boot, from, end, period);
+    const money_t idle = store_part(sums->idle, from, end, period);
+
+    to->bill += bill;
+    to->boot += boot;
+    to->idle += idle;
+    to->work += bill - boot - idle;
+    to->boot_ms += store_part(sums->boot_ms, from, end, period);
+    to->idle_ms += store_part(sums->idle_ms, from, end, period);
+    to->work_ms += store_part(sums->work_ms, from, end, period);
+    to->instances++;
+}
+
+/* Where the row of a machine is that no order was written down for: those that are owned were never rented. */
+static const char *nameless(const struct store_machine *machine)
+{
+    return machine->id >= OWNED_ID_FIRST ? "(owned)" : "(unknown)";
+}
+
+static void add_machine(void *context, const struct store_machine *machine)
+{
+    struct store_tally *report = context;
+    const struct store_period *period = &report->query->period;
+    const enum store_by by = report->query->by;
+    const msec_t ms = machine->sums.boot_ms + machine->sums.idle_ms + machine->sums.work_ms;
+
+    note_newest(&report->newest, machine);
+    if (!overlaps(machine->from, machine->to, period))
+        return;
+    add_totals(&report->totals, machine, period);
+    if (by == STORE_BY_DAY || by == STORE_BY_MONTH) {
+        add_days(report, machine);
+    } else if (!store_by_payer(by)) {
+        const char *text = by == STORE_BY_TYPE ? machine->type : machine->market;
+        const char *key = text != NULL ? text : nameless(machine);
+
+        add_to_row(report, key, strlen(key),
+                   store_part(machine->sums.bill, machine->from, machine->to, period),
+                   store_part(ms, machine->from, machine->to, period));
+    }
+}
+
+/* In what order. ------------------------------------------------------------------------------ */
+
+struct sorted {
+    const struct store_tally_row *row;
+    const char *key;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct sorted *left = a;
+    const struct sorted *right = b;
+
+    if (left->row->cost != right->row->cost)
+        return left->row->cost > right->row->cost ? -1 : 1;
+    return strcmp(left->key, right->key);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const struct sorted *)a)->key, ((const struct sorted *)b)->key);
+}
+
+typedef int (*compare_t)(const void *a, const void *b);
+
+/* 'rows' is a heap with the last in order at its root, which may be out of place. */
+static void sift_down(struct sorted *rows, uint32_t count, compare_t compare)
+{
+    uint32_t at = 0;
+
+    for (uint32_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && compare(&rows[child + 1], &rows[child]) > 0)
+            child++;
+        if (compare(&rows[child], &rows[at]) <= 0)
+            return;
+
+        const struct sorted moved = rows[at];
+
+        rows[at] = rows[child];
+        rows[child] = moved;
+        at = child;
+    }
+}
+
+/* The first 'most' come to the front, in order; O(count + changes * log(most)). */
+static void sort_first(struct sorted *rows, uint32_t count, uint32_t most, compare_t compare)
+{
+    if (most >= count) {
+        qsort(rows, count, sizeof(*rows), compare);
+        return;
+    }
+    qsort(rows, most, sizeof(*rows), compare);
+    for (uint32_t i = 0; i < most / 2; i++) {
+        const struct sorted first = rows[i];
+
+        rows[i] = rows[most - 1 - i];
+        rows[most - 1 - i] = first;
+    }
+    for (uint32_t i = most; i < count && most > 0; i++) {
+        if (compare(&rows[i], &rows[0]) >= 0)
+            continue;
+
+        const struct sorted out = rows[0];
+
+        rows[0] = rows[i];
+        rows[i] = out;
+        sift_down(rows, most, compare);
+    }
+    qsort(rows, most, sizeof(*rows), compare);
+}
+
+/* In proportion to what each has paid, to the micro-dollar. */
+static void apportion(struct store_tally *report, money_t overhead)
+{
+    money_t before = 0;
+    money_t given = 0;
+
+    for (uint32_t i = 0; i < report->count; i++) {
+        before += report->rows[i].cost;
+
+        const money_t until = share(overhead, before, report->paid);
+
+        report->rows[i].overhead = until - given;
+        report->rows[i].cost += until - given;
+        given = until;
+    }
+}
+
+/* A key of a job is three texts. */
+static void show_row(const struct store_tally *report, const struct sorted *sorted,
+                     void (*each)(void *context, const struct store_ledger_row *row), void *context)
+{
+    char text[KEY_ROOM];
+    struct store_ledger_row row = {
+        .name = sorted->key,
+        .cost = sorted->row->cost,
+        .overhead = sorted->row->overhead,
+        .alone_cost = sorted->row->alone_cost,
+        .ms = sorted->row->ms,
+        .count = sorted->row->count,
+    };
+
+    if (report->query->by == STORE_BY_JOB) {
+        (void)snprintf(text, sizeof(text), "%s", sorted->key);
+
+        char *user = strchr(text, '\x1f');
+        char *name = user != NULL ? strchr(user + 1, '\x1f') : NULL;
+
+        if (user != NULL && name != NULL) {
+            *user = '\0';
+            *name = '\0';
+            row.name = text;
+            row.user = user + 1;
+            row.job_name = name + 1;
+        }
+    }
+    each(context, &row);
+}
+
+static void show_rows(const struct store_tally *report,
+                      void (*each)(void *context, const struct store_ledger_row *row),
+                      void *context)
+{
+    const bool by_time = report->query->by == STORE_BY_DAY || report->query->by == STORE_BY_MONTH;
+    struct sorted *sorted = mem_alloc(report->count + 1, sizeof(*sorted));
+    struct store_ledger_row others = { .name = "(others)" };
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < report->count; i++) {
+        if (report->rows[i].count != 0)
+            sorted[count++] = (struct sorted){ &report->rows[i], names_text(&report->names, i) };
+    }
+    sort_first(sorted, count, report->query->most, by_time ? by_key : by_cost);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i < report->query->most) {
+            show_row(report, &sorted[i], each, context);
+            continue;
+        }
+        others.cost += sorted[i].row->cost;
+        others.overhead += sorted[i].row->overhead;
+        others.alone_cost += sorted[i].row->alone_cost;
+        others.ms += sorted[i].row->ms;
+        others.count += sorted[i].row->count;
+    }
+    if (count > report->query->most)
+        each(context, &others);
+    mem_free(sorted);
+}
+
+/* By payers: what none of them has paid, in rows of its own. */
+static void show_rest(const struct store_tally *report, bool is_apportioned,
+                      void (*each)(void *context, const struct store_ledger_row *row),
+                      void *context)
+{
+    const struct store_totals *totals = &report->totals;
+    const struct store_ledger_row idle = {
+        .name = "(idle and boot)",
+        .cost = totals->boot + totals->idle,
+        .ms = totals->boot_ms + totals->idle_ms,
+        .count = totals->instances,
+    };
+    const struct store_ledger_row unassigned = {
+        .name = "(unassigned)",
+        .cost = totals->work - report->paid,
+    };
+
+    if (!is_apportioned)
+        each(context, &idle);
+    if (unassigned.cost != 0)
+        each(context, &unassigned);
+}
+
+/* What ended tasks paid, from one question to the next. -------------------------------------------- */
+
+enum { TALLY_ROWS = 250000 }; /* kept at most: about 30 MB */
+
+static const struct store_query tally_query[] = {
+    [STORE_BY_USER] = { .by = STORE_BY_USER, .period = { INT64_MIN, INT64_MAX } },
+    [STORE_BY_JOB] = { .by = STORE_BY_JOB, .period = { INT64_MIN, INT64_MAX } },
+};
+
+/* Those that ended since the last question, into what is there. */
+static int add_ended(struct store *store, struct error *reterr)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < store->ended_count && rc == 0; i++) {
+        for (enum store_by by = STORE_BY_USER; by <= STORE_BY_JOB && rc == 0; by++) {
+            if (store->tally[by] != NULL)
+                rc = each_due(STORE_ASK(store, SQL_PAYER_ENDED, STORE_NUMBER(store->ended[i])),
+                              NULL, 0, add_payer, store->tally[by], reterr);
+        }
+    }
+    store->ended_count = 0;
+    if (rc < 0)
+        store_tally_drop(store);
+    return rc;
+}
+
+static int make_tally(struct store *store, enum store_by by, struct error *reterr)
+{
+    struct store_tally *tally = mem_alloc(1, sizeof(*tally));
+
+    tally->query = &tally_query[by];
+    names_init(&tally->names);
+    store->tally[by] = tally;
+
+    const int rc =
+        each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0, add_payer, tally, reterr);
+
+    if (rc < 0)
+        store_tally_drop_one(store, by);
+    return rc;
+}
+
+/*
+ * Which tally has the ended tasks of the question; STORE_BYS: none, they are read. Parts of time and
+ * accounts are not kept, overhead is apportioned in the order of the file, and a tally is of this
+ * process's own, committed writes.
+ */
+static enum store_by tally_for(const struct store *store, const struct store_query *query)
+{
+    const bool is_whole = query->period.since == INT64_MIN && query->period.until == INT64_MAX;
+
+    if (store->lock < 0 || store->commit != NULL || store->dirty || !is_whole ||
+        query->is_apportioned)
+        return STORE_BYS;
+    if (query->by == STORE_BY_JOB || !store_by_payer(query->by))
+        return query->by == STORE_BY_JOB ? STORE_BY_JOB : STORE_BY_USER;
+    return query->by == STORE_BY_USER ? STORE_BY_USER : STORE_BYS;
+}
+
+/* Begin with what ended tasks paid; the names are lent until give_names. */
+static void begin_with(struct store_tally *report, const struct store_tally *tally)
+{
+    report->totals.settled = tally->totals.settled;
+    report->totals.alone = tally->totals.alone;
+    report->totals.tasks = tally->totals.tasks;
+    report->paid = tally->paid;
+    if (!store_by_payer(report->query->by))
+        return;
+    names_done(&report->names);
+    report->names = tally->names;
+    report->count = report->room = tally->count;
+    report->rows = mem_alloc(tally->count + 1, sizeof(*report->rows));
+    if (tally->count > 0)
+        memcpy(report->rows, tally->rows, tally->count * sizeof(*report->rows));
+}
+
+/* A name that only open tasks have is a row of no tasks in the tally. */
+static void give_names(struct store_tally *report, struct store_tally *tally)
+{
+    if (!store_by_payer(report->query->by))
+        return;
+    tally->names = report->names;
+    names_init(&report->names);
+    MEM_ROOM(tally->rows, tally->room, report->count);
+    for (; tally->count < report->count; tally->count++)
+        tally->rows[tally->count] = (struct store_tally_row){ .key = tally->count };
+}
+
+static void show(struct store_tally *report,
+                 void (*each)(void *context, const struct store_ledger_row *row), void *context)
+{
+    const bool by_payer = store_by_payer(report->query->by);
+    const bool is_apportioned = by_payer && report->query->is_apportioned && report->paid > 0;
+
+    if (is_apportioned)
+        apportion(report, report->totals.boot + report->totals.idle);
+    show_rows(report, each, context);
+    if (by_payer)
+        show_rest(report, is_apportioned, each, context);
+}
+
+int store_report(struct store *store, const struct store_query *query,
+                 void (*each)(void *context, const struct store_ledger_row *row), void *context,
+                 struct store_totals *ret, struct error *reterr)
+{
+    const enum store_by by = tally_for(store, query);
+    struct store_tally report = { .query = query };
+    enum store_statement question = SQL_PAYERS;
+    int rc = 0;
+
+    names_init(&report.names);
+    if (by != STORE_BYS) {
+        rc = add_ended(store, reterr);
+        if (rc == 0 && store->tally[by] == NULL)
+            rc = make_tally(store, by, reterr);
+        if (rc == 0)
+            begin_with(&report, store->tally[by]);
+        question = SQL_PAYERS_OPEN;
+    }
+    if (rc == 0)
+        rc = store_each_machine(store, query->live, add_machine, &report, reterr);
+    if (rc == 0)
+        rc = each_due(store_ask(store, question, NULL, 0), query->live, report.newest, add_payer,
+                      &report, reterr);
+    if (rc == 0)
+        show(&report, each, context);
+    if (rc == 0 && ret != NULL)
+        *ret = report.totals;
+    if (by != STORE_BYS && store->tally[by] != NULL) {
+        give_names(&report, store->tally[by]);
+        if (store->tally[by]->count > TALLY_ROWS)
+            store_tally_drop_one(store, by);
+    }
+    names_done(&report.names);
+    mem_free(report.rows);
+    return rc;
+}
+
+int store_ledger(struct store *store, enum store_by by, uint32_t most,
+                 void (*each)(void *context, const struct store_ledger_row *row), void *context,
+                 struct error *reterr)
+{
+    return store_report(store,
+                        &(struct store_query){ .by = by, .period = STORE_ALWAYS, .most = most },
+                        each, context, NULL, reterr);
+}
+
+int store_open_books(const char *path, struct store **ret, struct error *reterr)
+{
+    int rc = store_open_reader(path, ret, reterr);
+
+    if (rc < 0)
+        return rc;
+
+    struct store_question ask = store_ask(*ret, SQL_PAYERS, NULL, 0);
+
+    /* A file from before payers were noted has no such table. */
+    if (store_asked(&ask, NULL) < 0)
+        (void)store_exec(*ret,
+                         "CREATE TEMP TABLE payer(task INTEGER PRIMARY KEY,account TEXT,"
+                         "partition TEXT,qos TEXT)",
+                         NULL);
+    rc = store_read_sums(*ret, reterr);
+    if (rc < 0) {
+        (void)error_prefix(reterr, rc, path);
+        store_close(*ret);
+        *ret = NULL;
+    }
+    return rc;
+}

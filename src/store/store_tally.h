@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_tally.h - the rows of a report while they are added up, and what is kept of them from one question to the next.
+ *
+ * Kept is what ended tasks paid, by user and by job: such rows only grow. Tasks that end later are noted by
+ * their numbers and added by the next question. Private to the store.
+ *
+ * Costs:  O(1) for a task that ends, and nothing while no tally is kept.
+ */
+#ifndef STINT_STORE_STORE_TALLY_H
+#define STINT_STORE_STORE_TALLY_H
+
+#include "base/names.h"
+#include "store/store_report.h"
+
+struct store_tally_row {
+    uint32_t key; /* in 'names'; by job it holds three texts */
+    money_t cost;
+    money_t overhead;
+    money_t alone_cost;
+    msec_t ms;
+    uint64_t count;
+};
+
+struct store_tally {
+    const struct store_query *query;
+    struct names names;
+    struct store_tally_row *rows; /* one for each name */
+    uint32_t count;
+    uint32_t room;
+    struct store_totals totals;
+    money_t paid;  /* by tasks, in the period */
+    msec_t newest; /* until when open accounts are booked */
+};
+
+/* A task has ended; 'is_known': not for the first time. */
+void store_tally_ended(struct store *store, uint64_t task, bool is_known);
+
+/* Forget what was kept of ended tasks: it is not what the file has. */
+void store_tally_drop(struct store *store);
+void store_tally_drop_one(struct store *store, enum store_by by);
+
+#endif

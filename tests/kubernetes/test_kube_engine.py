@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_kube_engine.py BUILD - stintd manages a namespace of a real API server and rents through Karpenter. TAP."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import kube_lab  # noqa: E402
+import kube_world  # noqa: E402
+from kube_lab import until  # noqa: E402
+
+
+class World(kube_world.KubeWorld):
+    pass
+
+
+def start(world):
+    world.namespace("batch")
+    world.namespace("other", managed=False)
+    world.start_stintd()
+    until(lambda: os.path.exists(world.lab.path("stintd.sock")), 15, "stintd")
+
+
+def gate(world):
+    pod = until(lambda: world.is_gated("batch"), 20, "the policy")
+    assert pod["spec"]["schedulingGates"] == [{"name": "stint.dev/place"}], pod["spec"]
+    assert pod["metadata"]["labels"]["stint.dev/managed"] == "true", pod["metadata"]
+    assert "stint.dev/slot" in [one.get("key") for one in pod["spec"]["tolerations"]], pod["spec"]
+    world.job("other", "free", "100m", "64Mi", seconds=1)
+    free = until(lambda: world.pods("other"), 10, "a pod")[0]
+    assert "schedulingGates" not in free["spec"], free["spec"]
+    world.lab.delete_all(kube_world.JOB.format("other"))
+
+
+def succeeded(world, space="batch"):
+    return sum(job["status"].get("succeeded", 0) for job in world.lab.items(kube_world.JOB.format(space)))
+
+
+def once(world, before, count):
+    """No pod was lost and made again; those that have ended may be gone with their node."""
+    made = world.lab.pods_of_jobs() - before
+    failed = sum(job["status"].get("failed", 0) for job in world.lab.items(kube_world.JOB.format("batch")))
+    assert made == count and failed == 0, (made, failed)
+
+
+def clear(world):
+    """No work and no machine."""
+    world.lab.delete_all(kube_world.JOB.format("batch"))
+    until(lambda: not world.pods("batch"), 60, "the end of all pods")
+    until(lambda: not world.claims(), 90, "the return of all machines")
+
+
+def all_complete(world):
+    before = world.lab.pods_of_jobs()
+    for i in range(20):
+        world.job("batch", f"work-{i}", f"{250 * (1 + i % 8)}m", f"{512 * (1 + i % 5)}Mi", pods=10, seconds=5, jitter=5)
+    began = time.monotonic()
+    until(lambda: succeeded(world) == 200, 240, "the end of 200 pods")
+    print(f"# 200 pods in {time.monotonic() - began:.1f} s")
+    for pod in world.pods("batch"):
+        assert pod["spec"]["nodeSelector"]["stint.dev/slot"].startswith("st-"), pod["spec"]
+    once(world, before, 200)
+    clear(world)
+
+
+def service(world):
+    """A Deployment runs until it is deleted."""
+    world.deployment("batch", "web", "500m", "1Gi", 12)
+    until(lambda: sum(pod["status"]["phase"] == "Running" for pod in world.pods("batch")) == 12, 90, "12 replicas")
+    assert all(claim["metadata"]["labels"].get("stint.dev/cluster") == "lab" for claim in world.claims())
+    world.lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
+    clear(world)
+
+
+def gang(world):
+    """Its pods wait until there is room for all of them."""
+    world.job("batch", "gang", "1", "1Gi", pods=6, seconds=3, annotations={"stint.dev/gang": "6"})
+    until(lambda: succeeded(world) == 6, 90, "the gang")
+    opened = world.lab.patched("gang-")
+    assert len(opened) == 6 and opened[-1] - opened[0] < 5, opened
+    print(f"# six gates were opened within {opened[-1] - opened[0]:.2f} s")
+    clear(world)
+
+
+def strange(world):
+    """What Stint does not understand is left to the scheduler."""
+    world.lab.create(kube_world.JOB.format("batch"), {
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "odd"}, "spec": {"template": {"spec": {
+            "restartPolicy": "Never", "nodeSelector": {"disk": "ssd"}, "containers": [{"name": "main", "image": "work"}]}}}})
+    pod = until(lambda: [pod for pod in world.pods("batch") if "schedulingGates" not in pod["spec"]], 20, "the release")[0]
+    assert "stint.dev/managed" not in pod["metadata"].get("labels", {}), pod["metadata"]
+    assert pod["spec"]["nodeSelector"] == {"disk": "ssd"}, pod["spec"]
+    said = until(lambda: [event for event in world.lab.items("/api/v1/namespaces/batch/events")
+                          if event["reason"] == "NotManaged"], 10, "an event")
+    assert said[0]["involvedObject"]["name"] == pod["metadata"]["name"] and "a label" in said[0]["message"], said
+    clear(world)
+
+
+def killed(world):
+    """stintd is killed in the middle of the work, twice, and its bridge once: every pod completes, once."""
+    before = world.lab.pods_of_jobs()
+    for i in range(8):
+        world.job("batch", f"again-{i}", "500m", "512Mi", pods=5, seconds=4, jitter=6)
+    for moment in range(2):
+        time.sleep(3 + moment)
+        world.lab.restart("stintd")
+    time.sleep(2)
+    os.system(f"pkill -KILL -P {world.lab.children['stintd'].pid}")
+    until(lambda: succeeded(world) == 40, 150, "the end of 40 pods")
+    once(world, before, 40)
+    clear(world)
+
+
+def leader(world):
+    """Of two copies one runs: the other when that ends, and none when somebody else has the lease."""
+    lab = world.lab
+    for name in ("one", "two"):
+        lab.spawn(name, world.bridge(), "lead", "--kubeconfig", lab.path("stint.kubeconfig"), "--",
+                  "sh", "-c", f"echo >{lab.path(name + '.ran')}; exec sleep 600")
+        if name == "one":
+            until(lambda: os.path.exists(lab.path("one.ran")), 15, "the first one")
+    time.sleep(2.5)
+    assert not os.path.exists(lab.path("two.ran")), "both run"
+    lab.kill("one", signal.SIGTERM)
+    until(lambda: os.path.exists(lab.path("two.ran")), 8, "the second one")
+    lease = "/apis/coordination.k8s.io/v1/namespaces/stint/leases/stint-leader"
+    assert lab.get(lease)["spec"]["leaseTransitions"] == 1, lab.get(lease)
+    lab.patch(lease, {"spec": {"holderIdentity": "somebody"}})
+    assert lab.children["two"].wait(8) == 1
+    assert lab.get(lease)["spec"]["holderIdentity"] == "somebody", lab.get(lease)
+
+
+def rights(world):
+    """The role of share/kubernetes/stint.yaml is enough, and no workload was written."""
+    asked = world.lab.audited("stint")
+    assert asked and not [one for one in asked if one[2] in (401, 403)], [one for one in asked if one[2] in (401, 403)][:5]
+    written = {(verb, resource) for verb, resource, _ in asked if verb in kube_lab.WRITES}
+    assert written <= {("patch", "pods"), ("delete", "pods"), ("create", "pods"), ("create", "nodeclaims"),
+                       ("delete", "nodeclaims"), ("patch", "leases"), ("create", "leases"),
+                       ("create", "events")}, written
+
+
+def watchdog(world):
+    """When Stint is dead, its gates are opened; while it lives, they are not."""
+    world.lab.spawn("watchdog", f"{world.build}/src/engine/kubernetes/stint-kubernetes", "watchdog", "--after", "15",
+                    "--kubeconfig", world.lab.path("stint.kubeconfig"))
+    time.sleep(20)
+    assert os.path.getsize(world.lab.path("watchdog.log")) == 0, "it has opened gates of a Stint that lives"
+    world.lab.kill("stintd")
+    died = time.monotonic()
+    world.job("batch", "orphan", "100m", "64Mi", pods=5)
+    until(lambda: len(world.pods("batch")) == 5, 20, "5 pods")
+    assert all("schedulingGates" in pod["spec"] for pod in world.pods("batch"))
+    until(lambda: not any("schedulingGates" in pod["spec"] for pod in world.pods("batch")), 40, "the watchdog")
+    print(f"# gates were opened {time.monotonic() - died:.0f} s after Stint died; the limit is 15 s and a quarter")
+    world.lab.kill("watchdog")
+    world.start_stintd()
+    clear(world)
+
+
+def uninstall_says(world, *more, code=0):
+    done = subprocess.run([f"{world.build}/src/engine/kubernetes/stint-kubernetes", "uninstall", "--kubeconfig",
+                           world.lab.path("admin.kubeconfig"), *more], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def uninstall(world):
+    """Pods at the gate are opened, one that runs goes on, and nothing is left of Stint when that has ended."""
+    lab = world.lab
+    world.job("batch", "last", "100m", "64Mi", seconds=3600)
+    until(lambda: [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], 60, "a pod")
+    assert "stop stintd first" in uninstall_says(world, code=1)
+    lab.kill("stintd", signal.SIGTERM)
+    world.job("batch", "stuck", "100m", "64Mi", pods=5)
+    until(lambda: len(world.pods("batch")) == 6, 20, "5 pods")
+    said = uninstall_says(world, "--dry-run")
+    assert "would be done: namespace batch: label removed\n" in said, said
+    assert "would be done: 5 gates opened, 1 labels of other pods removed, 0 refused\n" in said, said
+    assert sum("schedulingGates" in pod["spec"] for pod in world.pods("batch")) == 5
+    lab.patch("/apis/coordination.k8s.io/v1/namespaces/stint/leases/stint", {"spec": {"renewTime": "2020-01-01T00:00:00.000000Z"}})
+    said = uninstall_says(world, code=1)
+    assert "5 gates opened, 1 labels of other pods removed, 0 refused\n" in said and "still run pods" in said, said
+    for pod in world.pods("batch"):
+        assert "schedulingGates" not in pod["spec"] and "stint.dev/managed" not in pod["metadata"]["labels"], pod
+    assert [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], "the pod that ran was stopped"
+    assert "stint.dev/managed" not in lab.get("/api/v1/namespaces/batch")["metadata"].get("labels", {})
+    for kind in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):
+        assert not lab.items(f"/apis/admissionregistration.k8s.io/v1/{kind}"), kind
+    assert len(world.claims()) == 1
+    lab.delete_all(kube_world.JOB.format("batch"))
+    until(lambda: not world.pods("batch"), 60, "the end of all pods")
+    assert "returned" in uninstall_says(world)
+    until(lambda: not world.claims(), 60, "the return of the machine")
+    assert not [role for role in lab.items("/apis/rbac.authorization.k8s.io/v1/clusterroles") if role["metadata"]["name"] == "stint"]
+    assert uninstall_says(world) == "0 gates opened, 0 labels of other pods removed, 0 refused\n", "it can be repeated"
+
+
+POINTS = [
+    ("stintd starts", start),
+    ("only pods of managed namespaces get the gate", gate),
+    ("200 pods of Jobs complete, and no claim is left", all_complete),
+    ("a Deployment runs until it is deleted", service),
+    ("a gang starts together", gang),
+    ("what is not understood is left to the scheduler", strange),
+    ("stintd and its bridge may be killed", killed),
+    ("a watchdog opens the gates of a Stint that is dead", watchdog),
+    ("of two copies one leads", leader),
+    ("the role is enough, and nothing else is written", rights),
+    ("uninstall leaves nothing behind, and pods run on", uninstall),
+]
+
+if __name__ == "__main__":
+    sys.exit(kube_lab.main(POINTS, World))
