@@ -109,17 +109,10 @@ static void say_gone(struct line_text *out, const char *uid)
     line_text_end(out);
 }
 
-void kube_bridge_pod_line(struct line_text *out, bool is_gone, const struct kube_object *pod)
+/* All but what it needs of its machine, which follows. */
+static void say_pod(struct line_text *out, const struct kube_object *pod, const char *state,
+                    const char *slot)
 {
-    const char *slot = slot_of(pod);
-    const char *state = is_gone ? NULL : state_of(pod, slot);
-    struct kube_need need = { .offers = "" };
-    const char *why = state != NULL ? refusal(pod, &need) : NULL;
-
-    if (state == NULL) {
-        say_gone(out, pod->uid);
-        return;
-    }
     line_text_begin(out, "pod");
     line_text_string(out, "uid", pod->uid);
     line_text_string(out, "space", pod->name_space);
@@ -131,20 +124,213 @@ void kube_bridge_pod_line(struct line_text *out, bool is_gone, const struct kube
     line_text_string(out, "group", pod->gang != NULL ? pod->owner_uid : NULL);
     line_text_string(out, "gang", pod->gang);
     say_amounts(out, &pod->asks);
-    line_text_string(out, "needs", need.offers[0] != '\0' ? need.offers : NULL);
     if (pod->priority > 0)
         line_text_number(out, "priority", (uint64_t)pod->priority);
     if ((pod->flags & KUBE_POD_KEEP) != 0)
         line_text_number(out, "keep", 1);
+}
+
+/* The rest of the line: what the pod needs of itself, and because of others. */
+static void say_needs(struct line_text *out, const char *needs, const char *words, const char *why)
+{
+    char all[KUBE_NEED];
+    const char *and = needs[0] != '\0' && words[0] != '\0' ? "&" : "";
+    const int length = snprintf(all, sizeof(all), "%s%s%s", needs, and, words);
+
+    if (why == NULL && (length < 0 || (size_t)length >= sizeof(all)))
+        why = "what it asks of its node is too long";
+    line_text_string(out, "needs", why == NULL && all[0] != '\0' ? all : NULL);
     line_text_prose(out, "strange", why);
     line_text_end(out);
 }
 
+/*
+ * Pods at the gate.
+ */
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325U;
+
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3U;
+    return map_mix(hash);
+}
+
+static char *copy(const char *text, size_t size)
+{
+    char *to = mem_alloc(size + 1, 1);
+
+    memcpy(to, text, size);
+    to[size] = '\0';
+    return to;
+}
+
+static char *copy_text(const char *text)
+{
+    return copy(text, strlen(text));
+}
+
+static void waiting_drop(struct kube_bridge *bridge, uint32_t at)
+{
+    struct kube_waiting *one = &bridge->waiting[at];
+
+    (void)map_remove(&bridge->by_uid, one->key);
+    mem_free(one->texts);
+    mem_free(one->labels);
+    mem_free(one->uid);
+    mem_free(one->space);
+    mem_free(one->line);
+    mem_free(one->needs);
+    mem_free(one->words);
+    if (at != --bridge->waiting_count) {
+        *one = bridge->waiting[bridge->waiting_count];
+        map_put(&bridge->by_uid, one->key, at);
+    }
+}
+
+static void forget(struct kube_bridge *bridge, const char *uid)
+{
+    const uint32_t at = map_get(&bridge->by_uid, hash_of(uid));
+
+    if (at != MAP_NONE)
+        waiting_drop(bridge, at);
+}
+
+static void copy_labels(struct kube_waiting *to, const struct kube_object *pod)
+{
+    size_t size = 0;
+    char *at;
+
+    for (uint32_t i = 0; i < pod->label_count; i++)
+        size += strlen(pod->label[i].key) + strlen(pod->label[i].value) + 2;
+    to->labels = mem_alloc(pod->label_count, sizeof(*to->labels));
+    to->texts = mem_alloc(size, 1);
+    at = to->texts;
+    for (uint32_t i = 0; i < pod->label_count; i++) {
+        const size_t of_key = strlen(pod->label[i].key) + 1;
+        const size_t of_value = strlen(pod->label[i].value) + 1;
+
+        memcpy(at, pod->label[i].key, of_key);
+        memcpy(at + of_key, pod->label[i].value, of_value);
+        to->labels[i] = (struct kube_pair){ .key = at, .value = at + of_key };
+        at += of_key + of_value;
+    }
+}
+
+static void remember(struct kube_bridge *bridge, const struct kube_object *pod, const char *line,
+                     size_t size, const char *needs, const char *words)
+{
+    struct kube_waiting *one;
+
+    forget(bridge, pod->uid);
+    MEM_ROOM(bridge->waiting, bridge->waiting_room, bridge->waiting_count + 1);
+    one = &bridge->waiting[bridge->waiting_count];
+    *one = (struct kube_waiting){ .key = hash_of(pod->uid),
+                                  .uid = copy_text(pod->uid),
+                                  .space = copy_text(pod->name_space),
+                                  .line = copy(line, size),
+                                  .needs = copy_text(needs),
+                                  .words = copy_text(words),
+                                  .label_count = pod->label_count,
+                                  .is_seen = true };
+    copy_labels(one, pod);
+    map_put(&bridge->by_uid, one->key, bridge->waiting_count++);
+}
+
+/* What has changed for pods at the gate. All are gone before the first is told anew, so that no gang is left of the old. */
+static void tell_anew(struct kube_bridge *bridge)
+{
+    struct line_text *out = &bridge->talk.out;
+    char words[KUBE_NEED];
+
+    for (uint32_t i = 0; i < bridge->waiting_count; i++) {
+        struct kube_waiting *one = &bridge->waiting[i];
+        const char *why = kube_repel_words(bridge->repel, one->space, one->labels, one->label_count,
+                                           words, sizeof(words));
+
+        one->is_new = why != NULL || strcmp(words, one->words) != 0;
+        if (one->is_new)
+            say_gone(out, one->uid);
+    }
+    for (uint32_t i = bridge->waiting_count; i-- > 0;) {
+        struct kube_waiting *one = &bridge->waiting[i];
+        const char *why;
+
+        if (!one->is_new)
+            continue;
+        one->is_new = false;
+        why = kube_repel_words(bridge->repel, one->space, one->labels, one->label_count, words,
+                               sizeof(words));
+        line_text_append(out, one->line, (uint32_t)strlen(one->line));
+        say_needs(out, one->needs, words, why);
+        mem_free(one->words);
+        one->words = copy_text(words);
+        if (why != NULL)
+            waiting_drop(bridge, i);
+    }
+}
+
+/* It may be told anew while it waits. */
+static void say_waiting(struct kube_bridge *bridge, const struct kube_object *pod)
+{
+    struct line_text *out = &bridge->talk.out;
+    const uint32_t at = map_get(&bridge->by_uid, hash_of(pod->uid));
+    struct kube_need need = { .offers = "" };
+    char words[KUBE_NEED] = "";
+    const char *why = refusal(pod, &need);
+    uint32_t from;
+
+    if (why == NULL)
+        why = kube_repel_words(bridge->repel, pod->name_space, pod->label, pod->label_count, words,
+                               sizeof(words));
+    if (at != MAP_NONE && (why != NULL || strcmp(words, bridge->waiting[at].words) != 0))
+        say_gone(out, pod->uid);
+    from = out->size;
+    say_pod(out, pod, "waiting", slot_of(pod));
+    if (why == NULL)
+        remember(bridge, pod, out->text + from, out->size - from, need.offers, words);
+    else
+        forget(bridge, pod->uid);
+    say_needs(out, need.offers, words, why);
+}
+
+void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube_object *pod)
+{
+    struct line_text *out = &bridge->talk.out;
+    const char *slot = slot_of(pod);
+    const char *state = is_gone ? NULL : state_of(pod, slot);
+    struct kube_need need = { .offers = "" };
+    const char *why;
+
+    kube_repel_object(bridge->repel, KUBE_REPEL_OURS, is_gone, pod);
+    if (state != NULL && strcmp(state, "waiting") == 0) {
+        say_waiting(bridge, pod);
+        return;
+    }
+    forget(bridge, pod->uid);
+    if (state == NULL) {
+        say_gone(out, pod->uid);
+        return;
+    }
+    why = refusal(pod, &need);
+    say_pod(out, pod, state, slot);
+    say_needs(out, need.offers, "", why);
+}
+
 static void on_pod(void *context, bool is_gone, const struct kube_object *pod)
 {
-    struct kube_bridge *bridge = context;
+    kube_bridge_pod(context, is_gone, pod);
+}
 
-    kube_bridge_pod_line(&bridge->talk.out, is_gone, pod);
+void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object)
+{
+    kube_repel_object(bridge->repel, KUBE_REPEL_OTHERS, is_gone, object);
+}
+
+static void on_other(void *context, bool is_gone, const struct kube_object *object)
+{
+    kube_bridge_other(context, is_gone, object);
 }
 
 /* A node takes work when it is ready and Karpenter is through with it: before, it has taints that nothing tolerates. */
@@ -157,6 +343,7 @@ static void on_node(void *context, bool is_gone, const struct kube_object *node)
                        (node->flags & KUBE_POD_GOING) == 0 && made != NULL &&
                        strcmp(made, "true") == 0;
 
+    kube_repel_object(bridge->repel, KUBE_REPEL_OURS, is_gone, node);
     line_text_begin(out, "node");
     line_text_string(out, "slot", kube_object_label(node, KUBE_SLOT));
     line_text_string(out, "name", node->name);
@@ -172,31 +359,114 @@ static void say_sync(struct kube_bridge *bridge, const char *word, const char *w
     line_text_end(&bridge->talk.out);
 }
 
+static void has_listed(struct kube_bridge *bridge)
+{
+    bridge->to_list -= bridge->to_list > 0 ? 1 : 0;
+}
+
 static void begin_pods(void *context)
 {
-    say_sync(context, "sync", "pods");
+    struct kube_bridge *bridge = context;
+
+    say_sync(bridge, "sync", "pods");
+    kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
+    for (uint32_t i = 0; i < bridge->waiting_count; i++)
+        bridge->waiting[i].is_seen = false;
 }
 
 static void end_pods(void *context)
 {
-    say_sync(context, "synced", "pods");
+    struct kube_bridge *bridge = context;
+
+    say_sync(bridge, "synced", "pods");
+    kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
+    for (uint32_t i = bridge->waiting_count; i-- > 0;) {
+        if (!bridge->waiting[i].is_seen)
+            waiting_drop(bridge, i);
+    }
 }
 
 static void begin_nodes(void *context)
 {
-    say_sync(context, "sync", "nodes");
+    struct kube_bridge *bridge = context;
+
+    say_sync(bridge, "sync", "nodes");
+    kube_repel_begin(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
 }
 
 static void end_nodes(void *context)
 {
-    say_sync(context, "synced", "nodes");
+    struct kube_bridge *bridge = context;
+
+    say_sync(bridge, "synced", "nodes");
+    kube_repel_end(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
+    has_listed(bridge);
+}
+
+static void begin_other_pods(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
+}
+
+static void end_other_pods(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
+    has_listed(bridge);
+}
+
+static void begin_other_nodes(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_repel_begin(bridge->repel, KUBE_NODE, KUBE_REPEL_OTHERS);
+}
+
+static void end_other_nodes(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_repel_end(bridge->repel, KUBE_NODE, KUBE_REPEL_OTHERS);
+    has_listed(bridge);
 }
 
 void kube_bridge_begin(struct kube_bridge *bridge)
 {
+    bridge->repel = kube_repel_create();
+    map_init(&bridge->by_uid);
     line_text_begin(&bridge->talk.out, "hello");
     line_text_number(&bridge->talk.out, "protocol", KUBE_PROTOCOL);
     line_text_end(&bridge->talk.out);
+}
+
+void kube_bridge_done(struct kube_bridge *bridge)
+{
+    while (bridge->waiting_count > 0)
+        waiting_drop(bridge, bridge->waiting_count - 1);
+    mem_free(bridge->waiting);
+    map_done(&bridge->by_uid);
+    kube_repel_destroy(bridge->repel);
+    line_text_done(&bridge->talk.out);
+}
+
+/* Pods at the gate are told when it is known what keeps them away. */
+void kube_bridge_tick(struct kube_bridge *bridge)
+{
+    const struct kube_watch_sink pods = {
+        .begin = begin_pods, .object = on_pod, .end = end_pods, .context = bridge
+    };
+
+    if (!bridge->is_greeted || bridge->to_list > 0)
+        return;
+    if (kube_repel_is_changed(bridge->repel))
+        tell_anew(bridge);
+    if (!bridge->is_watching) {
+        bridge->is_watching = true;
+        kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "=true", KUBE_POD, &pods);
+    }
 }
 
 static void greet(struct kube_bridge *bridge, const struct line *line)
@@ -204,8 +474,11 @@ static void greet(struct kube_bridge *bridge, const struct line *line)
     const struct kube_watch_sink nodes = {
         .begin = begin_nodes, .object = on_node, .end = end_nodes, .context = bridge
     };
-    const struct kube_watch_sink pods = {
-        .begin = begin_pods, .object = on_pod, .end = end_pods, .context = bridge
+    const struct kube_watch_sink other_nodes = {
+        .begin = begin_other_nodes, .object = on_other, .end = end_other_nodes, .context = bridge
+    };
+    const struct kube_watch_sink other_pods = {
+        .begin = begin_other_pods, .object = on_other, .end = end_other_pods, .context = bridge
     };
     uint64_t protocol = 0;
 
@@ -217,8 +490,10 @@ static void greet(struct kube_bridge *bridge, const struct line *line)
     if (bridge->is_greeted)
         return;
     bridge->is_greeted = true;
+    bridge->to_list = 3;
     kube_net_watch(bridge->talk.net, "/api/v1/nodes", KUBE_SLOT, KUBE_NODE, &nodes);
-    kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "=true", KUBE_POD, &pods);
+    kube_net_watch(bridge->talk.net, "/api/v1/nodes", "!" KUBE_SLOT, KUBE_NODE, &other_nodes);
+    kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "!=true", KUBE_POD, &other_pods);
 }
 
 /*
@@ -275,6 +550,7 @@ static void open_gate(struct kube_bridge *bridge, uint64_t key, const struct lin
     char path[PATH_TEXT];
     char body[BODY_TEXT];
 
+    forget(bridge, line_get(line, "uid"));
     (void)pod_path(line, "", path);
     kube_talk_gate(line_get(line, "uid"), line_get(line, "slot"), body, sizeof(body));
     send(bridge, key,

@@ -2,26 +2,56 @@
 /*
  * kube_bridge.h - pods and nodes of a cluster in lines, and what the daemon asks of them: stint-kubernetes for the engine.
  *
- * It decides nothing and keeps nothing. Pods with the label KUBE_MANAGED are told as they change, and nodes with KUBE_SLOT;
- * a pod is placed by one patch that opens the gate and selects the slot, and leaves by the Eviction API.
+ * It decides nothing. Pods with the label KUBE_MANAGED are told as they change, and nodes with KUBE_SLOT; a pod is placed by
+ * one patch that opens the gate and selects the slot, and leaves by the Eviction API. All other pods and nodes are
+ * read for what keeps pods at the gate away from machines (kube_repel.h); when that changes, a pod is told as gone and anew.
  */
 #ifndef STINT_ENGINE_KUBE_BRIDGE_H
 #define STINT_ENGINE_KUBE_BRIDGE_H
 
+#include "base/map.h"
+#include "engine/kubernetes/kube_repel.h"
 #include "engine/kubernetes/kube_talk.h"
+
+/* A pod at the gate. */
+struct kube_waiting {
+    uint64_t key; /* hash of its uid */
+    char *uid;
+    char *space;
+    char *line;               /* about it, but for what it needs */
+    char *needs;              /* of its own */
+    char *words;              /* where other pods keep it away from */
+    struct kube_pair *labels; /* into 'texts' */
+    char *texts;
+    uint32_t label_count;
+    bool is_seen;
+    bool is_new; /* what it needs has changed, and is to be told */
+};
 
 struct kube_bridge {
     struct kube_talk talk;
+    struct kube_repel *repel;
+    struct kube_waiting *waiting;
+    uint32_t waiting_count, waiting_room;
+    struct map by_uid; /* to rows of 'waiting' */
+    uint32_t to_list;  /* watches that have not told all that there is */
     bool is_greeted;
+    bool is_watching; /* the pods that are managed */
 };
 
 /* Say hello. */
 void kube_bridge_begin(struct kube_bridge *bridge);
 
+void kube_bridge_done(struct kube_bridge *bridge);
+
+/* After what has come: say what follows from it. */
+void kube_bridge_tick(struct kube_bridge *bridge);
+
 /* One line of the daemon. */
 void kube_bridge_line(struct kube_bridge *bridge, const struct line *line);
 
-/* The line that says what a pod is; for tests. */
-void kube_bridge_pod_line(struct line_text *out, bool is_gone, const struct kube_object *pod);
+/* What is managed has changed, or is no more; what is not. For tests, as the watches call them. */
+void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube_object *pod);
+void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object);
 
 #endif

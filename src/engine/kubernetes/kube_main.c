@@ -248,6 +248,8 @@ static void run(struct program *program)
         flush(program);
         if (kube_net_turn(program->talk->net, STDIN_FILENO, TURN_MS))
             read_lines(program);
+        if (!program->is_cloud)
+            kube_bridge_tick(&program->bridge);
         keep_alive(program);
     }
     flush(program);
@@ -359,7 +361,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "stint-kubernetes: %s\n", error.text);
     code = program->code;
     kube_claims_done(&program->claims);
-    line_text_done(&program->bridge.talk.out);
+    kube_bridge_done(&program->bridge);
     mem_free(program);
     curl_global_cleanup();
     return rc < 0 ? EXIT_FAILURE : code;

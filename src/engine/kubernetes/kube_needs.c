@@ -78,6 +78,20 @@ static bool add_value(struct text *to, const char *word, const char *key, const 
     return true;
 }
 
+bool kube_need_has_word(const char *key)
+{
+    return word_of(key) != NULL;
+}
+
+bool kube_need_word(const char *key, const char *value, char *buf, size_t size)
+{
+    const char *word = word_of(key);
+    struct text to = { .at = buf, .room = size };
+
+    buf[0] = '\0';
+    return word != NULL && add_value(&to, word, key, value) && !to.is_full;
+}
+
 /* "(zone=a|zone=b)", or "!(...)" */
 static const char *add_known(struct text *to, const char *word,
                              const struct kube_requirement *requirement)

@@ -30,6 +30,11 @@ const char *kube_need_of(const struct kube_object *pod, struct kube_need *ret);
  * every such machine has are its type, zone, capacity type, processor architecture and operating system. */
 const char *kube_need_is_unsure(const struct kube_object *pod);
 
+/* Whether a label of nodes is one that the catalogue has words for; with a value, the words: "zone=a". Whether these are valid
+ * and fit. */
+bool kube_need_has_word(const char *key);
+bool kube_need_word(const char *key, const char *value, char *buf, size_t size);
+
 /* "spot" or "on-demand" by the labels of a node; NULL: they do not say. */
 const char *kube_market_of(const struct kube_object *node);
 

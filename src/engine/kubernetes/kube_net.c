@@ -13,7 +13,7 @@
 #include "base/units.h"
 
 enum {
-    WATCHES = 2,
+    WATCHES = 4,
     WATCH_SECONDS = 290, /* then the server ends it, and it goes on from where it was */
     SILENT_SECONDS = 150,
     PAUSE_MS = 500,

@@ -54,7 +54,7 @@ struct kube_watch_sink {
 struct kube_net *kube_net_create(struct kube_client *client);
 void kube_net_destroy(struct kube_net *net);
 
-/* 'path' without parameters; 'selector' of labels, or "". Two watches at the most. */
+/* 'path' without parameters; 'selector' of labels, or "". Four watches at the most. */
 void kube_net_watch(struct kube_net *net, const char *path, const char *selector,
                     enum kube_kind kind, const struct kube_watch_sink *sink);
 

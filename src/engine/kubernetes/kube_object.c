@@ -2,215 +2,15 @@
 #include "engine/kubernetes/kube_object.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/kubernetes/kube_json.h"
+#include "engine/kubernetes/kube_object_rules.h"
 #include "engine/kubernetes/kube_quantity.h"
 
-enum field {
-    F_LIST_KIND = 1,
-    F_LIST_VERSION,
-    F_LIST_NEXT,
-    F_EVENT,
-    F_OBJECT,
-    F_KIND,
-    F_NAME,
-    F_NAMESPACE,
-    F_VERSION,
-    F_UID,
-    F_CREATED,
-    F_OFFER,
-    F_GANG,
-    F_DELETED,
-    F_LABEL,
-    F_KEEP,
-    F_SAFE,
-    F_MIRROR,
-    F_OWNER,
-    F_OWNER_KIND,
-    F_OWNER_NAME,
-    F_OWNER_UID,
-    F_OWNER_CONTROLS,
-    F_NODE,
-    F_PRIORITY,
-    F_CLOSED,
-    F_SELECTOR,
-    F_CONTAINER,
-    F_INIT_CONTAINER,
-    F_RESTART,
-    F_REQUEST,
-    F_LIMIT,
-    F_HOST_PORT,
-    F_POD_REQUEST,
-    F_OVERHEAD,
-    F_GATE,
-    F_TAINT,
-    F_TAINT_KEY,
-    F_TAINT_EFFECT,
-    F_HOST_PATH,
-    F_CLAIM,
-    F_DEVICE_CLAIM,
-    F_SCHEDULER,
-    F_SYSTEM,
-    F_WORKLOAD,
-    F_TERM,
-    F_EXPRESSION,
-    F_EXPRESSION_KEY,
-    F_EXPRESSION_OPERATOR,
-    F_EXPRESSION_VALUE,
-    F_MATCH_FIELD,
-    F_PREFERENCE,
-    F_TOGETHER,
-    F_APART,
-    F_APART_KEY,
-    F_APART_LABEL,
-    F_APART_STRANGE,
-    F_SPREAD,
-    F_SPREAD_KEY,
-    F_SPREAD_WHEN,
-    F_BUDGET_STRANGE,
-    F_PHASE,
-    F_CAPACITY,
-    F_ALLOCATABLE,
-    F_CONDITION,
-    F_CONDITION_TYPE,
-    F_CONDITION_STATUS,
-    F_CONDITION_SINCE,
-    F_PROVIDER,
-    F_MAY_DISTURB,
-};
-
 enum { MIB_BITS = 20 };
-
-#define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
-#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
-
-/* clang-format off */
-static const struct kube_rule nothing[] = { { 0 } };
-static const struct kube_rule any_label[] = { { "*", F_LABEL, NULL }, { 0 } };
-static const struct kube_rule annotations[] = {
-    { "karpenter.sh/do-not-disrupt", F_KEEP, NULL },
-    { "cluster-autoscaler.kubernetes.io/safe-to-evict", F_SAFE, NULL },
-    { "kubernetes.io/config.mirror", F_MIRROR, NULL },
-    { KUBE_OFFER, F_OFFER, NULL },
-    { "stint.dev/gang", F_GANG, NULL },
-    { 0 },
-};
-static const struct kube_rule owner[] = {
-    { "kind", F_OWNER_KIND, NULL }, { "name", F_OWNER_NAME, NULL },
-    { "uid", F_OWNER_UID, NULL }, { "controller", F_OWNER_CONTROLS, NULL }, { 0 },
-};
-static const struct kube_rule metadata[] = {
-    { "name", F_NAME, NULL }, { "namespace", F_NAMESPACE, NULL },
-    { "resourceVersion", F_VERSION, NULL }, { "uid", F_UID, NULL },
-    { "creationTimestamp", F_CREATED, NULL }, { "deletionTimestamp", F_DELETED, NULL },
-    { "labels", 0, any_label }, { "annotations", 0, annotations },
-    { "ownerReferences", F_OWNER, owner }, { 0 },
-};
-static const struct kube_rule any_request[] = { { "*", F_REQUEST, NULL }, { 0 } };
-static const struct kube_rule any_limit[] = { { "*", F_LIMIT, NULL }, { 0 } };
-static const struct kube_rule any_pod_request[] = { { "*", F_POD_REQUEST, NULL }, { 0 } };
-static const struct kube_rule any_overhead[] = { { "*", F_OVERHEAD, NULL }, { 0 } };
-static const struct kube_rule any_selector[] = { { "*", F_SELECTOR, NULL }, { 0 } };
-static const struct kube_rule any_capacity[] = { { "*", F_CAPACITY, NULL }, { 0 } };
-static const struct kube_rule any_allocatable[] = { { "*", F_ALLOCATABLE, NULL }, { 0 } };
-static const struct kube_rule resources[] = {
-    { "requests", 0, any_request }, { "limits", 0, any_limit }, { 0 },
-};
-static const struct kube_rule pod_resources[] = { { "requests", 0, any_pod_request }, { 0 } };
-static const struct kube_rule port[] = { { "hostPort", F_HOST_PORT, NULL }, { 0 } };
-static const struct kube_rule container[] = {
-    { "resources", 0, resources }, { "ports", 0, port }, { 0 },
-};
-static const struct kube_rule init_container[] = {
-    { "resources", 0, resources }, { "ports", 0, port }, { "restartPolicy", F_RESTART, NULL }, { 0 },
-};
-static const struct kube_rule gate[] = { { "name", F_GATE, NULL }, { 0 } };
-static const struct kube_rule taint[] = {
-    { "key", F_TAINT_KEY, NULL }, { "effect", F_TAINT_EFFECT, NULL }, { 0 },
-};
-static const struct kube_rule volume[] = {
-    { "hostPath", F_HOST_PATH, nothing }, { "persistentVolumeClaim", F_CLAIM, nothing },
-    { "ephemeral", F_CLAIM, nothing }, { "csi", F_CLAIM, nothing },
-    { "awsElasticBlockStore", F_CLAIM, nothing }, { "gcePersistentDisk", F_CLAIM, nothing },
-    { "azureDisk", F_CLAIM, nothing }, { "cinder", F_CLAIM, nothing },
-    { "rbd", F_CLAIM, nothing }, { "iscsi", F_CLAIM, nothing },
-    { "vsphereVolume", F_CLAIM, nothing }, { "portworxVolume", F_CLAIM, nothing }, { 0 },
-};
-static const struct kube_rule pod_os[] = { { "name", F_SYSTEM, NULL }, { 0 } };
-static const struct kube_rule device_claim[] = { { "name", F_DEVICE_CLAIM, NULL }, { 0 } };
-static const struct kube_rule expression[] = {
-    { "key", F_EXPRESSION_KEY, NULL }, { "operator", F_EXPRESSION_OPERATOR, NULL },
-    { "values", F_EXPRESSION_VALUE, NULL }, { 0 },
-};
-static const struct kube_rule term[] = {
-    { "matchExpressions", F_EXPRESSION, expression }, { "matchFields", F_MATCH_FIELD, nothing }, { 0 },
-};
-static const struct kube_rule terms[] = { { "nodeSelectorTerms", F_TERM, term }, { 0 } };
-static const struct kube_rule node_affinity[] = {
-    { REQUIRED, 0, terms }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
-};
-static const struct kube_rule pod_affinity[] = {
-    { REQUIRED, F_TOGETHER, nothing }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
-};
-static const struct kube_rule apart_label[] = { { "*", F_APART_LABEL, NULL }, { 0 } };
-static const struct kube_rule apart_selector[] = {
-    { "matchLabels", 0, apart_label }, { "matchExpressions", F_APART_STRANGE, nothing }, { 0 },
-};
-static const struct kube_rule apart[] = {
-    { "topologyKey", F_APART_KEY, NULL }, { "labelSelector", 0, apart_selector },
-    { "namespaceSelector", F_APART_STRANGE, nothing }, { 0 },
-};
-static const struct kube_rule anti_affinity[] = {
-    { REQUIRED, F_APART, apart }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
-};
-static const struct kube_rule affinity[] = {
-    { "nodeAffinity", 0, node_affinity }, { "podAffinity", 0, pod_affinity },
-    { "podAntiAffinity", 0, anti_affinity }, { 0 },
-};
-static const struct kube_rule spread[] = {
-    { "topologyKey", F_SPREAD_KEY, NULL }, { "whenUnsatisfiable", F_SPREAD_WHEN, NULL }, { 0 },
-};
-static const struct kube_rule budget_selector[] = {
-    { "matchLabels", 0, any_selector }, { "matchExpressions", F_BUDGET_STRANGE, nothing }, { 0 },
-};
-static const struct kube_rule spec[] = {
-    { "containers", F_CONTAINER, container }, { "nodeName", F_NODE, NULL },
-    { "volumes", 0, volume },
-    { "initContainers", F_INIT_CONTAINER, init_container }, { "nodeSelector", 0, any_selector },
-    { "affinity", 0, affinity }, { "topologySpreadConstraints", F_SPREAD, spread },
-    { "priority", F_PRIORITY, NULL }, { "overhead", 0, any_overhead },
-    { "resources", 0, pod_resources }, { "schedulingGates", 0, gate },
-    { "resourceClaims", 0, device_claim }, { "taints", F_TAINT, taint },
-    { "schedulerName", F_SCHEDULER, NULL }, { "os", 0, pod_os },
-    { "workloadRef", F_WORKLOAD, nothing }, { "schedulingGroup", F_WORKLOAD, nothing },
-    { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector }, { 0 },
-};
-static const struct kube_rule condition[] = {
-    { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL },
-    { "lastTransitionTime", F_CONDITION_SINCE, NULL }, { 0 },
-};
-static const struct kube_rule status[] = {
-    { "phase", F_PHASE, NULL }, { "capacity", 0, any_capacity },
-    { "allocatable", 0, any_allocatable }, { "conditions", F_CONDITION, condition },
-    { "disruptionsAllowed", F_MAY_DISTURB, NULL }, { "providerID", F_PROVIDER, NULL }, { 0 },
-};
-static const struct kube_rule object_rules[] = {
-    { "kind", F_KIND, NULL }, { "metadata", 0, metadata }, { "spec", 0, spec },
-    { "status", 0, status }, { 0 },
-};
-static const struct kube_rule list_metadata[] = {
-    { "resourceVersion", F_LIST_VERSION, NULL }, { "continue", F_LIST_NEXT, NULL }, { 0 },
-};
-static const struct kube_rule list_rules[] = {
-    { "kind", F_LIST_KIND, NULL }, { "metadata", 0, list_metadata }, { "items", F_OBJECT, object_rules }, { 0 },
-};
-static const struct kube_rule watch_rules[] = {
-    { "type", F_EVENT, NULL }, { "object", F_OBJECT, object_rules }, { 0 },
-};
-/* clang-format on */
 
 /* What one container asks for. A request that is not there is -1. */
 struct asking {
@@ -226,6 +26,19 @@ struct part {
     char more[KUBE_NAME];
     bool is_true;
     bool is_strange;
+};
+
+/* A term of required anti-affinity while it is read. */
+struct repel {
+    char text[KUBE_REPEL_TEXT]; /* without the label of nodes, which comes last */
+    size_t used;
+    char key[KUBE_NAME]; /* of the expression at hand */
+    char values[KUBE_REPEL_TEXT];
+    size_t values_used;
+    enum kube_operator comparison;
+    bool has_selector;  /* without one it is about no pod */
+    bool is_everywhere; /* in every namespace, or in more than there is room for */
+    bool is_cut;        /* there are more values than there is room for */
 };
 
 struct kube_objects {
@@ -245,6 +58,7 @@ struct kube_objects {
     struct part part;
     struct kube_pair apart[KUBE_PAIRS]; /* labels of pods that it keeps away from on its node */
     uint32_t apart_count;
+    struct repel repel;
     char texts[KUBE_TEXTS];
     uint32_t texts_used;
     int rc; /* what the sink stopped with */
@@ -491,6 +305,80 @@ static void begin_requirement(struct kube_objects *objects)
         (struct kube_requirement){ .key = "", .term = object->term_count - 1 };
 }
 
+/* Behind what is there, or not at all: a text that lacks a requirement is about more pods. */
+static bool repel_add(char *to, size_t size, size_t *used, char mark, const char *text,
+                      size_t length)
+{
+    if (length + 2 > size - *used || memchr(text, 0, length) != NULL)
+        return false;
+    to[(*used)++] = mark;
+    memcpy(to + *used, text, length);
+    *used += length;
+    to[*used] = '\0';
+    return true;
+}
+
+/* "\n+key\tvalue" */
+static bool repel_require(struct repel *repel, char mark, const char *key, const char *values,
+                          size_t length)
+{
+    char text[KUBE_NAME + KUBE_REPEL_TEXT + 2];
+    const int size = snprintf(text, sizeof(text), "%c%s%.*s", mark, key, (int)length, values);
+
+    return size > 0 && (size_t)size < sizeof(text) &&
+           repel_add(repel->text, sizeof(repel->text), &repel->used, '\n', text, (size_t)size);
+}
+
+static void repel_value(struct repel *repel, const char *text, size_t length)
+{
+    if (!repel_add(repel->values, sizeof(repel->values), &repel->values_used, '\t', text, length))
+        repel->is_cut = true;
+}
+
+static void repel_label(struct repel *repel, const char *key, const char *text, size_t length)
+{
+    repel->values_used = 0;
+    repel->is_cut = false;
+    repel_value(repel, text, length);
+    if (!repel->is_cut)
+        (void)repel_require(repel, '+', key, repel->values, repel->values_used);
+}
+
+static void repel_space(struct repel *repel, const char *text, size_t length)
+{
+    if (!repel_require(repel, 'S', "", text, length))
+        repel->is_everywhere = true;
+}
+
+static void end_repel_expression(struct repel *repel)
+{
+    static const char marks[] = {
+        [KUBE_IN] = '+', [KUBE_NOT_IN] = '-', [KUBE_EXISTS] = '?', [KUBE_ABSENT] = '!'
+    };
+
+    if (repel->comparison != KUBE_STRANGE_OPERATOR && !repel->is_cut)
+        (void)repel_require(repel, marks[repel->comparison], repel->key, repel->values,
+                            repel->values_used);
+}
+
+static void end_repel(struct kube_objects *objects)
+{
+    struct kube_object *object = &objects->object;
+    char text[KUBE_NAME + KUBE_REPEL_TEXT + 2];
+    int length;
+
+    if (!objects->repel.has_selector)
+        return;
+    if (object->repel_count == KUBE_REPELS) {
+        be_too_long(objects);
+        object->repels[KUBE_REPELS - 1] = "";
+        return;
+    }
+    length = snprintf(text, sizeof(text), "%s%s%s", objects->part.key,
+                      objects->repel.is_everywhere ? "\n*" : "", objects->repel.text);
+    object->repels[object->repel_count++] = keep(objects, text, (size_t)length);
+}
+
 static void on_begin(void *context, int id)
 {
     struct kube_objects *objects = context;
@@ -503,9 +391,15 @@ static void on_begin(void *context, int id)
     case F_INIT_CONTAINER:
         objects->asking = (struct asking){ .request = no_amounts, .limit = no_amounts };
         break;
+    case F_APART:
+        objects->repel.used = 0;
+        objects->repel.text[0] = '\0';
+        objects->repel.has_selector = false;
+        objects->repel.is_everywhere = false;
+        objects->part = (struct part){ .is_true = false };
+        break;
     case F_OWNER:
     case F_TAINT:
-    case F_APART:
     case F_SPREAD:
     case F_CONDITION:
         objects->part = (struct part){ .is_true = false };
@@ -534,8 +428,19 @@ static void on_begin(void *context, int id)
     case F_MATCH_FIELD:
         be_strange(objects, "it asks for a node by name");
         break;
-    case F_APART_STRANGE:
+    case F_APART_SELECTOR:
+        objects->repel.has_selector = true;
+        break;
+    case F_APART_EXPRESSION:
         objects->part.is_strange = true;
+        objects->repel.key[0] = '\0';
+        objects->repel.values_used = 0;
+        objects->repel.is_cut = false;
+        objects->repel.comparison = KUBE_STRANGE_OPERATOR;
+        break;
+    case F_APART_SPACES:
+        objects->part.is_strange = true;
+        objects->repel.is_everywhere = true;
         break;
     case F_BUDGET_STRANGE:
         objects->object.selector_is_strange = true;
@@ -643,6 +548,10 @@ static void on_end(void *context, int id)
         break;
     case F_APART:
         end_apart(objects);
+        end_repel(objects);
+        break;
+    case F_APART_EXPRESSION:
+        end_repel_expression(&objects->repel);
         break;
     case F_SPREAD:
         end_spread(objects);
@@ -829,6 +738,27 @@ static void take_phase(struct kube_objects *objects, const char *text, size_t le
         objects->object.flags |= KUBE_POD_DONE;
 }
 
+/* Of a term of required anti-affinity. */
+static bool take_repel(struct kube_objects *objects, int id, const char *text, size_t length)
+{
+    switch (id) {
+    case F_APART_EXPRESSION_KEY:
+        put(objects->repel.key, sizeof(objects->repel.key), text, length);
+        return true;
+    case F_APART_EXPRESSION_OPERATOR:
+        objects->repel.comparison = operator_of(text, length);
+        return true;
+    case F_APART_EXPRESSION_VALUE:
+        repel_value(&objects->repel, text, length);
+        return true;
+    case F_APART_SPACE:
+        repel_space(&objects->repel, text, length);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The rest of the specification and of the state. */
 static void take_spec(struct kube_objects *objects, int id, const char *key, const char *text,
                       size_t length)
@@ -881,6 +811,7 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         break;
     case F_APART_LABEL:
         add_pair(objects, objects->apart, &objects->apart_count, key, text, length);
+        repel_label(&objects->repel, key, text, length);
         break;
     case F_PHASE:
         take_phase(objects, text, length);
@@ -904,7 +835,7 @@ static int on_value(void *context, int id, const char *key, enum kube_value kind
     (void)kind;
     if (!take_list_value(objects, id, text, length) &&
         !take_metadata(objects, id, key, text, length) &&
-        !take_amount(objects, id, key, text, length))
+        !take_amount(objects, id, key, text, length) && !take_repel(objects, id, text, length))
         take_spec(objects, id, key, text, length);
     return objects->rc;
 }
@@ -919,7 +850,7 @@ struct kube_objects *kube_objects_create(enum kube_kind kind, bool is_watch,
 
     objects->kind = kind;
     objects->sink = *sink;
-    objects->json = kube_json_create(is_watch ? watch_rules : list_rules, &reader, true);
+    objects->json = kube_json_create(is_watch ? kube_watch_rules : kube_list_rules, &reader, true);
     return objects;
 }
 

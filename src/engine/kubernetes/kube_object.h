@@ -12,7 +12,7 @@
  *
  * Promises:  a hostile text is refused or read as something harmless; what is beyond the bounds makes the pod one with
  *            KUBE_POD_STRANGE, never one that asks for less.
- * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements.
+ * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity.
  * Memory:    the reader's; an object is valid within on_object only.
  */
 #ifndef STINT_ENGINE_KUBE_OBJECT_H
@@ -31,7 +31,15 @@
 #define KUBE_MANAGED "stint.dev/managed" /* label of pods that have, or had, the gate */
 #define KUBE_OFFER   "stint.dev/offer"   /* annotation of a claim: what was rented */
 
-enum { KUBE_NAME = 256, KUBE_PAIRS = 64, KUBE_TERMS = 64, KUBE_VALUES = 16, KUBE_TEXTS = 16384 };
+enum {
+    KUBE_NAME = 256,
+    KUBE_PAIRS = 64,
+    KUBE_TERMS = 64,
+    KUBE_VALUES = 16,
+    KUBE_TEXTS = 16384,
+    KUBE_REPELS = 8,
+    KUBE_REPEL_TEXT = 2048
+};
 
 enum kube_kind {
     KUBE_OTHER,
@@ -118,6 +126,12 @@ struct kube_object {
     struct kube_requirement requirement[KUBE_TERMS];
     uint32_t requirement_count;
     uint32_t term_count;
+    /* Its required anti-affinity, a text for each term: the label of nodes that it is about, then after line feeds "S" and a
+     * namespace, "*" (every namespace), and what is required of labels of pods: "+key", "-key" with values after tabs (one of
+     * these, none of these), "?key" (it is there), "!key" (it is not). No namespace: the pod's own. What is too long to be kept
+     * requires less of other pods, and "" is about every label. */
+    const char *repels[KUBE_REPELS];
+    uint32_t repel_count;
 
     /* Of a node. */
     struct kube_amounts capacity;

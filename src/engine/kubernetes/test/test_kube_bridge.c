@@ -18,19 +18,39 @@
 static int on_object(void *context, const char *event, const struct kube_object *object)
 {
     (void)event;
-    kube_bridge_pod_line(context, false, object);
+    kube_bridge_pod(context, false, object);
     return 0;
+}
+
+/* As if the daemon had said hello, and everything had been listed. */
+static void begin_bridge(struct kube_bridge *bridge)
+{
+    kube_bridge_begin(bridge);
+    line_text_reset(&bridge->talk.out);
+    bridge->is_greeted = true;
+    bridge->is_watching = true;
+}
+
+/* What it said last. */
+static struct line_text end_bridge(struct kube_bridge *bridge)
+{
+    const struct line_text out = bridge->talk.out;
+
+    bridge->talk.out = (struct line_text){ 0 };
+    kube_bridge_done(bridge);
+    return out;
 }
 
 /* The line of a pod; to be freed with line_text_done. */
 static struct line_text say(const char *metadata, const char *spec)
 {
-    struct line_text out = { 0 };
-    const struct kube_object_sink sink = { .on_object = on_object, .context = &out };
+    struct kube_bridge bridge = { .is_greeted = false };
+    const struct kube_object_sink sink = { .on_object = on_object, .context = &bridge };
     struct kube_objects *objects = kube_objects_create(KUBE_POD, false, &sink);
     struct error error = { "" };
     char text[4096];
 
+    begin_bridge(&bridge);
     (void)snprintf(
         text, sizeof(text),
         "{\"items\":[{\"metadata\":{\"name\":\"p\",\"namespace\":\"a\",\"uid\":\"u\",%s},"
@@ -38,7 +58,7 @@ static struct line_text say(const char *metadata, const char *spec)
         metadata, spec);
     assert_int_equal(kube_objects_read(objects, text, strlen(text), &error), 0);
     kube_objects_destroy(objects);
-    return out;
+    return end_bridge(&bridge);
 }
 
 static void expect(const char *spec, const char *part, bool is_there)
@@ -137,6 +157,133 @@ TEST(a_pod_that_is_left_goes_to_no_machine_of_stint)
     assert_null(kube_talk_leave("u", "{", 1));
 }
 
-CHECK_MAIN(RUN(what_every_machine_has_may_be_asked_for),
+#define POD(name, labels, more)                                                                 \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"namespace\":\"a\",\"uid\":\"" name \
+    "\"," OWNER ",\"labels\":{" labels "}},\"spec\":{" more "}}"
+#define KEEPS_AWAY(key, labels)                                                                \
+    "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{" \
+    "\"labelSelector\":{\"matchLabels\":{" labels "}},\"topologyKey\":\"" key "\"}]}}"
+#define ZONE "topology.kubernetes.io/zone"
+#define NODE(name) \
+    "{\"kind\":\"Node\",\"metadata\":{\"name\":\"" name "\",\"labels\":{\"" ZONE "\":\"z\"}}}"
+
+/* What the watches tell: an object that is Stint's, one that is not, or (gone) is no more. */
+enum news { OURS, OTHERS, OTHERS_GONE };
+
+struct told {
+    struct kube_bridge *bridge;
+    enum news news;
+};
+
+static int on_news(void *context, const char *event, const struct kube_object *object)
+{
+    const struct told *told = context;
+
+    (void)event;
+    if (told->news == OURS)
+        kube_bridge_pod(told->bridge, false, object);
+    else
+        kube_bridge_other(told->bridge, told->news == OTHERS_GONE, object);
+    return 0;
+}
+
+static void tell(struct kube_bridge *bridge, enum news news, const char *object)
+{
+    struct told told = { .bridge = bridge, .news = news };
+    const struct kube_object_sink sink = { .on_object = on_news, .context = &told };
+    struct kube_objects *objects = kube_objects_create(KUBE_OTHER, false, &sink);
+    struct error error = { "" };
+    char text[2048];
+
+    (void)snprintf(text, sizeof(text), "{\"items\":[%s]}", object);
+    assert_int_equal(kube_objects_read(objects, text, strlen(text), &error), 0);
+    kube_objects_destroy(objects);
+}
+
+/* Whether all that was said since it was asked last is 'parts', one in each line, in any order of fields. */
+static void expect_said(struct kube_bridge *bridge, const char *const *parts, uint32_t count)
+{
+    char *text;
+    char *at;
+
+    kube_bridge_tick(bridge);
+    text = strndup(bridge->talk.out.size > 0 ? bridge->talk.out.text : "", bridge->talk.out.size);
+    at = text;
+    for (uint32_t i = 0; i < count; i++) {
+        char *end = strchr(at, '\n');
+
+        if (end == NULL) {
+            fail_msg("'%s' is missing: %s", parts[i], text);
+            break;
+        }
+        *end = '\0';
+        if (strstr(at, parts[i]) == NULL)
+            fail_msg("'%s' is not in '%s'", parts[i], at);
+        at = end + 1;
+    }
+    assert_string_equal(at, "");
+    free(text);
+    line_text_reset(&bridge->talk.out);
+}
+
+#define EXPECT_SAID(bridge, ...)                              \
+    expect_said(bridge, (const char *const[]){ __VA_ARGS__ }, \
+                sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+
+/* kube-scheduler would not bind it there: anti-affinity holds both ways. */
+TEST(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OTHERS,
+         POD("r", "\"x\":\"r\"", "\"nodeName\":\"n\"," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE));
+    tell(&bridge, OURS, POD("q", "\"app\":\"c\"", GATE));
+    expect_said(&bridge, (const char *const[]){ "uid=p", "uid=q" }, 2);
+
+    /* Its zone is known when its node is; only the pod that it is about is told anew. */
+    tell(&bridge, OTHERS, NODE("n"));
+    EXPECT_SAID(&bridge, "gone uid=p", "needs=!(zone=z)");
+    tell(&bridge, OTHERS, NODE("n"));
+    expect_said(&bridge, NULL, 0);
+    tell(&bridge, OURS, POD("s", "\"app\":\"b\"", GATE ",\"nodeSelector\":{\"" ZONE "\":\"y\"}"));
+    EXPECT_SAID(&bridge, "needs=(zone=y)&!(zone=z)");
+
+    /* When it has gone, all may go there again; a pod that was placed meanwhile is not told again. */
+    tell(&bridge, OURS,
+         POD("s", "\"app\":\"b\"", "\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"}"));
+    EXPECT_SAID(&bridge, "uid=s");
+    tell(&bridge, OTHERS_GONE, POD("r", "", ""));
+    EXPECT_SAID(&bridge, "gone uid=p", "pod uid=p");
+    tell(&bridge, OURS, POD("t", "\"app\":\"b\"", GATE));
+    expect_said(&bridge, (const char *const[]){ "uid=t" }, 1);
+    kube_bridge_done(&bridge);
+}
+
+/* That a change of the pod comes between a change of the rules and the telling must not hide it. */
+TEST(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OTHERS, NODE("n"));
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE));
+    EXPECT_SAID(&bridge, "uid=p");
+    tell(&bridge, OTHERS,
+         POD("r", "\"x\":\"r\"", "\"nodeName\":\"n\"," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE));
+    EXPECT_SAID(&bridge, "gone uid=p", "needs=!(zone=z)");
+    tell(&bridge, OTHERS,
+         POD("r", "\"x\":\"r\"", "\"nodeName\":\"n\"," KEEPS_AWAY("rack", "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "gone uid=p", "strange=another%20pod%20keeps%20away");
+    tell(&bridge, OTHERS_GONE, POD("r", "", ""));
+    expect_said(&bridge, NULL, 0);
+    kube_bridge_done(&bridge);
+}
+
+CHECK_MAIN(RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
+           RUN(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile),
+           RUN(what_every_machine_has_may_be_asked_for),
            RUN(what_a_machine_may_lack_is_left_to_the_scheduler), RUN(a_gate_of_others_comes_first),
            RUN(a_pod_that_is_left_goes_to_no_machine_of_stint))

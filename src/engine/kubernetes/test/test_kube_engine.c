@@ -186,6 +186,31 @@ TEST(a_pod_is_placed_runs_and_ends)
     end(&world);
 }
 
+/* What keeps it away from machines has changed: the same pod is another job, with other needs. */
+TEST(a_pod_that_is_told_anew_arrives_again)
+{
+    struct world world;
+    uint32_t shape;
+
+    begin(&world);
+    line(&world, "pod " POD " state=waiting");
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    shape = world.last.job.shape;
+    line(&world, "gone uid=u1");
+    line(&world, "pod " POD " state=waiting needs=!(zone=z2)");
+    expect(&world, "left-job a/p\n", "");
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    assert_int_not_equal(world.last.job.shape, shape);
+    line(&world, "gone uid=u1");
+    line(&world, "pod " POD " state=waiting needs=!(zone=z1)");
+    expect(&world, "left-job a/p\n",
+           "release key=1 space=a name=p uid=u1 " LEFT
+           "no%20machine%20of%20the%20catalogue%20can%20hold%20it\n");
+    end(&world);
+}
+
 TEST(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is)
 {
     struct world world;
@@ -419,7 +444,7 @@ TEST(a_list_has_all_there_is)
     end(&world);
 }
 
-CHECK_MAIN(RUN(a_pod_is_placed_runs_and_ends),
+CHECK_MAIN(RUN(a_pod_is_placed_runs_and_ends), RUN(a_pod_that_is_told_anew_arrives_again),
            RUN(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is),
            RUN(a_budget_that_allows_nothing_keeps_the_task),
            RUN(what_is_not_understood_or_too_large_is_left_to_the_scheduler),

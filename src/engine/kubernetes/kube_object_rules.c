@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kubernetes/kube_object_rules.h"
+
+#include <stddef.h>
+
+#include "engine/kubernetes/kube_object.h"
+
+#define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
+
+/* clang-format off */
+static const struct kube_rule nothing[] = { { 0 } };
+static const struct kube_rule any_label[] = { { "*", F_LABEL, NULL }, { 0 } };
+static const struct kube_rule annotations[] = {
+    { "karpenter.sh/do-not-disrupt", F_KEEP, NULL },
+    { "cluster-autoscaler.kubernetes.io/safe-to-evict", F_SAFE, NULL },
+    { "kubernetes.io/config.mirror", F_MIRROR, NULL },
+    { KUBE_OFFER, F_OFFER, NULL },
+    { "stint.dev/gang", F_GANG, NULL },
+    { 0 },
+};
+static const struct kube_rule owner[] = {
+    { "kind", F_OWNER_KIND, NULL }, { "name", F_OWNER_NAME, NULL },
+    { "uid", F_OWNER_UID, NULL }, { "controller", F_OWNER_CONTROLS, NULL }, { 0 },
+};
+static const struct kube_rule metadata[] = {
+    { "name", F_NAME, NULL }, { "namespace", F_NAMESPACE, NULL },
+    { "resourceVersion", F_VERSION, NULL }, { "uid", F_UID, NULL },
+    { "creationTimestamp", F_CREATED, NULL }, { "deletionTimestamp", F_DELETED, NULL },
+    { "labels", 0, any_label }, { "annotations", 0, annotations },
+    { "ownerReferences", F_OWNER, owner }, { 0 },
+};
+static const struct kube_rule any_request[] = { { "*", F_REQUEST, NULL }, { 0 } };
+static const struct kube_rule any_limit[] = { { "*", F_LIMIT, NULL }, { 0 } };
+static const struct kube_rule any_pod_request[] = { { "*", F_POD_REQUEST, NULL }, { 0 } };
+static const struct kube_rule any_overhead[] = { { "*", F_OVERHEAD, NULL }, { 0 } };
+static const struct kube_rule any_selector[] = { { "*", F_SELECTOR, NULL }, { 0 } };
+static const struct kube_rule any_capacity[] = { { "*", F_CAPACITY, NULL }, { 0 } };
+static const struct kube_rule any_allocatable[] = { { "*", F_ALLOCATABLE, NULL }, { 0 } };
+static const struct kube_rule resources[] = {
+    { "requests", 0, any_request }, { "limits", 0, any_limit }, { 0 },
+};
+static const struct kube_rule pod_resources[] = { { "requests", 0, any_pod_request }, { 0 } };
+static const struct kube_rule port[] = { { "hostPort", F_HOST_PORT, NULL }, { 0 } };
+static const struct kube_rule container[] = {
+    { "resources", 0, resources }, { "ports", 0, port }, { 0 },
+};
+static const struct kube_rule init_container[] = {
+    { "resources", 0, resources }, { "ports", 0, port }, { "restartPolicy", F_RESTART, NULL }, { 0 },
+};
+static const struct kube_rule gate[] = { { "name", F_GATE, NULL }, { 0 } };
+static const struct kube_rule taint[] = {
+    { "key", F_TAINT_KEY, NULL }, { "effect", F_TAINT_EFFECT, NULL }, { 0 },
+};
+static const struct kube_rule volume[] = {
+    { "hostPath", F_HOST_PATH, nothing }, { "persistentVolumeClaim", F_CLAIM, nothing },
+    { "ephemeral", F_CLAIM, nothing }, { "csi", F_CLAIM, nothing },
+    { "awsElasticBlockStore", F_CLAIM, nothing }, { "gcePersistentDisk", F_CLAIM, nothing },
+    { "azureDisk", F_CLAIM, nothing }, { "cinder", F_CLAIM, nothing },
+    { "rbd", F_CLAIM, nothing }, { "iscsi", F_CLAIM, nothing },
+    { "vsphereVolume", F_CLAIM, nothing }, { "portworxVolume", F_CLAIM, nothing }, { 0 },
+};
+static const struct kube_rule pod_os[] = { { "name", F_SYSTEM, NULL }, { 0 } };
+static const struct kube_rule device_claim[] = { { "name", F_DEVICE_CLAIM, NULL }, { 0 } };
+static const struct kube_rule expression[] = {
+    { "key", F_EXPRESSION_KEY, NULL }, { "operator", F_EXPRESSION_OPERATOR, NULL },
+    { "values", F_EXPRESSION_VALUE, NULL }, { 0 },
+};
+static const struct kube_rule term[] = {
+    { "matchExpressions", F_EXPRESSION, expression }, { "matchFields", F_MATCH_FIELD, nothing }, { 0 },
+};
+static const struct kube_rule terms[] = { { "nodeSelectorTerms", F_TERM, term }, { 0 } };
+static const struct kube_rule node_affinity[] = {
+    { REQUIRED, 0, terms }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
+};
+static const struct kube_rule pod_affinity[] = {
+    { REQUIRED, F_TOGETHER, nothing }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
+};
+static const struct kube_rule apart_label[] = { { "*", F_APART_LABEL, NULL }, { 0 } };
+static const struct kube_rule apart_expression[] = {
+    { "key", F_APART_EXPRESSION_KEY, NULL }, { "operator", F_APART_EXPRESSION_OPERATOR, NULL },
+    { "values", F_APART_EXPRESSION_VALUE, NULL }, { 0 },
+};
+static const struct kube_rule apart_selector[] = {
+    { "matchLabels", 0, apart_label }, { "matchExpressions", F_APART_EXPRESSION, apart_expression }, { 0 },
+};
+static const struct kube_rule apart[] = {
+    { "topologyKey", F_APART_KEY, NULL }, { "labelSelector", F_APART_SELECTOR, apart_selector },
+    { "namespaces", F_APART_SPACE, NULL }, { "namespaceSelector", F_APART_SPACES, nothing }, { 0 },
+};
+static const struct kube_rule anti_affinity[] = {
+    { REQUIRED, F_APART, apart }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
+};
+static const struct kube_rule affinity[] = {
+    { "nodeAffinity", 0, node_affinity }, { "podAffinity", 0, pod_affinity },
+    { "podAntiAffinity", 0, anti_affinity }, { 0 },
+};
+static const struct kube_rule spread[] = {
+    { "topologyKey", F_SPREAD_KEY, NULL }, { "whenUnsatisfiable", F_SPREAD_WHEN, NULL }, { 0 },
+};
+static const struct kube_rule budget_selector[] = {
+    { "matchLabels", 0, any_selector }, { "matchExpressions", F_BUDGET_STRANGE, nothing }, { 0 },
+};
+static const struct kube_rule spec[] = {
+    { "containers", F_CONTAINER, container }, { "nodeName", F_NODE, NULL },
+    { "volumes", 0, volume },
+    { "initContainers", F_INIT_CONTAINER, init_container }, { "nodeSelector", 0, any_selector },
+    { "affinity", 0, affinity }, { "topologySpreadConstraints", F_SPREAD, spread },
+    { "priority", F_PRIORITY, NULL }, { "overhead", 0, any_overhead },
+    { "resources", 0, pod_resources }, { "schedulingGates", 0, gate },
+    { "resourceClaims", 0, device_claim }, { "taints", F_TAINT, taint },
+    { "schedulerName", F_SCHEDULER, NULL }, { "os", 0, pod_os },
+    { "workloadRef", F_WORKLOAD, nothing }, { "schedulingGroup", F_WORKLOAD, nothing },
+    { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector }, { 0 },
+};
+static const struct kube_rule condition[] = {
+    { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL },
+    { "lastTransitionTime", F_CONDITION_SINCE, NULL }, { 0 },
+};
+static const struct kube_rule status[] = {
+    { "phase", F_PHASE, NULL }, { "capacity", 0, any_capacity },
+    { "allocatable", 0, any_allocatable }, { "conditions", F_CONDITION, condition },
+    { "disruptionsAllowed", F_MAY_DISTURB, NULL }, { "providerID", F_PROVIDER, NULL }, { 0 },
+};
+static const struct kube_rule object_rules[] = {
+    { "kind", F_KIND, NULL }, { "metadata", 0, metadata }, { "spec", 0, spec },
+    { "status", 0, status }, { 0 },
+};
+static const struct kube_rule list_metadata[] = {
+    { "resourceVersion", F_LIST_VERSION, NULL }, { "continue", F_LIST_NEXT, NULL }, { 0 },
+};
+const struct kube_rule kube_list_rules[] = {
+    { "kind", F_LIST_KIND, NULL }, { "metadata", 0, list_metadata }, { "items", F_OBJECT, object_rules }, { 0 },
+};
+const struct kube_rule kube_watch_rules[] = {
+    { "type", F_EVENT, NULL }, { "object", F_OBJECT, object_rules }, { 0 },
+};
+/* clang-format on */
