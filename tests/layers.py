@@ -78,7 +78,7 @@ KNOWN_CIRCLES = [
     {"daemon/core.c", "daemon/daemon_api.c", "daemon/daemon_books.c", "daemon/daemon_machines.c"},
     {"engine/slurm/slurm_record.c", "engine/slurm/slurm_rules.c"},
     {"engine/slurm/slurm_admit.c", "engine/slurm/slurm_engine.c", "engine/slurm/slurm_jobs.c",
-     "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_priority.c",
+     "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_notes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_priority.c",
      "engine/slurm/slurm_room.c"},
     {"sim/shortlong.c", "sim/shortlong_place.c", "sim/shortlong_server.c", "sim/shortlong_transient.c"},
     {"sim/sim_cloud.c", "sim/sim_engine.c", "sim/sim_news.c", "sim/sim_owned.c", "sim/sim_pace.c", "sim/sim_restart.c",

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "serve/wait_line.h"
 
 /*
  * News.
@@ -106,6 +107,15 @@ static int describe_machine(void *context, uint64_t instance, char *buf, size_t 
     return snprintf(buf, size, "%s, $%lld.%06lld an hour for all that run there",
                     catalogue_offer_type_name(&daemon->catalogue, offer),
                     (long long)(price / MONEY_PER_USD), (long long)(price % MONEY_PER_USD));
+}
+
+static int explain_wait(void *context, uint64_t task, char *buf, size_t size)
+{
+    struct daemon *daemon = context;
+
+    return daemon->world.controller == NULL
+               ? -1
+               : serve_wait_line(&daemon->world, task, daemon->now, buf, size);
 }
 
 static void send_to_engine(void *context, const char *lines, size_t size)
@@ -221,6 +231,7 @@ static int create_engine(struct daemon *daemon, struct error *reterr)
             .on_send = send_to_engine,
             .on_say = on_say,
             .describe = describe_machine,
+            .explain = explain_wait,
             .caps = conf->caps.count > 0 ? daemon_caps_of : NULL,
             .context = daemon,
         },

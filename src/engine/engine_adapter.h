@@ -52,6 +52,9 @@ struct engine_config {
     /* What the machine is and costs, in a few words for whoever looks at a job that is placed there;
      * returns their length. */
     int (*describe)(void *context, uint64_t instance, char *buf, size_t size);
+    /* Why the task does not run, in one short line for whoever looks at its job; returns its length; 0: nothing
+     * keeps it; below 0: that is not known now, and what was said last stays. */
+    int (*explain)(void *context, uint64_t task, char *buf, size_t size);
     /* The set of limits that a job of that owner is under, see model/caps.h. NULL: there are none. */
     uint32_t (*caps)(void *context, const struct engine_owner *owner);
     void *context;

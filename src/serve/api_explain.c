@@ -157,7 +157,7 @@ struct choice {
 };
 
 /* Controller and cloud each have a back-off of their own; the later end counts. */
-static bool is_refused(const struct api_call *call, uint32_t offer, struct cloud_refusal *ret)
+bool api_is_refused(const struct api_call *call, uint32_t offer, struct cloud_refusal *ret)
 {
     const struct serve_world *world = call->world;
     const msec_t until = call->view->offer_blocked_until[offer];
@@ -207,7 +207,7 @@ static struct choice choose(const struct api_call *call, uint32_t shape)
             choice.price = refused.price;
             choice.cheapest = i;
         }
-        if (is_refused(call, i, &refused.refusal)) {
+        if (api_is_refused(call, i, &refused.refusal)) {
             choice.blocked++;
             if (refused.refusal.until < choice.first_free)
                 choice.first_free = refused.refusal.until;

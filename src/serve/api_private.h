@@ -9,7 +9,7 @@
  *   api_forecast.c how long a job will run, and how certain that is
  *   api_ledger.c   what was spent
  *   api_estimate.c what would become of a job that is not submitted yet
- *   api_explain.c  why a job waits or runs where it does, why an instance is there
+ *   api_explain.c  why a job waits or runs where it does, why an instance is there; in one line: wait_line.c
  */
 #ifndef STINT_SERVE_API_PRIVATE_H
 #define STINT_SERVE_API_PRIVATE_H
@@ -90,6 +90,9 @@ money_t api_add_money(money_t sum, money_t more);
 /* The limit in words for people, "" for one that others tell. */
 void api_limit_text(const struct api_call *call, enum controller_limit limit, char *ret,
                     size_t size);
+
+/* Whether the offer is left alone for a while; by whom and until when. */
+bool api_is_refused(const struct api_call *call, uint32_t offer, struct cloud_refusal *ret);
 
 /* "90 s", "12 min", "3 h 20 min". */
 void api_span_text(msec_t span, char *ret, size_t size);

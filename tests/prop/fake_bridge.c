@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake_bridge.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,8 +206,10 @@ static uint64_t write_job(const struct fake_bridge *bridge, const struct fake_jo
     line_text_number(out, "limit_s", job->limit_s);
     line_text_number(out, "requeue", job->may_requeue);
     put_time(bridge, out, "submit", job->submitted_at);
-    if (job->comment > 0) {
-        (void)snprintf(text, sizeof(text), "comment %u", job->comment);
+    if (job->note[0] != '\0') {
+        line_text_prose(out, "comment", job->note);
+    } else if (job->comment > 0) {
+        (void)snprintf(text, sizeof(text), "stint: comment %u", job->comment);
         line_text_prose(out, "comment", text);
     }
     put_comment(job, out);
@@ -723,7 +726,29 @@ static void comment(struct fake_bridge *bridge, const struct slurm_request *requ
         return;
     }
     job->comment++;
+    job->note[0] = '\0';
     bridge->slurm->jobs_version++;
+    answer(bridge, request->key, 0, NULL, NULL);
+}
+
+static void explain(struct fake_bridge *bridge, const struct slurm_request *request)
+{
+    struct fake_job *job = find_job(bridge, request->job, false);
+    const char *text = request->text == NULL ? "" : request->text;
+
+    if (job == NULL) {
+        answer(bridge, request->key, 2017, "Invalid job id specified", NULL);
+        return;
+    }
+    if (*text != '\0' && (job->phase != FAKE_WAITING || fake_slurm_is_held(job))) {
+        answer(bridge, request->key, 0, why_of(job, "does not wait, or is held"), NULL);
+        return;
+    }
+    assert(*text == '\0' || strncmp(text, SLURM_NOTE, sizeof(SLURM_NOTE) - 1) == 0);
+    if (strcmp(job->note, text) != 0) {
+        (void)snprintf(job->note, sizeof(job->note), "%s", text);
+        bridge->slurm->jobs_version++;
+    }
     answer(bridge, request->key, 0, NULL, NULL);
 }
 
@@ -826,6 +851,9 @@ static void act(struct fake_bridge *bridge, const struct slurm_request *request)
         break;
     case SLURM_COMMENT:
         comment(bridge, request);
+        break;
+    case SLURM_EXPLAIN:
+        explain(bridge, request);
         break;
     case SLURM_GIVE_UP: /* nobody would ever release it here */
         answer(bridge, request->key, CODE_BUSY, "not held here", NULL);

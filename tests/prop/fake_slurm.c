@@ -168,6 +168,7 @@ void fake_slurm_free(struct fake_slurm *slurm, struct fake_job *job, const uint6
         memcpy(job->required, required, count * sizeof(*required));
     job->priority = count > 0 ? placed_priority : usual_priority;
     job->comment++;
+    job->note[0] = '\0';
     job_changed(slurm);
 }
 

@@ -69,6 +69,7 @@ struct fake_job {
     uint64_t nodes[FAKE_NODES_MAX]; /* allocated, also while it is completing */
     uint32_t nodes_count;
     uint32_t comment; /* how often it was changed */
+    char note[192];   /* why it waits; "": another comment, or none */
     bool is_forgotten;
 
     /* The truth. */

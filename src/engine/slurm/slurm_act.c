@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -376,6 +377,7 @@ static void prepare_release(struct slurm_watch *watch, struct slurm_act_item *it
 
     item->nodes = seen == NULL || seen->has_nodes ? "" : NULL;
     item->keeps_priority = seen != NULL && seen->rank != 0;
+    item->has_note = seen != NULL && seen->has_note;
     item->begin = begin_of(watch, item->job, seen != NULL && seen->run > 0);
     item->code = check_waiting(watch, item->job, &item->error);
     if (item->code == 0)
@@ -409,8 +411,8 @@ struct release_work {
 
 static int release_one(const struct release_work *work, struct slurm_act_item *item)
 {
-    return set_free(item->job, item->begin, item->nodes, work->partition, NULL,
-                    item->keeps_priority, &item->error);
+    return set_free(item->job, item->begin, item->nodes, work->partition,
+                    item->has_note ? "" : NULL, item->keeps_priority, &item->error);
 }
 
 /* The hold alone: when it may begin stays as it is. */
@@ -654,6 +656,86 @@ int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_reques
     if (answer == ESLURM_ALREADY_DONE || answer == ESLURM_JOB_FINISHED)
         (void)error_set(reterr, -EIO, "the job has ended, and there is no accounting to write to");
     return answer;
+}
+
+static bool begins_with_note(const char *comment,
+                             int (*compare)(const char *, const char *, size_t))
+{
+    return compare(comment, SLURM_NOTE, sizeof(SLURM_NOTE) - 1) == 0;
+}
+
+/* Whether the comment may become 'text' ("": none): 0, 1 if there is nothing to do, or a refusal. */
+static int check_explain(const slurm_job_info_t *job, const char *text, struct error *reterr)
+{
+    const char *comment = job->admin_comment == NULL ? "" : job->admin_comment;
+
+    if (strcmp(comment, text) == 0)
+        return 1;
+    if (*comment != '\0' && !begins_with_note(comment, strncasecmp))
+        return REFUSE_OURS(reterr, "the admin comment of job %u is the site's", job->job_id);
+    if (*text == '\0')
+        return begins_with_note(comment, strncmp) ? 0 : 1;
+    if (slurm_record_phase(job) != SLURM_WAITING || slurm_record_is_held(job))
+        return REFUSE_OURS(reterr, "job %u does not wait, or is held", job->job_id);
+    return 0;
+}
+
+static int look_at_comment(const struct slurm_watch *watch, const struct slurm_request *request,
+                           struct look *ret, struct error *reterr)
+{
+    const struct job_ref ref = job_ref_of(request->job);
+    struct look look = { .all = NULL };
+
+    if (slurm_release_load_job(&look.all, ref.id, SHOW_ALL | SHOW_DETAIL) != 0)
+        return refuse(errno, reterr);
+    look.job = pick(look.all, ref);
+    const int code = check_look(watch, &look, request->job, SLURM_RUN_ANY, reterr);
+
+    if (code != 0)
+        look_done(&look);
+    else
+        *ret = look;
+    return code;
+}
+
+/* slurmctld 22.05 sets the comment of a job that no node of the moment could run, and answers with an error for that:
+ * so what became of it is read, not believed. */
+static int verify_comment(const struct slurm_watch *watch, const struct slurm_request *request,
+                          const char *text, int code)
+{
+    struct look look = { .all = NULL };
+
+    if (slurm_act_is_unsure(code) || look_at_comment(watch, request, &look, NULL) != 0 ||
+        look.job == NULL)
+        return code;
+    const char *comment = look.job->admin_comment == NULL ? "" : look.job->admin_comment;
+    const bool is_set = strcmp(comment, text) == 0;
+
+    look_done(&look);
+    return is_set ? 0 : code;
+}
+
+int slurm_act_explain(const struct slurm_watch *watch, const struct slurm_request *request,
+                      struct error *reterr)
+{
+    const char *text = request->text == NULL ? "" : request->text;
+    struct look look = { .all = NULL };
+    job_desc_msg_t wish;
+    int code = look_at_comment(watch, request, &look, reterr);
+
+    if (code != 0 || look.job == NULL)
+        return code;
+    code = check_explain(look.job, text, reterr);
+    char *name = code == 0 ? record_name(look.job) : NULL;
+
+    look_done(&look);
+    if (code != 0)
+        return code == 1 ? 0 : code;
+    slurm_init_job_desc_msg(&wish);
+    wish.admin_comment = unconst(text);
+    code = update(&wish, name, reterr);
+    mem_free(name);
+    return code == 0 ? 0 : verify_comment(watch, request, text, code);
 }
 
 static uint32_t node_state_of(enum slurm_verb verb)

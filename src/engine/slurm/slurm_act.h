@@ -31,6 +31,7 @@ struct slurm_act_item {
     char job[SLURM_JOB_ID_SIZE];
     const char *nodes;   /* inside: what is required of it from now on, or NULL */
     bool keeps_priority; /* inside: it has its own */
+    bool has_note;       /* inside: its admin comment says why it waited */
     int code;
     struct error error;
     time_t begin; /* inside: not before */
@@ -77,6 +78,13 @@ void slurm_act_set_clock(time_t skew_s);
 void slurm_act_set_release(uint32_t release);
 
 int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_request *request,
+                      struct error *reterr);
+
+/*
+ * Set the admin comment of the record that the job is in, or take it off if there is no text. Not for one that runs or is
+ * held by a person, and never in place of a comment that somebody else has set; 0 as well if it says so already.
+ */
+int slurm_act_explain(const struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr);
 
 /* SLURM_DOWN, SLURM_DRAIN, SLURM_RESUME or SLURM_DELETE. */

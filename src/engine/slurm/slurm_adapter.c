@@ -84,6 +84,7 @@ static int create(const struct engine_config *config, void **ret, struct error *
         .on_send = config->on_send,
         .on_say = config->on_say,
         .describe = config->describe,
+        .explain = config->explain,
         .caps = config->caps,
         .context = config->context,
     });

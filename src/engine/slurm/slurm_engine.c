@@ -111,7 +111,8 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->crowd_first = engine->crowd_last = INDEX_NONE;
     engine->nodes_wake = engine->late_wake = engine->begin_wake = engine->costs_wake = MSEC_NEVER;
     engine->admit_wake = engine->watch_wake = engine->over_since = MSEC_NEVER;
-    engine->unhold_wake = MSEC_NEVER;
+    engine->unhold_wake = engine->notes_wake = MSEC_NEVER;
+    engine->note_round = 1;
     engine->asks.first_key = 1;
     engine->silence_ms = SILENCE_MS_DEFAULT;
     return engine;
@@ -138,6 +139,7 @@ void slurm_engine_destroy(struct slurm_engine *engine)
     mem_free(engine->gone.row);
     mem_free(engine->drains.row);
     mem_free(engine->held.row);
+    mem_free(engine->fresh.row);
     mem_free(engine->instances);
     mem_free(engine->later);
     mem_free(engine->list_keys);
@@ -317,7 +319,8 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
     const char *text = line_get(line, "text");
 
     engine->stats.refused++;
-    if (done.kind != ASK_DELETE && (done.kind != ASK_COMMENT || !engine->are_costs_refused))
+    if (done.kind != ASK_DELETE && done.kind != ASK_EXPLAIN &&
+        (done.kind != ASK_COMMENT || !engine->are_costs_refused))
         slurm_engine_say(engine, "Slurm refused: %.*s: %s", (int)done.size - 1, done.text,
                          text == NULL ? "" : text);
     slurm_ask_close(engine, ask);
@@ -335,6 +338,8 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
     case ASK_COMMENT:
         engine->are_costs_refused =
             engine->are_costs_refused || (text != NULL && strstr(text, "no accounting") != NULL);
+        break;
+    case ASK_EXPLAIN: /* it was placed, held or commented on meanwhile: a line tells */
         break;
     case ASK_PLACE:
     case ASK_RELEASE:
@@ -358,7 +363,10 @@ static void on_unsure(struct slurm_engine *engine, const struct line *line)
         return;
     if (ask->kind == ASK_LIST_NODES || ask->kind == ASK_LIST_JOBS)
         break_list(engine);
-    else
+    else if (ask->kind == ASK_EXPLAIN) { /* it may be another reason by then */
+        slurm_notes_failed(engine, ask);
+        slurm_ask_close(engine, ask);
+    } else
         ask->is_unsure = true;
 }
 
@@ -484,7 +492,8 @@ msec_t slurm_engine_next_wake(const struct slurm_engine *engine)
         return engine->now;
     return earlier(earlier(earlier(engine->nodes_wake, engine->late_wake),
                            earlier(engine->begin_wake, engine->costs_wake)),
-                   earlier(engine->unhold_wake, earlier(engine->admit_wake, engine->watch_wake)));
+                   earlier(earlier(engine->unhold_wake, engine->notes_wake),
+                           earlier(engine->admit_wake, engine->watch_wake)));
 }
 
 void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
@@ -499,6 +508,7 @@ void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
     slurm_priority_tick(engine);
     slurm_engine_flush(engine, now);
     slurm_costs_tick(engine);
+    slurm_notes_tick(engine);
 }
 
 bool slurm_engine_is_up(const struct slurm_engine *engine)

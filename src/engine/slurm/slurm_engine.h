@@ -20,8 +20,8 @@
  *  4. a job that runs where nothing was asked for is told as found, under the key of its 'queue' or
  *     one with the top bit set; one that runs on machines that are not ours is none of ours.
  *
- * Promises:  any line may be given. Nothing is written to Slurm but by actions, slurm_engine_cost, and
- *            the hello and the lists.
+ * Promises:  any line may be given. Nothing is written to Slurm but by actions, slurm_engine_cost, what 'explain'
+ *            says, and the hello and the lists. A comment that the site has set is not changed.
  * Costs:     a line is O(its length), one of an array O(its tasks), one of a running job O(nodes).
  *            About 200 bytes a job.
  * Memory:    owned by the adapter; what the config points to outlives it, the texts are copied.
@@ -93,6 +93,9 @@ struct slurm_engine_config {
     /* What the machine is and costs, in a few words for the comment of a job that is placed there;
      * returns their length. May be NULL. */
     int (*describe)(void *context, uint64_t instance, char *buf, size_t size);
+    /* Why the task does not run, in one short line for the comment of its job; returns its length; 0: nothing keeps it;
+     * below 0: that is not known now, and what was said last stays. NULL: nothing is written. */
+    int (*explain)(void *context, uint64_t task, char *buf, size_t size);
     /* The set of limits that a job of that owner is under. May be NULL. */
     uint32_t (*caps)(void *context, const struct engine_owner *owner);
     void *context;

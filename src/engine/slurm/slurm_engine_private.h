@@ -69,13 +69,16 @@ struct slurm_job {
     uint32_t profile;  /* of engine.policy: what Slurm's policy says of it */
     uint32_t lacks;    /* the quota that it waits for */
     uint32_t priority; /* Slurm's; 0: not known yet */
+    uint32_t note;     /* the hash of its admin comment; 0: none, or not known */
     uint32_t reason;   /* Slurm's last word on why it waits, in engine.policy.words, or NAME_NONE */
     uint32_t refused;  /* that word, when a placement was answered by it, or NAME_NONE */
     msec_t refused_until;
     msec_t unhold_at;
+    msec_t note_at;    /* its comment is not written before; 0: it never was */
     msec_t asked_at;   /* its placement is watched since; MSEC_NEVER: not yet */
     msec_t doubted_at; /* Slurm names a reason for not starting it since; MSEC_NEVER: it does not */
     uint8_t refusals;  /* so far */
+    uint8_t note_kind; /* whose comment that is, see slurm_notes.c */
     uint8_t fails;     /* starts in a row that failed */
     uint8_t phase;
     uint8_t closed; /* enum slurm_wait_kind: what keeps it from running for its user and Slurm */
@@ -97,6 +100,7 @@ struct slurm_job {
     bool is_late;       /* in the list of what to try again */
     bool is_admitted;   /* it has its share of the quotas that it draws on */
     bool is_watched;    /* in the list of those whose start is awaited */
+    bool is_noting;     /* in the list of those whose comment is looked at first */
 };
 
 struct slurm_array {
@@ -106,6 +110,9 @@ struct slurm_array {
     uint32_t first_member;
     uint32_t last_member;
     uint32_t cursor; /* members before it are announced or have ended */
+    uint32_t noted;  /* the round of comments that its record was looked at in */
+    uint32_t
+        noting; /* the row of its member that is in the list of those looked at first, if it still is */
 };
 
 struct slurm_node {
@@ -148,6 +155,7 @@ enum slurm_ask_kind {
     ASK_GIVE_UP,
     ASK_STOP,
     ASK_COMMENT,
+    ASK_EXPLAIN,
     ASK_DRAIN,
     ASK_RESUME,
     ASK_DOWN,
@@ -216,6 +224,9 @@ struct slurm_engine {
     struct slurm_rows drains; /* nodes to drain or to resume */
     struct slurm_rows held;   /* jobs that the gate holds */
     msec_t unhold_wake;
+    struct slurm_rows fresh; /* jobs whose comment is looked at first */
+    uint32_t note_cursor, note_round;
+    msec_t notes_wake;
     msec_t late_wake, begin_wake, costs_wake;
     struct line_text out;
     uint64_t *instances; /* scratch: where a job runs */
@@ -296,6 +307,13 @@ void slurm_priority_take(struct slurm_engine *engine, struct slurm_job *job, uin
 void slurm_priority_see(struct slurm_engine *engine, struct slurm_job *job,
                         const struct slurm_job_line *line);
 void slurm_priority_tick(struct slurm_engine *engine);
+
+/* slurm_notes.c: why a job waits, in its admin comment. */
+bool slurm_notes_may(const struct slurm_job *job); /* the comment is not the site's own */
+void slurm_notes_see(struct slurm_engine *engine, struct slurm_job *job,
+                     const struct slurm_job_line *line);
+void slurm_notes_tick(struct slurm_engine *engine);
+void slurm_notes_failed(struct slurm_engine *engine, const struct slurm_ask *ask);
 
 /* slurm_room.c */
 bool slurm_room_is_for(const struct slurm_engine *engine, const struct slurm_job *job);

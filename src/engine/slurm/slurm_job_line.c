@@ -59,6 +59,7 @@ static const struct {
     { "gres_socket", offsetof(struct slurm_job_line, gres_socket) },
     { "features", offsetof(struct slurm_job_line, features) },
     { "user_comment", offsetof(struct slurm_job_line, user_comment) },
+    { "comment", offsetof(struct slurm_job_line, comment) },
     { "bar", offsetof(struct slurm_job_line, bar) },
     { "bar_text", offsetof(struct slurm_job_line, bar_text) },
     { "draws", offsetof(struct slurm_job_line, draws) },

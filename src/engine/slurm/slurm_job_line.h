@@ -21,7 +21,7 @@ struct slurm_job_line {
     uint64_t node_count, cpus, mem_mib, mem_all, ntasks, sockets, exclusive;
     uint64_t requeue, completing, array_most, tmp_mib, priority, deadline;
     const char *tasks, *user, *name, *partition, *state, *hold, *reason, *depend, *nodes;
-    const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment;
+    const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment, *comment;
     const char *account, *qos;
     const char *bar, *bar_text, *draws;
 };

@@ -610,6 +610,7 @@ static void renew(struct slurm_engine *engine, struct slurm_job *job)
         .is_late = job->is_late,
         .is_watched = job->is_watched,
         .is_to_unhold = job->is_to_unhold,
+        .is_noting = job->is_noting,
     };
 }
 
@@ -682,6 +683,7 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
                    job->run == record->life.run))
         take_wish(engine, job, record);
     live(engine, job, &record->life);
+    slurm_notes_see(engine, job, record->line);
     if (job->phase != PHASE_WAITING)
         return;
     weigh(engine, job);

@@ -387,6 +387,9 @@ static void act(struct bridge *bridge, const struct slurm_request *request)
     case SLURM_COMMENT:
         code = slurm_act_comment(&bridge->watch, request, &error);
         break;
+    case SLURM_EXPLAIN:
+        code = slurm_act_explain(&bridge->watch, request, &error);
+        break;
     case SLURM_DOWN:
         bridge->look_wanted = bridge->looks + 1;
         code = slurm_act_node(request, &error);

@@ -224,7 +224,7 @@ static void add_comment(struct slurm_engine *engine, struct slurm_job *job)
     char text[128] = "stint: ";
     const size_t used = strlen(text);
 
-    if (engine->config.describe == NULL)
+    if (engine->config.describe == NULL || !slurm_notes_may(job))
         return;
     if (engine->config.describe(engine->config.context, slurm_job_task(job, 0)->wanted, text + used,
                                 sizeof(text) - used) > 0)
@@ -638,7 +638,8 @@ void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost,
 {
     struct slurm_job *job = slurm_job_of(engine, task);
 
-    if (job == NULL || engine->are_costs_refused || cost < 0 || cost > LIMIT_MONEY)
+    if (job == NULL || engine->are_costs_refused || !slurm_notes_may(job) || cost < 0 ||
+        cost > LIMIT_MONEY)
         return;
     if (job->cost_type == NAME_NONE)
         slurm_rows_add(&engine->costs, (uint32_t)(job - engine->jobs));

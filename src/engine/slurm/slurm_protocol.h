@@ -23,4 +23,8 @@ enum { SLURM_PROTOCOL = 1 }; /* what 'hello' carries */
  */
 #define SLURM_GATED_FROM (SLURM_GATE_S + (int64_t)1700000000)
 
+/* How an admin comment begins that says why a job waits, and how long it may be. */
+#define SLURM_NOTE "Stint: "
+enum { SLURM_NOTE_SIZE = 192 };
+
 #endif

@@ -39,6 +39,7 @@ static const struct {
     { "give-up", SLURM_GIVE_UP, KEY | JOB | TEXT, 0 },
     { "stop", SLURM_STOP, KEY | JOB, RUN | SIGNAL | SIGNAL_TO | GRACE_MS },
     { "comment", SLURM_COMMENT, KEY | JOB | TEXT, WHOSE },
+    { "explain", SLURM_EXPLAIN, KEY | JOB, TEXT },
     { "down", SLURM_DOWN, KEY | NODES, TEXT },
     { "drain", SLURM_DRAIN, KEY | NODES, TEXT },
     { "resume", SLURM_RESUME, KEY | NODES, 0 },

@@ -30,6 +30,7 @@ enum slurm_verb {
     SLURM_GIVE_UP,
     SLURM_STOP,
     SLURM_COMMENT,
+    SLURM_EXPLAIN,
     SLURM_DOWN,
     SLURM_DRAIN,
     SLURM_RESUME,

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "engine/slurm/slurm_fields.h"
+#include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_record.h"
 
 bool slurm_filter_has_rules(const struct slurm_filter *filter)
@@ -306,6 +307,8 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
     old->look = watch->look;
     old->is_gated = slurm_record_is_gated(job);
     old->has_nodes = job->req_nodes != NULL && *job->req_nodes != '\0';
+    old->has_note = job->admin_comment != NULL &&
+                    strncmp(job->admin_comment, SLURM_NOTE, sizeof(SLURM_NOTE) - 1) == 0;
     old->only_requires = slurm_record_only_requires(job);
     note_busy(old, job);
     if (old->member == 0 && job->array_job_id != 0 && job->array_task_id != NO_VAL) {

@@ -46,6 +46,7 @@ struct slurm_watched_job {
     uint8_t phase;
     bool is_gated;
     bool has_nodes;     /* that it must run on */
+    bool has_note;      /* its admin comment says why it waits */
     bool only_requires; /* see slurm_record_only_requires */
     char *busy;         /* the nodes that it runs on, is being cleared off or requires; or NULL */
     uint64_t member;    /* array and task, if it is one that was split off; else 0 */

@@ -8,6 +8,7 @@
 
 #include "base/test/check.h"
 #include "serve/test/serve_stage.h"
+#include "serve/wait_line.h"
 
 struct answer {
     unsigned status;
@@ -421,6 +422,65 @@ TEST(a_start_that_is_tried_again_is_a_reason_to_wait)
     stage_done(&stage);
 }
 
+static void check_line(struct serve_stage *stage, const char *job, const char *expected)
+{
+    char text[80];
+    const int length =
+        serve_wait_line(&stage->world, stage_find(stage, job), stage->now, text, sizeof(text));
+
+    assert_string_equal(length > 0 ? text : "", expected);
+    assert_int_equal(length, strlen(expected));
+}
+
+/* A reason with figures that move. */
+static size_t spent(void *context, uint64_t task, struct serve_wait *ret, size_t most)
+{
+    (void)context;
+    (void)task;
+    assert_int_equal(most, 1);
+    *ret = (struct serve_wait){ .why = "owner-budget" };
+    snprintf(ret->text, sizeof(ret->text), "the budget of account bio is spent: $3 of $2 today");
+    return 1;
+}
+
+TEST(why_a_job_waits_fits_into_a_line_that_does_not_move)
+{
+    struct serve_stage stage;
+    char text[80];
+
+    stage_init(&stage);
+    check_line(&stage, "30", "no machine type is large enough");
+    check_line(&stage, "40", "the next decision will say where it goes");
+    check_line(&stage, "12_1", "");
+    check_line(&stage, "20.1", "its time has not come");
+    assert_true(serve_wait_line(&stage.world, 77, stage.now, text, sizeof(text)) < 0);
+    stage.world.ready = false;
+    assert_true(serve_wait_line(&stage.world, 401, stage.now, text, sizeof(text)) < 0);
+    stage.world.ready = true;
+    limit(&stage, 3, 0);
+    check_line(&stage, "40", "limit instances is reached");
+    limit(&stage, 0, 1439999);
+    check_line(&stage, "40", "limit dollars_per_hour is reached");
+    limit(&stage, 0, 0);
+    controller_on_cloud(stage.controller, &(struct cloud_event){ .kind = CLOUD_RUNNING,
+                                                                 .at = stage.now,
+                                                                 .instance = stage.rented,
+                                                                 .billed_from = stage.now });
+    check_line(&stage, "40", "waits for st-5, which boots (expected 06:02:45 UTC)");
+    controller_on_engine(stage.controller, &(struct engine_event){ .kind = ENGINE_NODE_READY,
+                                                                   .at = stage.now,
+                                                                   .instance = stage.rented });
+    check_line(&stage, "40", "waits for st-5, where it is to start");
+    controller_on_engine(stage.controller, &(struct engine_event){ .kind = ENGINE_TASK_LOST,
+                                                                   .at = stage.now,
+                                                                   .task = 401,
+                                                                   .key = stage.place_key });
+    check_line(&stage, "40", "its last start failed; it is tried again at 06:01:50 UTC");
+    stage.world.waits = spent;
+    check_line(&stage, "40", "the budget of account bio is spent");
+    stage_done(&stage);
+}
+
 TEST(a_refused_offer_is_told_if_it_would_be_taken_before_others)
 {
     struct serve_stage stage;
@@ -753,6 +813,7 @@ CHECK_MAIN(
     RUN(machines_that_do_not_become_ready_are_a_reason_to_wait),
     RUN(a_price_limit_is_a_reason_to_wait), RUN(rules_for_markets_are_explained),
     RUN(a_start_that_is_tried_again_is_a_reason_to_wait),
+    RUN(why_a_job_waits_fits_into_a_line_that_does_not_move),
     RUN(a_refused_offer_is_told_if_it_would_be_taken_before_others),
     RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),
     RUN(instances_are_explained_living_and_gone), RUN(the_ledger_adds_up_in_every_view),

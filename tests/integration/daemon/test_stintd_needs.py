@@ -143,7 +143,10 @@ class World:
         self.submit(one)
         until(lambda: "unholdable" in {found["kind"] for found in self.lab.ask("/v1/doctor")["findings"]}, 60,
               "the finding")
-        time.sleep(3)
+        until(lambda: "Stint: " in run("squeue", "-h", "-j", one.id, "-O", "admin_comment:120"), 15, "squeue to show why")
+        told = run("squeue", "-h", "-j", one.id, "-O", "admin_comment:200").strip()
+        print(f"# squeue: {told}")
+        assert told == "Stint: " + self.lab.ask(f"/v1/explain?job={one.id}")["waits"][0]["text"], told
         assert len(self.lab.machines()) == before
         run("scancel", one.id)
 

@@ -749,6 +749,61 @@ def a_job_that_could_not_be_launched_may_be_placed_again(world):
     world.bridge.ask("down", nodes="n20")
 
 
+def shown_note(job, user="nobody"):
+    """What squeue shows of a job to a user, as the manual says."""
+    shown = run("runuser", "-u", user, "--", "squeue", "-h", "-r", "-j", job, "-O", "admin_comment:80")
+    return sorted({line.strip() for line in shown.splitlines()})
+
+
+@test
+def squeue_shows_why_a_job_waits(world):
+    ask = world.bridge.ask
+    jobs = [world.submit("true", "--mem=100"),      # held by the gate
+            world.submit("true", "--mem=999999"),   # for which slurmctld 22.05 answers with an error,
+            world.submit("true", "-c", "99"),       # as for this one, and does it
+            world.submit("true", "-a", "0-3")]
+    world.bridge.wait("job", id=jobs[3])
+    for job in jobs:
+        for text in (f"Stint: waits for st-{job}, which boots", "Stint: limit instances is reached"):
+            ask("explain", job=job, text=text)
+            world.bridge.wait("job", id=job, comment=text)
+            assert shown_note(job) == [text], shown_note(job)
+    lines = run("squeue", "-h", "-j", jobs[3]).splitlines()
+    assert len(lines) == 1, lines  # the array is one record still
+    since = len(world.bridge.said)
+    ask("explain", job=jobs[0], text="Stint: limit instances is reached")  # as it is: not written
+    ask("unhold", jobs=jobs[0])
+    assert "priority" in world.bridge.wait("job", since, id=jobs[0], hold="gate")
+    ask("explain", job=jobs[0], text="Stint: no machine type is large enough")  # not held, behind the gate
+    said = world.bridge.wait("job", since, id=jobs[0], comment="Stint: no machine type is large enough")
+    assert said["hold"] == "gate" and world.ran(jobs[0]) == [], said
+    since = len(world.bridge.said)
+    ask("release", jobs=f"{jobs[0]},{jobs[3]}_[0-3]")
+    for job in (jobs[0], jobs[3]):
+        said = world.bridge.wait("job", since, id=job, state="completed")
+        assert said.get("comment", "") == "", said
+    run("scancel", jobs[1], jobs[2])
+
+
+@test
+def a_comment_of_the_site_is_left_alone(world):
+    ask, refused = world.bridge.ask, world.bridge.refused
+    job = world.submit("sleep 2")
+    subprocess.run(["scontrol", "update", f"job={job}", "AdminComment=ticket 7"], check=False,
+                   capture_output=True)  # 22.05 does it, and may answer with an error
+    assert "is the site's" in refused("explain", job=job, text="Stint: full")
+    assert "is the site's" in refused("explain", job=job)
+    assert shown_note(job) == ["ticket 7"], shown_note(job)
+    run("scancel", job)
+    job = world.submit("sleep 2")
+    world.bridge.wait("job", id=job, hold="held-gate")
+    ask("explain", job=job, text="Stint: full")
+    world.start_on(job, "n1", text="stint: c5.large")  # says where it runs instead
+    assert "does not wait" in refused("explain", job=job, text="Stint: full")
+    ask("explain", job=job)
+    assert shown_note(job) == ["stint: c5.large"], shown_note(job)
+
+
 @test
 def a_dependency_is_told_until_it_is_met(world):
     first = world.submit("true")

@@ -64,6 +64,8 @@ TEST(every_word_is_known)
         "release key=1 jobs=1,2_3,4_[5-9,11],6",
         "hold key=1 jobs=1",
         "comment key=1 job=1 text=a%20b whose=user",
+        "explain key=1 job=1 text=Stint:%20full",
+        "explain key=1 job=1",
         "down key=1 nodes=n1 text=lost",
         "drain key=1 nodes=n1",
         "resume key=1 nodes=n1",
@@ -106,6 +108,8 @@ TEST(what_makes_no_sense_is_refused_with_a_text)
         "stop key=1 job=1 signal_to=some",
         "list key=1 what=users",
         "comment key=1 job=1 text=x whose=nobody",
+        "explain key=1 text=x",
+        "explain key=1 job=1,2 text=x",
         "hello protocol=one",
     };
 
