@@ -10,8 +10,7 @@ gates of those that it understands, for one machine each. kube-scheduler binds, 
  - a pod that Stint calls impossible (no machine of the catalogue can hold it) is not bound to an empty node of any type;
  - a pod that Stint leaves alone is never on a machine of Stint.
 
-Nodes are kwok's. The pods of a wave are deleted before the next one. How many pods a node takes is no constraint here: Stint does not
-consider it (docs/KUBERNETES.md, limits).
+Nodes are kwok's, and of Stint's machines some take one pod or two. The pods of a wave are deleted before the next one.
 """
 import argparse
 import collections
@@ -196,10 +195,10 @@ class World:
         kube_lab.until(lambda: "schedulingGates" in lab.create("/api/v1/namespaces/work/pods?dryRun=All", probe)["spec"], 20, "the policy")
         self.start_judge()
 
-    def node(self, name, offer, slot):
+    def node(self, name, offer, slot, pods="5000"):
         kind, zone, market = offer
         cpu, mem, accel = TYPES[kind]
-        amounts = {"cpu": str(cpu), "memory": f"{mem}Gi", "pods": "5000", "ephemeral-storage": "100Gi"}
+        amounts = {"cpu": str(cpu), "memory": f"{mem}Gi", "pods": pods, "ephemeral-storage": "100Gi"}
         if accel:
             amounts["nvidia.com/gpu"] = str(accel)
         labels = {"kubernetes.io/hostname": name, "node.kubernetes.io/instance-type": kind, "topology.kubernetes.io/zone": zone,
@@ -220,7 +219,7 @@ class World:
             self.node(f"plain-{i}", offer, False)
         for i in range(count):
             at = rng.randrange(len(known)) if i >= len(known) else i
-            self.node(f"st-{i + 1}", known[at], True)
+            self.node(f"st-{i + 1}", known[at], True, ("1", "2", "110")[i % 3])
             lines.append(f"{i + 1} {at}\n")
         self.lab.write("slots", "".join(lines))
 
@@ -248,6 +247,8 @@ class World:
                 words = line.split()
                 if words[0] == "placed":
                     self.placed[words[1].split("/")[1]] = words[2]
+                elif words[0] == "back":
+                    self.placed.pop(words[1].split("/")[1], None)
                 elif words[0] == "left" and "it is left to the scheduler" in line:
                     self.left[words[1].split("/")[1].rstrip(":")] = line.split("scheduler: ", 1)[1].strip()
                 elif words[0] == "left":

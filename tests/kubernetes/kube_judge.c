@@ -8,6 +8,7 @@
  * "17 3" a line: machine 17 is the fourth offer of the catalogue. What is said to standard error is for differ.py:
  *
  *     placed NAMESPACE/POD SLOT
+ *     back NAMESPACE/POD          the adapter refuses: the machine has as many pods as it takes
  *     left NAMESPACE/POD: it is left to the scheduler: WHY
  */
 #include <errno.h>
@@ -41,6 +42,7 @@ struct slot {
 struct placed {
     uint64_t task;
     uint32_t slot;
+    uint32_t shape;
     struct res taken;
 };
 
@@ -120,6 +122,24 @@ static void drop(struct judge *judge, uint64_t task)
     }
 }
 
+static void wait_again(struct judge *judge, uint64_t task)
+{
+    char label[256];
+
+    for (uint32_t i = 0; i < judge->placed_count; i++) {
+        if (judge->placed[i].task != task)
+            continue;
+        (void)kube_engine_label(judge->engine, task, label, sizeof(label));
+        (void)fprintf(stderr, "back %s\n", label);
+        MEM_ROOM(judge->waiting, judge->waiting_room, judge->waiting_count + 1);
+        judge->waiting[judge->waiting_count++] =
+            (struct waiting){ .task = task, .shape = judge->placed[i].shape };
+        res_sub(&judge->slots[judge->placed[i].slot].used, &judge->placed[i].taken);
+        judge->placed[i] = judge->placed[--judge->placed_count];
+        return;
+    }
+}
+
 static void on_event(void *context, const struct engine_event *event)
 {
     struct judge *judge = context;
@@ -132,6 +152,8 @@ static void on_event(void *context, const struct engine_event *event)
         on_ready(judge, event);
     } else if (event->kind == ENGINE_TASK_FINISHED || event->kind == ENGINE_TASK_WITHDRAWN) {
         drop(judge, event->task);
+    } else if (event->kind == ENGINE_TASK_LOST) {
+        wait_again(judge, event->task);
     }
 }
 
@@ -168,7 +190,7 @@ static void place(struct judge *judge, const struct waiting *one, uint32_t slot)
     res_add(&judge->slots[slot].used, &taken);
     MEM_ROOM(judge->placed, judge->placed_room, judge->placed_count + 1);
     judge->placed[judge->placed_count++] =
-        (struct placed){ .task = one->task, .slot = slot, .taken = taken };
+        (struct placed){ .task = one->task, .slot = slot, .shape = one->shape, .taken = taken };
     (void)kube_engine_label(judge->engine, one->task, label, sizeof(label));
     (void)fprintf(stderr, "placed %s st-%" PRIu64 "\n", label, judge->slots[slot].instance);
     judge->port.ops->place(judge->port.self, ++judge->keys, one->task, judge->slots[slot].instance);

@@ -326,6 +326,8 @@ static void on_pod(void *context, bool is_gone, const struct kube_object *pod)
 void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object)
 {
     kube_repel_object(bridge->repel, KUBE_REPEL_OTHERS, is_gone, object);
+    if (object->kind == KUBE_POD)
+        kube_daemons_pod(bridge->daemons, is_gone, object);
 }
 
 static void on_other(void *context, bool is_gone, const struct kube_object *object)
@@ -333,23 +335,99 @@ static void on_other(void *context, bool is_gone, const struct kube_object *obje
     kube_bridge_other(context, is_gone, object);
 }
 
-/* A node takes work when it is ready and Karpenter is through with it: before, it has taints that nothing tolerates. */
-static void on_node(void *context, bool is_gone, const struct kube_object *node)
+/*
+ * Nodes with a slot.
+ */
+
+static void node_drop(struct kube_bridge *bridge, uint32_t at)
 {
-    struct kube_bridge *bridge = context;
+    struct kube_slot_node *one = &bridge->nodes[at];
+
+    (void)map_remove(&bridge->by_name, one->key);
+    mem_free(one->name);
+    mem_free(one->slot);
+    if (at != --bridge->node_count) {
+        *one = bridge->nodes[bridge->node_count];
+        map_put(&bridge->by_name, one->key, at);
+    }
+}
+
+static int64_t less(int64_t all, int64_t taken)
+{
+    return all > taken ? all - taken : 0;
+}
+
+/* What pods of Stint may have of it. */
+static struct kube_amounts left_of(const struct kube_bridge *bridge,
+                                   const struct kube_slot_node *node)
+{
+    const struct kube_amounts taken = kube_daemons_on(bridge->daemons, node->name);
+
+    return (struct kube_amounts){ .cpu = less(node->allocatable.cpu, taken.cpu),
+                                  .mem = less(node->allocatable.mem, taken.mem),
+                                  .accel = less(node->allocatable.accel, taken.accel),
+                                  .pods = less(node->allocatable.pods, taken.pods) };
+}
+
+static void say_node(struct kube_bridge *bridge, struct kube_slot_node *node, const char *state)
+{
     struct line_text *out = &bridge->talk.out;
+
+    node->told = left_of(bridge, node);
+    line_text_begin(out, "node");
+    line_text_string(out, "slot", node->slot);
+    line_text_string(out, "name", node->name);
+    line_text_string(out, "state", state);
+    say_amounts(out, &node->told);
+    if (node->allocatable.pods > 0)
+        line_text_number(out, "pods", (uint64_t)node->told.pods);
+    line_text_end(out);
+}
+
+/* Pods of DaemonSets have come or gone there. */
+static void tell_room(struct kube_bridge *bridge)
+{
+    for (uint32_t i = 0; i < bridge->node_count; i++) {
+        struct kube_slot_node *one = &bridge->nodes[i];
+        const struct kube_amounts now = left_of(bridge, one);
+
+        if (now.cpu != one->told.cpu || now.mem != one->told.mem || now.accel != one->told.accel ||
+            now.pods != one->told.pods)
+            say_node(bridge, one, one->is_up ? "up" : "down");
+    }
+}
+
+/* A node takes work when it is ready and Karpenter is through with it: before, it has taints that nothing tolerates. */
+void kube_bridge_node(struct kube_bridge *bridge, bool is_gone, const struct kube_object *node)
+{
     const char *made = kube_object_label(node, "karpenter.sh/initialized");
-    const bool is_up = node->is_ready && !node->is_closed && !node->is_shut &&
-                       (node->flags & KUBE_POD_GOING) == 0 && made != NULL &&
-                       strcmp(made, "true") == 0;
+    const char *slot = kube_object_label(node, KUBE_SLOT);
+    const uint64_t key = hash_of(node->name);
+    uint32_t at = map_get(&bridge->by_name, key);
+    struct kube_slot_node *one;
 
     kube_repel_object(bridge->repel, KUBE_REPEL_OURS, is_gone, node);
-    line_text_begin(out, "node");
-    line_text_string(out, "slot", kube_object_label(node, KUBE_SLOT));
-    line_text_string(out, "name", node->name);
-    line_text_string(out, "state", is_gone ? "gone" : is_up ? "up" : "down");
-    say_amounts(out, &node->allocatable);
-    line_text_end(out);
+    if (at != MAP_NONE)
+        node_drop(bridge, at);
+    at = bridge->node_count++;
+    MEM_ROOM(bridge->nodes, bridge->nodes_room, at + 1);
+    one = &bridge->nodes[at];
+    *one = (struct kube_slot_node){ .key = key,
+                                    .name = copy_text(node->name),
+                                    .slot = slot != NULL ? copy_text(slot) : NULL,
+                                    .allocatable = node->allocatable,
+                                    .is_seen = true };
+    one->is_up = node->is_ready && !node->is_closed && !node->is_shut &&
+                 (node->flags & KUBE_POD_GOING) == 0 && made != NULL && strcmp(made, "true") == 0;
+    map_put(&bridge->by_name, key, at);
+    say_node(bridge, one, is_gone ? "gone" : one->is_up ? "up" : "down");
+    if (is_gone)
+        node_drop(bridge, at);
+}
+
+static void on_node(void *context, bool is_gone, const struct kube_object *node)
+{
+    kube_bridge_node(context, is_gone, node);
 }
 
 static void say_sync(struct kube_bridge *bridge, const char *word, const char *what)
@@ -392,6 +470,8 @@ static void begin_nodes(void *context)
 
     say_sync(bridge, "sync", "nodes");
     kube_repel_begin(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
+    for (uint32_t i = 0; i < bridge->node_count; i++)
+        bridge->nodes[i].is_seen = false;
 }
 
 static void end_nodes(void *context)
@@ -400,6 +480,10 @@ static void end_nodes(void *context)
 
     say_sync(bridge, "synced", "nodes");
     kube_repel_end(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
+    for (uint32_t i = bridge->node_count; i-- > 0;) {
+        if (!bridge->nodes[i].is_seen)
+            node_drop(bridge, i);
+    }
     has_listed(bridge);
 }
 
@@ -408,6 +492,7 @@ static void begin_other_pods(void *context)
     struct kube_bridge *bridge = context;
 
     kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
+    kube_daemons_begin(bridge->daemons);
 }
 
 static void end_other_pods(void *context)
@@ -415,6 +500,7 @@ static void end_other_pods(void *context)
     struct kube_bridge *bridge = context;
 
     kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
+    kube_daemons_end(bridge->daemons);
     has_listed(bridge);
 }
 
@@ -436,6 +522,8 @@ static void end_other_nodes(void *context)
 void kube_bridge_begin(struct kube_bridge *bridge)
 {
     bridge->repel = kube_repel_create();
+    bridge->daemons = kube_daemons_create();
+    map_init(&bridge->by_name);
     map_init(&bridge->by_uid);
     line_text_begin(&bridge->talk.out, "hello");
     line_text_number(&bridge->talk.out, "protocol", KUBE_PROTOCOL);
@@ -447,6 +535,11 @@ void kube_bridge_done(struct kube_bridge *bridge)
     while (bridge->waiting_count > 0)
         waiting_drop(bridge, bridge->waiting_count - 1);
     mem_free(bridge->waiting);
+    while (bridge->node_count > 0)
+        node_drop(bridge, bridge->node_count - 1);
+    mem_free(bridge->nodes);
+    map_done(&bridge->by_name);
+    kube_daemons_destroy(bridge->daemons);
     map_done(&bridge->by_uid);
     kube_repel_destroy(bridge->repel);
     line_text_done(&bridge->talk.out);
@@ -463,6 +556,8 @@ void kube_bridge_tick(struct kube_bridge *bridge)
         return;
     if (kube_repel_is_changed(bridge->repel))
         tell_anew(bridge);
+    if (kube_daemons_is_changed(bridge->daemons))
+        tell_room(bridge);
     if (!bridge->is_watching) {
         bridge->is_watching = true;
         kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "=true", KUBE_POD, &pods);

@@ -10,6 +10,7 @@
 #define STINT_ENGINE_KUBE_BRIDGE_H
 
 #include "base/map.h"
+#include "engine/kubernetes/kube_daemons.h"
 #include "engine/kubernetes/kube_repel.h"
 #include "engine/kubernetes/kube_talk.h"
 
@@ -28,8 +29,23 @@ struct kube_waiting {
     bool is_new; /* what it needs has changed, and is to be told */
 };
 
+/* A node with a slot. */
+struct kube_slot_node {
+    uint64_t key; /* hash of its name */
+    char *name;
+    char *slot;
+    bool is_up;
+    bool is_seen;
+    struct kube_amounts allocatable;
+    struct kube_amounts told; /* what is left of it without DaemonSets */
+};
+
 struct kube_bridge {
     struct kube_talk talk;
+    struct kube_daemons *daemons;
+    struct kube_slot_node *nodes;
+    uint32_t node_count, nodes_room;
+    struct map by_name; /* to rows of 'nodes' */
     struct kube_repel *repel;
     struct kube_waiting *waiting;
     uint32_t waiting_count, waiting_room;
@@ -50,7 +66,8 @@ void kube_bridge_tick(struct kube_bridge *bridge);
 /* One line of the daemon. */
 void kube_bridge_line(struct kube_bridge *bridge, const struct line *line);
 
-/* What is managed has changed, or is no more; what is not. For tests, as the watches call them. */
+/* What is managed has changed, or is no more; what is not; a node with a slot. For tests, as the watches call them. */
+void kube_bridge_node(struct kube_bridge *bridge, bool is_gone, const struct kube_object *node);
 void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube_object *pod);
 void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object);
 

@@ -26,10 +26,11 @@ enum {
 static void tell_ready(struct kube_engine *engine, struct kube_node *node)
 {
     node->is_told = true;
+    node->told = kube_engine_room(node);
     kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_NODE_READY,
                                                      .instance = node->instance,
                                                      .has_capacity = true,
-                                                     .capacity = node->capacity });
+                                                     .capacity = node->told });
 }
 
 static void on_node_gone(struct kube_engine *engine, struct kube_node *node)
@@ -45,6 +46,14 @@ static void on_node_gone(struct kube_engine *engine, struct kube_node *node)
     else if (is_told)
         kube_engine_emit(engine,
                          &(struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = instance });
+}
+
+/* How many pods it takes, where it says so. */
+static uint32_t most_of(const struct line *line)
+{
+    const int64_t pods = kube_engine_amount(line, "pods");
+
+    return line_get(line, "pods") != NULL && pods < UINT32_MAX ? (uint32_t)pods : UINT32_MAX;
 }
 
 static bool take_node(struct kube_engine *engine, const struct line *line)
@@ -73,6 +82,8 @@ static bool take_node(struct kube_engine *engine, const struct line *line)
     node->capacity = (struct res){ .amount = { [RES_CPU] = kube_engine_amount(line, "cpu"),
                                                [RES_MEM] = kube_engine_amount(line, "mem"),
                                                [RES_ACCEL] = kube_engine_amount(line, "accel") } };
+    node->most = most_of(line);
+    kube_engine_tell_room(engine, node);
     if (node->is_up && node->is_admitted && !node->is_told && !node->is_leaving) {
         tell_ready(engine, node);
     } else if (!node->is_up && node->is_told && !node->is_leaving) {
@@ -99,10 +110,11 @@ static void on_admit(void *self, uint64_t instance)
     if (!node->is_up)
         return;
     node->is_told = true;
+    node->told = kube_engine_room(node);
     kube_engine_emit_later(engine, &(struct engine_event){ .kind = ENGINE_NODE_READY,
                                                            .instance = instance,
                                                            .has_capacity = true,
-                                                           .capacity = node->capacity });
+                                                           .capacity = node->told });
 }
 
 static void on_retire(void *self, uint64_t instance)
@@ -158,6 +170,7 @@ static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
 {
     struct kube_engine *engine = self;
     struct kube_pod *pod = kube_engine_pod_of_task(engine, task);
+    const struct kube_node *node = kube_engine_node_find(engine, instance);
 
     if (pod == NULL) {
         kube_engine_emit_later(
@@ -174,9 +187,16 @@ static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
                                                                .started_at = pod->started_at });
         return;
     }
+    if (pod->state == POD_WAITING && pod->counted != instance && node != NULL &&
+        kube_engine_is_full(node)) {
+        kube_engine_emit_later(
+            engine, &(struct engine_event){ .kind = ENGINE_TASK_LOST, .task = task, .key = key });
+        return;
+    }
     pod->key = key;
     pod->stop_key = 0;
     pod->wanted = instance;
+    kube_engine_recount(engine, pod);
     if (pod->state != POD_WAITING) {
         kube_engine_ask(engine, pod, ASK_DELETE);
         return;
@@ -202,6 +222,7 @@ static void on_cancel(void *self, uint64_t key, uint64_t task)
             pod->asks = 0;
             pod->key = 0;
             pod->is_held = false;
+            kube_engine_recount(engine, pod);
         }
         kube_engine_emit_later(engine, &(struct engine_event){
                                            .kind = ENGINE_TASK_STOPPED, .task = task, .key = key });
@@ -405,6 +426,7 @@ static void refuse_place(struct kube_engine *engine, struct kube_pod *pod, const
 
     kube_engine_say(engine, "it cannot be placed", pod->space, pod->name, text);
     pod->key = 0;
+    kube_engine_recount(engine, pod);
     if (kube_engine_is_announced(engine, pod) && key != 0 && pod->state == POD_WAITING)
         kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_TASK_LOST,
                                                          .task = kube_engine_task_of(engine, pod),

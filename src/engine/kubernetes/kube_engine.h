@@ -14,7 +14,9 @@
  *  2. a placement opens the gate of a pod and cannot be undone: a pod whose placement is taken back, or which the
  *     scheduler does not bind in time, is deleted, and its controller creates another, which waits at the gate;
  *  3. a stop is an eviction. One that a disruption budget refuses is told as kept;
- *  4. what Stint does not understand, or no machine of the catalogue can hold, is released: the scheduler gets it as it is.
+ *  4. a placement on a machine that has as many pods as its node takes is lost at once, and the machine is told to have no
+ *     more than these request;
+ *  5. what Stint does not understand, or no machine of the catalogue can hold, is released: the scheduler gets it as it is.
  *
  * Promises:  any line may be given. Nothing is deleted or evicted but pods that have a controller.
  * Costs:     a line is O(its length), that of a new pod O(offers); a tick O(pods that were placed and are not bound, nodes).

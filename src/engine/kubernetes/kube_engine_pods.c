@@ -88,7 +88,7 @@ struct kube_node *kube_engine_node_get(struct kube_engine *engine, uint64_t inst
     MEM_ROOM(engine->nodes, engine->nodes_room, engine->node_count + 1);
     assert(engine->nodes != NULL);
     node = &engine->nodes[engine->node_count];
-    *node = (struct kube_node){ .instance = instance };
+    *node = (struct kube_node){ .instance = instance, .most = UINT32_MAX };
     map_put(&engine->by_instance, instance, engine->node_count++);
     return node;
 }
@@ -136,6 +136,76 @@ void kube_engine_ask(struct kube_engine *engine, struct kube_pod *pod, enum kube
     pod->is_dirty = true;
     MEM_ROOM(engine->dirty, engine->dirty_room, engine->dirty_count + 1);
     engine->dirty[engine->dirty_count++] = (uint32_t)(pod - engine->pods);
+}
+
+/*
+ * How many pods a node takes. The plan knows nothing of it. A node that has as many as its kubelet takes, counting those that
+ * were asked for, is told to have exactly what these request, so that nothing else is planned there; when one leaves, what it
+ * really has is told again.
+ */
+
+bool kube_engine_is_full(const struct kube_node *node)
+{
+    return node->taken >= node->most;
+}
+
+struct res kube_engine_room(const struct kube_node *node)
+{
+    struct res room = node->capacity;
+
+    for (int kind = 0; kube_engine_is_full(node) && kind < RES_KINDS; kind++) {
+        if (node->used.amount[kind] < room.amount[kind])
+            room.amount[kind] = node->used.amount[kind];
+    }
+    return room;
+}
+
+/* If it is another one than was told. */
+void kube_engine_tell_room(struct kube_engine *engine, struct kube_node *node)
+{
+    const struct res room = kube_engine_room(node);
+
+    if (!node->is_told || node->is_leaving ||
+        (res_fits(&room, &node->told) && res_fits(&node->told, &room)))
+        return;
+    node->told = room;
+    kube_engine_emit_later(engine, &(struct engine_event){ .kind = ENGINE_NODE_READY,
+                                                           .instance = node->instance,
+                                                           .has_capacity = true,
+                                                           .capacity = room });
+}
+
+static void count(struct kube_engine *engine, struct kube_pod *pod, uint64_t instance)
+{
+    struct kube_node *old = pod->counted != 0 ? kube_engine_node_find(engine, pod->counted) : NULL;
+    struct kube_node *node;
+
+    if (pod->counted == instance)
+        return;
+    pod->counted = instance;
+    if (old != NULL && old->taken > 0) {
+        old->taken--;
+        res_sub(&old->used, &pod->takes);
+        kube_engine_tell_room(engine, old);
+    }
+    node = instance != 0 ? kube_engine_node_find(engine, instance) : NULL;
+    if (node == NULL)
+        return;
+    node->taken++;
+    res_add(&node->used, &pod->takes);
+    kube_engine_tell_room(engine, node);
+}
+
+void kube_engine_recount(struct kube_engine *engine, struct kube_pod *pod)
+{
+    const bool is_asked = pod->state == POD_WAITING && pod->key != 0;
+
+    count(engine, pod, pod->instance != 0 ? pod->instance : is_asked ? pod->wanted : 0);
+}
+
+static void uncount(struct kube_engine *engine, struct kube_pod *pod)
+{
+    count(engine, pod, 0);
 }
 
 /*
@@ -225,6 +295,13 @@ static bool is_held(const struct kube_engine *engine, uint32_t shape)
     return false;
 }
 
+static struct res asks_of(const struct line *line)
+{
+    return (struct res){ .amount = { [RES_CPU] = kube_engine_amount(line, "cpu"),
+                                     [RES_MEM] = kube_engine_amount(line, "mem"),
+                                     [RES_ACCEL] = kube_engine_amount(line, "accel") } };
+}
+
 /* NULL, or why the pod cannot be a task. */
 static const char *shape_of(struct kube_engine *engine, const struct line *line, uint32_t *ret)
 {
@@ -232,9 +309,7 @@ static const char *shape_of(struct kube_engine *engine, const struct line *line,
     const char *owner = line_get(line, "owner");
     const struct shape_demand demand = {
         .family = FAMILY_NONE,
-        .res = { .amount = { [RES_CPU] = kube_engine_amount(line, "cpu"),
-                             [RES_MEM] = kube_engine_amount(line, "mem"),
-                             [RES_ACCEL] = kube_engine_amount(line, "accel") } },
+        .res = asks_of(line),
     };
     char name[96];
 
@@ -382,18 +457,22 @@ static void set_instance(struct kube_engine *engine, struct kube_pod *pod, uint6
     struct kube_node *old =
         pod->instance != 0 ? kube_engine_node_find(engine, pod->instance) : NULL;
 
-    if (pod->instance == instance)
+    if (pod->instance == instance) {
+        kube_engine_recount(engine, pod);
         return;
+    }
     if (old != NULL && old->pods > 0)
         old->pods--;
     pod->instance = instance;
     if (instance != 0)
         kube_engine_node_get(engine, instance)->pods++;
+    kube_engine_recount(engine, pod);
 }
 
 static void pod_drop(struct kube_engine *engine, struct kube_pod *pod)
 {
     set_instance(engine, pod, 0);
+    uncount(engine, pod);
     engine->placed -= pod->state == POD_PLACED ? 1 : 0;
     (void)map_remove(&engine->by_uid, kube_engine_hash_of(pod->uid));
     mem_free(pod->space);
@@ -550,6 +629,7 @@ static struct kube_pod *meet(struct kube_engine *engine, const struct line *line
     }
     if (state == POD_WAITING && engine->note_at == MSEC_NEVER)
         engine->note_at = engine->now + KUBE_NOTE_MS;
+    pod->takes = asks_of(line);
     begin_job(engine, pod, shape, line);
     return pod;
 }

@@ -46,6 +46,8 @@ struct kube_pod {
     uint64_t stop_key; /* 0: nobody asked for it to leave */
     uint64_t wanted;   /* the machine of the placement */
     uint64_t instance; /* whose slot it has; 0: none */
+    uint64_t counted;  /* among the pods of which machine; 0: of none */
+    struct res takes;
     msec_t started_at;
     msec_t met_at;
     msec_t asked_at; /* its placement was taken at; MSEC_NEVER: it was not */
@@ -80,7 +82,11 @@ struct kube_node {
     uint64_t instance;
     char *name; /* NULL: it has not been seen yet */
     struct res capacity;
-    uint32_t pods; /* that have its slot */
+    struct res told; /* what was said that it has */
+    struct res used; /* by those that are 'taken' */
+    uint32_t most;   /* pods that it takes */
+    uint32_t taken;  /* pods that have its slot, or that were asked to be placed there */
+    uint32_t pods;   /* that have its slot */
     msec_t room_at;
     bool is_there;
     bool is_up;
@@ -151,5 +157,11 @@ void kube_engine_tell_found(struct kube_engine *engine, struct kube_pod *pod);
 void kube_engine_on_gone(struct kube_engine *engine, struct kube_pod *pod);
 bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line);
 bool kube_engine_take_gone(struct kube_engine *engine, const struct line *line);
+
+/* A pod counts for the machine that it has the slot of, or was asked to be placed on. */
+bool kube_engine_is_full(const struct kube_node *node);
+struct res kube_engine_room(const struct kube_node *node);
+void kube_engine_tell_room(struct kube_engine *engine, struct kube_node *node);
+void kube_engine_recount(struct kube_engine *engine, struct kube_pod *pod);
 
 #endif

@@ -180,7 +180,9 @@ static int on_news(void *context, const char *event, const struct kube_object *o
     const struct told *told = context;
 
     (void)event;
-    if (told->news == OURS)
+    if (told->news == OURS && object->kind == KUBE_NODE)
+        kube_bridge_node(told->bridge, false, object);
+    else if (told->news == OURS)
         kube_bridge_pod(told->bridge, false, object);
     else
         kube_bridge_other(told->bridge, told->news == OTHERS_GONE, object);
@@ -282,7 +284,41 @@ TEST(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile)
     kube_bridge_done(&bridge);
 }
 
-CHECK_MAIN(RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
+#define DAEMON(name, owner, more)                                                                 \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"namespace\":\"b\",\"uid\":\"" name   \
+    "\",\"ownerReferences\":[{\"kind\":\"" owner                                                  \
+    "\",\"name\":\"d\",\"uid\":\"o\",\"controller\":true}]},\"spec\":{\"nodeName\":\"n\","        \
+    "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"250m\",\"memory\":\"1Gi\"}}}]}" more \
+    "}"
+#define SLOT_NODE(pods)                                                                          \
+    "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n\",\"labels\":{\"stint.dev/slot\":\"st-1\"}}," \
+    "\"status\":{\"allocatable\":{\"cpu\":\"2\",\"memory\":\"4Gi\"" pods "}}}"
+
+TEST(what_daemonsets_take_of_a_machine_is_not_there)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OTHERS, DAEMON("d", "DaemonSet", ""));
+    tell(&bridge, OURS, SLOT_NODE(",\"pods\":\"110\""));
+    EXPECT_SAID(&bridge, "cpu=1750 mem=3072 accel=0 pods=109");
+    tell(&bridge, OTHERS, DAEMON("e", "ReplicaSet", ""));
+    expect_said(&bridge, NULL, 0);
+    tell(&bridge, OTHERS, DAEMON("f", "Node", ""));
+    EXPECT_SAID(&bridge, "cpu=1500 mem=2048 accel=0 pods=108");
+    tell(&bridge, OTHERS, DAEMON("f", "Node", ""));
+    expect_said(&bridge, NULL, 0);
+    tell(&bridge, OTHERS, DAEMON("d", "DaemonSet", ",\"status\":{\"phase\":\"Failed\"}"));
+    EXPECT_SAID(&bridge, "cpu=1750 mem=3072 accel=0 pods=109");
+    tell(&bridge, OTHERS_GONE, DAEMON("f", "Node", ""));
+    EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0 pods=110");
+    tell(&bridge, OURS, SLOT_NODE(""));
+    EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0");
+    kube_bridge_done(&bridge);
+}
+
+CHECK_MAIN(RUN(what_daemonsets_take_of_a_machine_is_not_there),
+           RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
            RUN(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile),
            RUN(what_every_machine_has_may_be_asked_for),
            RUN(what_a_machine_may_lack_is_left_to_the_scheduler), RUN(a_gate_of_others_comes_first),

@@ -211,6 +211,72 @@ TEST(a_pod_that_is_told_anew_arrives_again)
     end(&world);
 }
 
+#define OTHER(number) \
+    "space=a name=q" number " uid=v" number " owner=j kind=Job cpu=500 mem=512 accel=0"
+
+/* The kubelet would refuse the third: it is refused before, and the machine has no room for it. */
+TEST(a_machine_takes_as_many_pods_as_its_node_does)
+{
+    struct world world;
+
+    begin(&world);
+    world.port.ops->admit(world.port.self, 17);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=2");
+    line(&world, "pod " POD " state=waiting");
+    line(&world, "pod " OTHER("1") " state=waiting");
+    line(&world, "pod " OTHER("2") " state=waiting");
+    settle(&world);
+    expect(&world, "ready on 17\narrived x1\narrived x1\narrived x1\n", "");
+    world.port.ops->place(world.port.self, 5, world.tasks[0], 17);
+    expect(&world, "", "place key=1 space=a name=p uid=u1 slot=st-17\n");
+    world.port.ops->place(world.port.self, 6, world.tasks[1], 17);
+    world.port.ops->place(world.port.self, 7, world.tasks[2], 17);
+    expect(&world, "ready on 17\nlost a/q2\n", "place key=2 space=a name=q1 uid=v1 slot=st-17\n");
+    assert_int_equal(world.last.key, 7);
+
+    /* It has what the two request, until one has left. */
+    line(&world, "pod " POD " state=running slot=st-17");
+    line(&world, "pod " OTHER("1") " state=running slot=st-17");
+    world.port.ops->list(world.port.self, 9);
+    expect(
+        &world,
+        "started a/p on 17\nstarted a/q1 on 17\narrived x1\narrived x1\narrived x1\nready on 17\n"
+        "found a/p on 17\nfound a/q1 on 17\nlisted\n",
+        "");
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=2");
+    expect(&world, "", "");
+    line(&world, "pod " POD " state=ended slot=st-17");
+    expect(&world, "ended a/p\nready on 17\n", "");
+    assert_int_equal(world.last.capacity.amount[RES_CPU], 3900);
+    world.port.ops->place(world.port.self, 8, world.tasks[2], 17);
+    expect(&world, "ready on 17\n", "place key=3 space=a name=q2 uid=v2 slot=st-17\n");
+    assert_int_equal(world.last.capacity.amount[RES_CPU], 1000);
+    assert_int_equal(world.last.capacity.amount[RES_MEM], 1024);
+
+    /* A placement that the API server refuses, or that is taken back, counts no more. */
+    line(&world, "refused key=3 code=409 text=no");
+    expect(&world, "lost a/q2\nready on 17\n", "");
+    assert_int_equal(world.last.capacity.amount[RES_CPU], 3900);
+    end(&world);
+}
+
+/* Pods of DaemonSets have come after it was ready. */
+TEST(what_a_node_has_may_change)
+{
+    struct world world;
+
+    begin(&world);
+    world.port.ops->admit(world.port.self, 17);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=110");
+    expect(&world, "ready on 17\n", "");
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3400 mem=7000 accel=0 pods=108");
+    expect(&world, "ready on 17\n", "");
+    assert_int_equal(world.last.capacity.amount[RES_CPU], 3400);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3400 mem=7000 accel=0 pods=107");
+    expect(&world, "", "");
+    end(&world);
+}
+
 TEST(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is)
 {
     struct world world;
@@ -445,6 +511,7 @@ TEST(a_list_has_all_there_is)
 }
 
 CHECK_MAIN(RUN(a_pod_is_placed_runs_and_ends), RUN(a_pod_that_is_told_anew_arrives_again),
+           RUN(a_machine_takes_as_many_pods_as_its_node_does), RUN(what_a_node_has_may_change),
            RUN(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is),
            RUN(a_budget_that_allows_nothing_keeps_the_task),
            RUN(what_is_not_understood_or_too_large_is_left_to_the_scheduler),
