@@ -66,6 +66,10 @@ struct improve_input {
  * before a move would pay. */
 bool improve_takes(const struct view *view, uint32_t task);
 
+/* Whether there is anything to search for: a task that waits, or one on a machine that is looked at which may leave it. If not,
+ * improve() adds nothing, whatever work is worth. O(tasks that run) at most. */
+bool improve_has_any(const struct view *view, uint32_t waiting_count, const struct row_map *uses);
+
 /* Add to the plan. 'uses' (enum machine_use per instance row): those that have one are left alone, and those that the
  * search gives work or leaves get one. */
 void improve(const struct improve_input *input, struct plan *plan, struct row_map *uses);

@@ -422,6 +422,14 @@ static void add_machine(struct search *search, uint32_t instance)
     }
 }
 
+/* Where there are too many machines to look at all: the first of those whose turn it is. */
+static uint32_t first_of_turn(const struct view *view)
+{
+    const uint64_t turn = (uint64_t)(view->now / (view->round_ms > 0 ? view->round_ms : 1000));
+
+    return (uint32_t)(turn * WINDOW % view->instance.count);
+}
+
 static void add_machines(struct search *search, const struct row_map *uses)
 {
     const struct view *view = search->view;
@@ -435,8 +443,7 @@ static void add_machines(struct search *search, const struct row_map *uses)
         return;
     }
 
-    const uint64_t turn = (uint64_t)(view->now / (view->round_ms > 0 ? view->round_ms : 1000));
-    const uint32_t first = (uint32_t)(turn * WINDOW % view->instance.count);
+    const uint32_t first = first_of_turn(view);
 
     for (uint32_t i = 0; i < WINDOW; i++) {
         const uint32_t instance = (first + i) % view->instance.count;
@@ -444,6 +451,40 @@ static void add_machines(struct search *search, const struct row_map *uses)
         if (is_usable(view, instance, uses))
             add_machine(search, instance);
     }
+}
+
+static bool has_movable(const struct view *view, uint32_t instance, const struct row_map *uses)
+{
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (is_movable(view, task))
+            return is_usable(view, instance, uses);
+    }
+    return false;
+}
+
+bool improve_has_any(const struct view *view, uint32_t waiting_count, const struct row_map *uses)
+{
+    if (waiting_count > 0)
+        return true;
+    if (view->instance.living <= IMPROVE_MACHINES_MOST) {
+        INSTANCE_EACH(instance, view)
+        {
+            if (has_movable(view, instance, uses))
+                return true;
+        }
+        return false;
+    }
+
+    const uint32_t first = first_of_turn(view);
+
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        const uint32_t instance = (first + i) % view->instance.count;
+
+        if (view->instance.state[instance] != INSTANCE_FREE && has_movable(view, instance, uses))
+            return true;
+    }
+    return false;
 }
 
 static void add_waiting(struct search *search)

@@ -301,8 +301,9 @@ static int64_t at_most(int64_t value, int64_t most)
 
 static void search_better(struct run *run, struct improve_memory *memory)
 {
-    if (run->in->option[OPT_IMPROVE] == 0)
-        return;
+    if (run->in->option[OPT_IMPROVE] == 0 ||
+        !improve_has_any(run->view, run->waiting_count, &run->uses))
+        return; /* and nobody asks what work costs, which takes longer to find than all the rest */
 
     const double waiting = (double)run->in->option[OPT_WAITING] / 100;
     const struct work_prices prices = price_work(run->in);

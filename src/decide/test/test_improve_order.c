@@ -5,6 +5,8 @@
 
 #include "base/rng.h"
 #include "base/test/check.h"
+#include "decide/machine_index.h"
+#include "decide/test/yard.h"
 
 enum { UNITS = 200, WAITING = 9, ROUND_MS = 60000 };
 
@@ -170,6 +172,32 @@ TEST(the_work_of_all_pairs_is_the_sum)
     arena_done(&world.arena);
 }
 
+TEST(where_nothing_may_move_there_is_nothing_to_search)
+{
+    struct yard yard;
+    struct row_map uses;
+
+    yard_init(&yard);
+
+    const uint32_t offer = yard_type(&yard, "any", 8, 32, 0, 1.0);
+    const uint32_t shape = yard_shape(&yard, 2, 4, 0);
+    const uint32_t task = yard_task(&yard, shape);
+    const uint32_t machine = yard_machine(&yard, offer);
+    const uint32_t job = yard.view.task.job[task];
+
+    row_map_init(&uses, &yard.arena);
+    assert_false(improve_has_any(&yard.view, 0, &uses)); /* it waits, for the fast rules */
+    assert_true(improve_has_any(&yard.view, 1, &uses));
+    yard_run(&yard, task, machine);
+    assert_true(improve_has_any(&yard.view, 0, &uses));
+    yard.view.job.fixed[job] = true;
+    assert_false(improve_has_any(&yard.view, 0, &uses));
+    yard.view.job.fixed[job] = false;
+    row_map_set(&uses, machine, USE_PLACED);
+    assert_false(improve_has_any(&yard.view, 0, &uses)); /* the machine is none of its business */
+    yard_done(&yard);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +205,7 @@ int main(void)
         RUN(by_turn_each_pair_comes_once),
         RUN(each_round_goes_on_where_the_last_one_stopped),
         RUN(the_work_of_all_pairs_is_the_sum),
+        RUN(where_nothing_may_move_there_is_nothing_to_search),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
