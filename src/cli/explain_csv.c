@@ -207,6 +207,30 @@ static void tell_suspend(const struct explain_csv *explain, const struct view *v
     end(&line);
 }
 
+/* A task that begins to wait by choice. The prices are those of the machine that it waits for, and of what could be rented for
+ * it now. */
+static void tell_wait(const struct explain_csv *explain, const struct view *view,
+                      const struct plan_wait *wait)
+{
+    struct line line = begin(explain, view, "wait");
+
+    put_task(&line, explain, view, wait->task);
+    put_empty(&line, 1);
+    if (wait->target == UINT32_MAX)
+        put_empty(&line, 1);
+    else if (wait->fresh)
+        put_fresh(&line, wait->target);
+    else
+        put_number(&line, view->instance.id[wait->target]);
+    put_offer(&line, view->catalogue, wait->offer);
+    put_text(&line, plan_wait_text(wait->rule));
+    put_money(&line, wait->offer != OFFER_NONE ? view->offer_price[wait->offer] : MONEY_UNKNOWN);
+    put_offer(&line, view->catalogue, wait->rent_offer);
+    put_money(&line,
+              wait->rent_offer != OFFER_NONE ? view->offer_price[wait->rent_offer] : MONEY_UNKNOWN);
+    end(&line);
+}
+
 static void put_candidate(struct line *line, const struct plan_candidate *candidate)
 {
     put_money(line, candidate->saving_per_hour);
@@ -269,8 +293,13 @@ void explain_csv_header(FILE *out)
 
 void explain_csv_plan(struct explain_csv *explain, const struct view *view, const struct plan *plan)
 {
+    uint32_t waits = 0;
+
     explain->decision++;
-    if (plan->rent_count + plan->place_count + plan->release_count + plan->suspend_count == 0 &&
+    for (uint32_t i = 0; i < plan->wait_count; i++)
+        waits += plan->waits[i].is_new;
+    if (plan->rent_count + plan->place_count + plan->release_count + plan->suspend_count + waits ==
+            0 &&
         !was_weighed(plan))
         return;
     for (uint32_t i = 0; i < plan->rent_count; i++)
@@ -279,6 +308,10 @@ void explain_csv_plan(struct explain_csv *explain, const struct view *view, cons
         tell_place(explain, view, plan, i);
     for (uint32_t i = 0; i < plan->suspend_count; i++)
         tell_suspend(explain, view, &plan->suspends[i]);
+    for (uint32_t i = 0; i < plan->wait_count; i++) {
+        if (plan->waits[i].is_new)
+            tell_wait(explain, view, &plan->waits[i]);
+    }
     for (uint32_t i = 0; i < plan->release_count; i++)
         tell_release(explain, view, &plan->releases[i]);
     tell_keep(explain, view, plan);

@@ -96,6 +96,42 @@ static void add_releases(struct report_table *table, const json_t *releases)
     }
 }
 
+static void add_waits(struct report_table *table, const json_t *waits)
+{
+    const json_t *wait;
+    size_t i;
+
+    json_array_foreach(waits, i, wait)
+    {
+        report_table_add_text(table, "wait");
+        report_table_add_text(table, field_word(wait, "task"));
+        report_table_add_text(table, field_text(wait, "user"));
+        report_table_add_text(table, field_text(wait, "for"));
+        add_why(table, wait);
+    }
+}
+
+/* A sentence each, which would make a table too wide. */
+static void print_waits(const json_t *plan)
+{
+    const json_t *wait;
+    size_t i;
+
+    if (json_array_size(json_object_get(plan, "waits")) == 0)
+        return;
+    (void)printf("\n%" PRId64 " waiting now:\n", field_integer(plan, "wait_count", 0));
+    json_array_foreach(json_object_get(plan, "waits"), i, wait)
+    {
+        (void)fputs("  ", stdout);
+        print_clean(stdout, field_word(wait, "task"));
+        (void)fputs(" of ", stdout);
+        print_clean(stdout, field_word(wait, "user"));
+        (void)fputs(": ", stdout);
+        print_clean(stdout, field_word(wait, "why"));
+        (void)putchar('\n');
+    }
+}
+
 static void print_candidate(const char *name, const json_t *candidate)
 {
     (void)printf("  %-8s saves %s per hour, moving costs %s: %s in all\n", name,
@@ -184,7 +220,11 @@ static int run(int argc, char **argv)
         add_rents(table, json_object_get(plan, "rents"));
         add_places(table, json_object_get(plan, "places"));
         add_releases(table, json_object_get(plan, "releases"));
+        if (options.format != OUTPUT_TABLE)
+            add_waits(table, json_object_get(plan, "waits"));
         code = print_sorted("plan", table, &options);
+        if (options.format == OUTPUT_TABLE)
+            print_waits(plan);
     }
     json_decref(plan);
     return code;

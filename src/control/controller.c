@@ -452,7 +452,7 @@ const struct forecast *controller_forecast(const struct controller *controller, 
 
 struct controller_wait controller_wait_of(const struct controller *controller, uint32_t task)
 {
-    return want_wait_of(&controller->state, task);
+    return want_wait_of(&controller->want, task);
 }
 
 money_t controller_price_per_hour(const struct controller *controller)
@@ -519,5 +519,5 @@ const struct forecast *controller_trial_forecast(const struct controller_trial *
 
 struct controller_wait controller_trial_wait(const struct controller_trial *trial, uint32_t task)
 {
-    return want_wait_of(&trial->want.state, task);
+    return want_wait_of(&trial->want.want, task);
 }

@@ -87,6 +87,37 @@ static void note_rents(struct daemon *daemon, const struct view *view, const str
     }
 }
 
+/* Those that wait by choice, when they begin to wait by a rule. Machines of the plan have no number yet,
+ * see note_rents. */
+static void note_waits(struct daemon *daemon, const struct view *view, const struct plan *plan)
+{
+    const uint64_t first = controller_next_key(daemon->controller);
+    const struct plan_reason none = plan_because(REASON_FITS_KEPT, MONEY_UNKNOWN);
+    char passed[SERVE_TEXT];
+    char target[SERVE_TEXT];
+    char text[1024];
+
+    for (uint32_t i = 0; i < plan->wait_count; i++) {
+        const struct plan_wait *wait = &plan->waits[i];
+        const uint64_t instance = wait->target == UINT32_MAX ? 0
+                                  : wait->fresh              ? first + wait->target
+                                                             : view->instance.id[wait->target];
+        struct store_reason reason = reason_of(daemon, view, &none, passed, sizeof(passed));
+
+        if (!wait->is_new)
+            continue;
+        serve_wait_text(&daemon->world, view, wait, instance, text, sizeof(text));
+        if (instance != 0)
+            serve_machine_text(&daemon->world, instance, target, sizeof(target));
+        reason.subject = STORE_WAITED;
+        reason.id = view->task.id[wait->task];
+        reason.target =
+            instance != 0 ? target : offer_words(daemon, wait->offer, target, sizeof(target));
+        reason.text = text;
+        journal_reason(&daemon->journal, &reason);
+    }
+}
+
 void daemon_on_plan(void *context, const struct view *view, const struct plan *plan)
 {
     struct daemon *daemon = context;
@@ -95,6 +126,7 @@ void daemon_on_plan(void *context, const struct view *view, const struct plan *p
     serve_note_plan(&daemon->world, view, plan);
     note_rents(daemon, view, plan);
     note_places(daemon, view, plan);
+    note_waits(daemon, view, plan);
     for (uint32_t i = 0; i < plan->release_count; i++) {
         struct store_reason reason =
             reason_of(daemon, view, &plan->releases[i].why, passed, sizeof(passed));

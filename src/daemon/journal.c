@@ -175,7 +175,7 @@ void journal_reason(struct journal *journal, const struct store_reason *reason)
     record->reason = *reason;
     record->reason.target = copy(journal, reason->target);
     record->reason.passed_offer = copy(journal, reason->passed_offer);
-    record->reason.text = NULL;
+    record->reason.text = copy(journal, reason->text);
 }
 
 void journal_runtime(struct journal *journal, const struct store_runtime *runtime)

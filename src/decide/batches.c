@@ -281,3 +281,34 @@ double batch_alone_charge(const struct view *view, const struct batch *batch)
 
     return (double)view->offer_price[offer] * (double)paid / (double)MSEC_PER_HOUR;
 }
+
+money_t batch_money(money_t per_hour, msec_t span)
+{
+    const double most = (double)MONEY_UNKNOWN / 2;
+
+    if (per_hour == MONEY_UNKNOWN ||
+        (double)per_hour * (double)span / (double)MSEC_PER_HOUR >= most)
+        return MONEY_UNKNOWN;
+    return money_for(per_hour, span);
+}
+
+money_t batch_charge_for(const struct view *view, const struct batch *batch, uint32_t offer)
+{
+    const msec_t setup = catalogue_type_of(view->catalogue, offer)->setup_ms;
+
+    return batch_money(
+        view->offer_price[offer],
+        billing_paid_span(&view->catalogue->offers[offer].billing, setup + batch->runtime));
+}
+
+struct plan_wait batch_wait(const struct view *view, const struct batch *batch,
+                            enum plan_wait_rule rule, uint32_t task)
+{
+    struct plan_wait wait = plan_wait_by(rule, task);
+
+    if (view->shape_offer[batch->shape] == OFFER_NONE)
+        return wait;
+    wait.rent_offer = view->shape_offer[batch->shape];
+    wait.rent_cost = batch_charge_for(view, batch, wait.rent_offer);
+    return wait;
+}

@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "decide/row_map.h"
+#include "model/plan.h"
 #include "model/view.h"
 
 struct batch {
@@ -60,5 +61,14 @@ msec_t batch_waited(const struct view *view, const struct batch *batch);
 /* What one task of it costs alone, on the cheapest machine that holds it, with setup and the least
  * that is billed. 0 if there is no such machine. Micro-dollars. */
 double batch_alone_charge(const struct view *view, const struct batch *batch);
+
+/* The same in whole micro-dollars, of a task alone on a machine of the offer; and what a span costs. MONEY_UNKNOWN: more than
+ * can be said. */
+money_t batch_charge_for(const struct view *view, const struct batch *batch, uint32_t offer);
+money_t batch_money(money_t per_hour, msec_t span);
+
+/* That the task of the batch waits, beside what it would cost to rent a machine for it alone instead. */
+struct plan_wait batch_wait(const struct view *view, const struct batch *batch,
+                            enum plan_wait_rule rule, uint32_t task);
 
 #endif

@@ -72,7 +72,14 @@ static void wait_for(struct batch *batch, const struct view *view, uint32_t offe
     const msec_t longest = longest_wait(view, batch, offer);
 
     while (batch->left > 0 && open_at - view->now <= longest - batch_waited(view, batch)) {
-        (void)batch_take_last(batch);
+        const msec_t left = longest - batch_waited(view, batch);
+        struct plan_wait wait = batch_wait(view, batch, WAIT_OFFER, batch_take_last(batch));
+
+        wait.offer = offer;
+        wait.expected = open_at;
+        wait.until = view->now + left;
+        wait.wait_cost = batch_charge_for(view, batch, offer);
+        plan_let_wait(plan, &wait);
         if (open_at < plan->wake_at)
             plan->wake_at = open_at;
     }

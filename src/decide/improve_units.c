@@ -704,6 +704,25 @@ static void plan_wait(const struct search *search, const struct unit *unit, stru
     }
 }
 
+/* Who came to wait and is left waiting: to run it costs more than it is worth now. */
+static void say_waiting(const struct search *search, const struct unit *unit, struct plan *plan)
+{
+    const struct view *view = search->view;
+
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        const struct search_task *task = &search->tasks[unit->tasks[i]];
+        const uint32_t shape = view->task.shape[task->task];
+        struct plan_wait wait = plan_wait_by(WAIT_WORTH, task->task);
+
+        if (task->home != UNIT_NONE || view->shape_offer[shape] == OFFER_NONE)
+            continue;
+        wait.rent_offer = view->shape_offer[shape];
+        wait.rent_cost = view->shape_price[shape];
+        wait.wait_cost = (money_t)task->worth;
+        plan_let_wait(plan, &wait);
+    }
+}
+
 /* Who waits by choice is worth more with time. */
 static void wake_for_waiting(const struct search *search, struct plan *plan)
 {
@@ -727,6 +746,8 @@ void search_end(const struct search *search, struct plan *plan, struct row_map *
     for (uint32_t i = 0; i < search->unit_count; i++) {
         const struct unit *unit = &search->units[i];
 
+        if (unit->instance == ROW_NONE && unit->offer == UNIT_NONE)
+            say_waiting(search, unit, plan);
         if (unit->stamp == 0)
             continue;
         if (unit->instance != ROW_NONE)

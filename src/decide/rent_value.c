@@ -754,6 +754,22 @@ static void wake_for(const struct renter *renter, const struct batch *batch)
         renter->plan->wake_at = at;
 }
 
+/* The newest task of the batch waits for the machine: in time that is paid for, so it costs nothing more. */
+static void let_wait(const struct renter *renter, struct batch *batch, const struct trial *trial,
+                     uint32_t target)
+{
+    const struct view *view = renter->view;
+    const msec_t left = renter->limits->paid_wait - batch_waited(view, batch);
+    struct plan_wait wait = batch_wait(view, batch, WAIT_SHARED, batch_take_last(batch));
+
+    wait.fresh = trial->instance == ROW_NONE;
+    wait.target = target;
+    wait.offer = trial->offer;
+    wait.until = view->now + (left > 0 ? left : 0);
+    wait.wait_cost = 0;
+    plan_let_wait(renter->plan, &wait);
+}
+
 /* Do what was tried: place those that start at once, and let the others wait for it. */
 static void carry_out(struct renter *renter, const struct choice *choice)
 {
@@ -787,7 +803,7 @@ static void carry_out(struct renter *renter, const struct choice *choice)
         if (trial->later[row] > 0)
             wake_for(renter, batch);
         for (uint32_t i = 0; i < trial->later[row]; i++)
-            (void)batch_take_last(batch);
+            let_wait(renter, batch, trial, target);
     }
     if (!fresh)
         list_idle(renter);

@@ -145,6 +145,38 @@ static struct res *free_on(const struct soon *soon, uint32_t instance)
     return &soon->free[row_map_get(&soon->seen, instance) - 1];
 }
 
+/* What it costs to run a task of the batch there from 'at' on: the machine has to last so much longer. */
+static money_t cost_there(const struct soon *soon, const struct batch *batch, uint32_t instance,
+                          msec_t at)
+{
+    const msec_t longer = at + batch->runtime - runtime_bins_lasts(soon->bins, instance);
+
+    return longer > 0
+               ? batch_money(soon->view->offer_price[soon->view->instance.offer[instance]], longer)
+               : 0;
+}
+
+/* The newest task of the batch waits for room that comes free on the instance at 'at'. */
+static void say_wait(const struct soon *soon, const struct batch *batch, uint32_t instance,
+                     msec_t at)
+{
+    const struct view *view = soon->view;
+    const msec_t boot = wait_for_boot(view, batch, soon->limits);
+    const msec_t waited = batch_waited(view, batch);
+    const bool is_soon = waited + at <= boot;
+    const msec_t most = is_soon ? boot : soon->limits->paid_wait;
+    struct plan_wait wait = batch_wait(view, batch, is_soon ? WAIT_ROOM : WAIT_PAID_ROOM,
+                                       batch->tasks[batch->left - 1]);
+
+    wait.target = instance;
+    wait.offer = view->instance.offer[instance];
+    wait.expected = view->now + at;
+    wait.wait_cost = cost_there(soon, batch, instance, at);
+    if (most != MSEC_NEVER)
+        wait.until = view->now + most - waited;
+    plan_let_wait(soon->plan, &wait);
+}
+
 /* Promise the newest task of the batch the room that is free on the instance at 'at'. */
 static void promise(struct soon *soon, struct batch *batch, const struct res *demand,
                     uint32_t instance, msec_t at)
@@ -153,6 +185,7 @@ static void promise(struct soon *soon, struct batch *batch, const struct res *de
 
     assert(at >= 0);
     assert(res_fits(demand, free_on(soon, instance)));
+    say_wait(soon, batch, instance, at);
     (void)batch_take_last(batch);
     res_sub(free_on(soon, instance), demand);
     row_map_set(soon->uses, instance, USE_EXPECTED);

@@ -73,6 +73,31 @@ void plan_suspend(struct plan *plan, uint32_t task, struct plan_reason why)
     plan->suspends[plan->suspend_count++] = (struct plan_suspend){ .task = task, .why = why };
 }
 
+void plan_let_wait(struct plan *plan, const struct plan_wait *wait)
+{
+    assert(wait->rule > WAIT_NONE);
+    assert(wait->rule < WAIT_RULES);
+    if (plan->wait_count == plan->waits_room)
+        plan->waits = regrow(plan->arena, plan->waits, plan->wait_count, &plan->waits_room,
+                             sizeof(*plan->waits));
+    plan->waits[plan->wait_count++] = *wait;
+}
+
+struct plan_wait plan_wait_by(enum plan_wait_rule rule, uint32_t task)
+{
+    return (struct plan_wait){
+        .task = task,
+        .rule = rule,
+        .target = UINT32_MAX,
+        .offer = UINT32_MAX,
+        .rent_offer = UINT32_MAX,
+        .expected = MSEC_NEVER,
+        .until = MSEC_NEVER,
+        .rent_cost = MONEY_UNKNOWN,
+        .wait_cost = MONEY_UNKNOWN,
+    };
+}
+
 struct plan_reason plan_because(enum plan_reason_code code, money_t chosen)
 {
     return (struct plan_reason){
@@ -121,4 +146,42 @@ const char *plan_reason_text(enum plan_reason_code code)
 
     assert(code < REASON_COUNT);
     return text[code];
+}
+
+const char *plan_wait_word(enum plan_wait_rule rule)
+{
+    static const char *const word[WAIT_RULES] = {
+        [WAIT_NONE] = "undecided",  [WAIT_ROOM] = "room",         [WAIT_PAID_ROOM] = "paid-room",
+        [WAIT_SHARED] = "shared",   [WAIT_OFFER] = "offer",       [WAIT_WORTH] = "worth",
+        [WAIT_QUEUE] = "turn",      [WAIT_NO_OFFER] = "no-offer", [WAIT_SERVICE] = "service",
+        [WAIT_YIELDED] = "yielded", [WAIT_LIMIT] = "limit",       [WAIT_BACK_OFF] = "back-off",
+        [WAIT_ENGINE] = "queued",   [WAIT_GANG] = "gang",         [WAIT_PUT_OFF] = "put-off",
+    };
+
+    assert(rule < WAIT_RULES);
+    return word[rule];
+}
+
+const char *plan_wait_text(enum plan_wait_rule rule)
+{
+    static const char *const text[WAIT_RULES] = {
+        [WAIT_NONE] = "the next decision will say where it goes",
+        [WAIT_ROOM] = "room comes free before a new machine would be ready",
+        [WAIT_PAID_ROOM] = "room comes free soon on a machine that is paid for anyway",
+        [WAIT_SHARED] = "a machine that others start on takes it after them, in paid time",
+        [WAIT_OFFER] = "a much cheaper offer was refused and is asked for again soon",
+        [WAIT_WORTH] = "to run it now costs more than to wait",
+        [WAIT_QUEUE] = "its turn in the queue has not come",
+        [WAIT_NO_OFFER] = "nothing that holds it can be rented now, and no machine has room",
+        [WAIT_SERVICE] = "the machines of its service have no room for it yet",
+        [WAIT_YIELDED] = "it was stopped for other work",
+        [WAIT_LIMIT] = "a limit or a budget allows no machine for it",
+        [WAIT_BACK_OFF] = "its last start failed, and it is tried again later",
+        [WAIT_ENGINE] = "the engine starts it as soon as there is room on any machine",
+        [WAIT_GANG] = "all tasks of its job start together, and one of them has to wait",
+        [WAIT_PUT_OFF] = "what would have made room for it is put off",
+    };
+
+    assert(rule < WAIT_RULES);
+    return text[rule];
 }

@@ -7,6 +7,8 @@
  *
  * Each item carries its reason as data: a code, the price of what was chosen and the price of what
  * was passed over (MONEY_UNKNOWN where there was nothing else). plan_reason_text puts it into words.
+ * So does a task that waits although something could be done for it: by which rule, for what, for how long at the most,
+ * and what it would cost not to wait.
  *
  * Memory:  lives in the arena that the plan was given.
  */
@@ -81,6 +83,42 @@ struct plan_suspend {
     struct plan_reason why;
 };
 
+/* By which rule a task waits. */
+enum plan_wait_rule {
+    WAIT_NONE,      /* it does not, or nothing was decided yet */
+    WAIT_ROOM,      /* room comes free before a new machine would be ready */
+    WAIT_PAID_ROOM, /* room comes free soon, in time that is paid for anyway */
+    WAIT_SHARED,    /* a machine that others get takes it after them, in time that is paid for */
+    WAIT_OFFER,     /* an offer that costs much less was refused and may be asked for again soon */
+    WAIT_WORTH,     /* to run it now costs more than it is worth, by the price of waiting */
+    WAIT_QUEUE,     /* the policy has a queue, and its turn has not come */
+    WAIT_NO_OFFER,  /* nothing that holds it can be rented now, and there is no room for it */
+    WAIT_SERVICE,   /* the machines of its service have no room for it yet */
+    WAIT_YIELDED,   /* it was stopped for others */
+    WAIT_LIMIT,     /* a limit or a budget: see enum controller_limit */
+    WAIT_BACK_OFF,  /* its last start came to nothing, and it is tried again later */
+    WAIT_ENGINE,    /* it is queued at the engine, which starts it where there is room */
+    WAIT_GANG,      /* it starts with the others of its gang, of which one waits */
+    WAIT_PUT_OFF,   /* what was to make room for it is put off */
+    WAIT_RULES,
+};
+
+/* 'rent_cost' is what it would cost to rent 'rent_offer' for the task alone now, 'wait_cost' what it costs to wait instead and
+ * run it there; of WAIT_WORTH both are per hour. */
+struct plan_wait {
+    uint32_t task;
+    enum plan_wait_rule rule;
+    bool fresh;          /* 'target' as of plan_place */
+    uint32_t target;     /* the machine that it waits for, or UINT32_MAX */
+    uint32_t offer;      /* that it waits for, or the machine's; or OFFER_NONE */
+    uint32_t rent_offer; /* or OFFER_NONE: nothing can be rented for it now */
+    msec_t expected;     /* by the estimates it starts then; MSEC_NEVER: that is not known */
+    msec_t until;        /* it waits no longer by this rule; MSEC_NEVER: there is no end to it */
+    money_t rent_cost;   /* or MONEY_UNKNOWN */
+    money_t wait_cost;   /* or MONEY_UNKNOWN */
+    bool is_new;         /* set by the controller: it did not wait by this rule before */
+};
+
 struct plan_release {
     uint32_t instance;
     struct plan_reason why;
@@ -106,10 +144,15 @@ struct plan {
     struct plan_place *places;
     struct plan_release *releases;
     struct plan_suspend *suspends;
+    struct plan_wait *waits; /* by a choice of the policy */
+    const uint8_t *
+        wait_rule; /* enum plan_wait_rule, of each row of the tasks, whoever made it wait; set by the
+                                 controller, NULL before */
     uint32_t rent_count, rents_room;
     uint32_t place_count, places_room;
     uint32_t release_count, releases_room;
     uint32_t suspend_count, suspends_room;
+    uint32_t wait_count, waits_room;
     enum plan_kind kind;
     struct plan_candidate full, partial; /* where kind is not PLAN_PLAIN */
     msec_t expected_ms;                  /* how long the configuration was expected to last */
@@ -131,6 +174,14 @@ void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct pl
 void plan_place_kept(struct plan *plan, uint32_t task, uint32_t instance, struct plan_reason why);
 void plan_release(struct plan *plan, uint32_t instance, struct plan_reason why);
 void plan_suspend(struct plan *plan, uint32_t task, struct plan_reason why);
+void plan_let_wait(struct plan *plan, const struct plan_wait *wait);
+
+/* One for nothing that has a name, at no known cost. */
+struct plan_wait plan_wait_by(enum plan_wait_rule rule, uint32_t task);
+
+/* The rule in a word for programs, and in words, a phrase without full stop. */
+const char *plan_wait_word(enum plan_wait_rule rule);
+const char *plan_wait_text(enum plan_wait_rule rule);
 
 /* A reason with no alternative to name. */
 struct plan_reason plan_because(enum plan_reason_code code, money_t chosen);

@@ -54,6 +54,7 @@ static void check_input(const struct policy_input *in, const struct plan *plan)
     assert(plan->place_count == 0);
     assert(plan->release_count == 0);
     assert(plan->suspend_count == 0);
+    assert(plan->wait_count == 0);
     assert(plan->wake_at == MSEC_NEVER);
 }
 
@@ -82,6 +83,10 @@ static void check_plan(const struct view *view, const struct plan *plan)
         assert(plan->suspends[i].task < view->task.count);
         assert(view->task.state[plan->suspends[i].task] == TASK_RUNNING);
         assert(!view->job.fixed[view->task.job[plan->suspends[i].task]]);
+    }
+    for (uint32_t i = 0; i < plan->wait_count; i++) {
+        assert(view->task.state[plan->waits[i].task] == TASK_WAITING);
+        assert(!plan->waits[i].fresh || plan->waits[i].target < plan->rent_count);
     }
     assert(plan->wake_at > view->now);
 }

@@ -179,6 +179,26 @@ static void add_machines(struct run *run, const struct queue *queue, uint32_t fi
                         plan_because(REASON_WAIT_TOO_LONG, run->view->offer_price[loan.offer]));
 }
 
+/* Who does not start waits for its turn, the first until its reservation. */
+static void say_waits(const struct run *run, const struct queue *queue)
+{
+    for (uint32_t job = queue->from; job < queue->to; job++) {
+        const bool is_top = job == queue->from + queue->result.top;
+        uint32_t task = run->queue.jobs[job].first_task;
+
+        if (run->queue.backfill[job].starts)
+            continue;
+        for (uint32_t i = 0; i < run->queue.backfill[job].size; i++) {
+            struct plan_wait wait = plan_wait_by(WAIT_QUEUE, task);
+
+            wait.offer = run->queue.jobs[job].offer;
+            wait.expected = is_top ? queue->result.reserved_at : MSEC_NEVER;
+            plan_let_wait(run->plan, &wait);
+            task = elastic_queue_next_task(run->view, task);
+        }
+    }
+}
+
 /* Those of the queue who wait: what starts elsewhere, and what is to be added. */
 static void serve_rest(struct run *run, const struct queue *queue)
 {
@@ -207,6 +227,8 @@ static void serve_all(struct run *run)
     }
     for (uint32_t i = 0; i < count; i++)
         serve_rest(run, &queues[i]);
+    for (uint32_t i = 0; i < count; i++)
+        say_waits(run, &queues[i]);
 }
 
 /* An owned cluster has its machines from the beginning. */

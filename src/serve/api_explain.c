@@ -65,7 +65,7 @@ static const char *or_unknown(const char *text)
 
 struct reason_list {
     struct explanation *to;
-    const char *opening; /* of the sentence about the newest */
+    const char *opening; /* of the sentence about the newest; NULL: there is none */
     json_t *reasons;
 };
 
@@ -91,7 +91,7 @@ static void add_reason(void *context, const struct store_reason *reason)
     struct reason_list *list = context;
     json_t *object = json_object();
 
-    if (json_array_size(list->reasons) == 0)
+    if (json_array_size(list->reasons) == 0 && list->opening != NULL)
         say_reason(list, reason);
     api_set_time(object, "at", reason->at);
     api_set_number(object, "decision", (int64_t)reason->decision);
@@ -123,8 +123,8 @@ static void set_reasons(struct explanation *to, const char *key, enum store_subj
 
 /* Waiting. ------------------------------------------------------------------------------------ */
 
-static void add_wait(struct explanation *to, json_t *waits, const char *why, msec_t until,
-                     const char *text)
+static json_t *add_wait(struct explanation *to, json_t *waits, const char *why, msec_t until,
+                        const char *text)
 {
     json_t *wait = json_object();
 
@@ -133,6 +133,7 @@ static void add_wait(struct explanation *to, json_t *waits, const char *why, mse
     api_set_text(wait, "text", text);
     json_array_append_new(waits, wait);
     say(to, "It waits: %s.", text);
+    return wait;
 }
 
 /* An offer that is left alone for a while. 'times' is 0 if the controller does so by itself: then 'at'
@@ -249,7 +250,7 @@ static void explain_refused(struct explanation *to, json_t *waits, const struct 
                      "%s: %s by the cloud at %s, not asked for again before %s (refused %u %s)",
                      offer, refusal->is_quota ? "its quota was refused" : "refused", at, until,
                      refusal->times, refusal->times == 1 ? "time" : "times");
-        add_wait(to, waits, "refused", refusal->until, text);
+        (void)add_wait(to, waits, "refused", refusal->until, text);
     }
 }
 
@@ -271,67 +272,7 @@ static void explain_budget(struct explanation *to, json_t *waits)
         return;
     serve_budget_text(tight, to->call->now, spent, sizeof(spent));
     (void)snprintf(text, sizeof(text), "the budget: %s; its machine would be above that", spent);
-    add_wait(to, waits, "budget", tight->until, text);
-}
-
-void api_limit_text(const struct api_call *call, enum controller_limit limit, char *ret,
-                    size_t size)
-{
-    const struct serve_world *world = call->world;
-    char spent[SERVE_TEXT];
-    char most[SERVE_TEXT];
-
-    ret[0] = '\0';
-
-    switch (limit) {
-    case LIMIT_INSTANCES:
-        snprintf(ret, size, "limit instances: %u of %u machines are rented",
-                 call->view->instance.living, world->max_instances);
-        break;
-    case LIMIT_PRICE:
-        serve_money_text(controller_price_per_hour(world->controller), spent, sizeof(spent));
-        serve_money_text(world->max_price_per_hour, most, sizeof(most));
-        snprintf(ret, size,
-                 "limit dollars_per_hour: machines for $%s of $%s are rented, and its own would be "
-                 "above that",
-                 spent, most);
-        break;
-    case LIMIT_PROBE:
-        snprintf(
-            ret, size,
-            "%u machines in a row did not become ready: one is tried at a time until one does; "
-            "look at the image, the munge key and the security group",
-            controller_failed_boots(world->controller));
-        break;
-    case LIMIT_DOUBT:
-        snprintf(ret, size,
-                 "the cloud's list lacks %u machines that should be there: nothing is rented until "
-                 "it names them again; see 'stint doctor'",
-                 controller_missing(world->controller));
-        break;
-    case LIMIT_RIVAL:
-        snprintf(
-            ret, size,
-            "%u machines of this cluster were rented by another process: nothing is rented while "
-            "a second stintd may be at work; see 'stint doctor'",
-            controller_rivals(world->controller));
-        break;
-    case LIMIT_BURST:
-        snprintf(ret, size,
-                 "the owned nodes that it fits are busy, and by its burst rule no machine is "
-                 "rented for it yet");
-        break;
-    case LIMIT_TURN:
-        snprintf(ret, size,
-                 "jobs with a higher priority, or of the same and submitted earlier, wait for what "
-                 "the limits allow, and it would delay them");
-        break;
-    case LIMIT_BUDGET:  /* see explain_budget */
-    case LIMIT_CAP:     /* the daemon names it, see serve_world.waits */
-    case LIMIT_NO_RENT: /* the daemon drains, which is reported anyway */
-    case LIMIT_NONE:
-        break;
-    }
+    (void)add_wait(to, waits, "budget", tight->until, text);
 }
 
 static void explain_limit(struct explanation *to, json_t *waits, enum controller_limit limit)
@@ -342,7 +283,7 @@ static void explain_limit(struct explanation *to, json_t *waits, enum controller
         explain_budget(to, waits);
     api_limit_text(to->call, limit, text, sizeof(text));
     if (text[0] != '\0')
-        add_wait(to, waits, limit == LIMIT_PROBE ? "no-boot" : "limit", MSEC_NEVER, text);
+        (void)add_wait(to, waits, limit == LIMIT_PROBE ? "no-boot" : "limit", MSEC_NEVER, text);
 }
 
 /* What the last decision left out, and what the engine was left to do. */
@@ -358,11 +299,27 @@ static void explain_undone(struct explanation *to, json_t *waits, uint32_t task)
         adapter_clock_text(wait.not_before, call->now, until, sizeof(until));
         snprintf(text, sizeof(text), "its last start failed (%u in a row); it is tried again at %s",
                  wait.losses, until);
-        add_wait(to, waits, "back-off", wait.not_before, text);
+        (void)add_wait(to, waits, "back-off", wait.not_before, text);
     }
     if (wait.is_queued)
-        add_wait(to, waits, "queued", MSEC_NEVER,
-                 "it is short, and the engine starts it as soon as there is room on any machine");
+        (void)add_wait(
+            to, waits, "queued", MSEC_NEVER,
+            "it is short, and the engine starts it as soon as there is room on any machine");
+}
+
+/* By which rule the last decision left it waiting, where nothing else tells. */
+static void explain_rule(struct explanation *to, json_t *waits, uint32_t task)
+{
+    const struct controller_wait wait = controller_wait_of(to->call->world->controller, task);
+    json_t *fields = json_object();
+    char text[SENTENCE];
+
+    if (api_wait_choice(to->call, &wait, fields, text, sizeof(text)))
+        (void)json_object_update(
+            add_wait(to, waits, plan_wait_word(wait.rule), wait.choice.until, text), fields);
+    else if (json_array_size(waits) == 0 && wait.rule != WAIT_NONE)
+        (void)add_wait(to, waits, plan_wait_word(wait.rule), MSEC_NEVER, plan_wait_text(wait.rule));
+    json_decref(fields);
 }
 
 static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task,
@@ -373,22 +330,23 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
     char text[SENTENCE];
 
     if (!call->world->ready)
-        add_wait(to, waits, "not-ready", MSEC_NEVER,
-                 "the daemon has not seen the lists of engine and cloud yet");
+        (void)add_wait(to, waits, "not-ready", MSEC_NEVER,
+                       "the daemon has not seen the lists of engine and cloud yet");
     if (choice->holding == 0)
-        add_wait(to, waits, "no-offer", MSEC_NEVER,
-                 shape_has_rules(call->view->shapes, call->view->task.shape[task])
-                     ? "nothing in the catalogue that its market allows now holds it"
-                     : "nothing in the catalogue holds it");
+        (void)add_wait(to, waits, "no-offer", MSEC_NEVER,
+                       shape_has_rules(call->view->shapes, call->view->task.shape[task])
+                           ? "nothing in the catalogue that its market allows now holds it"
+                           : "nothing in the catalogue holds it");
     else if (choice->blocked == choice->holding) {
         api_span_text(choice->first_free - call->now, span, sizeof(span));
         snprintf(text, sizeof(text),
                  "every offer that holds it was refused; the first is asked again in %s", span);
-        add_wait(to, waits, "offer-blocked", choice->first_free, text);
+        (void)add_wait(to, waits, "offer-blocked", choice->first_free, text);
     }
     explain_undone(to, waits, task);
     if (call->world->draining)
-        add_wait(to, waits, "draining", MSEC_NEVER, "the daemon drains and rents nothing more");
+        (void)add_wait(to, waits, "draining", MSEC_NEVER,
+                       "the daemon drains and rents nothing more");
 }
 
 static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
@@ -407,10 +365,10 @@ static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
         snprintf(text, sizeof(text), "machine %s %s, %s %s", name,
                  state == INSTANCE_REQUESTED ? "is requested" : "boots",
                  expected > to->call->now ? "expected" : "was expected", ready);
-        add_wait(to, waits, "booting", expected, text);
+        (void)add_wait(to, waits, "booting", expected, text);
     } else {
         snprintf(text, sizeof(text), "%s is there, and the engine was asked to start it", name);
-        add_wait(to, waits, "launching", MSEC_NEVER, text);
+        (void)add_wait(to, waits, "launching", MSEC_NEVER, text);
     }
 }
 
@@ -425,7 +383,7 @@ static void explain_beyond(struct explanation *to, json_t *waits, uint64_t id)
         count = world->waits(world->context, id, beyond, SERVE_WAITS_MAX);
     assert(count <= SERVE_WAITS_MAX);
     for (size_t i = 0; i < count; i++)
-        add_wait(to, waits, beyond[i].why, beyond[i].until, beyond[i].text);
+        (void)add_wait(to, waits, beyond[i].why, beyond[i].until, beyond[i].text);
 }
 
 /* The task of the job that is the furthest behind: what the whole waits for. */
@@ -451,9 +409,12 @@ static void set_waits(struct explanation *to, uint32_t task, const struct choice
         else
             explain_bound(to, waits, task);
         explain_beyond(to, waits, view->task.id[task]);
+        if (view->task.state[task] == TASK_WAITING)
+            explain_rule(to, waits, task);
         if (json_array_size(waits) == 0)
-            add_wait(to, waits, "undecided", controller_next_wake(to->call->world->controller),
-                     "the next decision will say where it goes");
+            (void)add_wait(to, waits, "undecided",
+                           controller_next_wake(to->call->world->controller),
+                           "the next decision will say where it goes");
         if (view->task.state[task] == TASK_WAITING)
             explain_refused(to, waits, choice);
     }
@@ -648,6 +609,7 @@ static void explain_living_job(struct api_call *call, uint32_t job, uint32_t ask
     json_object_set_new(to.object, "tasks", tasks_json(call, job));
     set_reasons(&to, "reasons", STORE_TASK, view->task.id[task],
                 opening(call, "It was put on", "It would have been put on"));
+    set_reasons(&to, "waited_because", STORE_WAITED, view->task.id[task], NULL);
     set_money(&to, task, &money);
     set_forecast(&to, task);
     end(&to);
@@ -692,8 +654,9 @@ static void explain_withdrawn(struct api_call *call, const char *label, uint64_t
     say(&to, "Job %s is not eligible to run yet.", label);
     explain_beyond(&to, waits, id);
     if (json_array_size(waits) == 0)
-        add_wait(&to, waits, "held", MSEC_NEVER,
-                 "its user holds it, it depends on another job, or it is not for Stint to place");
+        (void)add_wait(
+            &to, waits, "held", MSEC_NEVER,
+            "its user holds it, it depends on another job, or it is not for Stint to place");
     json_object_set_new(to.object, "waits", waits);
     set_reasons(&to, "reasons", STORE_TASK, id,
                 opening(call, "It was put on", "It would have been put on"));
@@ -723,6 +686,7 @@ static void explain_job(struct api_call *call, const char *label)
 
         set_reasons(&to, "reasons", STORE_TASK, (uint64_t)json_integer_value(ended),
                     opening(call, "It was put on", "It would have been put on"));
+        set_reasons(&to, "waited_because", STORE_WAITED, (uint64_t)json_integer_value(ended), NULL);
         json_object_del(to.object, "task_id");
         end(&to);
         return;

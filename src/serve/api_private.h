@@ -9,6 +9,7 @@
  *   api_forecast.c how long a job will run, and how certain that is
  *   api_ledger.c   what was spent
  *   api_estimate.c what would become of a job that is not submitted yet
+ *   api_wait.c     what tasks wait for by a choice of the policy, and limits in words
  *   api_explain.c  why a job waits or runs where it does, why an instance is there; in one line: wait_line.c
  */
 #ifndef STINT_SERVE_API_PRIVATE_H
@@ -93,6 +94,13 @@ void api_limit_text(const struct api_call *call, enum controller_limit limit, ch
 
 /* Whether the offer is left alone for a while; by whom and until when. */
 bool api_is_refused(const struct api_call *call, uint32_t offer, struct cloud_refusal *ret);
+
+/* Whether the task waits by a choice of the policy; then for what, in fields and in words. */
+bool api_wait_choice(const struct api_call *call, const struct controller_wait *wait,
+                     json_t *object, char *ret, size_t size);
+
+/* The tasks that wait, each with its rule, at most 'most'. */
+json_t *api_waits(const struct api_call *call, uint32_t most);
 
 /* "90 s", "12 min", "3 h 20 min". */
 void api_span_text(msec_t span, char *ret, size_t size);

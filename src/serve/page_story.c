@@ -172,6 +172,10 @@ static void show_job(struct api_call *call, const char *label)
             (void)fputs("<h2>Decisions</h2>\n", page.out);
         page_reasons(&page, "The newest first, with what was passed over",
                      json_object_get(job, "reasons"));
+        if (json_array_size(json_object_get(job, "waited_because")) > 0)
+            (void)fputs("<h2>Waits</h2>\n", page.out);
+        page_reasons(&page, "For what it waited by choice, the newest first",
+                     json_object_get(job, "waited_because"));
         write_tasks(&page, json_object_get(job, "tasks"), true);
         page_end(&page);
     }

@@ -246,6 +246,11 @@ void serve_task_text(const struct serve_world *world, uint64_t task, char *ret, 
 void serve_job_text(const struct serve_world *world, uint64_t job, char *ret, size_t size);
 
 /* "-12.000345": exact, in dollars. */
+/* For what a task waits by a choice of the policy, for how long at the most, and what it would cost not to: a phrase after
+ * "it waits". 'instance' is the id of its machine, 0: none, or gone. */
+void serve_wait_text(const struct serve_world *world, const struct view *view,
+                     const struct plan_wait *wait, uint64_t instance, char *ret, size_t size);
+
 void serve_money_text(money_t money, char *ret, size_t size);
 
 /* "dollars_per_day: $9.870000 of $10.000000 are spent or committed, until 00:00:00 UTC" */

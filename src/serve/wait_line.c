@@ -92,7 +92,7 @@ static bool is_offered(const struct wait_line *line, uint32_t shape, bool *ret_i
     return is_held;
 }
 
-static int put_offers(const struct wait_line *line, uint32_t task)
+static int put_offers(const struct wait_line *line, uint32_t task, enum plan_wait_rule rule)
 {
     const struct view *view = line->call.view;
     const uint32_t shape = view->task.shape[task];
@@ -104,7 +104,7 @@ static int put_offers(const struct wait_line *line, uint32_t task)
                              : "no machine type is large enough");
     if (!is_free)
         return put(line, "the cloud has no machine that is large enough at the moment");
-    return put(line, "the next decision will say where it goes");
+    return put(line, plan_wait_text(rule));
 }
 
 static int put_unbound(const struct wait_line *line, uint32_t task)
@@ -129,7 +129,7 @@ static int put_unbound(const struct wait_line *line, uint32_t task)
         return put(line, "it is short, and starts as soon as there is room on any machine");
     if (call->world->draining)
         return put(line, "Stint drains and rents nothing more");
-    return put_offers(line, task);
+    return put_offers(line, task, wait.rule);
 }
 
 /* The task of the job that is the furthest behind: what the whole waits for. */

@@ -242,6 +242,7 @@ enum store_subject {
     STORE_TASK,     /* it was placed: 'target' says where */
     STORE_RENTED,   /* an instance was rented: 'target' is its offer */
     STORE_RELEASED, /* an instance was let go */
+    STORE_WAITED,   /* a task was left waiting by a choice: 'target' says for what */
     STORE_SUBJECTS,
 };
 
@@ -253,7 +254,8 @@ struct store_reason {
     const char *target;       /* may be NULL */
     struct plan_reason why;   /* to write; read back: only the prices */
     const char *passed_offer; /* in words; NULL: none */
-    const char *text;         /* read only: plan_reason_text as it was then */
+    const char
+        *text; /* NULL to write plan_reason_text of 'why', which is read back as it was then */
 };
 
 void store_reason(struct store *store, const struct store_reason *reason);

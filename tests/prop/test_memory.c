@@ -28,10 +28,19 @@ static bool is_same_reason(const struct plan_reason *a, const struct plan_reason
            a->passed_offer == b->passed_offer;
 }
 
+static bool is_same_wait(const struct plan_wait *a, const struct plan_wait *b)
+{
+    return a->task == b->task && a->rule == b->rule && a->fresh == b->fresh &&
+           a->target == b->target && a->offer == b->offer && a->rent_offer == b->rent_offer &&
+           a->expected == b->expected && a->until == b->until && a->rent_cost == b->rent_cost &&
+           a->wait_cost == b->wait_cost;
+}
+
 static bool is_same_plan(const struct plan *a, const struct plan *b)
 {
     if (a->rent_count != b->rent_count || a->place_count != b->place_count ||
-        a->release_count != b->release_count || a->wake_at != b->wake_at)
+        a->release_count != b->release_count || a->wake_at != b->wake_at ||
+        a->wait_count != b->wait_count)
         return false;
     for (uint32_t i = 0; i < a->rent_count; i++) {
         if (a->rents[i].offer != b->rents[i].offer || a->rents[i].request != b->rents[i].request ||
@@ -47,6 +56,10 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
     for (uint32_t i = 0; i < a->release_count; i++) {
         if (a->releases[i].instance != b->releases[i].instance ||
             !is_same_reason(&a->releases[i].why, &b->releases[i].why))
+            return false;
+    }
+    for (uint32_t i = 0; i < a->wait_count; i++) {
+        if (!is_same_wait(&a->waits[i], &b->waits[i]))
             return false;
     }
     return true;

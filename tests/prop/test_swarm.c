@@ -30,6 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/test/check.h"
 #include "plan_judge.h"
 #include "random_world.h"
@@ -57,10 +58,11 @@ struct watch {
     uint64_t changes;       /* of the catalogue */
     uint64_t newcomers;     /* machines that were rented of an offer that was not there at first */
     uint32_t first_offers;
-    uint64_t promised; /* machines that were rented for services */
-    uint64_t endless;  /* tasks without an end that ran at a decision */
-    bool stocks;       /* the policy may rent for nobody in particular */
-    bool probes;       /* a single machine may be, to see whether machines become ready */
+    uint64_t promised;          /* machines that were rented for services */
+    uint64_t endless;           /* tasks without an end that ran at a decision */
+    uint64_t waits[WAIT_RULES]; /* tasks that waited at a decision, by the rule */
+    bool stocks;                /* the policy may rent for nobody in particular */
+    bool probes;                /* a single machine may be, to see whether machines become ready */
     char fault[FAULT_TEXT_SIZE];
 };
 
@@ -130,6 +132,40 @@ static void count_stops(struct watch *watch, const struct view *view, const stru
     }
 }
 
+/* NULL: every task that still waits has a rule by which it does, and what is waited for is there. */
+static const char *judge_reasons(struct watch *watch, const struct view *view,
+                                 const struct plan *plan)
+{
+    bool *is_placed = mem_alloc(view->task.count, sizeof(*is_placed));
+    const char *wrong = NULL;
+
+    for (uint32_t i = 0; i < plan->place_count; i++)
+        is_placed[plan->places[i].task] = true;
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        const bool has_rule = plan->wait_rule[task] != WAIT_NONE;
+
+        watch->waits[plan->wait_rule[task]]++;
+        if (!is_placed[task] && !has_rule)
+            wrong = "a task waits for no reason";
+        if (is_placed[task] && has_rule)
+            wrong = "a task waits and is placed";
+    }
+    for (uint32_t i = 0; i < plan->wait_count; i++) {
+        const struct plan_wait *wait = &plan->waits[i];
+
+        if (plan->wait_rule[wait->task] != wait->rule)
+            wrong = "a task waits by two rules";
+        if (wait->until < view->now)
+            wrong = "a task waits until a time that is over";
+        if (wait->target != UINT32_MAX &&
+            (wait->fresh ? wait->target >= plan->rent_count : !view_is_open(view, wait->target)))
+            wrong = "a task waits for a machine that is not there";
+    }
+    mem_free(is_placed);
+    return wrong;
+}
+
 static void watch_plan(void *context, const struct view *view, const struct plan *plan)
 {
     struct watch *watch = context;
@@ -137,6 +173,8 @@ static void watch_plan(void *context, const struct view *view, const struct plan
 
     view_check(view);
     wrong = plan_judge(view, plan, watch->stocks || (watch->probes && plan->rent_count == 1));
+    if (wrong == NULL)
+        wrong = judge_reasons(watch, view, plan);
     if (wrong != NULL && watch->fault[0] == 0) {
         (void)snprintf(watch->fault, sizeof(watch->fault), "at %" PRId64 " ms: %s", view->now,
                        wrong);
@@ -696,6 +734,24 @@ TEST(seed_2628_semi_elastic_does_not_wait_for_the_end_of_a_gang_that_waits_itsel
     check_seed(2628);
 }
 
+TEST(tasks_waited_by_all_rules_but_a_price_of_waiting)
+{
+    static const enum plan_wait_rule seen[] = {
+        WAIT_ROOM,  WAIT_PAID_ROOM, WAIT_SHARED, WAIT_OFFER, WAIT_QUEUE,   WAIT_NO_OFFER,
+        WAIT_LIMIT, WAIT_BACK_OFF,  WAIT_ENGINE, WAIT_GANG,  WAIT_SERVICE,
+    };
+    uint64_t waits[WAIT_RULES] = { 0 };
+
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+        for (enum plan_wait_rule rule = WAIT_NONE; rule < WAIT_RULES; rule++)
+            waits[rule] += outcomes[seed].watch.waits[rule];
+    }
+    for (enum plan_wait_rule rule = WAIT_ROOM; rule < WAIT_RULES; rule++)
+        (void)fprintf(stderr, "waits by %s: %" PRIu64 "\n", plan_wait_word(rule), waits[rule]);
+    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+        assert_true(waits[seen[i]] > 0);
+}
+
 TEST(every_rare_path_was_taken)
 {
     uint64_t refused = 0, lost = 0, noticed = 0, late = 0, restarts = 0, cleared = 0, fulls = 0;
@@ -867,6 +923,7 @@ int main(int argc, char **argv)
         RUN(seed_1608_a_bill_ends_when_the_machine_was_lost_and_not_when_its_task_stopped),
         RUN(seed_2125_a_plan_of_which_limits_leave_nothing_is_not_made_again_at_once),
         RUN(seed_2628_semi_elastic_does_not_wait_for_the_end_of_a_gang_that_waits_itself),
+        RUN(tasks_waited_by_all_rules_but_a_price_of_waiting),
         RUN(every_rare_path_was_taken),
         RUN(every_kind_of_trouble_was_met),
     };

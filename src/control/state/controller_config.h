@@ -120,6 +120,10 @@ struct controller_wait {
     msec_t not_before; /* its last placement came to nothing; it is placed again then. 0: no such */
     uint32_t losses;   /* of placements in a row */
     bool is_queued;    /* at the engine, which starts it where there is room */
+    enum plan_wait_rule
+        rule; /* by which the last decision left it waiting; WAIT_NONE: there was none since it waits */
+    struct plan_wait choice; /* of a rule of the policy: for what; else choice.rule is WAIT_NONE */
+    uint64_t instance;       /* that it waits for, then; 0: none, or one that is gone */
 };
 
 /* Why a run ended though its task had not. */

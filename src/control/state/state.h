@@ -55,14 +55,17 @@ struct task_note {
     uint32_t queue_next; /* among those that are wanted to be queued at the engine */
     uint32_t queue_prev;
     uint32_t
-        limited_in; /* the last decision, cut to 32 bits, in which a limit dropped its machine */
+        limited_in;   /* the last decision, cut to 32 bits, in which a limit dropped its machine */
+    uint32_t wait_at; /* in the waits of the last decision, if it is one of those */
     struct capped capped; /* where that is LIMIT_CAP */
-    uint8_t limited_by;   /* enum controller_limit */
-    uint8_t losses;       /* of placements, without a start in between that lasted */
-    uint8_t absences;     /* lists in a row that did not name it though it was asked for */
-    bool is_to_queue;     /* wanted to be queued at the engine */
-    bool is_unheard;      /* nothing came of the last action: it is to be asked for again */
-    bool lingers;         /* see state_linger */
+    uint8_t wait_rule;    /* enum plan_wait_rule, by the last decision */
+    uint8_t wait_limit; /* of the machine that it was to wait for, where that rule is WAIT_LIMIT */
+    uint8_t limited_by; /* enum controller_limit */
+    uint8_t losses;     /* of placements, without a start in between that lasted */
+    uint8_t absences;   /* lists in a row that did not name it though it was asked for */
+    bool is_to_queue;   /* wanted to be queued at the engine */
+    bool is_unheard;    /* nothing came of the last action: it is to be asked for again */
+    bool lingers;       /* see state_linger */
     bool is_marked;
 };
 

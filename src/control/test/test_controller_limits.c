@@ -25,6 +25,11 @@ static enum controller_limit limit_of(const struct stage *stage, uint64_t task)
     return controller_wait_of(stage->controller, view_find_task(stage_view(stage), task)).limit;
 }
 
+static enum plan_wait_rule rule_of(const struct stage *stage, uint64_t task)
+{
+    return controller_wait_of(stage->controller, view_find_task(stage_view(stage), task)).rule;
+}
+
 static void tune(struct stage *stage)
 {
     controller_tune(stage->controller, &stage->config);
@@ -52,6 +57,8 @@ TEST(rents_above_the_number_of_machines_are_dropped)
     assert_int_equal(stats_of(&stage)->limited, 1);
     assert_int_equal(limit_of(&stage, 2), LIMIT_NONE);
     assert_int_equal(limit_of(&stage, 3), LIMIT_INSTANCES);
+    assert_int_equal(rule_of(&stage, 2), WAIT_NONE); /* it has a machine */
+    assert_int_equal(rule_of(&stage, 3), WAIT_LIMIT);
     assert_false(controller_wants_decision(stage.controller));
     assert_int_equal(controller_next_wake(stage.controller), MSEC_NEVER);
 
@@ -168,6 +175,8 @@ TEST(a_gang_is_dropped_as_a_whole_and_the_next_gets_its_room)
     /* The first of the gang would have had its machine: it waits for the other. */
     assert_int_equal(limit_of(&stage, 1), LIMIT_INSTANCES);
     assert_int_equal(limit_of(&stage, 2), LIMIT_INSTANCES);
+    assert_int_equal(rule_of(&stage, 1), WAIT_LIMIT);
+    assert_int_equal(rule_of(&stage, 2), WAIT_LIMIT);
     assert_int_equal(limit_of(&stage, 3), LIMIT_NONE);
     stage_done(&stage);
 }
@@ -598,6 +607,7 @@ TEST(short_tasks_that_wait_are_queued_up_to_a_number)
     stage_job(&stage, 4, 2, false);
     stage_decide(&stage, (struct script){ 0 });
     stage_acts(&stage, "queue 3; queue 4; ");
+    assert_int_equal(rule_of(&stage, 3), WAIT_ENGINE);
     stage_decide(&stage, (struct script){ 0 });
     stage_no_acts(&stage);
     assert_int_equal(controller_queued(stage.controller), 2);

@@ -19,6 +19,13 @@
 #include "decide/short_pool.h"
 #include "decide/turns.h"
 
+/* What a task waits for, by the last decision: rows change hands, ids do not. */
+struct kept_wait {
+    struct plan_wait wait;
+    uint64_t task;
+    uint64_t instance; /* 0: none */
+};
+
 struct wanting {
     struct state *state;
     struct books *books;
@@ -27,6 +34,9 @@ struct wanting {
     msec_t next_rule;  /* when a job's rule for markets changes */
     void *memory;      /* of the policy, or NULL */
     struct service_memory *services;
+    struct kept_wait *waits;
+    uint32_t wait_count;
+    uint32_t waits_room;
     bool has_pools; /* the last decision was one for services too */
     const struct capped
         *capped; /* of each task, in the decision that is being made; NULL: no caps */
@@ -54,8 +64,7 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
 /* Whether the task was lost a short time ago, and is not to be placed yet. 'context' is a struct wanting. */
 bool want_is_held(const void *context, uint32_t task);
 
-/* See controller_wait_of, controller_price_per_hour and controller_first_charge. */
-struct controller_wait want_wait_of(const struct state *state, uint32_t task);
+/* See controller_price_per_hour and controller_first_charge. */
 money_t want_price_per_hour(const struct view *view);
 money_t want_first_charge(const struct catalogue *catalogue, uint32_t offer, msec_t now);
 
@@ -148,6 +157,21 @@ bool want_drop_kept(struct state *state, struct plan *plan);
 
 /* Drop those of jobs on whose machines nothing is placed and which are not released. */
 void want_drop_idle(struct state *state, struct plan *plan);
+
+/*
+ * want_waits.c
+ */
+
+/* By which rule each task waits that the plan does not place. 'dropped' (per task row, or NULL): those whose places were taken
+ * out of it. */
+void want_waits(struct wanting *want, struct plan *plan, const struct turns *turns,
+                const bool *dropped);
+
+/* Write that down, when the plan's machines ('fresh', rows of its rents) have their ids. */
+void want_keep_waits(struct wanting *want, const struct plan *plan, const uint32_t *fresh);
+
+/* See controller_wait_of. */
+struct controller_wait want_wait_of(const struct wanting *want, uint32_t task);
 
 /*
  * want_plan.c

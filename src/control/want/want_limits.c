@@ -411,35 +411,6 @@ static void drop_above_limits(struct trim *trim)
     }
 }
 
-static enum controller_limit limit_of(const struct state *state, uint32_t task)
-{
-    const struct task_note *note = &state->task_notes[task];
-
-    return note->limited_in == (uint32_t)state->stats.decisions
-               ? (enum controller_limit)note->limited_by
-               : LIMIT_NONE;
-}
-
-struct controller_wait want_wait_of(const struct state *state, uint32_t task)
-{
-    const struct view *view = &state->view;
-    const struct task_note *note = &state->task_notes[task];
-    struct controller_wait wait = {
-        .limit = limit_of(state, task),
-        .capped = note->capped,
-        .not_before = note->not_before,
-        .losses = note->losses,
-        .is_queued = state->steps[task].state == STEP_QUEUED,
-    };
-
-    if (!is_gang(view, task))
-        return wait;
-    for (uint32_t other = view->job.first_task[view->task.job[task]];
-         other != ROW_NONE && wait.limit == LIMIT_NONE; other = view->task.sibling[other])
-        wait.limit = limit_of(state, other);
-    return wait;
-}
-
 static bool has_limits(const struct wanting *want)
 {
     const struct controller_config *config = &want->state->config;
@@ -515,6 +486,26 @@ static void drop_releases(struct trim *trim)
     plan->release_count = kept;
 }
 
+/* Who was to wait for a machine that is not rented waits for what that one lacks. */
+static void follow_dropped_rent(struct trim *trim, struct plan_wait *wait)
+{
+    const uint8_t limit = trim->limits[wait->target];
+
+    *wait = plan_wait_by(limit != LIMIT_NONE ? WAIT_LIMIT : WAIT_PUT_OFF, wait->task);
+    trim->want->state->task_notes[wait->task].wait_limit = limit;
+}
+
+/* The tasks whose places are dropped. */
+static bool *list_dropped(const struct trim *trim)
+{
+    bool *dropped =
+        ARENA_ARRAY(&trim->want->state->arena, bool, trim->want->state->view.task.count);
+
+    for (uint32_t i = 0; i < trim->plan->place_count; i++)
+        dropped[trim->plan->places[i].task] = trim->places[i] != KEEP;
+    return dropped;
+}
+
 /* Take out what is dropped; the rents that are left get new indices. */
 static void compact(struct trim *trim)
 {
@@ -538,6 +529,14 @@ static void compact(struct trim *trim)
         if (place.fresh)
             place.target = index[place.target];
         plan->places[places++] = place;
+    }
+    for (uint32_t i = 0; i < plan->wait_count; i++) {
+        struct plan_wait *wait = &plan->waits[i];
+
+        if (wait->fresh && trim->rents[wait->target] != KEEP)
+            follow_dropped_rent(trim, wait);
+        else if (wait->fresh)
+            wait->target = index[wait->target];
     }
     plan->rent_count = rents;
     plan->place_count = places;
@@ -802,8 +801,12 @@ void want_trim(struct wanting *want, struct plan *plan, const struct turns *turn
     want->state->stats.limited += trim.limited;
     want->state->is_limited = trim.limited > 0;
     want->state->stats.unproven += trim.unproven;
+
+    const bool *dropped = trim.any ? list_dropped(&trim) : NULL;
+
     if (trim.any)
         compact(&trim);
+    want_waits(want, plan, turns, dropped);
     if (trim.limited > 0 && !want->state->config.rent_nothing)
         make_room(&trim);
     if (trim.any || want->state->queued > 0 || brake_is_probing(want->books))

@@ -8,6 +8,8 @@
 
 #include <assert.h>
 
+#include "base/mem.h"
+
 void want_init(struct wanting *want, struct state *state, struct books *books)
 {
     *want = (struct wanting){
@@ -25,6 +27,7 @@ void want_done(struct wanting *want)
 {
     policy_memory_destroy(want->state->config.policy, want->memory);
     service_memory_destroy(want->services);
+    mem_free(want->waits);
 }
 
 void want_policy(struct wanting *want, const struct policy *policy)
@@ -122,6 +125,7 @@ void want_plan(struct wanting *want, const struct plan *plan)
         const struct plan_place *place = &plan->places[i];
         const uint32_t job = view->task.job[place->task];
 
+        state->task_notes[place->task].wait_rule = WAIT_NONE;
         if (view->job.gang[job] && view->job.tasks_running[job] > 0)
             restart_gang(state, job);
         state_bind(state, place->task, place->fresh ? fresh[place->target] : place->target);
@@ -132,6 +136,7 @@ void want_plan(struct wanting *want, const struct plan *plan)
         assert(view->instance.task_count[instance] == 0);
         state_set_instance(state, instance, INSTANCE_DRAINING);
     }
+    want_keep_waits(want, plan, fresh);
     want->next_wake = plan->wake_at;
     state->release_when_empty = plan->release_when_empty;
 }

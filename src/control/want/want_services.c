@@ -97,10 +97,12 @@ void want_join_plans(const struct plan *first, const struct plan *second, struct
     ret->places = NULL;
     ret->releases = NULL;
     ret->suspends = NULL;
+    ret->waits = NULL;
     ret->rent_count = ret->rents_room = 0;
     ret->place_count = ret->places_room = 0;
     ret->release_count = ret->releases_room = 0;
     ret->suspend_count = ret->suspends_room = 0;
+    ret->wait_count = ret->waits_room = 0;
     for (int i = 0; i < 2; i++) {
         const uint32_t rents = ret->rent_count;
 
@@ -119,6 +121,13 @@ void want_join_plans(const struct plan *first, const struct plan *second, struct
             plan_release(ret, both[i]->releases[k].instance, both[i]->releases[k].why);
         for (uint32_t k = 0; k < both[i]->suspend_count; k++)
             plan_suspend(ret, both[i]->suspends[k].task, both[i]->suspends[k].why);
+        for (uint32_t k = 0; k < both[i]->wait_count; k++) {
+            struct plan_wait wait = both[i]->waits[k];
+
+            if (wait.fresh)
+                wait.target += rents;
+            plan_let_wait(ret, &wait);
+        }
     }
 }
 

@@ -43,6 +43,18 @@ TEST(a_task_waits_for_an_offer_that_costs_a_quarter)
     waiting_for(&yard, 2 * SECOND, 10 * SECOND);
     assert_int_equal(left_over(&yard), 0);
     assert_int_equal(yard.plan.wake_at, YARD_HOUR + 5 * SECOND);
+
+    const struct plan_wait *wait = &yard.plan.waits[1]; /* of the first */
+
+    assert_int_equal(yard.plan.wait_count, 2);
+    assert_int_equal(wait->rule, WAIT_OFFER);
+    assert_int_equal(wait->target, UINT32_MAX);
+    assert_int_equal(wait->offer, TWO);
+    assert_int_equal(wait->expected, YARD_HOUR + 5 * SECOND);
+    assert_int_equal(wait->until, YARD_HOUR + 180 * SECOND);
+    assert_int_equal(wait->rent_offer, EIGHT);
+    assert_int_equal(wait->rent_cost / 4, wait->wait_cost);
+    assert_int_equal(yard.plan.waits[0].until, YARD_HOUR + 178 * SECOND);
     yard_done(&yard);
 }
 

@@ -48,6 +48,15 @@ TEST(in_the_minute_that_is_paid_short_tasks_follow_each_other)
     assert_int_equal(yard.plan.rent_count, 1);
     assert_int_equal(yard.plan.rents[0].offer, TWO);
     assert_int_equal(yard.plan.place_count, 2);
+    assert_int_equal(yard.plan.wait_count, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(yard.plan.waits[i].rule, WAIT_SHARED);
+        assert_true(yard.plan.waits[i].fresh);
+        assert_int_equal(yard.plan.waits[i].target, 0);
+        assert_int_equal(yard.plan.waits[i].until, yard.view.now + 60 * SECOND);
+        assert_int_equal(yard.plan.waits[i].wait_cost, 0);
+        assert_true(yard.plan.waits[i].rent_cost > 0);
+    }
     yard_done(&yard);
 }
 

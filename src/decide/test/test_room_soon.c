@@ -64,6 +64,58 @@ TEST(room_that_comes_before_a_machine_would_boot_is_waited_for)
     yard_done(&yard);
 }
 
+/* What a task costs alone on the small machine. */
+static money_t alone(const struct yard *yard, msec_t runtime)
+{
+    const msec_t setup = catalogue_type_of(&yard->catalogue, TWO)->setup_ms;
+
+    return money_for(yard->view.offer_price[TWO],
+                     billing_paid_span(&yard->catalogue.offers[TWO].billing, setup + runtime));
+}
+
+TEST(who_waits_for_room_says_for_what_how_long_and_what_a_machine_would_cost)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 300 * SECOND, 1 * SECOND);
+    waiting_for(&yard, 0, 600 * SECOND);
+    assert_int_equal(left_over(&yard, &limits, expected), 0);
+
+    const struct plan_wait *wait = &yard.plan.waits[0];
+
+    assert_int_equal(yard.plan.wait_count, 1);
+    assert_int_equal(wait->task, 2);
+    assert_int_equal(wait->rule, WAIT_ROOM);
+    assert_false(wait->fresh);
+    assert_int_equal(wait->target, 0);
+    assert_int_equal(wait->expected, yard.view.now + 1 * SECOND);
+    assert_int_equal(wait->until, yard.view.now + 2 * SECOND); /* a machine takes as long */
+    assert_int_equal(wait->rent_offer, TWO);
+    assert_int_equal(wait->rent_cost, alone(&yard, 600 * SECOND));
+    assert_int_equal(wait->wait_cost, money_for(yard.view.offer_price[TWO], 600 * SECOND));
+    yard_done(&yard);
+}
+
+TEST(who_waits_in_paid_time_pays_nothing_more)
+{
+    struct yard yard;
+    bool expected[1] = { false };
+
+    init_later(&yard);
+    (void)full(&yard, 0, 10 * SECOND);
+    waiting_for(&yard, 5 * SECOND, 10 * SECOND);
+    assert_int_equal(left_over(&yard, &limits, expected), 0);
+    assert_int_equal(yard.plan.wait_count, 1);
+    assert_int_equal(yard.plan.waits[0].rule, WAIT_PAID_ROOM);
+    assert_int_equal(yard.plan.waits[0].expected, yard.view.now + 10 * SECOND);
+    assert_int_equal(yard.plan.waits[0].until, yard.view.now + 55 * SECOND);
+    assert_int_equal(yard.plan.waits[0].rent_cost, alone(&yard, 10 * SECOND));
+    assert_int_equal(yard.plan.waits[0].wait_cost, 0);
+    yard_done(&yard);
+}
+
 TEST(room_that_comes_later_is_not_waited_for_beyond_paid_time)
 {
     struct yard yard;
@@ -199,6 +251,8 @@ TEST(the_room_that_comes_first_is_given_first)
 
 CHECK_MAIN(RUN(the_room_that_comes_first_is_given_first),
            RUN(room_that_comes_before_a_machine_would_boot_is_waited_for),
+           RUN(who_waits_for_room_says_for_what_how_long_and_what_a_machine_would_cost),
+           RUN(who_waits_in_paid_time_pays_nothing_more),
            RUN(room_that_comes_later_is_not_waited_for_beyond_paid_time),
            RUN(tasks_queue_behind_each_other_in_paid_time),
            RUN(who_has_waited_longer_is_promised_less_and_the_plan_wakes_before_it_is_too_long),

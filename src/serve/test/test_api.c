@@ -230,7 +230,48 @@ TEST(the_last_plan_is_shown_in_words)
     assert_string_equal(at(&answer, "places.0.where"), "a.large in z1, spot");
     assert_string_equal(at(&answer, "places.0.why"), plan_reason_text(REASON_CHEAPEST_ALONE));
     assert_string_equal(at(&answer, "releases"), "[]");
+    assert_string_equal(at(&answer, "wait_count"), "2");
+    assert_string_equal(at(&answer, "waits.0.task"), "30");
+    assert_string_equal(at(&answer, "waits.0.rule"), "no-offer");
+    assert_string_equal(at(&answer, "waits.0.why"), plan_wait_text(WAIT_NO_OFFER));
+    assert_string_equal(at(&answer, "waits.0.for"), "null");
+    assert_string_equal(at(&answer, "waits.1.task"), "40");
+    assert_string_equal(at(&answer, "waits.1.rule"), "undecided");
     json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(a_wait_by_choice_says_for_what_how_long_and_at_which_price)
+{
+    struct serve_stage stage;
+    char text[1024];
+
+    stage_init(&stage);
+
+    const struct view *view = controller_view(stage.controller);
+    struct plan_wait wait = plan_wait_by(WAIT_ROOM, 0);
+
+    wait.offer = 0;
+    wait.rent_offer = 1;
+    wait.rent_cost = 34000;
+    wait.wait_cost = 0;
+    wait.until = view->now + 130 * MSEC_PER_SEC;
+    serve_wait_text(&stage.world, view, &wait, 1, text, sizeof(text));
+    assert_string_equal(
+        text, "up to 2 min 10 s for room on st-1, which comes before a new machine would be ready; "
+              "renting b.large, on-demand for it alone now would cost $0.034000, waiting "
+              "nothing more");
+    wait.rule = WAIT_OFFER;
+    wait.wait_cost = 8500;
+    serve_wait_text(&stage.world, view, &wait, 0, text, sizeof(text));
+    assert_string_equal(
+        text, "up to 2 min 10 s for a.large in z1, spot, which was refused and is asked for again "
+              "soon; renting b.large, on-demand for it alone now would cost $0.034000, "
+              "waiting $0.008500");
+    wait = plan_wait_by(WAIT_PAID_ROOM, 0); /* nothing can be rented */
+    wait.offer = 0;
+    serve_wait_text(&stage.world, view, &wait, 1, text, sizeof(text));
+    assert_string_equal(text, "for room on st-1, in time that is paid for anyway");
     stage_done(&stage);
 }
 
@@ -809,6 +850,7 @@ CHECK_MAIN(
     RUN(jobs_can_be_chosen_by_user_and_state_and_cut),
     RUN(instances_are_listed_with_price_tasks_and_bill), RUN(the_last_plan_is_shown_in_words),
     RUN(a_running_job_is_explained_by_its_reason_and_price),
+    RUN(a_wait_by_choice_says_for_what_how_long_and_at_which_price),
     RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),
     RUN(machines_that_do_not_become_ready_are_a_reason_to_wait),
     RUN(a_price_limit_is_a_reason_to_wait), RUN(rules_for_markets_are_explained),

@@ -307,7 +307,18 @@ TEST(reasons_come_back_in_words_with_prices)
                                  .id = 7,
                                  .why = plan_because(REASON_BEST_SCORE, 0),
                              });
+    store_reason(file.store, &(struct store_reason){
+                                 .at = 6,
+                                 .subject = STORE_WAITED,
+                                 .id = 7,
+                                 .target = "st-3",
+                                 .why = plan_because(REASON_FITS_KEPT, MONEY_UNKNOWN),
+                                 .text = "up to 2 s for room on st-3",
+                             });
     store_file_commit(&file);
+    assert_int_equal(store_each_reason(file.store, STORE_WAITED, 7, 9, log_reason, &log, NULL), 0);
+    assert_string_equal(log.text, "6: up to 2 s for room on st-3 -> st-3;");
+    log.text[0] = '\0';
 
     assert_int_equal(store_each_reason(file.store, STORE_TASK, 7, 9, log_reason, &log, NULL), 0);
     assert_string_equal(log.text,
