@@ -585,6 +585,7 @@ static void greet(struct kube_bridge *bridge, const struct line *line)
     if (bridge->is_greeted)
         return;
     bridge->is_greeted = true;
+    bridge->is_observing = line_get(line, "observes") != NULL;
     bridge->to_list = 3;
     kube_net_watch(bridge->talk.net, "/api/v1/nodes", KUBE_SLOT, KUBE_NODE, &nodes);
     kube_net_watch(bridge->talk.net, "/api/v1/nodes", "!" KUBE_SLOT, KUBE_NODE, &other_nodes);

@@ -52,7 +52,8 @@ struct kube_bridge {
     struct map by_uid; /* to rows of 'waiting' */
     uint32_t to_list;  /* watches that have not told all that there is */
     bool is_greeted;
-    bool is_watching; /* the pods that are managed */
+    bool is_observing; /* the daemon opens no gates, so there is no sign of life */
+    bool is_watching;  /* the pods that are managed */
 };
 
 /* Say hello. */

@@ -546,6 +546,8 @@ static bool take_hello(struct kube_engine *engine, const struct line *line)
     engine->is_greeted = true;
     line_text_begin(&engine->out, "hello");
     line_text_number(&engine->out, "protocol", KUBE_PROTOCOL);
+    if (engine->config.observes)
+        line_text_number(&engine->out, "observes", 1);
     line_text_end(&engine->out);
     engine->config.on_send(engine->config.context, engine->out.text, engine->out.size);
     line_text_reset(&engine->out);

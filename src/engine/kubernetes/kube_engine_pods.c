@@ -130,6 +130,8 @@ bool kube_engine_is_announced(const struct kube_engine *engine, const struct kub
 
 void kube_engine_ask(struct kube_engine *engine, struct kube_pod *pod, enum kube_ask what)
 {
+    if (engine->config.observes)
+        return;
     pod->asks |= (uint8_t)what;
     if (pod->is_dirty)
         return;

@@ -2,9 +2,10 @@
 /*
  * kube_lease.h - a sign of life in the cluster, and who opens the gates when it ends.
  *
- * Who speaks for a daemon renews the Lease "stint" in the namespace "stint" every few seconds. A watchdog, which runs apart
- * from the daemon, looks at it: when it was not renewed for so long, by the watchdog's own clock, every pod that waits at the
- * gate is released, again and again until somebody renews it. A server that does not answer says nothing about the daemon.
+ * Who speaks for a daemon that opens gates renews the Lease "stint" in the namespace "stint" every few seconds; in mode shadow
+ * nobody does. A watchdog, which runs apart from the daemon, looks at it: when it was not renewed for so long, by the watchdog's
+ * own clock, every pod that waits at the gate is released, again and again until somebody renews it. A server that does not
+ * answer says nothing about the daemon.
  */
 #ifndef STINT_ENGINE_KUBE_LEASE_H
 #define STINT_ENGINE_KUBE_LEASE_H

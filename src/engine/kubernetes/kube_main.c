@@ -225,7 +225,7 @@ static void keep_alive(struct program *program)
 
     if (program->is_cloud)
         return;
-    if (program->bridge.is_greeted)
+    if (program->bridge.is_greeted && !program->bridge.is_observing)
         kube_lease_tick(&program->lease, program->talk->net, monotonic_ms());
     if (is_lost != program->is_lost) {
         program->is_lost = is_lost;

@@ -85,7 +85,7 @@ static void line(struct world *world, const char *text)
     kube_engine_line(world->engine, world->now, buf, strlen(buf));
 }
 
-static void begin(struct world *world)
+static void begin_as(struct world *world, bool observes)
 {
     const struct price_change price = { 0, 100000 };
     const struct machine_type machine = { .capacity = { .amount = { 4000, 8192, 0 } } };
@@ -110,6 +110,7 @@ static void begin(struct world *world)
         .job_names = &world->job_names,
         .node_prefix = "st-",
         .start_timeout_ms = 60000,
+        .observes = observes,
         .on_event = on_event,
         .on_send = on_send,
         .on_say = on_say,
@@ -122,8 +123,14 @@ static void begin(struct world *world)
     line(world, "synced what=nodes");
     line(world, "sync what=pods");
     line(world, "synced what=pods");
-    assert_string_equal(world->sent, "hello protocol=1\n");
+    assert_string_equal(world->sent,
+                        observes ? "hello protocol=1 observes=1\n" : "hello protocol=1\n");
     world->sent[0] = '\0';
+}
+
+static void begin(struct world *world)
+{
+    begin_as(world, false);
 }
 
 static void end(struct world *world)
@@ -510,7 +517,27 @@ TEST(a_list_has_all_there_is)
     end(&world);
 }
 
-CHECK_MAIN(RUN(a_pod_is_placed_runs_and_ends), RUN(a_pod_that_is_told_anew_arrives_again),
+/* Opens no gate, not even of a pod that it does not understand: whoever looks on writes nothing. */
+TEST(who_only_observes_asks_for_nothing)
+{
+    struct world world;
+
+    begin_as(&world, true);
+    line(&world, "pod " POD " state=waiting strange=claims");
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "", "");
+    line(&world, "pod " POD " state=ended");
+    end(&world);
+
+    begin(&world);
+    line(&world, "pod " POD " state=waiting strange=claims");
+    kube_engine_tick(world.engine, world.now);
+    assert_non_null(strstr(world.sent, "release key=1 "));
+    end(&world);
+}
+
+CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and_ends),
+           RUN(a_pod_that_is_told_anew_arrives_again),
            RUN(a_machine_takes_as_many_pods_as_its_node_does), RUN(what_a_node_has_may_change),
            RUN(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is),
            RUN(a_budget_that_allows_nothing_keeps_the_task),
