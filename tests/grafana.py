@@ -135,6 +135,12 @@ def check_sources(tap):
     tap.judge(not missing, "what is empty here is a metric of the daemon", missing)
 
 
+def listens(path):
+    """A socket is there a moment before anybody listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) == 0
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     with open(BOARD, encoding="utf-8") as file:
@@ -149,7 +155,7 @@ def main():
             prometheus = None
             try:
                 end = time.monotonic() + 60
-                while not os.path.exists(sock) and time.monotonic() < end:
+                while not listens(sock) and time.monotonic() < end:
                     time.sleep(0.05)
                 Metrics.path_of_world = sock
                 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metrics)

@@ -134,10 +134,16 @@ def fill_books(folder):
     books.close()
 
 
+def listens(path):
+    """A socket is there a moment before anybody listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) == 0
+
+
 def start(command, sock, folder):
     with open(f"{folder}/said", "a", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-    wait_for(lambda: os.path.exists(sock) or process.poll() is not None, f"{command[0]} does not start")
+    wait_for(lambda: listens(sock) or process.poll() is not None, f"{command[0]} does not start")
     if process.poll() is not None:
         with open(f"{folder}/said", encoding="utf-8") as said:
             raise RuntimeError(said.read())

@@ -238,6 +238,12 @@ def check_all(tap, folder, command, world):
     check_gone(tap, folder, command, world)
 
 
+def listens(path):
+    """A socket is there a moment before anybody listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) == 0
+
+
 def main():
     stint, program = (os.path.abspath(path) for path in sys.argv[1:3])
     if shutil.which("tmux") is None:
@@ -248,7 +254,7 @@ def main():
         sock = f"{folder}/sock"
         world = subprocess.Popen([program, sock, str(MACHINES), str(JOBS)], stdout=subprocess.DEVNULL)
         end = time.monotonic() + 120
-        while not os.path.exists(sock) and time.monotonic() < end:
+        while not listens(sock) and time.monotonic() < end:
             time.sleep(0.05)
         try:
             check_all(tap, folder, [stint, "top", "--socket", sock], world)
