@@ -130,6 +130,9 @@ static void print_waits(const json_t *plan)
         print_clean(stdout, field_word(wait, "why"));
         (void)putchar('\n');
     }
+    if (field_integer(plan, "wait_count", 0) > (int64_t)i)
+        (void)printf("  and %" PRId64 " more: stint explain JOB\n",
+                     field_integer(plan, "wait_count", 0) - (int64_t)i);
 }
 
 static void print_candidate(const char *name, const json_t *candidate)

@@ -338,7 +338,7 @@ void api_plan(struct api_call *call)
     json_object_set_new(object, "rents", rents_json(plan));
     json_object_set_new(object, "places", places_json(call, plan));
     json_object_set_new(object, "releases", releases_json(call, plan));
-    json_object_set_new(object, "waits", api_waits(call, SERVE_PLAN_ITEMS));
+    json_object_set_new(object, "waits", api_waits(call, SERVE_PLAN_WAITS));
     api_set_number(object, "rent_count", plan->rent_total);
     api_set_number(object, "place_count", plan->place_total);
     api_set_number(object, "release_count", plan->release_total);

@@ -40,6 +40,7 @@ enum {
     SERVE_BUDGETS_MAX = 2,   /* periods */
     SERVE_TIME_BUCKETS = 12, /* of the decision times */
     SERVE_PLAN_ITEMS = 1000, /* of each list of a plan that are shown */
+    SERVE_PLAN_WAITS = 50,   /* of the tasks that wait: the first page asks for the plan */
     SERVE_WAITS_MAX = 8,     /* reasons to wait of one job */
 };
 
