@@ -105,6 +105,12 @@ def check_focus(path, bill, machines):
     check("FOCUS adds up to the ledger, to the micro-dollar", total == bill, f"{total} {bill}")
     parts = sum(Decimal(row[f"x_Stint{part}Cost"]) for row in rows for part in ("Boot", "Idle", "Work"))
     check("and so do its parts", parts == total, f"{parts} {total}")
+    owned = [row for row in rows if row["ProviderName"] == "(owned)"]
+    check("two owned nodes have a row a day, for what they cost", len(owned) == 30
+          and {(row["ResourceId"], row["BilledCost"], row["ListUnitPrice"]) for row in owned}
+          == {("owned-0", "6.000000", "0.250000"), ("owned-1", "0.000000", "0.000000")}
+          and {(row["PricingCategory"], row["SkuId"], row["RegionId"]) for row in owned} == {("Other", "(owned)", "")}, owned[:2])
+    rows = [row for row in rows if row not in owned]
     hours = sum(Decimal(row["ConsumedQuantity"]) for row in rows)
     truth = Decimal(sum(machine["to"] - machine["from"] for machine in machines)) / HOUR
     check("FOCUS has the hours of the cloud's log", abs(hours - truth) < Decimal("0.01"), f"{hours} {truth}")
@@ -215,6 +221,7 @@ def main():
                     "ledger_microdollars"] and not any(found["causes_microdollars"].values()), found)
                 run("ledger", "--state", state, "--usage", folder / "usage.csv")
                 check("stint commit reads the usage", "c7i.large" in run("commit", folder / "usage.csv"))
+                check("owned nodes are nothing to commit to", (folder / "usage.csv").read_text().splitlines()[0].count(",") == 3)
                 one = run("ledger", "--state", state, "--by", "account", "--since", "2026-11-01", "--until", "2026-11-11",
                           "--apportion", "-o", "csv")
                 two = run("ledger", "--state", state, "--by", "account", "--since", "2026-11-11", "--apportion", "-o", "csv")

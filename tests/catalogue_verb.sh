@@ -9,6 +9,7 @@ if [ $# -ne 1 ]; then
     exit 2
 fi
 stint=$(realpath "$1")
+shipped=$(realpath "$(dirname "$0")/../share/catalogue")
 room=$(mktemp -d) || exit 1
 server_pid=
 trap 'kill $server_pid 2>/dev/null; rm -rf "$room"' EXIT
@@ -53,6 +54,23 @@ has() {
 fails_with() {
     [ "$code" -eq "$1" ] && grep -qF -- "$2" err && [ ! -s out ]
 }
+
+# dated_with FILE TYPE: it is read, says when its prices were asked, and has the type.
+dated_with() {
+    catalogue show "$shipped/$1"
+    [ "$code" -eq 0 ] && grep -q '^date: 20[0-9-]*$' out && grep -q "^$2 .* on-demand " out
+}
+
+count=0
+for row in aws-us-east-1:m8a.large aws-us-east-1:p5.48xlarge aws-us-east-1-arm64:m8g.large gcp-us-central1:a3-highgpu-8g \
+    azure-eastus:Standard_ND96isr_H100_v5; do
+    judge "a catalogue of ours is read: ${row%:*} has ${row#*:}" dated_with "${row%:*}.yaml" "${row#*:}"
+done
+for file in "$shipped"/*.yaml; do
+    catalogue show "$file"
+    [ "$code" -ne 0 ] || count=$((count + 1))
+done
+judge 'each catalogue of ours is read' [ "$count" -eq "$(find "$shipped" -name '*.yaml' | wc -l)" ]
 
 cat >old.yaml <<'YAML'
 date: 2024-05-01

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """language.py [--self-test]: holds the list of discouraged words in docs/GLOSSARY.md (TAP).
 
-Checked are README.md, CONTRIBUTING.md, docs/, man/, and every string that the programs print: string literals of src/ and
-share/. Not checked are code blocks, `code`, quoted "output", comments, tests and the changelog of earlier releases.
+Checked are README.md, CONTRIBUTING.md, docs/, man/, every string that the programs print (string literals of src/), and the
+comments of src/, where "nobody" and "somebody" are allowed in the folders in PEOPLED: of decisions and whom they concern
+they are often the plainest words. Not checked are code blocks, `code`, quoted "output", tests and the changelog of earlier releases.
 """
 import pathlib
 import re
@@ -11,6 +12,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs/GLOSSARY.md"
+COMMENTED = ("base", "cloud", "draw", "learn", "lib", "model", "policy", "serve", "solve", "store", "trace")
+PEOPLED = ("cli", "control", "daemon", "decide", "engine", "sim")  # whose comments may have these:
+PEOPLE = ("nobody", "somebody")
 
 
 def discouraged(text):
@@ -49,12 +53,32 @@ def prose_of_c(text):
     return "".join(kept)
 
 
+def prose_of_comments(text):
+    """Comments only; the stars that begin their lines are spaces."""
+    kept, end = [], 0
+    for match in re.finditer(r"/\*.*?\*/", text, flags=re.S):
+        kept.append("\n" * text.count("\n", end, match.start()))
+        kept.append(re.sub(r"`[^`]*`|\"[^\"\n]*\"", blank, match.group().replace("*", " ")))
+        end = match.end()
+    return "".join(kept)
+
+
+def prose_of_peopled(text):
+    return re.sub(r"\b(" + "|".join(PEOPLE) + r")\b", blank, prose_of_comments(text), flags=re.I)
+
+
+def sources(folder):
+    return [path for path in (ROOT / "src" / folder).rglob("*.[ch]") if "test" not in path.parts]
+
+
 def kinds():
     """What is checked: its name, its files, and how to find the prose in one."""
     yield "README.md, CONTRIBUTING.md", [ROOT / "README.md", ROOT / "CONTRIBUTING.md"], prose_of_markdown
     yield "docs/", (ROOT / "docs").rglob("*.md"), prose_of_markdown
     yield "man/", (ROOT / "man").glob("*.[0-9]"), prose_of_manual
-    yield "messages of src/", (path for path in (ROOT / "src").rglob("*.[ch]") if "test" not in path.parts), prose_of_c
+    yield "messages of src/", sources(""), prose_of_c
+    yield "comments of " + ", ".join(COMMENTED), [path for folder in COMMENTED for path in sources(folder)], prose_of_comments
+    yield "comments of " + ", ".join(PEOPLED), [path for folder in PEOPLED for path in sources(folder)], prose_of_peopled
 
 
 def findings(prose, words):
@@ -69,6 +93,8 @@ def self_test(words):
     assert found("It was told.\n`told` and \"told\"\n", prose_of_markdown) == [(1, "told")]
     assert found("```\ntold\n```\nmend it\n", prose_of_markdown) == [(4, "mend")]
     assert found('/* told */ say("it was\\n told");\n', prose_of_c) == [(1, "told")]
+    assert found('/* it was\n * told */ say("told");\n/* without\n * a word */\n', prose_of_comments) == [(2, "told"), (3, "without a word")]
+    assert found("/* nobody was told */", prose_of_peopled) == [(1, "told")]
     assert found("wait for\na word", prose_of_markdown) == [(1, "wait for a word")]
     print("ok 1 - the check finds what it should\n1..1")
 

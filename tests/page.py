@@ -46,6 +46,7 @@ HOSTILE = "</td><script>alert(1)</script>"
 SIZE_MAX = 300_000
 API = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "format", "api.md")
 BROWSERS = 10  # that have the page open
+BYS = ("user", "account", "partition", "qos", "type", "market", "day", "month", "job")
 REFRESH = 5.0  # seconds, as page.js has it
 LOAD_MAX = 0.1  # of the daemon's time: what it does besides takes at most 1.1 of what it took
 FIRST_BYTE_MAX = 0.050
@@ -292,6 +293,13 @@ def check_same_moment(tap, folder, stint, program):
         count = status["instances"][state]
         tap.judge(count > 0 and count == number(page, state) == metric(metrics, f'stint_instances{{state="{state}"}}') and
                   f"{count} {state}" in words, f"and of machines {state}", f"{count}")
+    books = {row["name"]: row for row in json.loads(get(sock, "/v1/ledger?by=job&limit=1000")[2])["rows"]}
+    running = json.loads(get(sock, "/v1/jobs?state=running&limit=3")[2])["jobs"]
+    stories = [json.loads(get(sock, f"/v1/explain?job={job['job']}")[2]) for job in running]
+    tap.judge(all(0 < job["cost_microdollars"] == story["cost_microdollars"] == books[job["job"]]["cost_microdollars"] and
+                  job["executed_ms"] == story["executed_ms"] > 3600000 for job, story in zip(running, stories)) and len(running) == 3,
+              "and of a job that runs one cost so far, in its list, its story and the ledger",
+              f"{[job['cost_microdollars'] for job in running]}")
     stop(process)
 
 
@@ -350,8 +358,8 @@ def check_large(tap, folder, program, machines, jobs):
     waiting = json.loads(get(sock, "/v1/jobs?state=waiting&limit=1")[2])["jobs"]
     job = waiting[0]["job"] if waiting else "1"
     machine = json.loads(get(sock, "/v1/instances?limit=1")[2])["instances"][0]["instance"]
-    for view in ("/", "/time", "/time?hours=720", "/jobs", f"/job/{job}", f"/machine/{machine}", "/ledger",
-                 "/ledger?by=type", "/ledger?by=day", "/ledger?by=account", "/ledger?by=job", "/doctor", "/page.css", "/page.js"):
+    for view in ("/", "/time", "/time?hours=720", "/jobs", f"/job/{job}", f"/machine/{machine}", *(f"/ledger?by={by}" for by in BYS),
+                 "/ledger.csv?by=job", "/doctor", "/page.css", "/page.js"):
         answers = []
         used = []
         for _ in range(5):
@@ -360,9 +368,9 @@ def check_large(tap, folder, program, machines, jobs):
             used.append(on_processor(process) - before)
         size = len(answers[0][2])
         took = min(answer[3] for answer in answers)
-        tap.judge(answers[0][0] == 200 and size < SIZE_MAX and min(used) < FIRST_BYTE_MAX * slower(program),
+        tap.judge(answers[0][0] == 200 and size < SIZE_MAX and used[0] < FIRST_BYTE_MAX * slower(program),
                   f"{view.replace(job, 'JOB')} is small and fast",
-                  f"{size} bytes, {min(used) * 1e3:.1f} ms of processor time ({used[0] * 1e3:.1f} for the first of five), "
+                  f"{size} bytes, {used[0] * 1e3:.1f} ms of processor time for the first of five ({min(used) * 1e3:.1f} at best), "
                   f"first byte after {took * 1e3:.1f} ms")
     check_load(tap, process, sock, program)
     stop(process)

@@ -66,6 +66,24 @@ struct stint_task {
     const char *limit; /* the limit that took its machine out of the last plan; NULL: none */
 };
 
+/* Why a task waits, by the last decision. Times and costs are those of a choice of the policy; of other rules they are
+ * STINT_NEVER and STINT_MONEY_UNKNOWN. */
+struct stint_wait {
+    size_t size;
+    const char *rule;    /* a word, as "room" or "limit"; NULL: it does not wait, or nothing was
+                            decided yet */
+    const char *text;    /* the same for people; NULL as 'rule' */
+    const char *limit;   /* as of struct stint_task */
+    uint64_t instance;   /* that it waits for; 0: none */
+    uint32_t offer;      /* that it waits for, or the machine's; or STINT_NONE */
+    uint32_t rent_offer; /* that could be rented for it alone now, or STINT_NONE */
+    int64_t expected_at; /* by the estimates it starts then */
+    int64_t until;       /* it waits no longer by this rule */
+    int64_t
+        rent_cost; /* of 'rent_offer', as long as the task is expected to run; by "worth" per hour */
+    int64_t wait_cost; /* what it costs to wait instead and run it there; by "worth" per hour */
+};
+
 enum stint_instance_state {
     STINT_INSTANCE_REQUESTED, /* asked for; not billed yet */
     STINT_INSTANCE_BOOTING,   /* billed, takes no work yet */
@@ -116,6 +134,12 @@ static inline void stint_task_init(struct stint_task *task)
 {
     memset(task, 0, sizeof(*task));
     task->size = sizeof(*task);
+}
+
+static inline void stint_wait_init(struct stint_wait *wait)
+{
+    memset(wait, 0, sizeof(*wait));
+    wait->size = sizeof(*wait);
 }
 
 static inline void stint_instance_init(struct stint_instance *instance)
@@ -190,6 +214,8 @@ STINT_API bool stint_controller_is_idle(const struct stint_controller *controlle
 /* -ENOENT: it is not known, or has ended. 'ret' is filled up to its size. */
 STINT_API int stint_controller_task(const struct stint_controller *controller, uint64_t task,
                                     struct stint_task *ret);
+STINT_API int stint_controller_wait(const struct stint_controller *controller, uint64_t task,
+                                    struct stint_wait *ret);
 STINT_API int stint_controller_instance(const struct stint_controller *controller,
                                         uint64_t instance, struct stint_instance *ret);
 

@@ -24,8 +24,8 @@
 -- one behind the gate, or is refused where not all partitions are gated. Who moves his job to a partition that is
 -- gated moves it behind the gate.
 --
--- Jobs of scrontab (whose times are Slurm's own), parts of heterogeneous jobs (which cannot be placed one by one) and
--- jobs of a reservation (which only its own nodes can run) are let pass.
+-- Jobs of scrontab (whose times are Slurm's own) and jobs of a reservation (which only its own nodes can run) are let
+-- pass. The components of a heterogeneous job are gated one by one, as each comes here by itself.
 --
 -- The environment of slurmctld may name the partitions to gate: STINT_GATE=cloud,spot. Jobs that name no partition at
 -- all count as "default". Without it every job is gated.
@@ -61,8 +61,7 @@ local function lists_meet(list, names)
 end
 
 local function is_gated(job)
-    local part = job.het_job_offset
-    if job.cron_job or (part and part ~= slurm.NO_VAL) or (job.reservation or "") ~= "" then
+    if job.cron_job or (job.reservation or "") ~= "" then
         return false
     end
     return gated == nil or lists_meet(gated, job.partition or "default")

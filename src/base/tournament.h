@@ -27,7 +27,7 @@ struct tournament {
     const void *context;
 };
 
-/* Nobody takes part yet. 'context' outlives the tournament. */
+/* It has no entries yet. 'context' outlives the tournament. */
 void tournament_init(struct tournament *tournament, struct arena *arena,
                      bool (*beats)(const void *context, uint32_t a, uint32_t b),
                      const void *context);

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "control/ports/engine_port.h"
 
 #define MSEC_PER_DAY (24 * MSEC_PER_HOUR)
 
@@ -94,6 +95,8 @@ static void note_machine(void *context, const struct store_machine *machine)
 {
     struct work *work = context;
 
+    if (store_machine_is_owned(machine))
+        return;
     (void)type_number(work, machine->type);
     map_put(&work->instances, machine->id, 0);
 }
@@ -102,6 +105,10 @@ static void note_machine(void *context, const struct store_machine *machine)
 static void add_machine(void *context, const struct store_machine *machine)
 {
     struct work *work = context;
+
+    if (store_machine_is_owned(machine))
+        return;
+
     const struct store_period *period = &work->to->period;
     const uint32_t type = type_number(work, machine->type);
     const msec_t from = machine->from > period->since ? machine->from : period->since;
@@ -192,6 +199,8 @@ static void add_ours(struct work *work, const struct bill_line *line)
 {
     const uint32_t type = type_of_line(work, line);
 
+    if (line->key >= OWNED_ID_FIRST) /* of our own export: no cloud bills an owned node */
+        return;
     work->to->bill += line->cost;
     work->to->ours++;
     if (line->kind == BILL_CREDIT)
@@ -250,7 +259,7 @@ static void note(struct work *work, enum reconcile_cause cause, money_t amount, 
 }
 
 /*
- * bill = ledger + price + time - missing. What lacks a tag is ours as far as time is missing.
+ * bill = ledger + price + time - missing. What lacks a tag is Stint's as far as time is missing.
  */
 static void compare(struct work *work, const struct cell *cell)
 {

@@ -39,7 +39,7 @@ struct reconciliation {
     struct store_period period; /* of the bill, in whole days */
     money_t forecast;
     money_t ledger;
-    money_t bill; /* lines that are ours */
+    money_t bill; /* lines of machines that Stint manages */
     money_t cause[RECONCILE_CAUSES];
     uint64_t lines[RECONCILE_CAUSES]; /* of the bill; of price, time and rounding: types and days */
     uint64_t ours;

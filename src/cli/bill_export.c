@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "control/ports/engine_port.h"
 #include "draw/csv_text.h"
 #include "draw/digits.h"
 #include "trace/usage_csv.h"
@@ -86,8 +87,12 @@ static void put_empty(FILE *out, int count)
         (void)fputc(',', out);
 }
 
-static const char *pricing_category(const char *market)
+static const char *pricing_category(const struct store_machine *machine)
 {
+    const char *market = machine->market;
+
+    if (store_machine_is_owned(machine))
+        return "Other";
     return market != NULL && strcmp(market, "spot") == 0       ? "Dynamic"
            : market != NULL && strcmp(market, "reserved") == 0 ? "Committed"
                                                                : "Standard";
@@ -112,6 +117,10 @@ struct focus_row {
     struct store_period day; /* of the machine, within the period */
     money_t cost;
     msec_t ms;
+    money_t per_hour;
+    const char *type;
+    const char *provider; /* who has the machine, and is paid for it */
+    const char *name;
 };
 
 static void put_charge(const struct focus *focus, const struct focus_row *row)
@@ -126,7 +135,7 @@ static void put_charge(const struct focus *focus, const struct focus_row *row)
     put_time(out, month_of(row->day.since, 1));
     put_time(out, month_of(row->day.since, 0));
     (void)fputs("Usage,,", out);
-    put_text(out, row->machine->type);
+    put_text(out, row->type);
     (void)fputs("Usage-Based,", out);
     put_time(out, row->day.until);
     put_time(out, row->day.since);
@@ -141,15 +150,15 @@ static void put_quantities(const struct focus *focus, const struct focus_row *ro
 
     put_fixed(out, micro_hours, MICRO_DIGITS, ",Hours,");
     put_fixed(out, row->cost, MICRO_DIGITS, ",");
-    put_fixed(out, row->machine->per_hour, MICRO_DIGITS, ",");
+    put_fixed(out, row->per_hour, MICRO_DIGITS, ",");
     put_fixed(out, row->cost, MICRO_DIGITS, ",");
-    put_text(out, focus->names->provider);
+    put_text(out, row->provider);
     put_fixed(out, row->cost, MICRO_DIGITS, ",");
-    put_fixed(out, row->machine->per_hour, MICRO_DIGITS, ",");
-    (void)fprintf(out, "%s,", pricing_category(row->machine->market));
+    put_fixed(out, row->per_hour, MICRO_DIGITS, ",");
+    (void)fprintf(out, "%s,", pricing_category(row->machine));
     put_fixed(out, micro_hours, MICRO_DIGITS, ",Hours,");
-    put_text(out, focus->names->provider);
-    put_text(out, focus->names->provider);
+    put_text(out, row->provider);
+    put_text(out, row->provider);
 }
 
 static void put_resource(const struct focus *focus, const struct focus_row *row)
@@ -157,12 +166,16 @@ static void put_resource(const struct focus *focus, const struct focus_row *row)
     const struct store_machine *machine = row->machine;
     FILE *out = focus->out;
 
-    put_text(out, focus->names->region);
-    put_text(out, focus->names->region);
-    put_text(out, machine->name);
-    put_text(out, machine->name);
-    (void)fputs("Virtual Machine,Compute,Virtual Machines,", out);
-    put_text(out, machine->type);
+    const bool is_owned = store_machine_is_owned(machine);
+
+    put_text(out, is_owned ? NULL : focus->names->region);
+    put_text(out, is_owned ? NULL : focus->names->region);
+    put_text(out, row->name);
+    put_text(out, row->name);
+    (void)fprintf(out, "%s,",
+                  is_owned ? "Server,Compute,Owned Nodes"
+                           : "Virtual Machine,Compute,Virtual Machines");
+    put_text(out, row->type);
     put_empty(out, 3);
     put_tags(out, focus, machine);
 }
@@ -178,6 +191,19 @@ static void put_parts(const struct focus *focus, const struct focus_row *row)
     put_fixed(focus->out, row->cost - boot - idle, MICRO_DIGITS, "\n");
 }
 
+/* The books have no order of an owned node: its number, and what it cost per hour so far. */
+static void name_owned(const struct store_machine *machine, msec_t paid, char name[TIME_TEXT],
+                       struct focus_row *ret)
+{
+    (void)snprintf(name, TIME_TEXT, "owned-%" PRIu64, machine->id - OWNED_ID_FIRST);
+    ret->name = name;
+    ret->type = "(owned)";
+    ret->provider = "(owned)";
+    ret->per_hour = paid > 0 ? machine->sums.bill / paid * MSEC_PER_HOUR +
+                                   machine->sums.bill % paid * MSEC_PER_HOUR / paid
+                             : 0;
+}
+
 static void put_machine(void *context, const struct store_machine *machine)
 {
     const struct focus *focus = context;
@@ -185,13 +211,21 @@ static void put_machine(void *context, const struct store_machine *machine)
     const msec_t from = machine->from > period->since ? machine->from : period->since;
     const msec_t to = machine->to < period->until ? machine->to : period->until;
     const msec_t paid = machine->sums.boot_ms + machine->sums.idle_ms + machine->sums.work_ms;
+    char name[TIME_TEXT];
 
     for (msec_t begin = from; begin < to;) {
         const msec_t next = (begin / MSEC_PER_DAY + 1) * MSEC_PER_DAY;
-        struct focus_row row = { .machine = machine, .day = { begin, next < to ? next : to } };
+        struct focus_row row = { .machine = machine,
+                                 .day = { begin, next < to ? next : to },
+                                 .per_hour = machine->per_hour,
+                                 .type = machine->type,
+                                 .provider = focus->names->provider,
+                                 .name = machine->name };
 
         row.cost = store_part(machine->sums.bill, machine->from, machine->to, &row.day);
         row.ms = store_part(paid, machine->from, machine->to, &row.day);
+        if (store_machine_is_owned(machine))
+            name_owned(machine, paid, name, &row);
         put_charge(focus, &row);
         put_quantities(focus, &row);
         put_resource(focus, &row);
@@ -232,7 +266,7 @@ static void add_span(void *context, const struct store_machine *machine)
     const msec_t from = machine->from > spans->period->since ? machine->from : spans->period->since;
     const msec_t to = machine->to < spans->period->until ? machine->to : spans->period->until;
 
-    if (from >= to)
+    if (from >= to || store_machine_is_owned(machine)) /* no one commits to what they have */
         return;
     MEM_ROOM(spans->rows, spans->room, spans->count + 1);
     spans->rows[spans->count++] =

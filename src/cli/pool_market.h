@@ -4,7 +4,7 @@
  * there, what was gone together; and what a pool would have cost and delivered in it.
  *
  * An offer is gone while its price is above that of the same machine on demand, or while there was none
- * to be had: who bids the price on demand has his machines revoked then.
+ * to be had: who bids the price on demand then loses their machines.
  *
  * Costs:  O(changes in the span x offers).
  */

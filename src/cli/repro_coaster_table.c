@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 4 of the CloudCoaster paper: Eagle, CloudCoaster at three price ratios in two readings, and what is
- * ours, on two windows of the Yahoo trace and on both together.
+ * Section 4 of the CloudCoaster paper: Eagle, CloudCoaster at three price ratios in two readings, and
+ * Stint's own rules, on two windows of the Yahoo trace and on both together.
  */
 #include <stdio.h>
 #include <string.h>

@@ -363,7 +363,7 @@ void eva_runner_init(struct eva_runner *runner, const struct policy *policy)
     }
 }
 
-/* stint that searches for better places shall know nothing in advance; else policies know runtimes as far as they use
+/* stint that searches for better places must know nothing in advance; else policies know runtimes as far as they use
  * them. */
 static bool searches(const struct eva_runner *runner)
 {

@@ -15,7 +15,7 @@ struct repro_spot {
     int64_t from;     /* Unix time of what is the beginning of the simulation */
     int64_t window_s; /* later changes of prices are left out */
     struct billing_rule billing;
-    /* Whether there shall be an offer of the type in the zone; NULL: wherever there are prices. */
+    /* Whether there is to be an offer of the type in the zone; NULL: wherever there are prices. */
     bool (*wants)(const struct catalogue *catalogue, uint32_t type, const char *zone);
 };
 

@@ -367,10 +367,19 @@ static int take_option(struct sbatch_options *options, const char *const *words,
     return set_option(options, row, value != NULL ? value : "", reterr);
 }
 
+static int refuse_components(struct error *reterr)
+{
+    return error_set(reterr, -EINVAL,
+                     "a heterogeneous job is not estimated as a whole: give the options of one of "
+                     "its components");
+}
+
 int sbatch_options_words(struct sbatch_options *options, const char *const *words, int count,
                          struct error *reterr)
 {
     for (int i = 0; i < count; i++) {
+        if (strcmp(words[i], ":") == 0)
+            return refuse_components(reterr);
         if (words[i][0] != '-' || words[i][1] == '\0')
             return i;
         if (strcmp(words[i], "--") == 0)
@@ -434,7 +443,10 @@ int sbatch_options_script(struct sbatch_options *options, char *text, struct err
             line[length - 1] = '\0';
         if (strncmp(line, mark, sizeof(mark) - 1) == 0) {
             const int count = split(line + sizeof(mark) - 1, words);
-            const int rc = sbatch_options_words(options, words, count, reterr);
+            const bool is_next =
+                count > 0 && (strcmp(words[0], "hetjob") == 0 || strcmp(words[0], "packjob") == 0);
+            const int rc = is_next ? refuse_components(reterr)
+                                   : sbatch_options_words(options, words, count, reterr);
 
             if (rc < 0) {
                 char where[32];

@@ -225,7 +225,7 @@ static void check_options(const struct argp_state *state, const struct system *s
     }
 }
 
-/* Nothing that was asked for is left undone without a word. */
+/* Nothing that was asked for is left undone silently. */
 static void check_whole(const struct argp_state *state)
 {
     struct arguments *arguments = state->input;

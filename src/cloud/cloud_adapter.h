@@ -99,7 +99,7 @@ struct cloud_adapter {
     const char *gather_help;
 
     /* Where machines are: the region that the settings name or the environment; "": there are none,
-     * or nobody knows yet. */
+     * or it is not known yet. */
     const char *(*region)(const void *settings);
 
     /* After so long, what no list has shown is not there; 0: a list is the truth. */

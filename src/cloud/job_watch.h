@@ -2,8 +2,8 @@
 /*
  * job_watch.h - whether a job runs on a machine, by its processes alone.
  *
- * A machine that nobody manages any more must end itself, and one that runs a job must not, whoever is
- * dead. So nobody is asked: a process counts as a job's if it is Slurm's manager of a step (slurmstepd; not
+ * A machine that is no longer managed must end itself, and one that runs a job must not, whoever is
+ * dead. So no daemon is asked: a process counts as a job's if it is Slurm's manager of a step (slurmstepd; not
  * the one that slurmd keeps for its control group), or if it has SLURM_JOB_ID in its environment, which
  * batch scripts, their children, prologs and epilogs do.
  *

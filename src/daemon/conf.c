@@ -530,7 +530,8 @@ static bool same_http(const struct conf_http *a, const struct conf_http *b)
 static bool same_short_pool(const struct short_pool_rule *a, const struct short_pool_rule *b)
 {
     return settings_same_text(a->machine, b->machine) && a->most == b->most &&
-           a->threshold_ppm == b->threshold_ppm && a->longest_ms == b->longest_ms;
+           a->threshold_ppm == b->threshold_ppm && a->longest_ms == b->longest_ms &&
+           a->pulls == b->pulls;
 }
 
 const char *conf_fixed_difference(const struct conf *old, const struct conf *new)

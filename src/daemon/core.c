@@ -557,6 +557,15 @@ static int restore(struct daemon *daemon, struct error *reterr)
     return rc;
 }
 
+/* The types as they are before the engine takes a part of them. */
+static void keep_whole(struct daemon *daemon)
+{
+    daemon->whole_count = daemon->catalogue.type_count;
+    daemon->whole = mem_alloc(daemon->whole_count, sizeof(*daemon->whole));
+    for (uint32_t i = 0; i < daemon->whole_count; i++)
+        daemon->whole[i] = daemon->catalogue.types[i].capacity;
+}
+
 int core_start(struct daemon *daemon, struct error *reterr)
 {
     struct catalogue catalogue;
@@ -566,6 +575,8 @@ int core_start(struct daemon *daemon, struct error *reterr)
         return rc;
     catalogue_done(&daemon->catalogue);
     daemon->catalogue = catalogue;
+    catalogue_set_pods(&daemon->catalogue, daemon->engine_kind->pods);
+    keep_whole(daemon);
     rc = daemon_open_state(daemon, reterr);
     if (rc == 0)
         rc = daemon_own_offers(daemon, reterr);
@@ -618,6 +629,7 @@ void core_destroy(struct daemon *daemon)
     arena_done(&daemon->arena);
     arena_done(&daemon->findings_arena);
     mem_free(daemon->events);
+    mem_free(daemon->whole);
     conf_done(&daemon->conf);
     mem_free(daemon);
 }

@@ -38,7 +38,7 @@ static void heard_in_shadow(void *context, const struct engine_event *event)
     shadow_heard(daemon->shadow, event);
 }
 
-/* From an adapter that has a connection of its own: the loop's order is ours, so that an event is of the
+/* From an adapter that has a connection of its own: the loop's order counts, so that an event is of the
  * turn that hears it. */
 static msec_t time_of_loop(struct daemon *daemon)
 {
@@ -80,6 +80,26 @@ static void on_say(void *context, const char *text)
     const struct daemon *daemon = context;
 
     LOG_INFO("%s: %s", daemon->engine_kind->name, text);
+}
+
+/* New machines have so much less for tasks; those that are there say themselves what they have. */
+static void on_taken(void *context, const struct res *taken)
+{
+    struct daemon *daemon = context;
+
+    for (uint32_t i = 0; i < daemon->whole_count; i++) {
+        struct res *left = &daemon->catalogue.types[i].capacity;
+
+        *left = daemon->whole[i];
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            left->amount[kind] = left->amount[kind] > taken[i].amount[kind]
+                                     ? left->amount[kind] - taken[i].amount[kind]
+                                     : 0;
+    }
+    shapes_bind(&daemon->shapes, &daemon->catalogue);
+    if (daemon->controller != NULL)
+        controller_catalogue_changed(daemon->controller);
+    LOG_INFO("new machines have less for tasks, as the engine's own work takes a part of them");
 }
 
 static void on_note(void *context, bool is_error, const char *text)
@@ -230,6 +250,7 @@ static int create_engine(struct daemon *daemon, struct error *reterr)
                                             : daemon_on_engine,
             .on_send = send_to_engine,
             .on_say = on_say,
+            .on_taken = on_taken,
             .describe = describe_machine,
             .explain = explain_wait,
             .caps = conf->caps.count > 0 ? daemon_caps_of : NULL,

@@ -49,6 +49,8 @@ struct daemon {
     struct core_host host;
 
     struct catalogue catalogue;
+    struct res *whole; /* what the catalogue's file says that its types have */
+    uint32_t whole_count;
     struct shapes shapes;
     struct names users;
     struct names job_names;

@@ -8,6 +8,7 @@
 
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "store/store_report.h"
 
 enum { WORD_SIZE = 128 };
 
@@ -155,6 +156,8 @@ int daemon_open_state(struct daemon *daemon, struct error *reterr)
 
     if (rc == 0 && daemon->conf.mode != CONF_SHADOW) /* virtual machines are nowhere */
         rc = keep_home(daemon, reterr);
+    if (rc == 0)
+        rc = store_warm(daemon->store, reterr);
     if (rc < 0)
         return rc;
     store_marked(daemon->store, MARK_DRAINING, draining, sizeof(draining));

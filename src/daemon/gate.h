@@ -16,8 +16,8 @@
  * Events of the real ports are shown to the gate on their way to the controller: they close intents.
  *
  * Words:     an intent of a previous run was open when the daemon ended. The first lists close it:
- *            what was rented and is there was done, what was to be returned and is there is given
- *            back once more. A machine that they do not show is sought for 'settle_ms' more.
+ *            what was rented and is there was done, what was to be returned and is there is
+ *            returned once more. A machine that they do not show is sought for 'settle_ms' more.
  *            A return is two actions, retire and then give-back; the operator is asked once, for the first.
  * Promises:  actions pass in the order they were asked for. A list, an admission and a cancel need no
  *            leave: they change nothing that costs.

@@ -9,7 +9,7 @@
  *            One that promised to be heard of (link_expect) and is not counts as broken.
  * Promises:  'on_down' comes once for each 'on_up'; no call back comes from within a call of ours.
  *            A reader that is too slow (LINK_QUEUE_MAX bytes waiting) is disconnected.
- * Child:     its standard error is ours. When the link is closed its input ends, and if it has not
+ * Child:     it has our standard error. When the link is closed its input ends, and if it has not
  *            ended after LINK_GRACE_MS it is killed.
  * Costs:     no copy of what is read; one copy of what is written.
  */

@@ -282,7 +282,7 @@ static void arrived(struct shadow *shadow, const struct engine_event *event)
 }
 
 /*
- * The job shall not run now. If it runs in the virtual world, where there was no wait, it would have
+ * The job must not run now. If it runs in the virtual world, where there was no wait, it would have
  * been stopped there by its user: it ends.
  */
 static void withdrawn(struct shadow *shadow, const struct engine_event *event)

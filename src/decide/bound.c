@@ -8,13 +8,13 @@
 static bool next_weights(int *weight)
 {
     /* Odometer over all but the last kind, whose weight is what remains. */
-    for (int kind = 0; kind < RES_KINDS - 1; kind++) {
-        if (weight[RES_KINDS - 1] > 0) {
+    for (int kind = 0; kind < RES_PRICED - 1; kind++) {
+        if (weight[RES_PRICED - 1] > 0) {
             weight[kind]++;
-            weight[RES_KINDS - 1]--;
+            weight[RES_PRICED - 1]--;
             return true;
         }
-        weight[RES_KINDS - 1] += weight[kind];
+        weight[RES_PRICED - 1] += weight[kind];
         weight[kind] = 0;
     }
     return false;
@@ -23,7 +23,7 @@ static bool next_weights(int *weight)
 /* What the task takes of each kind of the machine, of 1. */
 static void shares_of(const struct res *demand, const struct res *capacity, double *ret)
 {
-    for (int kind = 0; kind < RES_KINDS; kind++)
+    for (int kind = 0; kind < RES_PRICED; kind++)
         ret[kind] = capacity->amount[kind] > 0
                         ? (double)demand->amount[kind] / (double)capacity->amount[kind]
                         : 0;
@@ -31,16 +31,16 @@ static void shares_of(const struct res *demand, const struct res *capacity, doub
 
 void bound_lower(double *least, double price, const struct res *demand, const struct res *capacity)
 {
-    int weight[RES_KINDS] = { 0 };
-    double share[RES_KINDS];
+    int weight[RES_PRICED] = { 0 };
+    double share[RES_PRICED];
     uint32_t point = 0;
 
     shares_of(demand, capacity, share);
-    weight[RES_KINDS - 1] = BOUND_GRID;
+    weight[RES_PRICED - 1] = BOUND_GRID;
     do {
         double sum = 0;
 
-        for (int kind = 0; kind < RES_KINDS; kind++)
+        for (int kind = 0; kind < RES_PRICED; kind++)
             sum += (double)weight[kind] / BOUND_GRID * share[kind];
         if (price * sum < least[point])
             least[point] = price * sum;

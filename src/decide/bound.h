@@ -28,7 +28,7 @@ enum {
     BOUND_POINTS = 45
 }; /* weights are multiples of 1/8: so many for three kinds */
 
-_Static_assert(RES_KINDS == 3, "BOUND_POINTS counts the weights of three kinds");
+_Static_assert(RES_PRICED == 3, "BOUND_POINTS counts the weights of three kinds");
 
 /* An amount of work: so many task-hours (or tasks at once) of a shape. */
 struct bound_demand {

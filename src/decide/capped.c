@@ -221,3 +221,50 @@ uint32_t capped_spent(const struct view *view, const struct caps *caps, struct c
     }
     return found;
 }
+
+/* A machine more for each cap that the task is under. */
+static void add_alone(struct count *count, uint32_t task)
+{
+    const struct cap_set *set = set_of(count, task);
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        count->instances[set->cap[i]]++;
+        count->price[set->cap[i]] += count->view->shape_price[count->view->task.shape[task]];
+    }
+}
+
+static bool may_bind(const struct count *count, const struct cap_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const uint32_t number = set->cap[i];
+        const struct cap *cap = &count->caps->row[number];
+
+        if (cap->is_spent ||
+            (cap->max_instances > 0 && 2 * count->instances[number] >= cap->max_instances) ||
+            (cap->max_price_per_hour > 0 && 2 * count->price[number] >= cap->max_price_per_hour))
+            return true;
+    }
+    return false;
+}
+
+const bool *capped_sets(const struct view *view, const struct caps *caps, struct arena *arena)
+{
+    struct count count = {
+        .view = view,
+        .caps = caps,
+        .instances = ARENA_ARRAY(arena, uint64_t, caps->count),
+        .price = ARENA_ARRAY(arena, money_t, caps->count),
+    };
+    bool *ret = ARENA_ARRAY(arena, bool, caps->set_count);
+
+    map_init(&count.has);
+    count_bound(&count);
+    map_done(&count.has);
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        add_alone(&count, task);
+    }
+    for (uint32_t i = 0; i < caps->set_count; i++)
+        ret[i] = may_bind(&count, &caps->sets[i]);
+    return ret;
+}

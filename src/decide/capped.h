@@ -41,6 +41,10 @@ struct capped {
 uint32_t capped_find(const struct view *view, const struct caps *caps, const struct plan *plan,
                      struct arena *arena, struct capped *by);
 
+/* Of each set of caps, whether one of them may keep somebody waiting: its budget is used up, or half of its limit would
+ * be if each of its tasks that wait had a machine of its own. */
+const bool *capped_sets(const struct view *view, const struct caps *caps, struct arena *arena);
+
 /* Of those that wait, whose budget is used up; likewise. */
 uint32_t capped_spent(const struct view *view, const struct caps *caps, struct capped *by);
 

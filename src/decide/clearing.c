@@ -17,7 +17,7 @@ static struct res kinds_there_are(const struct catalogue *catalogue)
     struct res most = { 0 };
 
     for (uint32_t type = 0; type < catalogue->type_count; type++) {
-        for (int kind = 0; kind < RES_KINDS; kind++) {
+        for (int kind = 0; kind < RES_PRICED; kind++) {
             const int64_t amount = catalogue->types[type].capacity.amount[kind];
 
             most.amount[kind] = amount > most.amount[kind] ? amount : most.amount[kind];
@@ -28,7 +28,7 @@ static struct res kinds_there_are(const struct catalogue *catalogue)
 
 static bool has_every_kind(const struct res *capacity, const struct res *kinds)
 {
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (capacity->amount[kind] <= 0 && kinds->amount[kind] > 0)
             return false;
     }

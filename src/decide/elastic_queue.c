@@ -50,7 +50,7 @@ static uint32_t list_jobs(const struct view *view, struct arena *arena, struct e
         const uint32_t offer = view->shape_offer[view->task.shape[task]];
         uint32_t size;
 
-        if (offer == OFFER_NONE || seen[job])
+        if (offer == OFFER_NONE || seen[job] || view->job.mixed[job])
             continue;
         seen[job] = view->job.gang[job];
         *ret_mixed |= count > 0 &&

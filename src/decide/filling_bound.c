@@ -37,7 +37,7 @@ struct program {
 
 static bool is_nothing(const struct res *demand)
 {
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (demand->amount[kind] > 0)
             return false;
     }

@@ -136,7 +136,7 @@ static double share_of(const struct search *search, uint32_t item, const double 
     const struct res *demand = &search->items[item].demand;
     double share = 0;
 
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (capacity->amount[kind] > 0)
             share += weight[kind] * (double)demand->amount[kind] / (double)capacity->amount[kind];
     }
@@ -168,7 +168,7 @@ static double full_charge(struct search *search, const double *weight)
 /* The weightings with the lowest charges, lowest first. */
 struct weighting {
     double charge;
-    double weight[RES_KINDS]; /* add up to 1 */
+    double weight[RES_PRICED]; /* add up to 1 */
 };
 
 static void keep_lowest(struct weighting *kept, uint32_t *count, const struct weighting *fresh)
@@ -190,13 +190,13 @@ static void keep_lowest(struct weighting *kept, uint32_t *count, const struct we
 
 static bool next_weights(int *weight)
 {
-    for (int kind = 0; kind < RES_KINDS - 1; kind++) {
-        if (weight[RES_KINDS - 1] > 0) {
+    for (int kind = 0; kind < RES_PRICED - 1; kind++) {
+        if (weight[RES_PRICED - 1] > 0) {
             weight[kind]++;
-            weight[RES_KINDS - 1]--;
+            weight[RES_PRICED - 1]--;
             return true;
         }
-        weight[RES_KINDS - 1] += weight[kind];
+        weight[RES_PRICED - 1] += weight[kind];
         weight[kind] = 0;
     }
     return false;
@@ -240,8 +240,8 @@ static void refine(struct search *search, struct weighting *best)
     while (step > 0.001) {
         bool moved = false;
 
-        for (int from = 0; from < RES_KINDS; from++) {
-            for (int to = 0; to < RES_KINDS; to++)
+        for (int from = 0; from < RES_PRICED; from++) {
+            for (int to = 0; to < RES_PRICED; to++)
                 moved |= from != to && shift(search, best, from, to, step);
         }
         if (!moved)
@@ -252,15 +252,15 @@ static void refine(struct search *search, struct weighting *best)
 static void make_tolls(struct search *search, struct arena *arena)
 {
     struct weighting kept[TOLLS];
-    int weight[RES_KINDS] = { 0 };
+    int weight[RES_PRICED] = { 0 };
     uint32_t count = 0;
 
     search->count_max = UINT32_MAX;
-    weight[RES_KINDS - 1] = GRID;
+    weight[RES_PRICED - 1] = GRID;
     do {
         struct weighting each;
 
-        for (int kind = 0; kind < RES_KINDS; kind++)
+        for (int kind = 0; kind < RES_PRICED; kind++)
             each.weight[kind] = (double)weight[kind] / GRID;
         each.charge = full_charge(search, each.weight);
         keep_lowest(kept, &count, &each);

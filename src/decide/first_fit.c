@@ -45,7 +45,8 @@ static uint32_t list_waiting(const struct view *view, uint32_t *ret)
 
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        if (view->shape_offer[view->task.shape[task]] != OFFER_NONE)
+        if (view->shape_offer[view->task.shape[task]] != OFFER_NONE &&
+            !view->job.mixed[view->task.job[task]])
             ret[count++] = task;
     }
     return count;

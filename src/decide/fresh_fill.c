@@ -17,9 +17,9 @@ struct filler {
     uint32_t kind_count;
     uint32_t *offers; /* of those that all tasks see alike the cheapest open one */
     uint32_t offer_count;
-    double unit[RES_KINDS]; /* the least that a machine has; 0: none has any */
-    uint32_t *take;         /* per entry of kinds: how many the machine that is tried gets */
-    uint32_t *best;         /* and the best of them */
+    double unit[RES_PRICED]; /* the least that a machine has; 0: none has any */
+    uint32_t *take;          /* per entry of kinds: how many the machine that is tried gets */
+    uint32_t *best;          /* and the best of them */
 };
 
 /* A machine with what it is filled with. */
@@ -34,7 +34,8 @@ static uint32_t list_waiting(const struct view *view, uint32_t *ret)
 
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        if (view->shape_offer[view->task.shape[task]] != OFFER_NONE)
+        if (view->shape_offer[view->task.shape[task]] != OFFER_NONE &&
+            !view->job.mixed[view->task.job[task]])
             ret[count++] = task;
     }
     return count;
@@ -67,7 +68,7 @@ static void find_units(struct filler *filler)
         const struct machine_type *type =
             catalogue_type_of(filler->view->catalogue, filler->offers[i]);
 
-        for (int kind = 0; kind < RES_KINDS; kind++) {
+        for (int kind = 0; kind < RES_PRICED; kind++) {
             const double amount = (double)type->capacity.amount[kind];
 
             if (amount > 0 && (filler->unit[kind] <= 0 || amount < filler->unit[kind]))
@@ -80,7 +81,7 @@ static double size_of(const struct filler *filler, const struct res *what)
 {
     double size = 0;
 
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         const double amount = (double)what->amount[kind];
 
         if (filler->unit[kind] > 0 && amount / filler->unit[kind] > size)

@@ -27,6 +27,7 @@
 
 #include "base/map.h"
 #include "decide/row_map.h"
+#include "decide/scarcity.h"
 #include "learn/pairs.h"
 #include "model/plan.h"
 #include "model/view.h"
@@ -57,6 +58,8 @@ struct improve_input {
     uint32_t work_price_count;
     double mean_price; /* of an hour of any work, 0: not known */
     struct improve_options options;
+    const struct scarcity
+        *scarcity;           /* whom limits may bind waits as little as it can; NULL: nobody */
     const uint32_t *waiting; /* those of the tasks that wait which are to be placed, or not, here */
     uint32_t waiting_count;
     struct improve_memory *memory; /* or NULL */

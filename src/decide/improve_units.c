@@ -13,12 +13,13 @@
 enum { WINDOW = 24 }; /* machines that are looked at where there are too many */
 
 static const double least_worth = 10000; /* micro-dollars an hour: work is never worth nothing */
-static const msec_t delay_step = 900 * MSEC_PER_SEC; /* so far delays are rounded down, at most */
+static const msec_t delay_step = 900 * MSEC_PER_SEC; /* so far delays are rounded down */
 static const msec_t busy_most = 1000 * MSEC_PER_HOUR;
 static const double risk_most = 4;
 static const double moves_at_once = 3;
 static const double moves_per_hour = 2;
-static const msec_t haste_least = 60 * MSEC_PER_SEC;
+static const msec_t whole_least =
+    4 * MSEC_PER_HOUR; /* twice what is looked ahead: who ends sooner does not wait by choice */
 static const msec_t wait_most =
     24 * MSEC_PER_HOUR; /* who is as late as that does not wait by choice */
 static const msec_t short_times =
@@ -166,16 +167,12 @@ static msec_t whole_of(const struct view *view, uint32_t task)
     return roughly(whole < busy_most ? whole : busy_most);
 }
 
-/* An hour of delay is more for a task of minutes than for one of hours: it counts for so many. */
-static double haste_of(msec_t whole)
+/* Whether waiting has a price for the task. What ends soon is placed at once: who would share a machine with it comes too
+ * late. So is what may meet a limit, and has to wait anyway. */
+static bool has_time(const struct search *search, uint32_t task)
 {
-    return whole < MSEC_PER_HOUR ? 1 / hours(whole > haste_least ? whole : haste_least) : 1;
-}
-
-/* So far its delay is rounded down. */
-static msec_t step_of(msec_t whole)
-{
-    return (msec_t)((double)delay_step / haste_of(whole));
+    return whole_of(search->view, task) >= whole_least &&
+           !scarcity_meets(search->input->scarcity, search->view, task);
 }
 
 /* An hour of waiting costs a share of what lies between the task's own price and the mean. By the mean alone what is
@@ -186,15 +183,15 @@ static double worth_of(const struct search *search, uint32_t task)
     const struct view *view = search->view;
     const struct improve_options *options = &search->input->options;
     const double price = price_of(search, view->task.shape[task]);
-    const msec_t whole = whole_of(view, task);
-    const msec_t grace = (whole < options->grace_ms ? whole : options->grace_ms) +
-                         (msec_t)(options->grace_share * (double)view_executed(view, task));
+    const msec_t grace =
+        options->grace_ms + (msec_t)(options->grace_share * (double)view_executed(view, task));
     const msec_t over = delay_of(view, task) - grace;
-    const double late = over > 0 ? hours(over / step_of(whole) * step_of(whole)) : 0;
+    const double late = over > 0 ? hours(over / delay_step * delay_step) : 0;
     const double mean = search->input->mean_price > 0 ? search->input->mean_price : price;
 
-    return price +
-           sqrt(price * mean) * (options->waiting + options->ageing * haste_of(whole) * late);
+    if (!has_time(search, task))
+        return price;
+    return price + sqrt(price * mean) * (options->waiting + options->ageing * late);
 }
 
 static double pace_of(const struct view *view, uint32_t task)
@@ -229,7 +226,7 @@ bool improve_takes(const struct view *view, uint32_t task)
 static bool may_wait(const struct search *search, uint32_t task)
 {
     return search->input->options.suspends && improve_takes(search->view, task) &&
-           delay_of(search->view, task) < wait_most;
+           has_time(search, task) && delay_of(search->view, task) < wait_most;
 }
 
 static struct search_task describe(struct search *search, uint32_t task, uint32_t home)
@@ -734,7 +731,7 @@ static void wake_for_waiting(const struct search *search, struct plan *plan)
         if (unit->instance != ROW_NONE || unit->offer != UNIT_NONE || unit->task_count == 0)
             continue;
 
-        const msec_t at = view->now + step_of(whole_of(view, search->tasks[unit->tasks[0]].task));
+        const msec_t at = view->now + delay_step;
 
         if (at < plan->wake_at)
             plan->wake_at = at;

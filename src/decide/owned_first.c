@@ -221,7 +221,12 @@ static bool is_bound_elsewhere(const struct view *view, uint32_t job, uint32_t s
         return false;
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task]) {
-        if (view->task.instance[task] != ROW_NONE && view->task.shape[task] != shape)
+        const uint32_t other = view->task.shape[task];
+
+        if (view->task.instance[task] != ROW_NONE && other != shape &&
+            (view->shapes->rows[other].variant_of == base ||
+             view->shapes->rows[other].zone != view->shapes->rows[shape].zone ||
+             view->shapes->rows[other].market != view->shapes->rows[shape].market))
             return true;
     }
     return false;
@@ -300,6 +305,34 @@ static bool take_room_for_all(struct pass *pass, uint32_t job)
     return has_room;
 }
 
+/* Whether empty machines would hold each task of the job that waits, if not all at once. They may have to be alike: then
+ * where one runs all do. */
+static bool would_each_fit(const struct pass *pass, uint32_t job)
+{
+    const struct view *view = pass->view;
+    uint32_t like = SHAPE_NONE;
+
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        if (view->task.state[task] != TASK_WAITING)
+            continue;
+        if (!would_fit(pass, task, 1))
+            return false;
+
+        const uint32_t shape = fit_of(pass, task)->shape;
+        const uint32_t base = view->shapes->rows[shape].variant_of;
+
+        if (base == SHAPE_NONE || view->shapes->rows[base].alike == 0)
+            continue;
+        if (like != SHAPE_NONE &&
+            (view->shapes->rows[like].zone != view->shapes->rows[shape].zone ||
+             view->shapes->rows[like].market != view->shapes->rows[shape].market))
+            return false;
+        like = shape;
+    }
+    return true;
+}
+
 /* All tasks of a job that wait, or none: 'any' is one of them. A job of which a part has its place already is not kept
  * waiting. */
 static void serve_whole(struct pass *pass, uint32_t any)
@@ -315,8 +348,11 @@ static void serve_whole(struct pass *pass, uint32_t any)
         has_hidden = has_hidden || view->task.state[task] == TASK_HIDDEN;
     }
 
-    const bool fits = !has_hidden && would_fit(pass, any, count);
-    const bool has_room = fits && count <= count_room(pass, any) && take_room_for_all(pass, job);
+    const bool is_mixed = view->job.mixed[job];
+    const bool fits =
+        !has_hidden && (is_mixed ? would_each_fit(pass, job) : would_fit(pass, any, count));
+    const bool has_room =
+        fits && (is_mixed || count <= count_room(pass, any)) && take_room_for_all(pass, job);
 
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task]) {

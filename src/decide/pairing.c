@@ -78,7 +78,9 @@ static uint32_t list_matches(const struct pool *pool, const struct pair_profile 
         matches[count++] = match_single(pool, i);
     for (uint32_t i = 0; i < kinds; i++) {
         for (uint32_t j = i; j < kinds; j++) {
-            if (i == j && (pool->kinds[i].count < 2 || pool->kinds[i].apart != ROW_NONE))
+            if (i == j && pool->kinds[i].count < 2)
+                continue;
+            if (pool->kinds[i].apart != ROW_NONE && pool->kinds[i].apart == pool->kinds[j].apart)
                 continue;
 
             const struct match match = match_pair(pool, profile, i, j);

@@ -27,7 +27,7 @@ void price_bound_note(struct price_bound *bound, const struct price_bound_input 
         cheapest = here;
         least = input->price[offer];
     }
-    for (int kind = 0; kind < RES_KINDS && cheapest != NULL; kind++)
+    for (int kind = 0; kind < RES_PRICED && cheapest != NULL; kind++)
         bound->wanted[kind] += demand->amount * (double)cheapest->amount[kind];
 }
 

@@ -30,7 +30,7 @@ struct price_bound_input {
 };
 
 struct price_bound {
-    double wanted[RES_KINDS]; /* zero before the first */
+    double wanted[RES_PRICED]; /* zero before the first */
     double *rate; /* per offer: what it costs for what it has is worth; below 0: nothing */
     struct resource_price worth;
     double sum;

@@ -104,7 +104,7 @@ static void find_worth(struct renter *renter)
     const struct view *view = renter->view;
     struct resource_offer *offers =
         ARENA_ARRAY(renter->plan->arena, struct resource_offer, renter->ways.count);
-    double wanted[RES_KINDS] = { 0 };
+    double wanted[RES_PRICED] = { 0 };
 
     for (uint32_t i = 0; i < renter->batches->count; i++) {
         const struct batch *batch = &renter->batches->rows[i];
@@ -116,7 +116,7 @@ static void find_worth(struct renter *renter)
         const struct res *demand =
             shape_demand_at(view->shapes, batch->shape, view->catalogue, offer);
 
-        for (int kind = 0; kind < RES_KINDS; kind++)
+        for (int kind = 0; kind < RES_PRICED; kind++)
             wanted[kind] += (double)batch->left * (double)demand->amount[kind];
     }
     for (uint32_t i = 0; i < renter->ways.count; i++) {

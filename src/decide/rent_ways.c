@@ -105,13 +105,35 @@ static bool is_beaten(const struct offer_classes *classes, const struct way *a, 
             !res_fits(&of_b->capacity, &of_a->capacity) || of_b->setup_ms < of_a->setup_ms);
 }
 
-/* What tells most pairs of ways apart, side by side: all are held against all, in each decision that rents. */
+/* What tells most pairs of ways apart, side by side: many are held against many, in each decision that rents. */
 struct face {
     double least;
     double most;
     struct res capacity;
+    int64_t size; /* what it has of everything, added up */
+    uint32_t way;
 };
 
+/* Below 0: 'a' may beat 'b', and not the other way round; 0: either may. */
+static int compare_worth(const struct face *a, const struct face *b)
+{
+    if (a->least < b->least || a->least > b->least)
+        return a->least < b->least ? -1 : 1;
+    if (a->most < b->most || a->most > b->most)
+        return a->most < b->most ? -1 : 1;
+    return (a->size < b->size) - (a->size > b->size);
+}
+
+static int compare_faces(const void *left, const void *right)
+{
+    const struct face *a = left;
+    const struct face *b = right;
+    const int worth = compare_worth(a, b);
+
+    return worth != 0 ? worth : (a->way > b->way) - (a->way < b->way);
+}
+
+/* Cheap ones first, of equal price large ones: what beats another comes before it, but for those of equal price and size. */
 static struct face *list_faces(const struct rent_ways *ways)
 {
     struct face *faces = ARENA_ARRAY(ways->arena, struct face, ways->count);
@@ -123,8 +145,13 @@ static struct face *list_faces(const struct rent_ways *ways)
             .least = way->least,
             .most = way->most,
             .capacity = catalogue_type_of(ways->view->catalogue, way->rivals->offer)->capacity,
+            .way = i,
         };
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            faces[i].size += faces[i].capacity.amount[kind];
     }
+    if (ways->count > 1)
+        qsort(faces, ways->count, sizeof(*faces), compare_faces);
     return faces;
 }
 
@@ -139,22 +166,47 @@ static inline bool may_be_beaten(const struct face *a, const struct face *b)
     return is != 0;
 }
 
-/* Only the ways that no other one beats. */
+/* Whether one of 'others' beats it. */
+static bool is_beaten_by_any(const struct rent_ways *ways, const struct face *face,
+                             const struct face *others, uint32_t count, bool choosy)
+{
+    bool beaten = false;
+
+    for (uint32_t i = 0; i < count && !beaten; i++)
+        beaten =
+            may_be_beaten(face, &others[i]) && face->way != others[i].way &&
+            is_beaten(&ways->classes, &ways->rows[face->way], &ways->rows[others[i].way], choosy);
+    return beaten;
+}
+
+/*
+ * Only the ways that no other one beats. Who is beaten by one that is beaten itself is beaten by one that is not: so each is
+ * held against those that are left, and against those behind it that are like it in price and size.
+ */
 static void drop_beaten(struct rent_ways *ways)
 {
     const bool choosy = is_choosy(ways->view->shapes);
     const uint32_t count = ways->count;
     const struct face *faces = list_faces(ways);
+    struct face *kept = ARENA_ARRAY(ways->arena, struct face, count);
     struct way *rows = ARENA_ARRAY(ways->arena, struct way, count);
+    bool *is_kept = ARENA_ARRAY(ways->arena, bool, count);
+    uint32_t kept_count = 0;
 
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t alike = i + 1;
+
+        while (alike < count && compare_worth(&faces[i], &faces[alike]) == 0)
+            alike++;
+        if (is_beaten_by_any(ways, &faces[i], kept, kept_count, choosy) ||
+            is_beaten_by_any(ways, &faces[i], &faces[i + 1], alike - i - 1, choosy))
+            continue;
+        is_kept[faces[i].way] = true;
+        kept[kept_count++] = faces[i];
+    }
     ways->count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        bool beaten = false;
-
-        for (uint32_t j = 0; j < count && !beaten; j++)
-            beaten = i != j && may_be_beaten(&faces[i], &faces[j]) &&
-                     is_beaten(&ways->classes, &ways->rows[i], &ways->rows[j], choosy);
-        if (!beaten)
+        if (is_kept[i])
             rows[ways->count++] = ways->rows[i];
     }
     ways->rows = rows;

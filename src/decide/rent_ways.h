@@ -6,7 +6,7 @@
  * beats in every respect is left out. Of many, a few stand for all: a type gives way to one that has no less of anything and costs
  * hardly more; all are kept beside them, by price, for the choice of the machine that holds just what was put together.
  *
- * Costs:   O(o + t^2) for o offers and t types (twice, if billed in two ways); for many, some times as much.
+ * Costs:   O(o + t log t + t k) for o offers and t types of which k are left (twice, if billed in two ways); for many, some times as much.
  * Memory:  the arena's.
  */
 #ifndef STINT_DECIDE_RENT_WAYS_H

@@ -42,6 +42,23 @@ static inline bool reservation_is_open(const struct view *view, uint32_t offer)
     return view->offer_blocked_until[offer] <= view->now;
 }
 
+/* Whether a machine may be asked for now for the task, and for each of its gang that waits: these need not be alike. */
+static inline bool reservation_has_offer(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+    const bool is_mixed = view->job.gang[job] && view->job.mixed[job];
+
+    if (view->shape_offer[view->task.shape[task]] == OFFER_NONE)
+        return false;
+    for (uint32_t other = is_mixed ? view->job.first_task[job] : ROW_NONE; other != ROW_NONE;
+         other = view->task.sibling[other]) {
+        if (view->task.state[other] == TASK_WAITING &&
+            view->shape_offer[view->task.shape[other]] == OFFER_NONE)
+            return false;
+    }
+    return true;
+}
+
 /* The reservation price of a task. */
 static inline money_t reservation_price(const struct view *view, uint32_t task)
 {

@@ -25,18 +25,18 @@ struct resource_offer {
 };
 
 struct resource_price {
-    double of[RES_KINDS]; /* per unit, in what the offers are priced in */
+    double of[RES_PRICED]; /* per unit, in what the offers are priced in */
 };
 
 struct resource_price resource_price(const struct resource_offer *offers, uint32_t count,
-                                     const double wanted[RES_KINDS]);
+                                     const double wanted[RES_PRICED]);
 
 /* What an amount is worth. */
 static inline double resource_worth(const struct resource_price *price, const struct res *amount)
 {
     double worth = 0;
 
-    for (int kind = 0; kind < RES_KINDS; kind++)
+    for (int kind = 0; kind < RES_PRICED; kind++)
         worth += price->of[kind] * (double)amount->amount[kind];
     return worth;
 }

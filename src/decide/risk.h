@@ -30,6 +30,17 @@ struct risk_stake {
     double restart;
 };
 
+/* In how many cases of all, as a share, a loss undoes what was not saved before: all, but where it can be saved between the notice and the
+ * loss. */
+static inline double risk_unsaved(const struct view *view, uint32_t shape, bool fixed)
+{
+    const struct shape_delays *delays = &view->shapes->rows[shape].delays;
+    const bool is_saved =
+        !fixed && view->notice_ms > 0 && delays->kill_ms + delays->upload_ms <= view->notice_ms;
+
+    return is_saved ? 1 - (double)view->notice_ppm / 1e6 : 1;
+}
+
 /* Of a task of the shape that is expected to run for so long; 'fixed': a stop loses its work (job.fixed). Work without an
  * end has nothing to do again. */
 static inline struct risk_stake risk_stake_of(const struct view *view, uint32_t shape,
@@ -37,8 +48,7 @@ static inline struct risk_stake risk_stake_of(const struct view *view, uint32_t 
 {
     const struct shape_delays *delays = &view->shapes->rows[shape].delays;
     const msec_t stop = delays->kill_ms + delays->upload_ms;
-    const bool is_saved = !fixed && view->notice_ms > 0 && stop <= view->notice_ms;
-    const double unsaved = is_saved ? 1 - (double)view->notice_ppm / 1e6 : 1;
+    const double unsaved = risk_unsaved(view, shape, fixed);
     const msec_t every = delays->checkpoint_ms;
     const msec_t at_once = runtime < RUNTIME_HORIZON_MS ? runtime : 0;
 

@@ -24,7 +24,7 @@
 
 enum { ROOM_BLOCK = 32 };
 
-/* Machines that lack CPUs and machines that lack memory are told apart: the most of both together would
+/* Machines that lack CPUs and machines that lack memory are kept apart: the most of both together would
  * promise room that none of them has. */
 enum { ROOM_KINDS = 2 };
 

@@ -13,8 +13,8 @@ struct scaler {
     struct res *used; /* per entry of offers: what the group takes there */
     bool *holds;      /* per entry of offers */
     uint32_t offer_count;
-    money_t alone;          /* what the tasks of the group cost with a machine for each */
-    double unit[RES_KINDS]; /* 0: counts without limit */
+    money_t alone;           /* what the tasks of the group cost with a machine for each */
+    double unit[RES_PRICED]; /* 0: counts without limit */
 };
 
 static void list_offers(struct scaler *scaler, const struct scale_out_task *tasks, uint32_t count,
@@ -48,7 +48,7 @@ static void find_units(struct scaler *scaler, enum scale_out_unit unit)
 
         if (is_cheapest)
             cheapest = price;
-        for (int kind = 0; kind < RES_KINDS; kind++) {
+        for (int kind = 0; kind < RES_PRICED; kind++) {
             const double amount = (double)capacity->amount[kind];
             double *least = &scaler->unit[kind];
 
@@ -65,7 +65,7 @@ static double score(const struct scaler *scaler, uint32_t i)
     double tightest = -1;
     int kind = 0;
 
-    for (int k = 0; k < RES_KINDS; k++) {
+    for (int k = 0; k < RES_PRICED; k++) {
         if (capacity->amount[k] <= 0)
             continue;
 

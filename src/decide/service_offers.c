@@ -69,7 +69,7 @@ bool service_may_stop(const struct view *view, uint32_t task)
 {
     const uint32_t job = view->task.job[task];
 
-    return !view->job.fixed[job] && view->job.short_ppb[job] == 0 &&
+    return (!view->job.fixed[job] || view->job.yields[job]) && view->job.short_ppb[job] == 0 &&
            !(view->job.gang[job] && view->job.task_count[job] > 1);
 }
 

@@ -60,4 +60,11 @@ struct short_partition_job {
  * much longer than its estimate as estimates like it are wrong by. */
 bool short_partition_admits(msec_t cutoff_ms, const struct short_partition_job *job);
 
+/* Whether a short task may start before a long one that waits for the same room and was passed over for so long
+ * already, so that it is not kept waiting for longer than it runs ("boundary pull"). */
+static inline bool short_partition_may_pass(msec_t short_ms, msec_t long_ms, msec_t passed_ms)
+{
+    return short_ms <= long_ms - passed_ms;
+}
+
 #endif

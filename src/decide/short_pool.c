@@ -3,7 +3,8 @@
 
 #include "decide/risk.h"
 
-/* One that is given up is followed by the next after so long. */
+/* One that is given up is followed by the next after so long; and if nothing else happens, the policy sees what is left of a
+ * room that a task was pulled to. */
 static const msec_t look_ms = 10 * MSEC_PER_SEC;
 
 struct pool {
@@ -109,6 +110,147 @@ static void start(struct pool *pool, uint32_t task)
     }
 }
 
+/*
+ * Short tasks that start before long ones elsewhere.
+ */
+
+enum { PULLS_SEEN = 1024 }; /* short tasks that are looked at for this in a decision */
+
+struct pulls {
+    uint32_t *shorts; /* tasks that wait, in their order; ROW_NONE: placed */
+    uint32_t short_count;
+    uint32_t *longs; /* shapes of long tasks that wait */
+    uint32_t long_count;
+    msec_t *slack; /* per shape: how long the one of its tasks that bears least may be passed */
+};
+
+/* How long it may be kept waiting from now on. */
+static msec_t slack_of(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+    const msec_t waited = view->now - view->job.arrived_at[job];
+
+    if (view->task.estimate_ms[task] == MSEC_NEVER || view->job.deadline[job] != MSEC_NEVER)
+        return 0;
+    return view->task.estimate_ms[task] - waited;
+}
+
+static bool is_placed(const struct plan *plan, const uint32_t *next, uint32_t task)
+{
+    return *next < plan->place_count && plan->places[*next].task == task;
+}
+
+static void list_waiting(const struct pool *pool, struct pulls *pulls)
+{
+    const struct view *view = pool->view;
+    const struct short_pool_question *of = pool->of;
+    bool *is_known = ARENA_ARRAY(pool->plan->arena, bool, view->shapes->count);
+    uint32_t next = 0; /* of the places, which are in the order of the tasks */
+
+    pulls->shorts = ARENA_ARRAY(pool->plan->arena, uint32_t, PULLS_SEEN);
+    pulls->longs = ARENA_ARRAY(pool->plan->arena, uint32_t, view->shapes->count);
+    pulls->slack = ARENA_ARRAY(pool->plan->arena, msec_t, view->shapes->count);
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        const uint32_t shape = view->task.shape[task];
+
+        if (is_placed(pool->plan, &next, task)) {
+            next++;
+        } else if (may_start(of, task)) {
+            if (pulls->short_count < PULLS_SEEN)
+                pulls->shorts[pulls->short_count++] = task;
+        } else if (!of->is_short[view->task.job[task]] &&
+                   (of->is_held == NULL || !of->is_held(of->context, task))) {
+            const msec_t slack = slack_of(view, task);
+
+            if (!is_known[shape])
+                pulls->longs[pulls->long_count++] = shape;
+            if (!is_known[shape] || slack < pulls->slack[shape])
+                pulls->slack[shape] = slack;
+            is_known[shape] = true;
+        }
+    }
+}
+
+/* Whether a long task waits for the room. */
+static bool is_sought(const struct view *view, const struct pulls *pulls, uint32_t instance,
+                      const struct res *room)
+{
+    for (uint32_t i = 0; i < pulls->long_count; i++) {
+        const struct res *taken = view_shape_demand(view, pulls->longs[i], instance);
+
+        if (taken != NULL && res_fits(taken, room))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the short task keeps long ones from starting there, all of which bear it. */
+static bool may_pass(const struct view *view, const struct pulls *pulls, uint32_t task,
+                     uint32_t instance, const struct res *room)
+{
+    struct res rest = *room;
+    bool any = false;
+
+    res_sub(&rest, view_shape_demand(view, view->task.shape[task], instance));
+    for (uint32_t i = 0; i < pulls->long_count; i++) {
+        const uint32_t shape = pulls->longs[i];
+        const struct res *taken = view_shape_demand(view, shape, instance);
+
+        if (taken == NULL || !res_fits(taken, room) || res_fits(taken, &rest))
+            continue;
+        any = true;
+        if (!short_partition_may_pass(view->task.estimate_ms[task], pulls->slack[shape], 0))
+            return false;
+    }
+    return any;
+}
+
+static void pull_to(struct pool *pool, struct pulls *pulls, uint32_t instance)
+{
+    const struct view *view = pool->view;
+    struct res room = view_free(view, instance);
+
+    if (!is_sought(view, pulls, instance, &room))
+        return;
+    for (uint32_t i = 0; i < pulls->short_count; i++) {
+        const uint32_t task = pulls->shorts[i];
+
+        if (task == ROW_NONE)
+            continue;
+
+        const struct res *taken = view_shape_demand(view, view->task.shape[task], instance);
+
+        if (taken == NULL || !res_fits(taken, &room) ||
+            !may_pass(view, pulls, task, instance, &room))
+            continue;
+        res_sub(&room, taken);
+        pulls->shorts[i] = ROW_NONE;
+        plan_place_kept(
+            pool->plan, task, instance,
+            plan_because(REASON_SHORT_FIRST, view->offer_price[view->instance.offer[instance]]));
+        if (view->now + look_ms <
+            pool->plan->wake_at) /* what is left of the room is the policy's */
+            pool->plan->wake_at = view->now + look_ms;
+    }
+}
+
+static void pull(struct pool *pool)
+{
+    const struct view *view = pool->view;
+    struct pulls pulls = { 0 };
+
+    list_waiting(pool, &pulls);
+    if (pulls.short_count == 0 || pulls.long_count == 0)
+        return;
+    INSTANCE_EACH(instance, view)
+    {
+        if (view->instance.state[instance] == INSTANCE_READY && !pool->is_in[instance] &&
+            !view->instance.crowded[instance] && pool->of->may_pull[instance])
+            pull_to(pool, &pulls, instance);
+    }
+}
+
 /* The cheapest spot offer of the type that can be had, or OFFER_NONE if it is not worth its risk. */
 static uint32_t best_offer(const struct pool *pool)
 {
@@ -191,6 +333,8 @@ const bool *short_pool_decide(const struct short_pool_question *question, struct
         if (pool.ready_count > 0 && may_start(question, task))
             start(&pool, task);
     }
+    if (question->may_pull != NULL)
+        pull(&pool);
     resize(&pool);
     return pool.is_in;
 }

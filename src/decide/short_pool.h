@@ -12,6 +12,11 @@
  * those that were lost with a machine before: the second try is where the policy sends it, and may not be on spot
  * machines if the risk is high.
  *
+ * A short task that finds no room in the pool may be pulled ("boundary pull", short_partition.h): where long work waits for the
+ * room of a ready machine, and would have to wait for longer if the short task had it, the short task has it. But no long
+ * task is passed that has waited since its arrival, with the short one, for longer than it runs; nor one without an end or with a
+ * deadline. Where both find room, or only short work waits, the policy decides as always.
+ *
  * The pool takes nothing from others: while work waits for what a limit allows, it has no idle machines.
  *
  * Nothing is rented where spot machines of the type cost no less than those on demand, with the risk of a task that is as
@@ -19,8 +24,10 @@
  *
  * This stage comes before the policy, which sees neither the machines of the pool nor the tasks that start there.
  *
- * Promises:  pure; same question, same answer. No long task is placed on a machine of the pool, and what runs is not moved.
- * Costs:     O(machines + their tasks + short tasks that wait x machines of the pool with room).
+ * Promises:  pure; same question, same answer. No long task is placed on a machine of the pool, and what runs is not moved. Tasks
+ *            are pulled to machines with may_pull only.
+ * Costs:     O(machines + their tasks + short tasks that wait x machines of the pool with room), and where short tasks are
+ *            pulled O(machines with room x (shapes of long tasks that wait + PULLS_SEEN short tasks)).
  * Memory:    the arena's.
  */
 #ifndef STINT_DECIDE_SHORT_POOL_H
@@ -39,6 +46,7 @@ struct short_pool_question {
     const bool *is_short; /* per row of the jobs */
     const bool
         *may_be; /* per row of the instances: rented for the pool, or nobody knows what for */
+    const bool *may_pull; /* per row of the instances: open to all work; NULL: nothing is pulled */
     bool (*is_held)(const void *context, uint32_t task); /* it is not to start now; may be NULL */
     const void *context;
     uint32_t type;     /* of the machines, in the catalogue */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/stuck_gangs.h"
 
+#include "decide/reservation.h"
 #include "decide/row_map.h"
 
 bool stuck_gangs_has(const struct view *view, uint32_t task)
 {
-    return view->job.gang[view->task.job[task]] &&
-           view->shape_offer[view->task.shape[task]] == OFFER_NONE;
+    return view->job.gang[view->task.job[task]] && !reservation_has_offer(view, task);
 }
 
 static void place_gang(struct runtime_bins *bins, uint32_t job, struct plan *plan)

@@ -2,7 +2,7 @@
 /*
  * stuck_gangs.h - gangs that no machine can be rented for now: onto what there is, or not at all.
  *
- * Every offer that holds a task of theirs is blocked, say because it was refused. What finds no room is
+ * Every offer that holds a task of theirs, or one kind of their tasks, is blocked, say because it was refused. What finds no room is
  * not rented for, so such a gang must find room for all its tasks that wait before one is placed.
  *
  * Costs:  O(tasks that wait), and a search in the bins for each task of such a gang.

@@ -209,7 +209,7 @@ static void place(struct fitter *fitter, uint32_t task)
     const uint32_t offer = view->shape_offer[view->task.shape[task]];
 
     /* What is not rented for is no place for a part of a gang. */
-    if (offer == OFFER_NONE && view->job.gang[view->task.job[task]])
+    if (view->job.gang[view->task.job[task]] && !reservation_has_offer(view, task))
         return;
 
     uint32_t position = find(fitter, task);

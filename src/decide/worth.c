@@ -135,7 +135,7 @@ double worth_alignment(const struct res *demand, const struct res *free, const s
 {
     double sum = 0;
 
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         const double whole = (double)capacity->amount[kind];
 
         if (capacity->amount[kind] > 0)

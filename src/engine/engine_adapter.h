@@ -10,7 +10,7 @@
  * 'settings' is what 'read' has made of the map 'engine' of a configuration, 'self' what 'create' has
  * made. All functions are there unless it says otherwise.
  *
- * Promises:  events are told from lines, ticks or the loop, never from within an action.
+ * Promises:  events are reported from lines, ticks or the loop, never from within an action.
  */
 #ifndef STINT_ENGINE_ENGINE_ADAPTER_H
 #define STINT_ENGINE_ENGINE_ADAPTER_H
@@ -29,6 +29,7 @@ struct catalogue;
 struct doc_node;
 struct names;
 struct owned_entry;
+struct res;
 struct settings;
 struct shapes;
 struct uv_loop_s;
@@ -49,6 +50,9 @@ struct engine_config {
     void (*on_event)(void *context, const struct engine_event *event);
     void (*on_send)(void *context, const char *lines, size_t size);
     void (*on_say)(void *context, const char *text); /* for the log */
+    /* What the engine's own work takes of every new machine, per type of the catalogue: no task is planned there. It holds
+     * until it is reported again. NULL: nobody asks. */
+    void (*on_taken)(void *context, const struct res *taken);
     /* What the machine is and costs, in a few words for whoever looks at a job that is placed there;
      * returns their length. */
     int (*describe)(void *context, uint64_t instance, char *buf, size_t size);
@@ -95,13 +99,15 @@ struct engine_words {
     const char *not_ready;   /* a machine boots and does not join */
     const char *no_boot;     /* several did not, one after another */
     const char *bad_machine; /* nothing would start there */
-    const char *still_busy;  /* one that leaves has something on it that is not ours */
+    const char *still_busy;  /* one that leaves has something on it that is not managed by Stint */
 };
 
 struct engine_adapter {
     const char *name;    /* as 'kind' has it, and the log */
     const char *title;   /* in sentences */
     double default_rate; /* pace of a task that shares its machine, before anything was learned */
+    int64_t
+        pods; /* that a machine takes at a time, where the catalogue does not say; 0: any number */
     bool ready_proves; /* a machine is ready only after all that every task needs of it was tried */
     struct engine_words words;
 
@@ -133,7 +139,7 @@ struct engine_adapter {
     /* May be NULL: this engine charges nobody but users. False: the task is not known. */
     bool (*payer)(const void *self, uint64_t task, struct engine_payer *ret);
     bool (*wait)(void *self, uint64_t task, msec_t now, struct engine_wait *ret);
-    /* A job that was not submitted, told by fields of the engine's own protocol, with its shape among 'shapes', a copy of the
+    /* A job that was not submitted, reported by fields of the engine's own protocol, with its shape among 'shapes', a copy of the
      * engine's. -ERANGE: it could never run, as 'reterr' says; -EINVAL: the fields make no sense. May be NULL. */
     int (*imagine)(void *self, const char *fields, struct shapes *shapes, struct job_spec *ret,
                    struct error *reterr);
@@ -144,7 +150,7 @@ struct engine_adapter {
     void (*each_stray)(const void *self, void (*each)(void *context, uint64_t instance, bool is_up),
                        void *context);
 
-    /* What is wrong there; 'knows' says whether a machine is ours. */
+    /* What is wrong there; 'knows' says whether a machine is managed by Stint. */
     void (*each_finding)(void *self, bool (*knows)(void *context, uint64_t instance), void *context,
                          const struct finding_sink *to);
 };

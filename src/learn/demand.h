@@ -8,7 +8,7 @@
  * were made (Trigg and Leach): a run of errors to one side makes it quick, errors to both sides
  * make it slow.
  *
- * A parabola three years ahead is a brave guess, and a commitment that nobody uses is paid for all
+ * A parabola three years ahead is a brave guess, and a commitment that is not used is paid for all
  * the same. Two rules keep it honest; without them the forecast overbuys by a quarter and more on
  * public cluster logs. The trend is damped: of each interval's growth the next one keeps a share.
  * And no forecast is above the mean of all that was seen: what has not lasted yet is not committed

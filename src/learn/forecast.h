@@ -2,7 +2,7 @@
 /*
  * forecast.h - how long a job will run: its time limit, corrected by history as far as that reaches.
  *
- * Two short runs of somebody else say next to nothing of a job with a limit of twelve hours. So a forecast
+ * Two short runs of another user say next to nothing of a job with a limit of twelve hours. So a forecast
  * begins with the time limit, and runs of the past move it towards what they took:
  *
  *     forecast = limit * (history / limit) ^ weight

@@ -43,7 +43,7 @@ struct interruptions {
     uint32_t *next;                      /* per offer: the next of its type, or OFFER_NONE */
     uint32_t *first;                     /* per type */
     uint32_t offer_count;                /* of which that is known */
-    bool has_changed;                    /* since somebody has set it to false */
+    bool has_changed;                    /* since it was last set to false */
     uint32_t *changed;                   /* offers, as a stack: see interruptions_take_changed */
     uint32_t changed_count;
 };
@@ -82,7 +82,7 @@ void interruptions_end(struct interruptions *interruptions, uint32_t offer, msec
 bool interruptions_rate(const struct interruptions *interruptions, uint32_t offer, msec_t now,
                         struct interruption_rate *ret);
 
-/* The mean time until a machine of the offer is taken away, learned or else by the catalogue; MSEC_NEVER: nobody knows. */
+/* The mean time until a machine of the offer is taken away, learned or else by the catalogue; MSEC_NEVER: not known. */
 msec_t interruptions_mean_ms(const struct interruptions *interruptions, uint32_t offer, msec_t now);
 
 /* False: there is nothing to keep. */

@@ -167,7 +167,7 @@ struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
 void runtime_words(const struct runtime_estimate *estimate, char *ret, size_t size);
 
 /*
- * Nobody plans further ahead: where lengths and costs are compared, work without an end (an estimate of
+ * No plan looks further ahead: where lengths and costs are compared, work without an end (an estimate of
  * MSEC_NEVER) counts as work that lasts for a year, and so does what would last longer. So sums of a few
  * such times do not overflow, and times a price they are money that fits.
  */

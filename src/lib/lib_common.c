@@ -87,8 +87,8 @@ bool lib_read_resources(const struct stint_resources *given, struct res *ret)
                              } };
     bool is_some = false;
 
-    static_assert(RES_KINDS == 3, "a further kind is a field of struct stint_resources");
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    static_assert(RES_PRICED == 3, "a further kind is a field of struct stint_resources");
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (res.amount[kind] < 0 || res.amount[kind] > LIMIT_RESOURCE)
             return false;
         is_some = is_some || res.amount[kind] > 0;

@@ -68,6 +68,34 @@ int stint_controller_task(const struct stint_controller *controller, uint64_t ta
     return lib_give(ret, &found, sizeof(found), sizeof(struct stint_task));
 }
 
+int stint_controller_wait(const struct stint_controller *controller, uint64_t task,
+                          struct stint_wait *ret)
+{
+    const struct view *view = controller_view(controller->control);
+    const uint32_t row = view_find_task(view, task);
+
+    if (row == ROW_NONE)
+        return -ENOENT;
+
+    const struct controller_wait wait = controller_wait_of(controller->control, row);
+    const struct plan_wait *choice = &wait.choice;
+    const bool is_waiting = wait.rule != WAIT_NONE;
+    const struct stint_wait found = {
+        .rule = is_waiting ? plan_wait_word(wait.rule) : NULL,
+        .text = is_waiting ? plan_wait_text(wait.rule) : NULL,
+        .limit = limit_text(wait.limit),
+        .instance = wait.instance,
+        .offer = choice->offer != OFFER_NONE ? choice->offer : STINT_NONE,
+        .rent_offer = choice->rent_offer != OFFER_NONE ? choice->rent_offer : STINT_NONE,
+        .expected_at = choice->expected != MSEC_NEVER ? choice->expected : STINT_NEVER,
+        .until = choice->until != MSEC_NEVER ? choice->until : STINT_NEVER,
+        .rent_cost = choice->rent_cost != MONEY_UNKNOWN ? choice->rent_cost : STINT_MONEY_UNKNOWN,
+        .wait_cost = choice->wait_cost != MONEY_UNKNOWN ? choice->wait_cost : STINT_MONEY_UNKNOWN,
+    };
+
+    return lib_give(ret, &found, sizeof(found), sizeof(struct stint_wait));
+}
+
 static enum stint_instance_state instance_state(uint8_t state)
 {
     switch ((enum instance_state)state) {

@@ -2,7 +2,7 @@
 /*
  * lib_private.h - what stands behind the opaque structs of include/stint/, and what checks enter by.
  *
- * This layer trusts nobody: whatever the layers below assert of their arguments is checked here and answered
+ * This layer trusts no caller: whatever the layers below assert of their arguments is checked here and answered
  * with an error, so that no call of a program that embeds the library can abort it.
  */
 #ifndef STINT_LIB_LIB_PRIVATE_H
@@ -58,7 +58,7 @@ int lib_fail(struct stint_error *reterr, int code, const char *what);
 int lib_fail_as(struct stint_error *reterr, int code, const struct error *error);
 
 /*
- * Copy a struct that begins with its size, filled by somebody who may know more or fewer fields of it than we
+ * Copy a struct that begins with its size, filled by a caller who may know more or fewer fields of it than we
  * do. Fields that are not given are 0; fields that we do not know must be. 'least' is the size in the first
  * release.
  */

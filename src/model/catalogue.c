@@ -40,6 +40,15 @@ uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const
     return index;
 }
 
+void catalogue_set_pods(struct catalogue *catalogue, int64_t pods)
+{
+    for (uint32_t i = 0; i < catalogue->type_count; i++) {
+        int64_t *most = &catalogue->types[i].capacity.amount[RES_PODS];
+
+        *most = *most > 0 ? *most : pods;
+    }
+}
+
 void catalogue_add_word(struct catalogue *catalogue, uint32_t type, const char *word)
 {
     assert(type < catalogue->type_count);

@@ -57,7 +57,7 @@ struct machine_type {
 /* Of the machines of an offer, between 'low' and 'high' percent are interrupted within a month. */
 struct interruption {
     uint8_t low;
-    uint8_t high; /* 100: 'low' or more; 0: nobody has said */
+    uint8_t high; /* 100: 'low' or more; 0: not stated */
 };
 
 struct offer {
@@ -100,6 +100,9 @@ void catalogue_done(struct catalogue *catalogue);
 uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const char *family,
                             const struct machine_type *type);
 
+/* How many tasks at a time machines take of the types that do not say. */
+void catalogue_set_pods(struct catalogue *catalogue, int64_t pods);
+
 /* Say the word of the type. */
 void catalogue_add_word(struct catalogue *catalogue, uint32_t type, const char *word);
 
@@ -119,8 +122,8 @@ uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
                              const struct offer *offer);
 
 /*
- * An offer for machines of the type that are owned: they are there anyway, so they are never rented and never given
- * back, and cost what their owner says (energy, depreciation), which may be nothing. It is former, so that nobody asks
+ * An offer for machines of the type that are owned: they are there anyway, so they are never rented and never
+ * returned, and cost what their owner says (energy, depreciation), which may be nothing. It is former, so that no one asks
  * for more, and its zone is OWNED_ZONE.
  */
 #define OWNED_ZONE "owned"
@@ -133,7 +136,7 @@ const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, 
  * beyond the last on along the last slope. */
 msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count);
 
-/* The mean time until a machine is interrupted, by the middle of the band; MSEC_NEVER where nobody has
+/* The mean time until a machine is interrupted, by the middle of the band; MSEC_NEVER where no one has
  * said anything. */
 msec_t interruption_mean_ms(struct interruption interruption);
 

@@ -30,7 +30,7 @@
 
 #define OFFERS_ALL UINT32_MAX
 
-/* Of an expression that somebody gives: its bytes, and brackets within brackets. Sets that are made of it may
+/* Of an expression from outside: its bytes, and brackets within brackets. Sets that are made of it may
  * have more. */
 enum { OFFER_TEXT_MAX = 1024, OFFER_DEPTH_MAX = 8 };
 

@@ -141,6 +141,8 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_BETTER_PLACE] = "moved to a place that is better by more than the move costs",
         [REASON_SHORT_POOL] = "stands ready for short tasks, as most machines have long ones",
         [REASON_SHORT_READY] = "is short, and runs on a machine that stands ready for such",
+        [REASON_SHORT_FIRST] =
+            "is short, and starts before a long one that waits for the same room",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 

@@ -2,8 +2,11 @@
 /*
  * res.h - what a task asks for and what a machine has.
  *
- * A vector of whole amounts: milli-CPU, MiB, milli-accelerators. A further kind is one line in the
+ * A vector of whole amounts: milli-CPU, MiB, milli-accelerators, and how many tasks. A further kind is one line in the
  * enum and one in res_kind_name; nothing else counts the kinds by hand.
+ *
+ * What fits, and what is left, is about all kinds. Prices, scores and bounds are about the first RES_PRICED of them: a place
+ * for a task is never what a machine is rented for, and a bound without it is a bound still.
  */
 #ifndef STINT_MODEL_RES_H
 #define STINT_MODEL_RES_H
@@ -15,17 +18,19 @@ enum res_kind {
     RES_CPU,   /* milli-CPU */
     RES_MEM,   /* MiB */
     RES_ACCEL, /* milli-accelerators; a fraction of one may be shared */
+    RES_PODS,  /* tasks that a machine takes at a time; 0 of a task: it does not count */
     RES_KINDS,
+    RES_PRICED = RES_PODS,
 };
 
 struct res {
     int64_t amount[RES_KINDS];
 };
 
-/* The word for a kind, as in files and tables: "cpu", "mem", "accel". */
+/* The word for a kind, as in files and tables: "cpu", "mem", "accel", "pods". */
 static inline const char *res_kind_name(enum res_kind kind)
 {
-    static const char *const name[RES_KINDS] = { "cpu", "mem", "accel" };
+    static const char *const name[RES_KINDS] = { "cpu", "mem", "accel", "pods" };
 
     return name[kind];
 }
@@ -66,7 +71,7 @@ static inline double res_dominant_share(const struct res *part, const struct res
 {
     double largest = 0;
 
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (whole->amount[kind] <= 0)
             continue;
 

@@ -7,6 +7,8 @@
 #ifndef STINT_MODEL_SHORT_POOL_RULE_H
 #define STINT_MODEL_SHORT_POOL_RULE_H
 
+#include <stdbool.h>
+
 #include "base/units.h"
 
 struct short_pool_rule {
@@ -15,6 +17,7 @@ struct short_pool_rule {
     uint32_t
         threshold_ppm; /* while so large a share of all machines has long work there are more */
     msec_t longest_ms; /* that a short task runs */
+    bool pulls; /* one that waits starts before long work on any machine that has room again */
 };
 
 #endif

@@ -207,7 +207,7 @@ void view_show_waiting(struct view *view, const uint32_t *tasks, uint32_t count)
 
 static bool is_under_half(const struct res *used, const struct res *capacity)
 {
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (capacity->amount[kind] > 0 && used->amount[kind] * 2 >= capacity->amount[kind])
             return false;
     }
@@ -391,16 +391,39 @@ void view_set_rules(struct view *view, uint32_t job, const struct job_rules *rul
         link_ruled(table, job); /* else nothing changes with time */
 }
 
+/* The shape that a task begins with: the first variant, if there are any. */
+static uint32_t first_shape(const struct view *view, uint32_t shape)
+{
+    const struct shape *row = &view->shapes->rows[shape];
+
+    assert(shape < view->shapes->count);
+    return row->variant_count > 0 ? view->shapes->variants[row->variant_first] : shape;
+}
+
+static void add_tasks(struct view *view, const struct job_spec *spec, uint32_t job)
+{
+    const struct job_part all = { .shape = spec->shape, .task_count = spec->task_count };
+    const struct job_part *parts = spec->part_count > 0 ? spec->parts : &all;
+    const uint32_t count = spec->part_count > 0 ? spec->part_count : 1;
+    uint32_t index = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t shape = first_shape(view, parts[i].shape);
+
+        view->job.mixed[job] = view->job.mixed[job] || parts[i].shape != parts[0].shape;
+        for (uint32_t task = 0; task < parts[i].task_count; task++)
+            add_task(view, spec, shape, job, index++);
+    }
+    assert(index == spec->task_count);
+}
+
 uint32_t view_add_job(struct view *view, const struct job_spec *spec)
 {
     assert(spec->task_count > 0);
     assert(spec->estimate_ms >= 0);
-    assert(spec->shape < view->shapes->count);
+    assert(spec->part_count <= JOB_PARTS_MAX);
 
     struct job_table *table = &view->job;
-    const struct shape *row = &view->shapes->rows[spec->shape];
-    const uint32_t shape =
-        row->variant_count > 0 ? view->shapes->variants[row->variant_first] : spec->shape;
     const uint32_t job = job_row(table);
 
     table->id[job] = spec->id;
@@ -421,13 +444,14 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->gang[job] = spec->gang;
     table->fixed[job] = spec->fixed;
     table->spread[job] = spec->spread;
+    table->yields[job] = spec->yields;
+    table->mixed[job] = false;
     table->ruled_next[job] = ROW_NONE;
     table->ruled_prev[job] = ROW_NONE;
     table->used[job] = true;
     table->living++;
     map_put(&view->job_by_id, spec->id, job);
-    for (uint32_t i = 0; i < spec->task_count; i++)
-        add_task(view, spec, shape, job, i);
+    add_tasks(view, spec, job);
     view_set_rules(view, job, &spec->rules);
     return job;
 }

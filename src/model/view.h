@@ -107,6 +107,8 @@ enum instance_state {
     X(uint8_t, gang)            /* its tasks run together or not at all, and share one pace */ \
     X(uint8_t, fixed)           /* its running tasks are never moved: a stop would lose their work */ \
     X(uint8_t, spread)          /* no two of its tasks on one instance */ \
+    X(uint8_t, yields)          /* see job_spec */ \
+    X(uint8_t, mixed)           /* its tasks came with several shapes */ \
     X(uint8_t, used)            /* whether the row is in use */
 
 #define INSTANCE_COLUMNS(X) \
@@ -196,7 +198,7 @@ struct view {
     uint32_t offer_count; /* of which that is known */
 
     /* After how long a machine of each offer is taken away, on average: by what was learned, else by the catalogue;
-     * MSEC_NEVER: nobody knows. */
+     * MSEC_NEVER: not known. */
     msec_t *offer_lasts;
     msec_t *offer_risk_changed; /* when that became another one, by a quarter and more; 0: never */
     msec_t notice_ms;           /* that the cloud takes a machine is announced so long before, */
@@ -209,6 +211,14 @@ struct view {
     uint32_t shapes_priced;
     uint32_t shapes_priced_room;
     uint32_t shapes_offer_room;
+};
+
+enum { JOB_PARTS_MAX = 8 };
+
+/* Tasks of a job that are alike. */
+struct job_part {
+    uint32_t shape;
+    uint32_t task_count;
 };
 
 struct job_spec {
@@ -226,10 +236,14 @@ struct job_spec {
     bool gang;
     bool fixed;
     bool spread;
+    bool yields; /* it may be stopped for a service, even if it is fixed and its work is lost */
     msec_t arrived_at;
     msec_t estimate_ms;     /* 0 or more; MSEC_NEVER: it has no end */
     struct job_rules rules; /* if there are any, the shape has variants for markets */
     struct burst_rule burst;
+    uint32_t part_count;                  /* of a job whose tasks are not all alike; 0: they are */
+    struct job_part parts[JOB_PARTS_MAX]; /* its tasks in this order; 'shape' is that of the first,
+                                             and all have variants if one has, for the same zones and markets */
 };
 
 void view_init(struct view *view, const struct catalogue *catalogue, const struct shapes *shapes);

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "decide/reservation.h"
+
 const struct policy *const policies[] = {
     &policy_task_per_instance,
     &policy_stratus,
@@ -91,20 +93,14 @@ static void check_plan(const struct view *view, const struct plan *plan)
     assert(plan->wake_at > view->now);
 }
 
-void policy_decide(const struct policy *policy, const struct policy_input *in, struct plan *ret)
-{
-    check_input(in, ret);
-    policy->decide(in, ret);
-    check_plan(in->view, ret);
-}
-
-void policy_place_alone(const struct view *view, struct plan *plan)
+static void place_alone(const struct view *view, bool only_mixed, struct plan *plan)
 {
     TASK_EACH(task, view, view->task.waiting_first)
     {
         const uint32_t offer = view->shape_offer[view->task.shape[task]];
 
-        if (offer == OFFER_NONE)
+        if (!reservation_has_offer(view, task) ||
+            (only_mixed && !view->job.mixed[view->task.job[task]]))
             continue;
 
         const struct plan_reason why =
@@ -112,6 +108,20 @@ void policy_place_alone(const struct view *view, struct plan *plan)
 
         plan_place_fresh(plan, task, plan_rent_with(plan, offer, view->task.job[task], why), why);
     }
+}
+
+void policy_place_alone(const struct view *view, struct plan *plan)
+{
+    place_alone(view, false, plan);
+}
+
+void policy_decide(const struct policy *policy, const struct policy_input *in, struct plan *ret)
+{
+    check_input(in, ret);
+    policy->decide(in, ret);
+    if (policy->is_for_alike)
+        place_alone(in->view, true, ret);
+    check_plan(in->view, ret);
 }
 
 void *policy_memory_create(const struct policy *policy)

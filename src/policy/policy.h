@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "decide/scarcity.h"
 #include "learn/knowledge.h"
 #include "model/plan.h"
 #include "model/view.h"
@@ -38,7 +39,8 @@ enum { POLICY_OPTIONS_MAX = 12 };
 struct policy_input {
     const struct view *view;
     const struct knowledge *knowledge;
-    const int64_t *option; /* one value per option of the policy */
+    const int64_t *option;           /* one value per option of the policy */
+    const struct scarcity *scarcity; /* for whom limits may bind; NULL: there are none */
     struct arena *arena;
     void *memory; /* of this view, by policy_memory_create; NULL: all is looked at again */
 };
@@ -50,6 +52,8 @@ struct policy {
     uint32_t option_count;
     bool learns_colocation; /* what tasks report of their rates is worth observing */
     bool learns_pairs;      /* and goes to knowledge.pairs, not to knowledge.colocation */
+    bool
+        is_for_alike; /* it leaves gangs whose tasks are not alike: each of these gets a machine of its own */
     void (*decide)(const struct policy_input *in, struct plan *ret); /* call policy_decide */
     void *(*memory_create)(void);                                    /* NULL: it has no memory */
     void (*memory_destroy)(void *memory);

@@ -17,5 +17,6 @@ static void decide(const struct policy_input *in, struct plan *ret)
 const struct policy policy_first_fit = {
     .name = "first-fit-decreasing",
     .summary = "the largest task first, into the first machine with room; never moves a task",
+    .is_for_alike = true,
     .decide = decide,
 };

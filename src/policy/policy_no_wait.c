@@ -81,5 +81,6 @@ const struct policy policy_no_wait = {
     .summary = "idle machines first, new ones for the rest, at once; kept for their paid time",
     .options = options,
     .option_count = OPT_COUNT,
+    .is_for_alike = true,
     .decide = decide,
 };

@@ -6,7 +6,7 @@
  * provisioning", TPDS'16. Machines are added when the first job in the queue would wait longer than
  * a limit, and returned when nothing waits for them and their paid time ends. Every task has its machine
  * to itself. The paper has one type of machine; here is a queue for each offer, and a job may use machines of
- * offers that nobody queues for.
+ * offers that no task queues for.
  */
 #include "decide/elastic_queue.h"
 #include "decide/lease.h"
@@ -59,7 +59,7 @@ struct run {
     struct elastic_queue queue;
     bool *given;  /* per instance: this plan gives it work */
     bool *kept;   /* per instance: work that waits may use it, or it is given */
-    bool *wanted; /* per offer: somebody queues for it */
+    bool *wanted; /* per offer: a task queues for it */
     struct plan *plan;
 };
 
@@ -266,5 +266,6 @@ const struct policy policy_semi_elastic = {
     .summary = "a queue with backfill; rents when the first would wait too long, by the hour",
     .options = options,
     .option_count = OPT_COUNT,
+    .is_for_alike = true,
     .decide = decide,
 };

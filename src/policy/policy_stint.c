@@ -88,10 +88,10 @@ static const struct policy_option options[OPT_COUNT] = {
     [OPT_WAITING] = { .name = "wait_price",
                       .help =
                           "what an hour of waiting costs, in percent of the geometric mean of what an hour "
-                          "of the task and of an average one costs, and half as much more for each hour "
-                          "of delay; 0: work that may be moved never waits for a better place",
+                          "of the task and of an average one costs, and as much more for each hour of "
+                          "delay; 0: work that may be moved never waits for a better place",
                       .kind = OPTION_COUNT,
-                      .normal = 0 },
+                      .normal = 50 },
     [OPT_DOUBT] = { .name = "doubt",
                     .help =
                         "how much longer than expected work runs that runs on, in percent of the expected time: what must "
@@ -303,7 +303,7 @@ static void search_better(struct run *run, struct improve_memory *memory)
 {
     if (run->in->option[OPT_IMPROVE] == 0 ||
         !improve_has_any(run->view, run->waiting_count, &run->uses))
-        return; /* and nobody asks what work costs, which takes longer to find than all the rest */
+        return; /* and it is not asked what work costs, which takes longer to find than all the rest */
 
     const double waiting = (double)run->in->option[OPT_WAITING] / 100;
     const struct work_prices prices = price_work(run->in);
@@ -314,13 +314,14 @@ static void search_better(struct run *run, struct improve_memory *memory)
         .work_price_count = prices.count,
         .mean_price = prices.mean,
         .options = { .waiting = waiting,
-                     .ageing = waiting / 2,
+                     .ageing = waiting,
                      .grace_ms = MSEC_PER_HOUR,
                      .grace_share = 0.02,
                      .triples = (uint32_t)at_most(run->in->option[OPT_IMPROVE], TRIPLES_MOST),
                      .work = (uint64_t)at_most(run->in->option[OPT_IMPROVE_STEPS], STEPS_MOST) *
                              STEPS_UNIT,
                      .suspends = waiting > 0 && run->is_searched },
+        .scarcity = run->in->scarcity,
         .waiting = run->waiting,
         .waiting_count = run->waiting_count,
         .memory = memory,

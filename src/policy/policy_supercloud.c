@@ -20,5 +20,6 @@ static void decide(const struct policy_input *in, struct plan *ret)
 const struct policy policy_supercloud = {
     .name = "supercloud",
     .summary = "packs the tasks of a round onto new machines, cheapest per resource used",
+    .is_for_alike = true,
     .decide = decide,
 };

@@ -33,7 +33,7 @@ enum {
 /* What a trial said of the job. */
 struct outcome {
     msec_t starts_at;  /* MSEC_NEVER: no place is known */
-    msec_t not_before; /* then; MSEC_NEVER: nobody knows */
+    msec_t not_before; /* then; MSEC_NEVER: not known */
     money_t per_hour;  /* of all its tasks; MONEY_UNKNOWN */
     money_t cost;      /* for as long as it is expected to run */
     money_t most;      /* for the whole time limit */
@@ -124,7 +124,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* When as many machines that there are have room for it, if nobody else took that. */
+/* When as many machines that there are have room for it, if no other task took that. */
 static msec_t earliest(const struct view *view, uint32_t job)
 {
     const uint32_t shape = view->task.shape[view->job.first_task[job]];
@@ -447,31 +447,37 @@ static void list_wheres(void *pointer, const struct view *view, uint32_t job)
     }
 }
 
+/* A machine that only the trial has is known by its offer. */
+static json_t *wait_of(const struct estimate *of, char *ret, size_t size)
+{
+    struct controller_wait wait = of->plain.wait;
+    json_t *object = json_object();
+
+    if (wait.instance != 0 && view_find_instance(of->call->view, wait.instance) == ROW_NONE)
+        wait.instance = 0;
+    api_wait_fields(of->call, &wait, object, ret, size);
+    if (of->call->world->draining)
+        (void)snprintf(ret, size, "the daemon drains and rents nothing more");
+    api_set_text(object, "why", ret);
+    return object;
+}
+
 static void say_start(struct estimate *to, const struct wheres *wheres)
 {
     const struct outcome *plain = &to->plain;
     const msec_t now = to->call->now;
     char span[SERVE_TEXT];
-    char limit[SENTENCE];
+    char why[SENTENCE - 32];
 
+    json_object_set_new(to->object, "wait", json_null());
     if (plain->starts_at != MSEC_NEVER) {
         api_span_text(plain->starts_at - now, span, sizeof(span));
         say(to, "It would start %s%s, on %s.", plain->starts_at > now ? "in about " : "at once",
             plain->starts_at > now ? span : "", wheres->text);
         return;
     }
-    api_limit_text(to->call, plain->wait.limit, limit, sizeof(limit));
-    if (plain->wait.limit == LIMIT_CAP)
-        (void)snprintf(limit, sizeof(limit),
-                       "a limit of its account, user, partition or QOS is reached");
-    else if (plain->wait.limit == LIMIT_BUDGET)
-        (void)snprintf(limit, sizeof(limit), "what is left of the budget does not pay a machine");
-    else if (to->call->world->draining)
-        (void)snprintf(limit, sizeof(limit), "the daemon drains and rents nothing more");
-    else if (limit[0] == '\0')
-        (void)snprintf(limit, sizeof(limit),
-                       "room that comes free on a machine costs less than another machine");
-    say(to, "It would wait: %s.", limit);
+    json_object_set_new(to->object, "wait", wait_of(to, why, sizeof(why)));
+    say(to, "It would wait: %s.", why);
     if (plain->not_before != MSEC_NEVER) {
         api_span_text(plain->not_before - now, span, sizeof(span));
         say(to,

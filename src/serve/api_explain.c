@@ -482,7 +482,7 @@ static struct job_money job_money(const struct api_call *call, uint32_t job, mon
         const msec_t estimate = view->task.estimate_ms[task];
         const msec_t left = estimate == MSEC_NEVER
                                 ? MSEC_NEVER
-                                : runtime_remaining(estimate, view_executed(view, task));
+                                : runtime_remaining(estimate, api_executed(call, task));
 
         money.expected = api_add_money(
             money.expected, api_price_of_span(api_pays_per_hour(call, task, alone), left));
@@ -556,7 +556,7 @@ static void say_job(struct explanation *to, uint32_t job, const char *label, con
     char span[SERVE_TEXT];
 
     api_span_text(to->call->now - view->job.arrived_at[job], span, sizeof(span));
-    say(to, "Job %s (%s, of %s) is %s; it came %s ago.", label,
+    say(to, "Job %s (%s, of %s) is %s; it was submitted %s ago.", label,
         or_unknown(api_name(to->call->world->job_names, view->job.name[job])),
         or_unknown(api_name(to->call->world->users, view->job.user[job])), state, span);
 }
@@ -601,7 +601,7 @@ static void explain_living_job(struct api_call *call, uint32_t job, uint32_t ask
     api_set_text(to.object, "user", api_name(call->world->users, view->job.user[job]));
     api_set_text(to.object, "state", state);
     api_set_time(to.object, "arrived_at", view->job.arrived_at[job]);
-    api_set_number(to.object, "executed_ms", view_executed(view, task));
+    api_set_number(to.object, "executed_ms", api_executed(call, task));
     say_job(&to, job, label, state);
     set_market(&to, job);
     set_cheapest(&to, &choice);
@@ -643,7 +643,7 @@ static void explain_due(void *context, const struct store_due *due)
         opening(to->call, "cost", "would have cost"), cost, alone);
 }
 
-/* The engine knows it and the view does not: it shall not run now. */
+/* The engine knows it and the view does not: it is not to run now. */
 static void explain_withdrawn(struct api_call *call, const char *label, uint64_t id)
 {
     struct explanation to = begin(call);

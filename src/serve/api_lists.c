@@ -26,8 +26,16 @@ money_t api_job_cost(const struct api_call *call, uint32_t job)
 
     for (uint32_t task = call->view->job.first_task[job]; task != ROW_NONE;
          task = call->view->task.sibling[task])
-        cost += ledger_due(ledger, task).cost;
+        cost += ledger_due_at(ledger, task, call->now).cost;
     return cost;
+}
+
+msec_t api_executed(const struct api_call *call, uint32_t task)
+{
+    const msec_t since = call->view->task.launched_at[task];
+
+    return call->view->task.executed_ms[task] +
+           (since >= 0 && call->now > since ? call->now - since : 0);
 }
 
 const struct res *api_shape_demand(const struct api_call *call, uint32_t shape)
@@ -107,7 +115,7 @@ static json_t *job_json(const struct api_call *call, uint32_t job)
     if (task != ROW_NONE) {
         api_set_resources(object, api_shape_demand(call, view->task.shape[task]));
         api_set_time(object, "estimate_ms", api_expected_ms(call, task));
-        api_set_number(object, "executed_ms", view_executed(view, task));
+        api_set_number(object, "executed_ms", api_executed(call, task));
     }
     json_object_set_new(object, "instances", instances_of_job(call, job));
     api_set_number(object, "cost_microdollars", api_job_cost(call, job));

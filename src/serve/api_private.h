@@ -60,6 +60,9 @@ money_t api_bill_now(const struct api_call *call, uint32_t instance);
 /* What the tasks of the job owe so far. */
 money_t api_job_cost(const struct api_call *call, uint32_t job);
 
+/* How long the task has run by now; the view knows it as of the last event. */
+msec_t api_executed(const struct api_call *call, uint32_t task);
+
 /* The demands of the shape on any family: of the cheapest machine that holds it, or the first. */
 const struct res *api_shape_demand(const struct api_call *call, uint32_t shape);
 
@@ -97,6 +100,10 @@ bool api_is_refused(const struct api_call *call, uint32_t offer, struct cloud_re
 
 /* Whether the task waits by a choice of the policy; then for what, in fields and in words. */
 bool api_wait_choice(const struct api_call *call, const struct controller_wait *wait,
+                     json_t *object, char *ret, size_t size);
+
+/* Why the task waits: its rule, and all that is known of that, in fields and in words. */
+void api_wait_fields(const struct api_call *call, const struct controller_wait *wait,
                      json_t *object, char *ret, size_t size);
 
 /* The tasks that wait, each with its rule, at most 'most'. */

@@ -233,6 +233,22 @@ static void limit_text(const struct api_call *call, enum controller_limit limit,
             "nothing is rented while the daemon drains or seeks machines of an earlier run");
 }
 
+void api_wait_fields(const struct api_call *call, const struct controller_wait *wait,
+                     json_t *object, char *ret, size_t size)
+{
+    api_set_text(object, "rule", plan_wait_word(wait->rule));
+    api_set_time(object, "until",
+                 wait->rule == WAIT_BACK_OFF ? wait->not_before : wait->choice.until);
+    if (!api_wait_choice(call, wait, object, ret, size)) {
+        ret[0] = '\0';
+        if (wait->rule == WAIT_LIMIT)
+            limit_text(call, wait->limit, ret, size);
+        if (ret[0] == '\0')
+            (void)snprintf(ret, size, "%s", plan_wait_text(wait->rule));
+    }
+    api_set_text(object, "why", ret);
+}
+
 static json_t *wait_json(const struct api_call *call, uint32_t task)
 {
     const struct view *view = call->view;
@@ -246,16 +262,7 @@ static json_t *wait_json(const struct api_call *call, uint32_t task)
     serve_job_text(call->world, view->job.id[job], text, sizeof(text));
     api_set_text(object, "job", text);
     api_set_text(object, "user", api_name(call->world->users, view->job.user[job]));
-    api_set_text(object, "rule", plan_wait_word(wait.rule));
-    api_set_time(object, "until", wait.rule == WAIT_BACK_OFF ? wait.not_before : wait.choice.until);
-    if (!api_wait_choice(call, &wait, object, text, sizeof(text))) {
-        text[0] = '\0';
-        if (wait.rule == WAIT_LIMIT)
-            limit_text(call, wait.limit, text, sizeof(text));
-        if (text[0] == '\0')
-            (void)snprintf(text, sizeof(text), "%s", plan_wait_text(wait.rule));
-    }
-    api_set_text(object, "why", text);
+    api_wait_fields(call, &wait, object, text, sizeof(text));
     return object;
 }
 

@@ -48,7 +48,7 @@ static enum market market_of(const char *word)
         if (word != NULL && strcmp(word, market_name(market)) == 0)
             return market;
     }
-    return MARKET_ON_DEMAND; /* nobody wrote it down */
+    return MARKET_ON_DEMAND; /* it was not written down */
 }
 
 static void take_stay(void *context, const struct store_stay *stay)

@@ -385,7 +385,7 @@ static int start_server(struct listener *listener, int descriptor, struct error 
     return 0;
 }
 
-/* Remove what an earlier daemon left; nothing that somebody uses, and nothing but a socket. */
+/* Remove what an earlier daemon left; nothing that is in use, and nothing but a socket. */
 static int remove_stale(const struct sockaddr_un *address, struct error *reterr)
 {
     const char *path = address->sun_path;
@@ -434,7 +434,7 @@ static int listen_unix(struct serve_http *http, const struct serve_http_config *
     if (descriptor < 0)
         return error_set(reterr, -errno, "socket: %s", strerror(errno));
 
-    /* Nobody may come in between 'bind' and 'chmod'. */
+    /* No connection may be made between 'bind' and 'chmod'. */
     const mode_t old = umask(0177);
     const int bound =
         bind(descriptor, (const struct sockaddr *)(const void *)&address, sizeof(address));

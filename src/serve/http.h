@@ -35,7 +35,7 @@ struct serve_http_config {
 };
 
 /*
- * A socket file that nobody listens on is removed first; -EADDRINUSE: somebody does. 'world' must
+ * A socket file on which no process listens is removed first; -EADDRINUSE: one does. 'world' must
  * outlive the server.
  */
 int serve_http_start(const struct serve_http_config *config, struct serve_world *world,

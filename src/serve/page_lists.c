@@ -168,7 +168,8 @@ static void write_row(const struct page *page, const json_t *row, const char *by
     (void)fputs("<td class=\"n\">", out);
     html_money(out, "row-cost", page_money(row, "cost_microdollars"), 4);
     (void)fputs("</td><td class=\"n\">", out);
-    html_money(out, NULL, page_money(row, "alone_cost_microdollars"), 4);
+    if (page_word(row, "name")[0] != '(' || page_money(row, "alone_cost_microdollars") != 0)
+        html_money(out, NULL, page_money(row, "alone_cost_microdollars"), 4);
     (void)fprintf(out, "</td><td class=\"n\">%s</td><td class=\"n\">",
                   digits_of_fixed(page_number(row, "ms") / 36000, 2, 2, DIGITS_GROUPED).text);
     html_count(out, NULL, page_number(row, "count"));
@@ -213,9 +214,14 @@ static void write_total(const struct page *page, const json_t *total)
     html_money(out, "idle", page_money(total, "idle_microdollars"), 4);
     (void)fputs(" for machines that stood idle, ", out);
     html_money(out, "boot", page_money(total, "boot_microdollars"), 4);
-    (void)fputs(" for machines that booted. With a machine for each of the ", out);
+    (void)fputs(" for machines that booted. The ", out);
     html_count(out, NULL, page_number(total, "tasks"));
-    (void)fputs(" ended tasks it would have been ", out);
+    (void)fputs(" ended tasks cost ", out);
+    html_money(out, NULL,
+               page_money(total, "alone_microdollars") - page_money(total, "savings_microdollars"),
+               4);
+    (void)fputs(
+        " of it, with all boot and idle time; with a machine for each they would have cost ", out);
     html_money(out, "alone", page_money(total, "alone_microdollars"), 4);
     (void)fputs("; saved: ", out);
     html_money(out, "savings", page_money(total, "savings_microdollars"), 4);
@@ -276,9 +282,11 @@ void page_ledger(struct api_call *call)
     write_total(&page, json_object_get(answer, "total"));
     write_ledger_filter(&page, by, text);
     write_rows(&page, json_object_get(answer, "rows"), by, text);
-    (void)fputs("<p class=\"note\"><i>alone</i> is what ended tasks would have cost with a machine "
-                "each, the cheapest that holds them. Days are those of UTC.</p>\n",
-                page.out);
+    (void)fputs(
+        "<p class=\"note\"><i>alone</i> is what ended tasks would have cost with a machine "
+        "each, the cheapest that holds them. <i>(unassigned)</i> is work time that no task in the "
+        "books has paid. Days are those of UTC.</p>\n",
+        page.out);
     json_decref(answer);
     page_end(&page);
 }

@@ -99,7 +99,9 @@ static void write_saved(const struct page *page, const json_t *status)
     else
         (void)fputs("nothing has ended yet; ", out);
     html_money(out, "alone", alone, 2);
-    (void)fputs(" that ended tasks would have cost with a machine each; the bill is ", out);
+    (void)fputs(" that ended tasks would have cost with a machine each; they cost ", out);
+    html_money(out, NULL, alone != MONEY_UNKNOWN ? alone - saved : MONEY_UNKNOWN, 2);
+    (void)fputs(" of a bill of ", out);
     html_money(out, "bill", page_money(status, "bill_microdollars"), 2);
     page_tile_end(page);
 }
@@ -222,7 +224,7 @@ static enum res_kind tightest(const struct view *view, uint32_t row)
     enum res_kind ret = RES_CPU;
     double most = -1;
 
-    for (enum res_kind kind = 0; kind < RES_KINDS; kind++) {
+    for (enum res_kind kind = 0; kind < RES_PRICED; kind++) {
         const double share = capacity->amount[kind] > 0
                                  ? (double)used->amount[kind] / (double)capacity->amount[kind]
                                  : -1;
@@ -267,7 +269,7 @@ static void write_segment(const struct page *page, uint32_t task, double from, d
 
 static void write_bar(const struct page *page, uint32_t row)
 {
-    static const char *const words[RES_KINDS] = { "of CPUs", "of memory", "of accelerators" };
+    static const char *const words[RES_PRICED] = { "of CPUs", "of memory", "of accelerators" };
     const struct view *view = page->call->view;
     const enum res_kind kind = tightest(view, row);
     const int64_t whole = view_capacity(view, row)->amount[kind];
@@ -477,7 +479,7 @@ static int compare_users(const void *left, const void *right)
     return a->user < b->user ? -1 : a->user > b->user;
 }
 
-/* A machine is paid by what is on it, by how much of it each takes; returns what nobody is on. */
+/* A machine is paid by what is on it, by how much of it each takes; returns what is paid for empty machines. */
 static double share_machine(const struct page *page, uint32_t row, struct user_row *users,
                             uint32_t count)
 {
@@ -616,7 +618,7 @@ static void write_waiting(const struct page *page, const char *label)
 
 static void write_queue(const struct page *page)
 {
-    static const char *const columns[] = { "job", "user",       "~name", "#waits for",
+    static const char *const columns[] = { "job", "user",       "~name", "#waited",
                                            "why", "#alone $/h", NULL };
     const struct view *view = page->call->view;
     uint32_t last = ROW_NONE;

@@ -17,7 +17,7 @@
 #include "serve/page_private.h"
 #include "store/store_history.h"
 
-enum { ROWS_MAX = 40, RUNS_READ = 4000, SPANS_MAX = 600 };
+enum { ROWS_MAX = 40, RUNS_READ = 4000, SPANS_MAX = 600, LEGEND_MAX = 24, COLORS = 7 };
 
 /* What can be chosen. */
 static const struct {
@@ -138,6 +138,8 @@ struct drawing {
     uint32_t row_of_span[SPANS_MAX];
     uint32_t span_count;
     uint32_t left_out;
+    uint32_t users[LEGEND_MAX]; /* whose tasks are drawn, in the order in which they were found */
+    uint32_t user_count;
 };
 
 static const char *copy_text(struct drawing *drawing, const char *text)
@@ -194,14 +196,51 @@ static void add_living(struct drawing *drawing)
     }
 }
 
-/* Users have the colours that they have in the other view, if they are still known. */
-static uint32_t color_of(const struct page *page, const char *user)
+static void note_user(struct drawing *drawing, uint32_t user)
 {
-    const struct names *users = page->call->world->users;
+    for (uint32_t i = 0; i < drawing->user_count; i++) {
+        if (drawing->users[i] == user)
+            return;
+    }
+    if (drawing->user_count < LEGEND_MAX)
+        drawing->users[drawing->user_count++] = user;
+}
+
+/* Users have the colours that they have in the other view, if they are still known. */
+static uint32_t color_of(struct drawing *drawing, const char *user)
+{
+    const struct names *users = drawing->page->call->world->users;
     const uint32_t number =
         users != NULL && user != NULL ? names_find(users, user, strlen(user)) : NAME_NONE;
 
-    return number != NAME_NONE ? number % 7 : 6;
+    if (number == NAME_NONE)
+        return COLORS - 1;
+    note_user(drawing, number);
+    return number % COLORS;
+}
+
+/* Which colour is whose. */
+static void write_legend(const struct drawing *drawing)
+{
+    const struct page *page = drawing->page;
+
+    (void)fputs("<p class=\"note\">", page->out);
+    for (uint32_t i = 0; i < drawing->user_count; i++) {
+        const char *name = api_name(page->call->world->users, drawing->users[i]);
+
+        (void)fprintf(page->out,
+                      "<svg class=\"chip\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect "
+                      "width=\"10\" height=\"10\" class=\"c%u\"/></svg> <a href=\"jobs?user=",
+                      drawing->users[i] % COLORS);
+        html_address(page->out, name != NULL ? name : "");
+        (void)fputs("\">", page->out);
+        html_text(page->out, name != NULL ? name : "unknown");
+        (void)fputs("</a> ", page->out);
+    }
+    if (drawing->user_count == LEGEND_MAX)
+        (void)fputs("and others ", page->out);
+    (void)fprintf(page->out, "%s</p>\n",
+                  drawing->user_count > COLORS ? "(colours repeat after seven users)" : "");
 }
 
 static void take_run(void *context, const struct store_run *run)
@@ -237,7 +276,7 @@ static void take_run(void *context, const struct store_run *run)
     drawing->spans[drawing->span_count++] =
         (struct gantt_span){ .from = run->began_at,
                              .to = to,
-                             .color = color_of(page, user),
+                             .color = color_of(drawing, user),
                              .title = copy_text(drawing, title) };
 }
 
@@ -309,9 +348,12 @@ static void write_machines(const struct page *page, struct drawing *drawing, mse
     }
     (void)fputs(
         "<p class=\"note\">A grey bar is a machine while it was paid for; on it, the tasks, one "
-        "colour a user.</p>\n<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"Machines over time\">\n",
+        "colour a user.</p>\n",
         page->out);
+    write_legend(drawing);
+    (void)fputs("<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                "aria-label=\"Machines over time\">\n",
+                page->out);
     gantt_write(&gantt, page->out);
     (void)fputs("</div>\n", page->out);
     write_gantt_table(page, drawing);

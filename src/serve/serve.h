@@ -264,13 +264,13 @@ const char *serve_task_word(enum task_state state);
 /* How long machines of an offer last. ----------------------------------------------------------- */
 
 struct serve_risk {
-    msec_t lasts_ms; /* until one is taken away, on average; MSEC_NEVER: nobody knows */
+    msec_t lasts_ms; /* until one is taken away, on average; MSEC_NEVER: not known */
     msec_t low_ms;   /* it is less than this with a chance of one in ten, */
     msec_t high_ms;  /* and more than this with the same; -1: it was not learned */
     int64_t
         losses_milli;  /* from which it was learned, thousandths, those of like offers in part; */
     msec_t machine_ms; /* in so much time of machines */
-    bool is_learned;   /* else the catalogue says it, or nobody */
+    bool is_learned;   /* else the catalogue says it, or it is not known */
 };
 
 struct serve_risk serve_risk(const struct serve_world *world, uint32_t offer);

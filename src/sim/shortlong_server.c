@@ -151,7 +151,8 @@ static bool pull_before(struct shortlong *s, uint32_t number, uint32_t place)
     const uint32_t job = tournament_best(&s->waiting);
 
     if (job == TOURNAMENT_NONE ||
-        s->jobs[job].estimate_ms > s->jobs[probe->job].estimate_ms - probe->passed_ms)
+        !short_partition_may_pass(s->jobs[job].estimate_ms, s->jobs[probe->job].estimate_ms,
+                                  probe->passed_ms))
         return false;
     probe->passed_ms += s->jobs[job].estimate_ms;
     start(s, number, job);

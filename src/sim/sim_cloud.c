@@ -257,6 +257,21 @@ static void is_absent(struct world *world, uint64_t id)
     tell(world, CLOUD_GONE, id, -1, 0);
 }
 
+/* It is said that it may be taken, and it may well be. */
+static void is_at_risk(struct world *world, uint32_t row)
+{
+    const struct sim_faults *faults = &world->config->faults;
+
+    if (faults->risk_lasts_ms > 0) {
+        const double after = rng_exponential(&world->rng_cloud, (double)faults->risk_lasts_ms);
+
+        world_at(world, msec_round_up(world->now + (msec_t)after + 1, world->config->tick_ms),
+                 WORLD_MACHINE_LOST, row, world->machines[row].epoch);
+    }
+    if (!faults->risk_is_silent)
+        warn(world, world->machines[row].id, true, 0);
+}
+
 void sim_cloud_event(struct world *world, const struct timeline_event *event)
 {
     if (event->kind == WORLD_MACHINE_ABSENT) {
@@ -271,12 +286,12 @@ void sim_cloud_event(struct world *world, const struct timeline_event *event)
         return;
     if (event->kind == WORLD_MACHINE_RUNS) {
         runs(world, event->who);
-    } else if (event->kind == WORLD_MACHINE_AT_RISK || event->kind == WORLD_MACHINE_WARNED) {
-        const bool may_stay = event->kind == WORLD_MACHINE_AT_RISK;
-
-        world->machines[event->who].is_warned |= !may_stay;
-        warn(world, world->machines[event->who].id, may_stay,
-             may_stay ? 0 : world->now + world->config->faults.notice_ms);
+    } else if (event->kind == WORLD_MACHINE_AT_RISK) {
+        is_at_risk(world, event->who);
+    } else if (event->kind == WORLD_MACHINE_WARNED) {
+        world->machines[event->who].is_warned = true;
+        warn(world, world->machines[event->who].id, false,
+             world->now + world->config->faults.notice_ms);
     } else if (event->kind == WORLD_MACHINE_LOST) {
         sim_engine_machine_lost(world, event->who);
         ends(world, event->who, true);

@@ -258,7 +258,7 @@ static void place_at(struct world *world, uint32_t task, uint64_t key, uint64_t 
     }
 }
 
-/* It waits for room on a machine or is being launched there, and shall go elsewhere. */
+/* It waits for room on a machine or is being launched there, and is to go elsewhere. */
 static void take_back(struct world *world, uint32_t task)
 {
     struct world_task *of = &world->tasks[task];

@@ -41,8 +41,10 @@ struct sim_faults {
     bool lose_by_band; /* but one whose offer says how often it is interrupted, as often as that */
     uint32_t notice_ppm; /* of losses that are announced 'notice_ms' before */
     msec_t notice_ms;
-    msec_t risk_mean_ms; /* a running machine is said to be at risk after this time on average; 0:
-                            never */
+    msec_t risk_mean_ms; /* a running machine is at risk after this time on average; 0: never, */
+    msec_t
+        risk_lasts_ms; /* and taken without a notice so long after that on average; 0: it is not, */
+    bool risk_is_silent;    /* and nobody says that it is at risk */
     uint32_t duplicate_ppm; /* of events that come twice */
     uint32_t late_ppm;      /* of events that come late, by up to 'late_ms' */
     msec_t late_ms;

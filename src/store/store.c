@@ -118,7 +118,7 @@ static const char *counter_word(enum store_counter counter)
 static const char *const statement_text[STORE_STATEMENT_COUNT] = { STORE_STATEMENTS(
     STORE_STATEMENT_TEXT) };
 
-/* Where to ask: while a commit is under way on another thread, that connection is not ours. */
+/* Where to ask: while a commit is under way on another thread, that connection is not to be used. */
 static sqlite3 *connection(struct store *store)
 {
     if (store->commit == NULL)
@@ -576,8 +576,7 @@ void store_rollback(struct store *store)
     store->next_key = store->kept_key;
     store->sums = store->kept_sums;
     memcpy(store->counted, store->kept_counted, sizeof(store->counted));
-    if (store->ended_count > 0)
-        store_tally_drop(store);
+    store_tally_drop(store);
     end_turn(store);
 }
 

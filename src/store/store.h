@@ -55,7 +55,7 @@ void store_begin(struct store *store);
 int store_commit(struct store *store, struct error *reterr);
 
 /*
- * The same in three steps, so that a disk that takes its time stops nobody: store_commit_run may be called
+ * The same in three steps, so that a slow disk does not stop the loop: store_commit_run may be called
  * on another thread. Until store_commit_end everything can be asked, and is answered as of the last
  * commit; nothing can be written. store_commit_begin returns 1 if there is something to run, else what
  * store_commit would have.
@@ -94,7 +94,7 @@ enum store_outcome {
     STORE_DONE,
     STORE_REFUSED,  /* by engine, cloud or the operator */
     STORE_LOST,     /* it was begun, and what it made was lost */
-    STORE_OBSOLETE, /* nobody waits for it any more */
+    STORE_OBSOLETE, /* no longer waited for */
     STORE_OUTCOMES,
 };
 
@@ -172,7 +172,7 @@ int store_each_instance(struct store *store,
                         void (*each)(void *context, const struct store_instance *instance),
                         void *context, struct error *reterr);
 
-/* One of them, living or not; false: there is none, and nobody is called. */
+/* One of them, living or not; false: there is none, and 'each' is not called. */
 bool store_find_instance(struct store *store, uint64_t id,
                          void (*each)(void *context, const struct store_instance *instance),
                          void *context);
@@ -329,7 +329,7 @@ enum store_counter {
     COUNT_LAUNCHES,          /* machines that were asked for */
     COUNT_REFUSED,           /* of these: the cloud had none */
     COUNT_BOOT_TIMEOUT,      /* came too late to be of use */
-    COUNT_VANISHED,          /* were asked for, and nobody knows of them */
+    COUNT_VANISHED,          /* were asked for, and are known nowhere */
     COUNT_EVICTED_BY_NOTICE, /* runs that ended because the machine would be taken away */
     COUNT_EVICTED_BY_LOSS,   /* whose machine was lost under them */
     COUNT_EVICTED_BY_MOVE,   /* that were moved because that pays */
@@ -401,6 +401,7 @@ enum store_by {
     STORE_BY_DAY, /* in UTC; a bill over several days is split by time */
     STORE_BY_MONTH,
     STORE_BYS,
+    STORE_PAYER_BYS = STORE_BY_QOS + 1, /* the first of them are by who pays */
 };
 
 struct store_ledger_row {

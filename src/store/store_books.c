@@ -231,23 +231,31 @@ int store_each_boot(struct store *store, uint32_t most,
 
 /* Dues. --------------------------------------------------------------------------------------- */
 
-/* To whom the engine charges the task, beside its user. */
-static void note_payer(struct store *store, const struct store_due *due)
+static bool has_due(struct store *store, uint64_t task)
 {
-    if (due->account != NULL || due->partition != NULL || due->qos != NULL)
-        STORE_WRITE(store, SQL_PAYER_SET, STORE_NUMBER(due->task), STORE_TEXT(due->account),
-                    STORE_TEXT(due->partition), STORE_TEXT(due->qos));
+    struct store_question ask = STORE_ASK(store, SQL_DUE_KNOWN, STORE_NUMBER(task));
+    const bool found = store_row(&ask);
+
+    (void)store_asked(&ask, NULL);
+    return found;
+}
+
+/* To whom the engine charges the task, beside its user. True: not to whom it did, or for the first time. */
+static bool note_payer(struct store *store, const struct store_due *due)
+{
+    if (due->account == NULL && due->partition == NULL && due->qos == NULL)
+        return false;
+    STORE_WRITE(store, SQL_PAYER_SET, STORE_NUMBER(due->task), STORE_TEXT(due->account),
+                STORE_TEXT(due->partition), STORE_TEXT(due->qos));
+    return sqlite3_changes(store->db) > 0;
 }
 
 void store_due(struct store *store, const struct store_due *due)
 {
     const char *label = text_or(due->label, "");
-    struct store_question ask = STORE_ASK(store, SQL_DUE_KNOWN, STORE_NUMBER(due->task));
-
-    const bool is_known = store_row(&ask);
+    const bool is_known = has_due(store, due->task);
 
     store->sums.due_count += is_known ? 0 : 1;
-    (void)store_asked(&ask, NULL);
     store_tally_ended(store, due->task, is_known);
     store->sums.dues += due->cost;
     store->sums.alone += due->alone_cost;
@@ -256,7 +264,7 @@ void store_due(struct store *store, const struct store_due *due)
         STORE_TEXT(label), STORE_TEXT(text_or(due->job, label)), STORE_TEXT(due->name),
         STORE_TEXT(text_or(due->user, "(unknown)")), STORE_TEXT(due->type), STORE_NUMBER(due->cost),
         STORE_NUMBER(due->alone_cost), STORE_NUMBER(due->occupied_ms), STORE_NUMBER(due->ended_at));
-    note_payer(store, due);
+    (void)note_payer(store, due);
     store_owed_remove(store, due->task);
     store_count(store, COUNT_TASKS_ENDED, 1);
 }
@@ -270,7 +278,8 @@ void store_owed_set(struct store *store, const struct store_due *owed)
                        STORE_TEXT(text_or(owed->job, label)), STORE_TEXT(owed->name),
                        STORE_TEXT(text_or(owed->user, "(unknown)")), STORE_NUMBER(owed->cost),
                        STORE_NUMBER(owed->occupied_ms));
-    note_payer(store, owed);
+    if (note_payer(store, owed) && has_due(store, owed->task))
+        store_tally_payer_changed(store);
 }
 
 void store_owed_remove(struct store *store, uint64_t task)

@@ -2,7 +2,7 @@
 /*
  * A copy is made by SQLite's backup API in one step, from a snapshot: the daemon continues to write
  * meanwhile and loses nothing. It is written beside its place and renamed when it is whole, so that
- * there is never half a file under a name that somebody trusts.
+ * there is never half a file under a name that is trusted.
  */
 #include "store/store_care.h"
 

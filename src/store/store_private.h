@@ -128,11 +128,15 @@
         " FROM owed LEFT JOIN payer USING(task)") \
     X(SQL_PAYERS_OPEN, "SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
         " FROM owed LEFT JOIN payer USING(task)") \
-    X(SQL_PAYERS_ENDED, "SELECT job,user,name,NULL,NULL,NULL,cost,alone,occupied_ms,ended_at,task" \
-        " FROM due") \
-    X(SQL_PAYER_ENDED, "SELECT job,user,name,NULL,NULL,NULL,cost,alone,occupied_ms,ended_at,task" \
-        " FROM due WHERE task=?1") \
-    X(SQL_PAYER_SET, "INSERT OR REPLACE INTO payer(task,account,partition,qos) VALUES(?1,?2,?3,?4)") \
+    X(SQL_PAYERS_ENDED, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at," \
+        "task FROM due LEFT JOIN payer USING(task)") \
+    X(SQL_PAYER_ENDED, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at," \
+        "task FROM due LEFT JOIN payer USING(task) WHERE task=?1") \
+    X(SQL_PAYER_SET, "INSERT INTO payer(task,account,partition,qos) VALUES(?1,?2,?3,?4)" \
+        " ON CONFLICT(task) DO UPDATE SET account=excluded.account,partition=excluded.partition," \
+        "qos=excluded.qos WHERE account IS NOT excluded.account" \
+        " OR partition IS NOT excluded.partition OR qos IS NOT excluded.qos") \
+    X(SQL_HOLD, "BEGIN") \
     X(SQL_STAY_EACH, "SELECT instance,name,type,zone,market,billed_from,billed_to,boot,idle,work," \
         "boot_ms,idle_ms,work_ms FROM bill LEFT JOIN instance ON id=instance" \
         " WHERE billed_to>?1 ORDER BY billed_to DESC,instance DESC LIMIT ?2") \
@@ -207,9 +211,9 @@ struct store {
     uint64_t next_key, kept_key; /* kept: as of the last commit */
     uint64_t counted[STORE_COUNTERS], kept_counted[STORE_COUNTERS];
     struct store_sums sums, kept_sums;
-    struct store_tally
-        *tally[STORE_BY_JOB + 1]; /* what ended tasks paid, by user and by job; NULL: unknown */
-    uint64_t *ended;              /* tasks that the tallies do not have yet */
+    struct store_tally *tally[STORE_PAYER_BYS]; /* what ended tasks paid; NULL: unknown */
+    bool is_too_long[STORE_PAYER_BYS];          /* to be kept */
+    uint64_t *ended;                            /* tasks that the tallies do not have yet */
     uint32_t ended_count, ended_room;
 };
 

@@ -15,7 +15,7 @@
 enum {
     DAY_TEXT = 32,
     MONTH_TEXT = 7,    /* of "2026-11-15" */
-    DAYS_MOST = 36525, /* a bill over more than a century is somebody's mistake: it is not split */
+    DAYS_MOST = 36525, /* a bill over more than a century is a mistake: it is not split */
     KEY_ROOM = 1024,
 };
 
@@ -405,10 +405,15 @@ static void add_totals(struct store_totals *to, const struct store_machine *mach
     to->instances++;
 }
 
+bool store_machine_is_owned(const struct store_machine *machine)
+{
+    return machine->id >= OWNED_ID_FIRST;
+}
+
 /* Where the row of a machine is that no order was written down for: those that are owned were never rented. */
 static const char *nameless(const struct store_machine *machine)
 {
-    return machine->id >= OWNED_ID_FIRST ? "(owned)" : "(unknown)";
+    return store_machine_is_owned(machine) ? "(owned)" : "(unknown)";
 }
 
 static void add_machine(void *context, const struct store_machine *machine)
@@ -437,7 +442,7 @@ static void add_machine(void *context, const struct store_machine *machine)
 /* In what order. ------------------------------------------------------------------------------ */
 
 struct sorted {
-    const struct store_tally_row *row;
+    struct store_tally_row *row;
     const char *key;
 };
 
@@ -504,21 +509,31 @@ static void sort_first(struct sorted *rows, uint32_t count, uint32_t most, compa
     qsort(rows, most, sizeof(*rows), compare);
 }
 
-/* In proportion to what each has paid, to the micro-dollar. */
+/*
+ * In proportion to what each has paid, to the micro-dollar. In the order of the names, so that what is lost by
+ * rounding falls on the same rows however they were found.
+ */
 static void apportion(struct store_tally *report, money_t overhead)
 {
+    struct sorted *sorted = mem_alloc(report->count + 1, sizeof(*sorted));
     money_t before = 0;
     money_t given = 0;
 
+    for (uint32_t i = 0; i < report->count; i++)
+        sorted[i] = (struct sorted){ &report->rows[i], names_text(&report->names, i) };
+    qsort(sorted, report->count, sizeof(*sorted), by_key);
     for (uint32_t i = 0; i < report->count; i++) {
-        before += report->rows[i].cost;
+        struct store_tally_row *row = sorted[i].row;
+
+        before += row->cost;
 
         const money_t until = share(overhead, before, report->paid);
 
-        report->rows[i].overhead = until - given;
-        report->rows[i].cost += until - given;
+        row->overhead = until - given;
+        row->cost += until - given;
         given = until;
     }
+    mem_free(sorted);
 }
 
 /* A key of a job is three texts. */
@@ -607,62 +622,121 @@ static void show_rest(const struct store_tally *report, bool is_apportioned,
 
 /* What ended tasks paid, from one question to the next. -------------------------------------------- */
 
-enum { TALLY_ROWS = 250000 }; /* kept at most: about 30 MB */
-
-static const struct store_query tally_query[] = {
+static const struct store_query tally_query[STORE_PAYER_BYS] = {
     [STORE_BY_USER] = { .by = STORE_BY_USER, .period = { INT64_MIN, INT64_MAX } },
     [STORE_BY_JOB] = { .by = STORE_BY_JOB, .period = { INT64_MIN, INT64_MAX } },
+    [STORE_BY_ACCOUNT] = { .by = STORE_BY_ACCOUNT, .period = { INT64_MIN, INT64_MAX } },
+    [STORE_BY_PARTITION] = { .by = STORE_BY_PARTITION, .period = { INT64_MIN, INT64_MAX } },
+    [STORE_BY_QOS] = { .by = STORE_BY_QOS, .period = { INT64_MIN, INT64_MAX } },
 };
 
-/* Those that ended since the last question, into what is there. */
-static int add_ended(struct store *store, struct error *reterr)
-{
-    int rc = 0;
+struct filling {
+    struct store_tally *tally[STORE_PAYER_BYS]; /* NULL: not this one */
+    bool found;
+};
 
-    for (uint32_t i = 0; i < store->ended_count && rc == 0; i++) {
-        for (enum store_by by = STORE_BY_USER; by <= STORE_BY_JOB && rc == 0; by++) {
-            if (store->tally[by] != NULL)
-                rc = each_due(STORE_ASK(store, SQL_PAYER_ENDED, STORE_NUMBER(store->ended[i])),
-                              NULL, 0, add_payer, store->tally[by], reterr);
-        }
+static void add_to_tallies(void *context, const struct store_payer *payer)
+{
+    struct filling *filling = context;
+
+    filling->found = true;
+    for (enum store_by by = 0; by < STORE_PAYER_BYS; by++) {
+        struct store_tally *tally = filling->tally[by];
+
+        if (tally != NULL && tally->count <= STORE_TALLY_ROWS)
+            add_payer(tally, payer);
     }
-    store->ended_count = 0;
-    if (rc < 0)
-        store_tally_drop(store);
-    return rc;
-}
-
-static int make_tally(struct store *store, enum store_by by, struct error *reterr)
-{
-    struct store_tally *tally = mem_alloc(1, sizeof(*tally));
-
-    tally->query = &tally_query[by];
-    names_init(&tally->names);
-    store->tally[by] = tally;
-
-    const int rc =
-        each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0, add_payer, tally, reterr);
-
-    if (rc < 0)
-        store_tally_drop_one(store, by);
-    return rc;
 }
 
 /*
- * Which tally has the ended tasks of the question; STORE_BYS: none, they are read. Parts of time and
- * accounts are not kept, overhead is apportioned in the order of the file, and a tally is of this
- * process's own, committed writes.
+ * The tasks that ended since the last question, into what is there. While a commit is under way, those of
+ * the commit are in the file together or not at all: the first tells.
+ */
+static int add_ended(struct store *store, struct error *reterr)
+{
+    struct filling filling = { .found = true };
+    uint32_t added = 0;
+    int rc = 0;
+
+    memcpy(filling.tally, store->tally, sizeof(filling.tally));
+    while (added < store->ended_count && rc == 0) {
+        filling.found = false;
+        rc = each_due(STORE_ASK(store, SQL_PAYER_ENDED, STORE_NUMBER(store->ended[added])), NULL, 0,
+                      add_to_tallies, &filling, reterr);
+        if (!filling.found && store->commit != NULL)
+            break;
+        added++;
+    }
+    if (rc < 0) {
+        store_tally_drop(store);
+        return rc;
+    }
+    store_tally_added(store, added);
+    store_tally_trim(store);
+    return 0;
+}
+
+/* Those that are missing, in one pass over the file. */
+static int make_tallies(struct store *store, struct error *reterr)
+{
+    struct filling filling = { .found = false };
+
+    for (enum store_by by = 0; by < STORE_PAYER_BYS; by++) {
+        if (store->tally[by] != NULL || store->is_too_long[by])
+            continue;
+        filling.tally[by] = store->tally[by] = mem_alloc(1, sizeof(struct store_tally));
+        filling.tally[by]->query = &tally_query[by];
+        names_init(&filling.tally[by]->names);
+    }
+
+    const int rc = each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0, add_to_tallies,
+                            &filling, reterr);
+
+    if (rc < 0)
+        store_tally_drop(store);
+    else
+        store_tally_trim(store);
+    return rc;
+}
+
+int store_warm(struct store *store, struct error *reterr)
+{
+    assert(store->commit == NULL && !store->dirty);
+    return make_tallies(store, reterr);
+}
+
+/*
+ * Which tally has the ended tasks of the question; STORE_BYS: none, they are read. Parts of time are not
+ * kept, and a tally is of this process's own writes.
  */
 static enum store_by tally_for(const struct store *store, const struct store_query *query)
 {
     const bool is_whole = query->period.since == INT64_MIN && query->period.until == INT64_MAX;
+    const enum store_by by = store_by_payer(query->by) ? query->by : STORE_BY_USER;
 
-    if (store->lock < 0 || store->commit != NULL || store->dirty || !is_whole ||
-        query->is_apportioned)
+    if (store->lock < 0 || !is_whole)
         return STORE_BYS;
-    if (query->by == STORE_BY_JOB || !store_by_payer(query->by))
-        return query->by == STORE_BY_JOB ? STORE_BY_JOB : STORE_BY_USER;
-    return query->by == STORE_BY_USER ? STORE_BY_USER : STORE_BYS;
+    if (store->commit == NULL)
+        return store->dirty ? STORE_BYS : by;
+    return store->tally[by] != NULL ? by : STORE_BYS;
+}
+
+/* The tally of the question, as the file is now; STORE_BYS: there is none. */
+static int ready_tally(struct store *store, const struct store_query *query, enum store_by *ret,
+                       struct error *reterr)
+{
+    const enum store_by by = tally_for(store, query);
+    int rc = 0;
+
+    *ret = STORE_BYS;
+    if (by == STORE_BYS)
+        return 0;
+    rc = add_ended(store, reterr);
+    if (rc == 0 && store->tally[by] == NULL && store->commit == NULL)
+        rc = make_tallies(store, reterr);
+    if (rc == 0 && store->tally[by] != NULL)
+        *ret = by;
+    return rc;
 }
 
 /* Begin with what ended tasks paid; the names are lent until give_names. */
@@ -707,37 +781,54 @@ static void show(struct store_tally *report,
         show_rest(report, is_apportioned, each, context);
 }
 
+/* While a commit is under way the file may change between two questions: they are of one state of it. */
+static int hold(struct store *store, enum store_statement statement, struct error *reterr)
+{
+    if (store->commit == NULL)
+        return 0;
+
+    struct store_question ask = store_ask(store, statement, NULL, 0);
+
+    (void)store_row(&ask);
+    return store_asked(&ask, reterr);
+}
+
+static int fill_report(struct store *store, struct store_tally *report, enum store_by *tally,
+                       struct error *reterr)
+{
+    const struct store_query *query = report->query;
+    int rc = ready_tally(store, query, tally, reterr);
+
+    if (rc == 0 && *tally != STORE_BYS)
+        begin_with(report, store->tally[*tally]);
+    if (rc == 0)
+        rc = store_each_machine(store, query->live, add_machine, report, reterr);
+    if (rc == 0)
+        rc = each_due(store_ask(store, *tally != STORE_BYS ? SQL_PAYERS_OPEN : SQL_PAYERS, NULL, 0),
+                      query->live, report->newest, add_payer, report, reterr);
+    return rc;
+}
+
 int store_report(struct store *store, const struct store_query *query,
                  void (*each)(void *context, const struct store_ledger_row *row), void *context,
                  struct store_totals *ret, struct error *reterr)
 {
-    const enum store_by by = tally_for(store, query);
     struct store_tally report = { .query = query };
-    enum store_statement question = SQL_PAYERS;
-    int rc = 0;
+    enum store_by tally = STORE_BYS;
+    int rc = hold(store, SQL_HOLD, reterr);
 
     names_init(&report.names);
-    if (by != STORE_BYS) {
-        rc = add_ended(store, reterr);
-        if (rc == 0 && store->tally[by] == NULL)
-            rc = make_tally(store, by, reterr);
-        if (rc == 0)
-            begin_with(&report, store->tally[by]);
-        question = SQL_PAYERS_OPEN;
+    if (rc == 0) {
+        rc = fill_report(store, &report, &tally, reterr);
+        (void)hold(store, SQL_COMMIT, NULL);
     }
-    if (rc == 0)
-        rc = store_each_machine(store, query->live, add_machine, &report, reterr);
-    if (rc == 0)
-        rc = each_due(store_ask(store, question, NULL, 0), query->live, report.newest, add_payer,
-                      &report, reterr);
     if (rc == 0)
         show(&report, each, context);
     if (rc == 0 && ret != NULL)
         *ret = report.totals;
-    if (by != STORE_BYS && store->tally[by] != NULL) {
-        give_names(&report, store->tally[by]);
-        if (store->tally[by]->count > TALLY_ROWS)
-            store_tally_drop_one(store, by);
+    if (tally != STORE_BYS) {
+        give_names(&report, store->tally[tally]);
+        store_tally_trim(store);
     }
     names_done(&report.names);
     mem_free(report.rows);

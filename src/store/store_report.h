@@ -10,7 +10,7 @@
  *             period, in proportion to what they paid. Both ways the rows add up to the bill of the period.
  * Now:        a file knows of open accounts what was booked last. Who has the ledger itself (the daemon)
  *             gives what is owed by now, so that all figures are of one instant.
- * Costs:      O(rows of the books). Who writes the books keeps what ended tasks paid, by user and by job, from one
+ * Costs:      O(rows of the books). Who writes the books keeps what ended tasks paid, by each of those who pay, from one
  *             question about all time to the next: O(machines + open tasks + rows + tasks that ended since).
  */
 #ifndef STINT_STORE_STORE_REPORT_H
@@ -55,6 +55,9 @@ struct store_payer {
     bool is_open; /* it has not ended */
 };
 
+/* Whether it is owned: no cloud has a bill for it, and it has no name, type or price that were written down. */
+bool store_machine_is_owned(const struct store_machine *machine);
+
 /* 'live' may be NULL, here as below. */
 int store_each_machine(struct store *store, const struct store_live *live,
                        void (*each)(void *context, const struct store_machine *machine),
@@ -85,6 +88,9 @@ struct store_query {
 int store_report(struct store *store, const struct store_query *query,
                  void (*each)(void *context, const struct store_ledger_row *row), void *context,
                  struct store_totals *ret, struct error *reterr);
+
+/* Read what ended tasks paid, so that the first question need not. */
+int store_warm(struct store *store, struct error *reterr);
 
 /* store_totals, by now. */
 int store_totals_live(struct store *store, const struct store_live *live, struct store_totals *ret,

@@ -2,8 +2,9 @@
 /*
  * store_tally.h - the rows of a report while they are added up, and what is kept of them from one question to the next.
  *
- * Kept is what ended tasks paid, by user and by job: such rows only grow. Tasks that end later are noted by
- * their numbers and added by the next question. Private to the store.
+ * Kept is what ended tasks paid, by each of those who can pay. Such rows only grow: tasks that end later are noted
+ * by their numbers and added by the next question. What does change, a task that ends again or that another
+ * account is charged with, drops what is kept; the next question reads the file. Private to the store.
  *
  * Costs:  O(1) for a task that ends, and nothing while no tally is kept.
  */
@@ -12,6 +13,8 @@
 
 #include "base/names.h"
 #include "store/store_report.h"
+
+enum { STORE_TALLY_ROWS = 250000 }; /* kept of each at most: about 30 MB */
 
 struct store_tally_row {
     uint32_t key; /* in 'names'; by job it holds three texts */
@@ -35,6 +38,15 @@ struct store_tally {
 
 /* A task has ended; 'is_known': not for the first time. */
 void store_tally_ended(struct store *store, uint64_t task, bool is_known);
+
+/* The first 'count' of those that ended are in all tallies. */
+void store_tally_added(struct store *store, uint32_t count);
+
+/* An ended task is charged to another account, partition or QOS. */
+void store_tally_payer_changed(struct store *store);
+
+/* Drop those that became too long, and make them no more. */
+void store_tally_trim(struct store *store);
 
 /* Forget what was kept of ended tasks: it is not what the file has. */
 void store_tally_drop(struct store *store);

@@ -14,6 +14,7 @@
 #include "trace/input_text.h"
 
 static const struct doc_range any_time = { 0, LIMIT_TIME_MS };
+static const struct doc_range any_count = { 0, LIMIT_RESOURCE };
 static const struct doc_decimal milli = { .digits = 3, .range = { 0, LIMIT_RESOURCE } };
 
 struct reader {
@@ -335,8 +336,8 @@ static int read_words(struct reader *r, const struct doc_node *map, uint32_t typ
 static int read_type(struct reader *r, const struct doc_node *map, struct error *reterr)
 {
     static const char *const allowed[] = {
-        "name",  "family", "cpu",      "mem_gib",   "accel", "boot",
-        "price", "offers", "features", "gpu_model", NULL,
+        "name", "family", "cpu",    "mem_gib",  "accel",     "pods",
+        "boot", "price",  "offers", "features", "gpu_model", NULL,
     };
     struct machine_type type = r->boot;
     const char *name = NULL;
@@ -358,6 +359,8 @@ static int read_type(struct reader *r, const struct doc_node *map, struct error 
         rc = doc_get_mib(map, "mem_gib", &type.capacity.amount[RES_MEM], reterr);
     if (rc == 0)
         rc = doc_get_decimal(map, "accel", &milli, &type.capacity.amount[RES_ACCEL], reterr);
+    if (rc == 0)
+        rc = doc_get_int(map, "pods", any_count, &type.capacity.amount[RES_PODS], reterr);
     if (rc == 0)
         rc = read_boot(map, &type, reterr);
     if (rc < 0)

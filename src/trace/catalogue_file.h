@@ -2,7 +2,7 @@
 /*
  * catalogue_file.h - read a catalogue from YAML or JSON. docs/format/catalogue.md has every key.
  *
- * Two forms are told apart by their top-level keys: Stint's own has 'types', that of Eva's
+ * Two forms are distinguished by their top-level keys: Stint's own has 'types', that of Eva's
  * simulator (an EC2 configuration) has 'instance_types'.
  *
  * Promises:  pure; types and offers keep the order of the file; prices are exact to the

@@ -84,7 +84,7 @@ _Static_assert(COLUMN_CPU + RES_MEM == COLUMN_MEM && COLUMN_CPU + RES_ACCEL == C
 /* Where the demands for one family stand. */
 struct family_columns {
     uint32_t family;
-    uint32_t column[RES_KINDS];
+    uint32_t column[RES_PRICED];
 };
 
 struct reader {
@@ -137,7 +137,7 @@ static struct family_columns *family_columns(struct reader *r, uint32_t family)
     struct family_columns *fresh = &r->own[r->own_count++];
 
     fresh->family = family;
-    for (int kind = 0; kind < RES_KINDS; kind++)
+    for (int kind = 0; kind < RES_PRICED; kind++)
         fresh->column[kind] = CSV_COLUMN_NONE;
     return fresh;
 }
@@ -150,7 +150,7 @@ static int take_family_column(struct reader *r, uint32_t column, size_t kind_len
     const char *family = name.text + kind_length + 1;
     const size_t family_length = name.length - kind_length - 1;
 
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         const char *word = column_names[COLUMN_CPU + kind];
 
         if (strlen(word) != kind_length || memcmp(word, name.text, kind_length) != 0)
@@ -309,7 +309,7 @@ static int take_name(const struct reader *r, enum column which, struct csv_field
 
 static bool is_nothing(const struct res *res)
 {
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         if (res->amount[kind] > 0)
             return false;
     }
@@ -324,7 +324,7 @@ static int take_demands(struct reader *r, uint32_t *ret, struct error *reterr)
     uint32_t count = 0;
     int rc = 0;
 
-    for (int kind = 0; rc == 0 && kind < RES_KINDS; kind++)
+    for (int kind = 0; rc == 0 && kind < RES_PRICED; kind++)
         rc = take_amount(r, r->column[COLUMN_CPU + kind], kind, &general.amount[kind],
                          &general_given, reterr);
     if (general_given)
@@ -333,7 +333,7 @@ static int take_demands(struct reader *r, uint32_t *ret, struct error *reterr)
         struct shape_demand own = { r->own[i].family, general };
         bool own_given = false;
 
-        for (int kind = 0; rc == 0 && kind < RES_KINDS; kind++)
+        for (int kind = 0; rc == 0 && kind < RES_PRICED; kind++)
             rc = take_amount(r, r->own[i].column[kind], kind, &own.res.amount[kind], &own_given,
                              reterr);
         if (own_given)

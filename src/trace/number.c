@@ -3,9 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { EXPONENT_MAX = 9999, DIGITS_MAX = 15 };
@@ -223,19 +221,24 @@ struct number_text number_print(int64_t value, int digits)
     assert(digits >= 0 && digits <= DIGITS_MAX);
 
     struct number_text out;
+    char *const end = out.text + sizeof(out.text) - 1;
+    char *at = end;
     uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    uint64_t unit = 1;
 
     while (digits > 0 && size % 10 == 0) {
         size /= 10;
         digits--;
     }
-    for (int i = 0; i < digits; i++)
-        unit *= 10;
-    if (digits == 0)
-        (void)snprintf(out.text, sizeof(out.text), "%s%" PRIu64, value < 0 ? "-" : "", size);
-    else
-        (void)snprintf(out.text, sizeof(out.text), "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
-                       size / unit, digits, size % unit);
+    *at = '\0';
+    do { /* from the last digit to the first */
+        *--at = (char)('0' + size % 10);
+        size /= 10;
+        digits--;
+        if (digits == 0)
+            *--at = '.';
+    } while (size > 0 || digits >= 0);
+    if (value < 0)
+        *--at = '-';
+    memmove(out.text, at, (size_t)(end - at) + 1);
     return out;
 }

@@ -21,7 +21,7 @@
 
 enum { PRICE_HISTORY_OFFERS_MAX = 4096 };
 
-/* One type in one zone. A price of MONEY_UNKNOWN: there was none to be had; of 0: nobody said. */
+/* One type in one zone. A price of MONEY_UNKNOWN: there was none to be had; of 0: not stated. */
 struct price_history_offer {
     uint32_t type; /* in price_history.names */
     uint32_t zone; /* likewise, or NAME_NONE */

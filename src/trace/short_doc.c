@@ -9,10 +9,14 @@
 
 int short_doc_read(const struct doc_node *root, struct short_pool_rule *ret, struct error *reterr)
 {
-    static const char *const allowed[] = { "machine", "longest", "most", "threshold", NULL };
+    static const char *const allowed[] = {
+        "machine", "longest", "most", "threshold", "pull", NULL
+    };
     static const char *const needed[] = { "machine", "most", NULL };
     const struct doc_node *map = NULL;
-    struct short_pool_rule rule = { .threshold_ppm = 950000, .longest_ms = 600 * MSEC_PER_SEC };
+    struct short_pool_rule rule = { .threshold_ppm = 950000,
+                                    .longest_ms = 600 * MSEC_PER_SEC,
+                                    .pulls = true };
     int64_t most = 0;
     int rc = doc_get_map(root, "short_pool", &map, reterr);
 
@@ -30,6 +34,8 @@ int short_doc_read(const struct doc_node *root, struct short_pool_rule *ret, str
         rc = doc_get_int(map, "most", (struct doc_range){ 1, LIMIT_TASKS }, &most, reterr);
     if (rc == 0)
         rc = doc_get_ppm(map, "threshold", &rule.threshold_ppm, reterr);
+    if (rc == 0)
+        rc = doc_get_bool(map, "pull", &rule.pulls, reterr);
     if (rc == 0 && rule.threshold_ppm == 0)
         rc = error_set(reterr, -EINVAL, "line %u: 'threshold' of 'short_pool' must be above 0",
                        map->line);

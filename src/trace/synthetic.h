@@ -35,7 +35,7 @@ struct synthetic_spec {
     uint32_t gang_ppm;   /* jobs of a million that are gangs */
     uint32_t
         gang_tasks_max;  /* a gang has 2 to this many tasks, evenly; of no matter without gangs */
-    uint32_t user_count; /* "user-0" and so on, evenly; 0: all jobs are of nobody */
+    uint32_t user_count; /* "user-0" and so on, evenly; 0: no job has a user */
     const struct synthetic_shape *mix;
     uint32_t mix_count;
 };

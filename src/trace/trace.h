@@ -22,7 +22,7 @@
 struct trace_job {
     uint64_t id;
     uint32_t name; /* in trace.names; equal names are runs of the same program */
-    uint32_t user; /* in trace.users; the empty name is nobody in particular */
+    uint32_t user; /* in trace.users; the empty name is no particular user */
     uint32_t shape;
     uint32_t task_count;
     uint32_t priority;      /* who has more comes first under a limit */

@@ -15,7 +15,7 @@
 static const struct {
     const char *name;
     int digits;
-} kinds[RES_KINDS] = {
+} kinds[RES_PRICED] = {
     [RES_CPU] = { "cpu", 3 },
     [RES_MEM] = { "mem_gb", 9 },
     [RES_ACCEL] = { "gpu", 3 },
@@ -73,7 +73,7 @@ static void put_header(const struct writer *w)
     if (w->rules)
         (void)fputs(",market,spot_for_s,deadline_s", w->out);
     for (uint32_t family = 0; family < w->family_count; family++) {
-        for (int kind = 0; w->used[family] && kind < RES_KINDS; kind++) {
+        for (int kind = 0; w->used[family] && kind < RES_PRICED; kind++) {
             char column[LIMIT_NAME + 16];
 
             (void)snprintf(column, sizeof(column), "%s@%s", kinds[kind].name,
@@ -105,7 +105,7 @@ static const struct res *own_demand(const struct shapes *shapes, const struct sh
 
 static void put_demand(FILE *out, const struct res *demand)
 {
-    for (int kind = 0; kind < RES_KINDS; kind++) {
+    for (int kind = 0; kind < RES_PRICED; kind++) {
         (void)fputc(',', out);
         if (demand == NULL)
             continue;

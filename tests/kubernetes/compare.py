@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compare.py BUILD [--pods 1000] [--shapes 100] [--quiet SECONDS] [--only karpenter|stint] - the same pods, the same types and
-prices: Karpenter alone, then Stint renting through Karpenter, each in a control plane of its own.
+"""compare.py BUILD [--load burst|jobs|shrink] [--only karpenter|stint] - the same pods, the same types and prices: Karpenter alone, then
+Stint renting through Karpenter, each in a control plane of its own.
 
-Pods are of Deployments with 250m to 8 CPUs and 1 to 16 GiB for each CPU, all created at once. What is measured: dollars per hour
-when all of them run, over the fluid bound (CPU and memory at the best prices that two types together give); the time until all
-run; and, with nothing changing for --quiet seconds more, how many pods were disrupted and what the nodes cost at the end.
+burst    Pods of Deployments with 250m to 8 CPUs and 1 to 16 GiB for each CPU, all created at once (--pods, --shapes). What is measured:
+         dollars per hour when all of them run, over the fluid bound (CPU and memory at the best prices that two types together give);
+         the time until all run, and the processor time of the control plane, of kwok, of Karpenter and of Stint until then; and, with
+         nothing changing for --quiet seconds more, how many pods were disrupted and what the nodes cost at the end.
+shrink   As burst, every Deployment with a disruption budget of one pod; then each is scaled to a third. What is measured: dollars
+         per hour --quiet seconds later, over the bound of what is left; how many pods were evicted; and the most pods that any
+         Deployment lacked at a time, looked at every 2 s.
+jobs     --pods pods of Jobs over --over seconds, 30 to 300 s each, beside --services pods of Deployments. What is measured: dollars until
+         all Jobs are complete, and how many of their pods were evicted, or created a second time.
 """
 import argparse
+import collections
+import json
 import os
 import random
 import sys
@@ -18,6 +26,8 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import kube_lab  # noqa: E402
 import kube_world  # noqa: E402
 from kube_lab import until  # noqa: E402
+
+JOB_PODS = 10
 
 
 def shapes(count, seed=1):
@@ -55,54 +65,164 @@ def node_pool(world):
                                       {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}]}}}})
 
 
-def measure(build, who, arguments):
+def begin(build, who):
     world = kube_world.KubeWorld(build)
-    made = shapes(arguments.shapes)
-    each = arguments.pods // arguments.shapes
-    try:
-        world.namespace("work", managed=who == "stint")
-        if who == "stint":
-            until(lambda: world.is_gated("work"), 30, "the policy")
-            world.start_stintd()
-            time.sleep(3)
-        else:
-            node_pool(world)
-        began = time.monotonic()
-        for i, (cpu, mem) in enumerate(made):
-            world.deployment("work", f"d{i}", f"{cpu}m", f"{mem}Mi", each)
+    world.namespace("work", managed=who == "stint")
+    if who == "stint":
+        until(lambda: world.is_gated("work"), 30, "the policy")
+        world.start_stintd()
+        time.sleep(3)
+    else:
+        node_pool(world)
+    return world
 
-        def running():
-            return sum(pod["status"]["phase"] == "Running" for pod in world.pods("work"))
 
-        until(lambda: running() == each * len(made), 900, "all pods", pause=1)
-        took = time.monotonic() - began
-        first = {pod["metadata"]["uid"] for pod in world.pods("work")}
-        least = bound(world, each * sum(cpu for cpu, _ in made) / 1000, each * sum(mem for _, mem in made))
-        cost = world.hourly()
-        time.sleep(arguments.quiet)
-        later = {pod["metadata"]["uid"] for pod in world.pods("work")}
-        print(f"| {who} | {cost:.2f} | {cost / least:.3f} | {took:.0f} | {len(first - later)} | {world.hourly() / least:.3f} | "
-              f"{len(world.lab.items('/api/v1/nodes'))} |", flush=True)
-    finally:
-        world.lab.stop()
+def running(world):
+    return sum(pod["status"]["phase"] == "Running" for pod in world.pods("work"))
+
+
+def processor_s(world):
+    """Of the lab's programs and their children, by name."""
+    tick = os.sysconf("SC_CLK_TCK")
+    parents, used, names = {}, {}, {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        fields = rest.split()
+        parents[int(pid)], used[int(pid)], names[int(pid)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / tick, name
+    ours = {child.pid: name for name, child in world.lab.children.items()}
+    sums = collections.Counter()
+    for pid, seconds in used.items():
+        at = pid
+        while at in parents and at not in ours:
+            at = parents[at]
+        if at in ours:
+            sums[ours[at]] += seconds
+    return sums
+
+
+def evicted(world):
+    """Names of pods that were evicted, and the server agreed."""
+    with open(world.lab.path("audit.log"), encoding="utf-8") as log:
+        events = [json.loads(line) for line in log if '"subresource":"eviction"' in line]
+    return [event["objectRef"]["name"] for event in events if event["responseStatus"].get("code") == 201]
+
+
+def burst(world, arguments, made, each):
+    """Until all run; seconds."""
+    began = time.monotonic()
+    for i, (cpu, mem) in enumerate(made):
+        world.deployment("work", f"d{i}", f"{cpu}m", f"{mem}Mi", each)
+    until(lambda: running(world) == each * len(made), 900, "all pods", pause=1)
+    return time.monotonic() - began
+
+
+def measure_burst(world, who, arguments):
+    made, each = shapes(arguments.shapes), arguments.pods // arguments.shapes
+    took = burst(world, arguments, made, each)
+    used = processor_s(world)
+    ours = used.pop("stintd", 0)
+    renter = used.pop("karpenter", 0)
+    kwok = used.pop("kwok", 0)
+    first = {pod["metadata"]["uid"] for pod in world.pods("work")}
+    least = bound(world, each * sum(cpu for cpu, _ in made) / 1000, each * sum(mem for _, mem in made))
+    cost = world.hourly()
+    time.sleep(arguments.quiet)
+    later = {pod["metadata"]["uid"] for pod in world.pods("work")}
+    print(f"| {who} | {cost:.2f} | {cost / least:.3f} | {took:.0f} | {sum(used.values()):.0f} + {kwok:.0f} + {renter:.0f} + {ours:.1f} | "
+          f"{len(first - later)} | {world.hourly() / least:.3f} | {len(world.lab.items('/api/v1/nodes'))} |", flush=True)
+
+
+def lacking(world, wanted):
+    """The most pods that a Deployment has too few of."""
+    ready = collections.Counter(pod["metadata"]["labels"]["app"] for pod in world.pods("work")
+                                if pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"])
+    return max(count - ready[name] for name, count in wanted.items())
+
+
+def measure_shrink(world, who, arguments):
+    made, each = shapes(arguments.shapes), arguments.pods // arguments.shapes
+    for i in range(len(made)):
+        world.lab.create("/apis/policy/v1/namespaces/work/poddisruptionbudgets", {
+            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": f"d{i}"},
+            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": f"d{i}"}}}})
+    burst(world, arguments, made, each)
+    left = max(1, each // 3)
+    for i in range(len(made)):
+        world.lab.patch(f"/apis/apps/v1/namespaces/work/deployments/d{i}", {"spec": {"replicas": left}})
+    until(lambda: len(world.pods("work")) <= left * len(made) * 1.05, 120, "the shrinking", pause=1)
+    before, wanted, worst = len(evicted(world)), {f"d{i}": left for i in range(len(made))}, 0
+    limit = time.monotonic() + arguments.quiet
+    while time.monotonic() < limit:
+        worst = max(worst, lacking(world, wanted))
+        time.sleep(2)
+    least = bound(world, left * sum(cpu for cpu, _ in made) / 1000, left * sum(mem for _, mem in made))
+    cost = world.hourly()
+    print(f"| {who} | {cost:.2f} | {cost / least:.3f} | {len(evicted(world)) - before} | {worst} | "
+          f"{len(world.lab.items('/api/v1/nodes'))} |", flush=True)
+
+
+def measure_jobs(world, who, arguments):
+    rng = random.Random(2)
+    each = 20
+    for i in range(arguments.services // each):
+        world.deployment("work", f"s{i}", f"{rng.choice([250, 500, 1000])}m", f"{rng.choice([512, 1024, 2048])}Mi", each)
+    jobs = sorted((rng.uniform(0, arguments.over), rng.choice([250, 500, 1000, 2000, 4000]), rng.choice([1, 2, 4, 8]), rng.randint(30, 300))
+                  for _ in range(arguments.pods // JOB_PODS))
+    began = at = time.monotonic()
+    dollars, sent, done = 0, 0, 0
+    while done < len(jobs):
+        time.sleep(1)
+        now = time.monotonic()
+        dollars, at = dollars + world.hourly() * (now - at) / 3600, now
+        while sent < len(jobs) and jobs[sent][0] <= now - began:
+            _, cpu, ratio, seconds = jobs[sent]
+            world.job("work", f"j{sent}", f"{cpu}m", f"{cpu * ratio * 1024 // 1000}Mi", pods=JOB_PODS, seconds=seconds)
+            sent += 1
+        done = sum(any(one["type"] == "Complete" for one in job["status"].get("conditions", []))
+                   for job in world.lab.items(kube_world.JOB.format("work")))
+        if now - began > arguments.over + 1800:
+            raise RuntimeError(f"{len(jobs) - done} Jobs are not complete")
+    gone = evicted(world)
+    print(f"| {who} | {dollars:.3f} | {time.monotonic() - began:.0f} | {sum(name.startswith('j') for name in gone)} | "
+          f"{world.lab.pods_of_jobs() - JOB_PODS * len(jobs)} | {sum(name.startswith('s') for name in gone)} |", flush=True)
+
+
+LOADS = {
+    "burst": (measure_burst, ("$/h when all run", "over the bound", "s until all run",
+                              "processor s until then: control plane + kwok + Karpenter + Stint", "pods disrupted after",
+                              "over the bound then", "nodes")),
+    "shrink": (measure_shrink, ("$/h after it", "over the bound", "pods evicted", "most that a Deployment lacked", "nodes")),
+    "jobs": (measure_jobs, ("dollars", "s until all were complete", "Job pods evicted", "Job pods created again", "service pods evicted")),
+}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
+    parser.add_argument("--load", choices=sorted(LOADS), default="burst")
     parser.add_argument("--pods", type=int, default=1000)
     parser.add_argument("--shapes", type=int, default=100)
+    parser.add_argument("--services", type=int, default=200)
+    parser.add_argument("--over", type=int, default=600)
     parser.add_argument("--quiet", type=int, default=600)
     parser.add_argument("--only", choices=["karpenter", "stint"])
     arguments = parser.parse_args()
     reason = kube_lab.why_not()
     if reason:
         sys.exit(reason)
-    print(f"{arguments.pods} pods of {arguments.shapes} shapes, nothing changing for {arguments.quiet} s after")
-    print("| | $/h when all run | over the bound | s until all run | pods disrupted after | over the bound then | nodes |\n"
-          "|---|---|---|---|---|---|---|")
+    load, columns = LOADS[arguments.load]
+    print(" ".join(sys.argv[2:]))
+    print("| | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 1), flush=True)
     for who in [arguments.only] if arguments.only else ["karpenter", "stint"]:
-        measure(arguments.build, who, arguments)
+        world = begin(arguments.build, who)
+        try:
+            load(world, who, arguments)
+        finally:
+            world.lab.stop()
 
 
 if __name__ == "__main__":

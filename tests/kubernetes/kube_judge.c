@@ -239,6 +239,7 @@ static void begin(struct judge *judge, char **argv)
         exit(EXIT_FAILURE);
     }
     input_file_done(&file);
+    catalogue_set_pods(&judge->catalogue, 110);
     rng_init(&judge->rng, strtoull(argv[2], NULL, 10), 0);
     read_slots(judge, argv[3]);
     shapes_init(&judge->shapes);

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 
 import kube_lab
 
@@ -30,8 +31,12 @@ JOB = "/apis/batch/v1/namespaces/{}/jobs"
 CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 
 
+def is_offer(offer, market):
+    return f'"{ZONE}"' in json.dumps(offer) and f'"{market}"' in json.dumps(offer)
+
+
 def types(assets):
-    """Karpenter's types that both may use, each with the one offer that is left."""
+    """Karpenter's types that both may use, each with its offers on demand and on the spot market; the first is on demand."""
     kept = []
     with open(f"{assets}/share/instance-types.json", encoding="utf-8") as file:
         for one in json.load(file):
@@ -39,10 +44,9 @@ def types(assets):
                 continue
             if one["architecture"] not in ("x86_64", "amd64") or "metal" in one["name"]:
                 continue
-            offers = [offer for offer in one["offerings"] if f'"{ZONE}"' in json.dumps(offer) and
-                      '"on-demand"' in json.dumps(offer)]
-            if offers:
-                kept.append({**one, "offerings": offers[:1]})
+            offers = [[offer for offer in one["offerings"] if is_offer(offer, market)][:1] for market in ("on-demand", "spot")]
+            if offers[0]:
+                kept.append({**one, "offerings": offers[0] + offers[1]})
     return kept
 
 
@@ -56,13 +60,15 @@ def cpus(text):
     return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
 
 
-def catalogue(kept, usable):
-    """'usable' gives what of a type is left for pods, as (CPUs, MiB)."""
+def catalogue(kept, usable, spot=None):
+    """'usable' gives what of a type is left for pods, as (CPUs, MiB); 'spot' adds offers at that share of the price."""
     lines = ["billing: { step: 1s, minimum: 0s }", "boot: { acquire: 1s, setup: 2s, release: 1s }", "types:"]
     for one in kept:
         cpu, mem = usable(one)
         lines.append(f"  - {{ name: {one['name']}, cpu: {cpu:g}, mem_gib: {mem / 1024:.9g}, "
-                     f"offers: [ {{ zone: {ZONE}, price: {one['offerings'][0]['Price']:.6f} }} ] }}")
+                     f"offers: [ {{ zone: {ZONE}, price: {one['offerings'][0]['Price']:.6f} }}" +
+                     (f", {{ market: spot, zone: {ZONE}, price: {spot * one['offerings'][0]['Price']:.6f}, "
+                      "interruption: [20, 100] }" if spot else "") + " ] }")
     return "\n".join(lines) + "\n"
 
 
@@ -81,20 +87,34 @@ class KubeWorld:
     def __init__(self, build, karpenter=True):
         self.build = os.path.abspath(build)
         self.lab = kube_lab.KubeLab()
-        self.types = types(self.lab.assets)
+        self.types = self.load_types()
         self.price = {one["name"]: one["offerings"][0]["Price"] for one in self.types}
         lab = self.lab
         lab.write("types.json", json.dumps(self.types))
-        lab.write("catalogue.yaml", catalogue(self.types, self.usable))
+        lab.write("catalogue.yaml", self.print_catalogue())
         lab.start()
         if karpenter:
             lab.start_karpenter(lab.path("types.json"))
-        lab.kubectl("apply", "-f", f"{kube_lab.ROOT}/share/kubernetes/stint.yaml")
-        lab.kubectl("create", "clusterrolebinding", "stint-user", "--clusterrole=stint", "--user=stint")
-        lab.kubectl("create", "rolebinding", "stint-user", "--role=stint-lease", "--user=stint", "--namespace=stint")
-        lab.kubeconfig("stint", {"token": "stint-token"})
+        self.install()
+        self.grant()
         lab.create("/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses",
                    {"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": {"name": "default"}, "spec": {}})
+
+    def grant(self):
+        """A user with the rights of Stint's account."""
+        self.lab.kubectl("create", "clusterrolebinding", "stint-user", "--clusterrole=stint", "--user=stint")
+        self.lab.kubectl("create", "rolebinding", "stint-user", "--role=stint-lease", "--user=stint", "--namespace=stint")
+        self.lab.kubeconfig("stint", {"token": "stint-token"})
+
+    def install(self, *more):
+        return subprocess.run([self.bridge(), "install", "--kubeconfig", self.lab.path("admin.kubeconfig"), *more], check=True,
+                              capture_output=True, text=True, timeout=60).stdout
+
+    def load_types(self):
+        return types(self.lab.assets)
+
+    def print_catalogue(self):
+        return catalogue(self.types, self.usable)
 
     @staticmethod
     def usable(one):
@@ -134,21 +154,33 @@ class KubeWorld:
         connection.close()
         return json.loads(text)
 
-    def job(self, space, name, cpu, mem, pods=1, seconds=20, jitter=0, annotations=None):
+    def vanish(self, node):
+        """The machine is gone, with its kubelet, and nobody was told before."""
+        claims = [claim["metadata"]["name"] for claim in self.claims() if claim.get("status", {}).get("nodeName") == node]
+        for path in [f"{CLAIMS}/{name}" for name in claims] + [f"/api/v1/nodes/{node}"]:
+            try:
+                self.lab.patch(path, {"metadata": {"finalizers": None}})
+                self.lab.ask("DELETE", path, {"gracePeriodSeconds": 0})
+            except kube_lab.Refused as refused:
+                if refused.status != 404:  # Karpenter was faster
+                    raise
+
+    def job(self, space, name, cpu, mem, pods=1, seconds=20, jitter=0, annotations=None, priority=None):
         stage = {"pod-complete.stage.kwok.x-k8s.io/delay": f"{seconds}s",
                  "pod-complete.stage.kwok.x-k8s.io/jitter-delay": f"{seconds + jitter}s", **(annotations or {})}
         self.lab.create(JOB.format(space), {
             "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
-            "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 6, "template": {
+            "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 6, "podFailurePolicy": {"rules": [
+                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}, "template": {
                 "metadata": {"annotations": stage},
-                "spec": {"restartPolicy": "Never", "containers": [
+                "spec": {"restartPolicy": "Never", **({"priorityClassName": priority} if priority else {}), "containers": [
                     {"name": "main", "image": "work", "resources": {"requests": {"cpu": cpu, "memory": mem}}}]}}}})
 
-    def deployment(self, space, name, cpu, mem, replicas):
+    def deployment(self, space, name, cpu, mem, replicas, annotations=None):
         self.lab.create(f"/apis/apps/v1/namespaces/{space}/deployments", {
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
             "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": {
-                "metadata": {"labels": {"app": name}},
+                "metadata": {"labels": {"app": name}, "annotations": annotations or {}},
                 "spec": {"containers": [
                     {"name": "main", "image": "work", "resources": {"requests": {"cpu": cpu, "memory": mem}}}]}}}})
 

@@ -115,6 +115,42 @@ def killed(world):
     clear(world)
 
 
+def is_ready(pod):
+    return "True" in [one["status"] for one in pod["status"].get("conditions", []) if one["type"] == "Ready"]
+
+
+def served(world):
+    return sum(is_ready(pod) for pod in world.pods("batch") if pod["metadata"]["labels"].get("app") == "web" and
+               "deletionTimestamp" not in pod["metadata"])
+
+
+def promise(world):
+    """A Deployment with a promise is on spot machines, survives the loss of one, and batch runs on what is to spare."""
+    lab = world.lab
+    lab.kill("stintd", signal.SIGTERM)
+    lab.write("catalogue.yaml", kube_world.catalogue(world.types, world.usable, spot=0.3))
+    world.start_stintd()
+    lab.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "low"}, "value": -10})
+    world.deployment("batch", "web", "1", "2Gi", 12, {"stint.dev/availability": "99.9%", "stint.dev/capacity": "12"})
+    until(lambda: served(world) == 12, 90, "12 replicas")
+    claims = world.claims()
+    assert all("spot" in str(claim["spec"]["requirements"]) for claim in claims), claims
+    world.job("batch", "spare", "500m", "256Mi", pods=6, seconds=2, priority="low")
+    until(lambda: succeeded(world) == 6, 60, "batch on the excess")
+    assert {claim["metadata"]["name"] for claim in world.claims()} == {claim["metadata"]["name"] for claim in claims}, "rented for batch"
+    lost = [pod["spec"]["nodeName"] for pod in world.pods("batch") if pod["metadata"]["labels"].get("app") == "web"][0]
+    world.vanish(lost)
+    began = time.monotonic()
+    until(lambda: served(world) < 12, 20, "the loss")
+    until(lambda: served(world) == 12, 40, "12 replicas again", pause=0.05)
+    print(f"# {len(claims)} spot machines for 12 replicas; after the loss of one all were back within {time.monotonic() - began:.1f} s")
+    lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
+    clear(world)
+    lab.kill("stintd", signal.SIGTERM)
+    lab.write("catalogue.yaml", kube_world.catalogue(world.types, world.usable))
+    world.start_stintd()
+
+
 def leader(world):
     """Of two copies one runs: the other when that ends, and none when somebody else has the lease."""
     lab = world.lab
@@ -160,6 +196,27 @@ def watchdog(world):
     world.lab.kill("watchdog")
     world.start_stintd()
     clear(world)
+
+
+def install(world):
+    """It may be repeated, a dry run only reads, and pods of the daemon keep to the level "restricted"."""
+    lab = world.lab
+    said = world.install()
+    assert len(said.splitlines()) == 8 and all(line.endswith(": unchanged") for line in said.splitlines()), said
+    conf = lab.write("pod.conf", "cluster: lab\nmode: shadow\ncatalogue: catalogue.yaml\nstate: /var/lib/stint/stint.db\n"
+                     "engine: { kind: kubernetes }\ncloud: { kind: karpenter, node_class: karpenter.kwok.sh/KWOKNodeClass/default }\n")
+    daemon = ("--image", "registry.example.com/stint:1", "--conf", conf, "--catalogue", lab.path("catalogue.yaml"))
+    said = world.install("--dry-run", *daemon)
+    assert "Deployment stint: would be created\n" in said and "ClusterRole stint: there; would be applied\n" in said, said
+    assert not lab.items("/apis/apps/v1/namespaces/stint/deployments")
+    said = world.install(*daemon)
+    for what in ("ConfigMap stint", "PersistentVolumeClaim stint-state", "Deployment stint", "Deployment stint-watchdog"):
+        assert f"{what}: created\n" in said, said
+    pods = until(lambda: len(world.pods("stint")) == 2 and world.pods("stint"), 30, "the pods of the daemon and the watchdog")
+    assert {one["image"] for pod in pods for one in pod["spec"]["containers"]} == {"registry.example.com/stint:1"}, pods
+    assert lab.get("/api/v1/namespaces/stint/configmaps/stint")["data"]["stint.conf"].startswith("cluster: lab")
+    assert "created" not in world.install(*daemon)
+    lab.delete_all("/apis/apps/v1/namespaces/stint/deployments")
 
 
 def uninstall_says(world, *more, code=0):
@@ -208,9 +265,11 @@ POINTS = [
     ("a gang starts together", gang),
     ("what is not understood is left to the scheduler", strange),
     ("stintd and its bridge may be killed", killed),
+    ("a promise is kept on spot machines", promise),
     ("a watchdog opens the gates of a Stint that is dead", watchdog),
     ("of two copies one leads", leader),
     ("the role is enough, and nothing else is written", rights),
+    ("install may be repeated, and its pods are restricted", install),
     ("uninstall leaves nothing behind, and pods run on", uninstall),
 ]
 

@@ -78,14 +78,21 @@ static void add_offer(struct catalogue *catalogue, uint32_t type, enum market ma
     (void)catalogue_add_offer(catalogue, NULL, &offer);
 }
 
-static void add_type(struct catalogue *catalogue, uint32_t index, uint32_t families,
+/* In every third world machines take a few tasks at a time, however small these are. */
+static int64_t pods_of(uint32_t index, uint32_t types)
+{
+    return types % 3 == 0 ? 1 + (int64_t)(index * 5 % 7) : 0;
+}
+
+static void add_type(struct catalogue *catalogue, uint32_t index, uint32_t types, uint32_t families,
                      struct rng *rng)
 {
     const uint32_t family = index % families;
     const int64_t size = 1 << random_between(rng, 0, 4);
     const int64_t accel = family + 1 == families ? 1000 << random_between(rng, 0, 3) : 0;
     struct machine_type type = {
-        .capacity = { { 2000 * size, 4096 * size * random_between(rng, 1, 3), accel } },
+        .capacity = { { 2000 * size, 4096 * size * random_between(rng, 1, 3), accel,
+                        pods_of(index, types) } },
         .acquire_ms = one_in(rng, 4) ? 0 : random_between(rng, 0, 120 * MSEC_PER_SEC),
         .setup_ms = one_in(rng, 4) ? 0 : random_between(rng, 0, 180 * MSEC_PER_SEC),
         .release_ms = one_in(rng, 4) ? 0 : random_between(rng, 0, 5 * MSEC_PER_SEC),
@@ -149,7 +156,7 @@ void random_catalogue(struct catalogue *catalogue, struct rng *rng)
     const uint32_t types = (uint32_t)random_between(rng, families, 10);
 
     for (uint32_t i = 0; i < types; i++)
-        add_type(catalogue, i, families, rng);
+        add_type(catalogue, i, types, families, rng);
 }
 
 /*
@@ -162,9 +169,10 @@ static struct res draw_part(const struct machine_type *type, struct rng *rng)
     const int64_t parts = 1 << random_between(rng, 0, 3);
     struct res part = { 0 };
 
+    part.amount[RES_PODS] = type->capacity.amount[RES_PODS] > 0;
     if (one_in(rng, 30))
-        return part; /* it asks for nothing, as some pods do */
-    for (int kind = 0; kind < RES_KINDS; kind++)
+        return part; /* it asks for nothing else, as some pods do */
+    for (int kind = 0; kind < RES_PRICED; kind++)
         part.amount[kind] =
             type->capacity.amount[kind] * random_between(rng, 1, 100) / (100 * parts);
     if (one_in(rng, 3))

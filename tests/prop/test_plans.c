@@ -40,12 +40,45 @@ static msec_t draw_estimate(uint64_t seed, uint64_t job, msec_t usual)
     return dice % 8 == 0 ? MSEC_NEVER : MSEC_NEVER - (msec_t)(dice >> 8 & 0xffff);
 }
 
+/* Whether tasks of the two may be of one job; they begin alike, as draw_bindings binds them so. */
+static bool are_bound_alike(const struct shapes *shapes, const struct shape *a,
+                            const struct shape *b)
+{
+    if (a->alike != b->alike || a->by_market != b->by_market ||
+        (a->variant_count > 0) != (b->variant_count > 0))
+        return false;
+    if (a->variant_count == 0)
+        return true;
+
+    const struct shape *first = &shapes->rows[shapes->variants[a->variant_first]];
+    const struct shape *other = &shapes->rows[shapes->variants[b->variant_first]];
+
+    return first->zone == other->zone && first->market == other->market;
+}
+
+/* A third of the gangs has tasks of several shapes. */
+static void draw_parts(const struct scene *scene, uint64_t seed, struct job_spec *spec)
+{
+    const uint64_t dice = map_mix(seed ^ map_mix(spec->id + 77));
+
+    const uint32_t other = scene->rows[(dice >> 20) % scene->row_count];
+    const struct shape *rows = scene->shapes.rows;
+
+    if (!spec->gang || spec->task_count < 2 || dice % 3 > 0 ||
+        !are_bound_alike(&scene->shapes, &rows[other], &rows[spec->shape]))
+        return;
+    spec->part_count = 2;
+    spec->parts[0] =
+        (struct job_part){ spec->shape, 1 + (uint32_t)(dice >> 8) % (spec->task_count - 1) };
+    spec->parts[1] = (struct job_part){ other, spec->task_count - spec->parts[0].task_count };
+}
+
 static void draw_jobs(struct scene *scene, uint64_t seed, struct rng *rng)
 {
     const int64_t count = random_between(rng, 0, JOBS_MAX);
 
     for (int64_t i = 0; i < count; i++) {
-        const struct job_spec spec = {
+        struct job_spec spec = {
             .id = (uint64_t)i,
             .first_task_id = (uint64_t)i * 10,
             .user = (uint32_t)rng_below(rng, 3),
@@ -58,6 +91,7 @@ static void draw_jobs(struct scene *scene, uint64_t seed, struct rng *rng)
                 draw_estimate(seed, (uint64_t)i, random_between(rng, 0, 4 * MSEC_PER_HOUR)),
         };
 
+        draw_parts(scene, seed, &spec);
         (void)view_add_job(&scene->view, &spec);
     }
 }
@@ -200,12 +234,26 @@ static uint64_t digest_of(const struct plan *plan)
     return sum;
 }
 
+/* Whether there is an open offer for the task, and for the rest of its gang. */
+static bool may_be_rented_for(const struct view *view, uint32_t task)
+{
+    const uint32_t job = view->task.job[task];
+
+    TASK_EACH(other, view, view->task.waiting_first)
+    {
+        if ((other == task || (view->job.gang[job] && view->task.job[other] == job)) &&
+            view->shape_offer[view->task.shape[other]] == OFFER_NONE)
+            return false;
+    }
+    return true;
+}
+
 /* Of the policies that start work at once: nobody waits for whom there is an open offer. */
 static const char *judge_waiting(const struct view *view, const struct plan *plan)
 {
     TASK_EACH(task, view, view->task.waiting_first)
     {
-        bool placed = view->shape_offer[view->task.shape[task]] == OFFER_NONE;
+        bool placed = !may_be_rented_for(view, task);
 
         for (uint32_t i = 0; i < plan->place_count && !placed; i++)
             placed = plan->places[i].task == task;
@@ -226,7 +274,7 @@ static const char *judge_patience(const struct view *view, const int64_t *option
     TASK_EACH(task, view, view->task.waiting_first)
     {
         const uint32_t offer = view->shape_offer[view->task.shape[task]];
-        bool placed = offer == OFFER_NONE;
+        bool placed = !may_be_rented_for(view, task);
 
         for (uint32_t i = 0; i < plan->place_count && !placed; i++)
             placed = plan->places[i].task == task;

@@ -29,6 +29,7 @@ struct watch {
     msec_t fault_at;
     uint64_t rented;
     uint64_t started;
+    uint64_t pulled;
 };
 
 /* A spot offer's type, whose machines the pool has; false: there is none. */
@@ -51,6 +52,7 @@ static bool add_pool(struct random_world *world, uint64_t seed)
             .most = (uint32_t)random_between(&rng, 1, 6),
             .threshold_ppm = (uint32_t)random_between(&rng, 300000, 1000000),
             .longest_ms = random_between(&rng, MSEC_PER_SEC, MSEC_PER_HOUR),
+            .pulls = random_between(&rng, 0, 1) == 1,
         };
         return true;
     }
@@ -79,6 +81,9 @@ static const char *judge(struct watch *watch, const struct view *view, const str
     for (uint32_t i = 0; i < plan->place_count && wrong == NULL; i++) {
         const struct plan_place *place = &plan->places[i];
 
+        watch->pulled += place->why.code == REASON_SHORT_FIRST;
+        if (place->why.code == REASON_SHORT_FIRST && !watch->world->config.short_pool.pulls)
+            wrong = "a short job is pulled that must not be";
         if (place->why.code != REASON_SHORT_READY)
             continue;
         watch->started++;
@@ -127,6 +132,7 @@ struct sums {
     uint64_t worlds;
     uint64_t rented;
     uint64_t started;
+    uint64_t pulled;
     uint64_t restarts;
 };
 
@@ -156,6 +162,7 @@ static void run_seed(uint64_t seed, struct sums *sums)
     sums->worlds++;
     sums->rented += watch.rented;
     sums->started += watch.started;
+    sums->pulled += watch.pulled;
     sums->restarts += result.restarts;
     random_world_done(&world);
 }
@@ -171,13 +178,15 @@ TEST(short_jobs_start_on_machines_that_stand_ready_and_all_work_is_done)
         run_seed(seed, &sums);
     (void)fprintf(stderr,
                   "%" PRIu64 " worlds, %" PRIu64 " machines rented to stand ready, %" PRIu64
-                  " starts there, %" PRIu64 " controllers replaced\n",
-                  sums.worlds, sums.rented, sums.started, sums.restarts);
+                  " starts there, %" PRIu64 " before long work elsewhere, %" PRIu64
+                  " controllers replaced\n",
+                  sums.worlds, sums.rented, sums.started, sums.pulled, sums.restarts);
     if (to - from < SEEDS)
         return;
     assert_true(sums.worlds > SEEDS / 3); /* all of it was met */
     assert_true(sums.rented > SEEDS / 2);
     assert_true(sums.started > SEEDS / 2);
+    assert_true(sums.pulled > SEEDS / 20);
     assert_true(sums.restarts > SEEDS / 20);
 }
 

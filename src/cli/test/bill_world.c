@@ -2,13 +2,14 @@
 /*
  * bill_world FILE SEED - write the books of a made-up cluster to FILE, and on standard output, as the log of its
  * cloud would have it, one machine a line: key, type, market, price per hour in micro-dollars, and when its bill
- * began and ended, in milliseconds. tests/bill.py makes a bill of that and holds the tool against it.
+ * began and ended, in milliseconds; owned nodes are in the books alone. tests/bill.py makes a bill of that and holds the tool against it.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "control/ports/engine_port.h"
 #include "model/billing.h"
 #include "store/store.h"
 
@@ -68,6 +69,29 @@ static void add_machine(struct store *store, struct rng *rng, uint64_t id)
            is_spot ? "spot" : "on-demand", price, from, from + length);
 }
 
+/* An owned node, for a price that its owner has stated; no cloud has a log of it. */
+static void add_owned(struct store *store, uint32_t number, money_t per_hour)
+{
+    const msec_t length = (msec_t)15 * 24 * MSEC_PER_HOUR;
+    const money_t cost = money_for(per_hour, length);
+
+    store_account_set(
+        store, &(struct store_account){ .instance = OWNED_ID_FIRST + number,
+                                        .from = START,
+                                        .until = START + length,
+                                        .sums = { .bill = cost, .work = cost, .work_ms = length },
+                                        .is_ready = true });
+    store_due(store, &(struct store_due){ .task = 1000 + number,
+                                          .label = "2",
+                                          .user = "ada",
+                                          .account = "physics",
+                                          .partition = "cloud",
+                                          .cost = cost,
+                                          .alone_cost = cost,
+                                          .occupied_ms = length,
+                                          .ended_at = START + length });
+}
+
 int main(int argc, char **argv)
 {
     struct store *store = NULL;
@@ -86,6 +110,8 @@ int main(int argc, char **argv)
     store_mark(store, MARK_ACCOUNT, "123456789012");
     for (uint64_t id = 1; id <= MACHINES; id++)
         add_machine(store, &rng, id);
+    add_owned(store, 0, 250000);
+    add_owned(store, 1, 0);
     if (store_commit(store, &error) < 0) {
         (void)fprintf(stderr, "bill_world: %s\n", error.text);
         return EXIT_FAILURE;

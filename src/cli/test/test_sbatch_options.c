@@ -90,6 +90,8 @@ TEST(the_lines_of_a_script_are_read_up_to_its_first_command)
                     "hostname\n"
                     "#SBATCH -n 9\n";
     char wrong[] = "#SBATCH -n 3\n#SBATCH -n x\n";
+    char several[] = "#SBATCH -n 3\n#SBATCH hetjob\n#SBATCH -n 64\n";
+    const char *const two[] = { "-n3", ":", "-n64" };
     struct sbatch_options options;
     struct error error;
 
@@ -101,6 +103,10 @@ TEST(the_lines_of_a_script_are_read_up_to_its_first_command)
     assert_string_equal(options.name, "a long name");
     assert_int_equal(sbatch_options_script(&options, wrong, &error), -EINVAL);
     assert_non_null(strstr(error.text, "line 2"));
+    assert_int_equal(sbatch_options_script(&options, several, &error), -EINVAL);
+    assert_non_null(strstr(error.text, "line 2: a heterogeneous job"));
+    assert_int_equal(sbatch_options_words(&options, two, 3, &error), -EINVAL);
+    assert_non_null(strstr(error.text, "heterogeneous"));
 }
 
 CHECK_MAIN(RUN(options_say_what_a_job_needs), RUN(what_makes_no_sense_is_refused),

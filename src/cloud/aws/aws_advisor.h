@@ -6,7 +6,7 @@
  * of a band, and what the bands are as labels for people: "<5%", "5-10%", ">20%". Its numbers 'max'
  * say something else than the labels (11 beside "5-10%"); the labels are what AWS shows.
  *
- * Promises:  what is read is checked, also of the types that nobody asked for; on failure the
+ * Promises:  what is read is checked, also of the types that were not asked for; on failure the
  *            catalogue is as before. Keys that are of no use here are passed over.
  * Bounds:    those of trace/doc.h, ADVISOR_BANDS_MAX bands, LIMIT_OFFERS types. O(bytes).
  */

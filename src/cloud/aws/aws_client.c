@@ -89,12 +89,17 @@ static void url_of(const struct aws_client *client, const char *service, const c
         given = env(client, name);
     if (given == NULL)
         given = env(client, "AWS_ENDPOINT_URL");
-    if (given != NULL && strlen(given) + 2 < URL_SIZE)
-        (void)snprintf(ret, URL_SIZE, "%s%s", given, given[strlen(given) - 1] == '/' ? "" : "/");
-    else
+    if (given != NULL && strlen(given) + 2 < URL_SIZE) {
+        const size_t length = strlen(given);
+
+        memcpy(ret, given, length + 1);
+        if (length == 0 || given[length - 1] != '/')
+            memcpy(ret + length, "/", 2);
+    } else {
         (void)snprintf(ret, URL_SIZE, "https://%s%s.%s.amazonaws.com%s/",
                        strcmp(service, "pricing") == 0 ? "api." : "", service, region,
                        strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
+    }
 }
 
 /* ---- calls ---- */

@@ -31,7 +31,7 @@ static const msec_t account_late_ms = 10 * MSEC_PER_SEC;
 enum account_state {
     ACCOUNT_UNKNOWN, /* it is asked for */
     ACCOUNT_RIGHT,
-    ACCOUNT_WRONG, /* it is asked for again now and then: somebody may put the keys right */
+    ACCOUNT_WRONG, /* it is asked for again now and then: the keys may be corrected */
 };
 
 struct account {

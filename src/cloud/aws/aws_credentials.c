@@ -507,7 +507,7 @@ static void ask_machine(struct aws_credentials *c)
         ask_instance_role(c);
 }
 
-/* Where the keys shall come from; those of a profile are in c->fresh then. */
+/* Where the keys are to come from; those of a profile are in c->fresh then. */
 static int make_plan(struct aws_credentials *c, struct error *reterr)
 {
     const char *token_file = env(c, "AWS_WEB_IDENTITY_TOKEN_FILE");

@@ -59,7 +59,7 @@ void aws_credentials_get(struct aws_credentials *credentials,
 void aws_credentials_forget(struct aws_credentials *credentials);
 
 /* Where the keys come from, or would have: "the environment", "the profile lab, role R through the profile
- * base"; empty: nobody has asked for them yet. */
+ * base"; empty: they were not asked for yet. */
 const char *aws_credentials_source(const struct aws_credentials *credentials);
 
 /* A setting of the profile, such as its region; NULL: none. */

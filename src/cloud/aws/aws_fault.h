@@ -19,8 +19,8 @@ struct aws_http_answer;
 enum aws_verdict {
     AWS_DONE,        /* it was done */
     AWS_LOST,        /* no answer, or none that says: it may have been done or not */
-    AWS_NOT_SENT,    /* nothing was sent: there are no keys to sign with, or nobody
-                        knows yet whose they are */
+    AWS_NOT_SENT,    /* nothing was sent: there are no keys to sign with, or it is
+                        not known yet whose they are */
     AWS_THROTTLED,   /* not done: too many requests */
     AWS_TOO_MANY,    /* not done: too many things in one request */
     AWS_STALE_KEYS,  /* not done: the keys have expired, or are no keys any more */

@@ -4,7 +4,7 @@
  *  1. A launch that may have been done is sent again only with the same token and the same parameters:
  *     the machines that belong to it are the same, wanted or not.
  *  2. After a lost answer the machine counts as perhaps there: until EC2 refuses, shows it, or has
- *     not shown it for 'settle', nobody is told that it is not.
+ *     not shown it for 'settle', it is not reported as absent.
  *  3. While an offer's back-off lasts, nothing is sent for it: what was surely not done is refused,
  *     what may have been done waits.
  */
@@ -75,7 +75,7 @@ static void send_launch(struct aws_fleet *fleet, msec_t now, struct machine *mac
     fleet_send(fleet, call);
 }
 
-/* Whether somebody still waits for a machine of its launch. */
+/* Whether a caller still waits for a machine of its launch. */
 static bool is_launch_wanted(struct aws_fleet *fleet, const struct machine *machine)
 {
     for (uint32_t i = 0; i < machine->together; i++) {
@@ -123,7 +123,7 @@ static enum step step(struct aws_fleet *fleet, msec_t now, struct machine *machi
         return STEP_WAIT;
     if (machine->id[0] != '\0')
         return machine->is_unwanted ? STEP_TERMINATE : STEP_DONE;
-    /* One that nobody wants any more is asked for as long as another of its launch is. */
+    /* One that is no longer wanted is asked for as long as another of its launch is. */
     if (machine->state == MACHINE_ASKED &&
         (!machine->is_unwanted || is_launch_wanted(fleet, machine)))
         return launch(fleet, now, machine);

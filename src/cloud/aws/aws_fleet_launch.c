@@ -218,9 +218,9 @@ static void put_template(struct aws_fleet *fleet)
     aws_form_add(&fleet->form, "LaunchTemplate.Version", fleet->config.launch_template_version);
 }
 
-/* After how many seconds without a job a machine ends itself. stintd gives an empty machine back when the
+/* After how many seconds without a job a machine ends itself. stintd returns an empty machine when the
  * time that is paid for is over: one that is empty for longer than a billing step and half an hour is
- * managed by nobody. */
+ * no longer managed. */
 static void idle_seconds(const struct aws_fleet *fleet, char *ret, size_t size)
 {
     static const msec_t spare = 1800 * MSEC_PER_SEC;

@@ -154,7 +154,7 @@ static void show_double(struct aws_fleet *fleet, msec_t now, struct machine *mac
 }
 
 /* EC2 may grant a launch and end the machine before it runs: for want of capacity after all, of a volume or
- * of a right to its key. Nobody gets a machine by asking for the same again at once. */
+ * of a right to its key. Asking for the same again at once gives no machine. */
 static void end_machine(struct aws_fleet *fleet, msec_t now, struct machine *machine,
                         const struct ec2_instance *row)
 {
@@ -216,7 +216,7 @@ static void show_again(struct aws_fleet *fleet, msec_t now, struct ended *ended,
     fleet_terminate_stray(fleet, now, row->id);
 }
 
-/* An instance that is ours and that we do not know. */
+/* An instance with our tags that we do not know. */
 static void show_new(struct aws_fleet *fleet, msec_t now, uint64_t key,
                      const struct ec2_instance *row)
 {
@@ -423,7 +423,7 @@ static void miss(struct aws_fleet *fleet, msec_t now, struct machine *machine)
             machine->is_token_sought = true;
         return;
     }
-    /* A fleet's machines have tokens that are not ours. */
+    /* A fleet's machines have tokens that we did not choose. */
     if (machine->id[0] == '\0' || machine->seen_at >= round->started_at || round->is_by_token)
         return;
     machine->missed++;
@@ -538,7 +538,7 @@ static void take_row(struct aws_fleet *fleet, msec_t now, const struct ec2_insta
     if (row->tag_cluster[0] == '\0' && fleet->round.is_by_token)
         key = key_of_token(fleet, row->client_token);
     else if (strcmp(row->tag_cluster, fleet->config.cluster) != 0)
-        return; /* not ours, whatever was asked for */
+        return; /* not managed by Stint, whatever was asked for */
     else if (number_id(row->tag_key, strlen(row->tag_key), &key) < 0)
         key = 0;
     if (key == 0) {

@@ -107,7 +107,7 @@ struct call {
     msec_t sent_at;
     bool is_fleet; /* CALL_LAUNCH: by CreateFleet */
     uint32_t count;
-    uint64_t keys[FLEET_BATCH_MAX]; /* CALL_LAUNCH: by launch index. 0: one that nobody knows */
+    uint64_t keys[FLEET_BATCH_MAX]; /* CALL_LAUNCH: by launch index. 0: one that is not known */
 };
 
 struct fleet_round {
@@ -123,7 +123,7 @@ struct fleet_round {
 };
 
 struct aws_fleet {
-    struct aws_fleet_config config; /* its texts are ours */
+    struct aws_fleet_config config; /* its texts belong to the fleet */
     struct rng rng;
     struct aws_bucket launches;
     struct machine *machines;
@@ -214,7 +214,7 @@ uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer);
 bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer);
 
 /* Whether the configuration says where its machines live. In a zone without a subnet, where others
- * have one, EC2 would take the default one of the account, which nobody chose. */
+ * have one, EC2 would take the default one of the account, which was not chosen. */
 bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer);
 
 /* Into fleet.form. */

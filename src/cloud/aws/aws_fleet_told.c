@@ -252,7 +252,7 @@ void fleet_launch_answer(struct aws_fleet *fleet, msec_t now, const struct call 
         const bool is_named = told.verdict == AWS_DONE && told.rows[i].id[0] != '\0';
 
         if (machine == NULL)
-            continue; /* a round was faster and has told its end */
+            continue; /* a round was faster and has reported its end */
         if (!is_taken_in)
             take_in(fleet, now, machine, &told);
         is_taken_in = true;

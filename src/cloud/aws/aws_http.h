@@ -56,7 +56,7 @@ struct aws_http_answer {
 /* 'loop' outlives it. */
 struct aws_http *aws_http_create(struct uv_loop_s *loop);
 
-/* Requests under way are dropped without a word; the loop must turn once more to free all of it.
+/* Requests under way are dropped without a callback; the loop must turn once more to free all of it.
  * Not from within a callback. Takes NULL. */
 void aws_http_destroy(struct aws_http *http);
 

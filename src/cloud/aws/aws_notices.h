@@ -4,7 +4,7 @@
  *
  * EventBridge puts "EC2 Spot Instance Interruption Warning" and "EC2 Instance Rebalance
  * Recommendation" into an SQS queue; we wait there by long polls. A notice that comes twice or late
- * is told again and harms nobody; one about an instance that nobody knows yet is left in the queue
+ * is reported again, which is harmless; one about an instance not yet known is left in the queue
  * and comes back.
  */
 #ifndef STINT_CLOUD_AWS_NOTICES_H

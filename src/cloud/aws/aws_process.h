@@ -2,8 +2,8 @@
 /*
  * aws_process.h - a program that prints keys (credential_process), run beside the loop.
  *
- * Promises:  there is no shell. The program gets our environment, no input, and nobody reads its errors:
- *            they might hold what no log shall. What it printed is wiped after use. A program that
+ * Promises:  there is no shell. The program gets our environment, no input, and its errors are not read:
+ *            they might hold what no log may. What it printed is wiped after use. A program that
  *            prints too much or takes too long is killed, and what it started with it; of one that has
  *            ended nothing more is killed, since its number may be another's by then.
  * Bounds:    AWS_PROCESS_OUTPUT_MAX bytes, AWS_PROCESS_MS of time, AWS_PROCESS_WORDS_MAX words.

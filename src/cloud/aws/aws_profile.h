@@ -50,7 +50,7 @@ struct aws_profile_file {
 void aws_profile_add(const char *text, size_t length, const char *section, struct aws_profile *ret,
                      struct aws_secret *keys);
 
-/* Read the profile from both files; one that is not there is empty, and so is one that is not ours to
+/* Read the profile from both files; one that is not there is empty, and so is one that may not be
  * read, unless it was named. */
 void aws_profile_read(const struct aws_profile_file *credentials,
                       const struct aws_profile_file *config, const char *name,

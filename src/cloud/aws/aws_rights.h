@@ -3,7 +3,7 @@
  * aws_rights.h - which rights the keys have, asked of AWS itself.
  *
  * One request for each right, so built that nothing happens: with DryRun where EC2 has it, else with
- * a request that cannot change anything (a message that stays visible, a receipt that nobody has).
+ * a request that cannot change anything (a message that stays visible, a receipt that does not exist).
  * The launch that is tried is the daemon's own, for the first offer of each market. A fleet is tried
  * where one could be asked for: with a launch template and subnets.
  *

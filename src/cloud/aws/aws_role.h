@@ -55,7 +55,7 @@ struct aws_role_plan {
 };
 
 /* Fill 'ret', and 'keys' if they are those of a profile. 'read' reads one profile and its keys.
- * 'files', in words, are where the profile must be found; NULL: nobody has named it, so that it need
+ * 'files', in words, are where the profile must be found; NULL: it was not named, so that it need
  * not be there. */
 int aws_role_plan(const char *name, const char *files,
                   void (*read)(void *context, const char *name, struct aws_profile *ret,

@@ -5,8 +5,8 @@
  * Asks the metadata service who it is, starts slurmd with what the machine really has, and looks for
  * notices until slurmd ends, whose status is its own. man/stint-join.8 says how to use it.
  *
- * A machine on which no job has run for '--idle' ends itself: whoever manages it would have given it back
- * long before, so nobody does. The node is drained first, and the processes are looked at once more.
+ * A machine on which no job has run for '--idle' ends itself: whoever manages it would have returned it
+ * long before, so it is not managed. The node is drained first, and the processes are looked at once more.
  *
  * Promises:  a machine on which a job runs is never ended. No shell; nothing of the metadata service reaches a command but through join_facts.h.
  *            One notice is reported once; if the command for it fails it is tried again, NOTICE_TRIES times.
@@ -368,7 +368,7 @@ static void look(struct join *join)
                   JOIN_NOTICE_MAX, on_looked, join);
 }
 
-/* ---- nobody needs it ---- */
+/* ---- it is not needed ---- */
 
 /* Since the machine was started; goes on while it sleeps. */
 static msec_t uptime(void)

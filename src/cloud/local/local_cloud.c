@@ -29,7 +29,7 @@
 #include "cloud/local/local_offers.h"
 #include "cloud/local/local_protocol.h"
 
-#define OWN_LIST ((uint64_t)0) /* a key that nobody else uses */
+#define OWN_LIST ((uint64_t)0) /* a key that is not used elsewhere */
 
 enum ask_kind {
     ASK_RENT,

@@ -4,7 +4,7 @@
  * stint-cloud-local.
  *
  * It has no socket and no clock: whoever owns the connection hands over whole lines and sends what
- * it is told to. What is asked through the port is noted and sent by local_cloud_flush, or once the
+ * it is given. What is asked through the port is noted and sent by local_cloud_flush, or once the
  * other side has said hello. What was not answered when a connection ends is asked again over the
  * next one; the other side does nothing twice. What happened while there was no connection is asked
  * for too, by a list of its own under the key 0, and reported as if it had just happened.

@@ -69,10 +69,10 @@ void local_host_kill(struct local_host *host, uint32_t row);
 /* Whether a job runs there (job_watch.h); yes, if that cannot be determined. */
 bool local_host_is_busy(const struct local_host *host, uint32_t row);
 
-/* Make the bridge if it is not there, and note in the state folder that it is ours. */
+/* Make the bridge if it is not there, and note in the state folder that Stint made it. */
 int local_host_make_bridge(const struct local_host_config *config, struct error *reterr);
 
-/* Remove the bridge if it is ours. */
+/* Remove the bridge if Stint made it. */
 void local_host_remove_bridge(const struct local_host_config *config);
 
 /* End the machines and remove the folders and the bridge that a killed server left. */

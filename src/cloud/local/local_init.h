@@ -6,7 +6,7 @@
  * Two processes. The outer makes network, mount, host name, process and IPC namespaces, stays
  * outside of the process namespace and waits; the inner is process 1 in there, sets up host name,
  * /proc and the network, runs the script as its child and reaps. When the script ends, or the outer is
- * told to end (SIGTERM) or loses its parent, the inner ends, and with it, by the kernel's hand,
+ * asked to end (SIGTERM) or loses its parent, the inner ends, and with it, by the kernel's hand,
  * everything that runs there, the mounts and the network link.
  *
  * Over standard output it says 'r' when the network namespace is there and 'u' when the script runs;

@@ -45,7 +45,7 @@ struct options {
     unsigned network[2];
     uint32_t mode;
     uint64_t seed;
-    msec_t idle_ms; /* 0: machines end when they are told to, and not by themselves */
+    msec_t idle_ms; /* 0: machines end on request, and not by themselves */
     char *env[LOCAL_ENV_MAX + 1];
     uint32_t env_count;
     bool is_cleanup;
@@ -232,7 +232,7 @@ static void on_wake(uv_timer_t *timer)
 }
 
 /*
- * Nothing is left running when the daemon is dead: a machine ends when nobody has been connected for its
+ * Nothing is left running when the daemon is dead: a machine ends when no client has been connected for its
  * cluster, and no job has run there, for 'idle_ms'.
  */
 
@@ -403,8 +403,8 @@ static int read_journal(struct cloud *cloud, const char *path, struct error *ret
     return error;
 }
 
-/* Whoever can write there could have us, who are root, write elsewhere and end processes that are not
- * ours. */
+/* Whoever can write there could have us, who are root, write elsewhere and end processes of
+ * others. */
 static int check_state(const char *path, struct error *reterr)
 {
     struct stat about;

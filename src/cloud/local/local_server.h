@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * local_server.h - the socket of stint-cloud-local: who is connected, what they ask, what they are
- * told, and the faults of a connection (late, double and lost answers).
+ * answered, and the faults of a connection (late, double and lost answers).
  *
- * Promises:  a bad line is answered with 'error' and costs nobody else anything. Answers to one
+ * Promises:  a bad line is answered with 'error' and affects no other connection. Answers to one
  *            connection keep their order, late or not. Who does not read is cut off.
  */
 #ifndef STINT_CLOUD_LOCAL_SERVER_H
@@ -40,7 +40,7 @@ void local_server_close(struct local_server *server);
 void local_server_tell(struct local_server *server, const char *cluster, const char *lines,
                        uint32_t size);
 
-/* Whether somebody who speaks for 'cluster' is connected. */
+/* Whether a client of 'cluster' is connected. */
 bool local_server_hears(const struct local_server *server, const char *cluster);
 
 #endif

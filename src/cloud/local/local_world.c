@@ -324,7 +324,7 @@ static void rent(struct local_world *world, msec_t now, uint32_t cluster,
     }
 }
 
-/* A machine that nobody knows is gone: whoever asks will then forget it too. */
+/* A machine that is not known is gone: whoever asks will then forget it too. */
 static void give_back(struct local_world *world, msec_t now, uint32_t cluster, uint64_t key,
                       struct line_text *answer)
 {

@@ -99,7 +99,7 @@ uint32_t local_world_fault(const struct local_world *world, enum local_fault fau
 void local_world_up(struct local_world *world, uint32_t row, msec_t now);
 void local_world_down(struct local_world *world, uint32_t row, msec_t now);
 
-/* Nobody has spoken for its cluster for long, and no job runs there: it ends, and its bill with it. */
+/* No client of its cluster was connected for long, and no job runs there: it ends, and its bill with it. */
 void local_world_end_idle(struct local_world *world, uint32_t row, msec_t now);
 
 /* Of the machine. Good until the next rent. */

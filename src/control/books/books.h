@@ -116,7 +116,7 @@ void books_forget_gone(struct books *books, msec_t at);
 void losses_done(struct books *books);
 void losses_resume_notices(struct books *books, uint64_t saved, uint64_t lost);
 
-/* Told by the accounts. */
+/* Reported by the accounts. */
 void losses_run_begins(struct books *books, uint32_t task, msec_t at);
 void losses_run_ends(struct books *books, uint32_t instance, uint32_t task, msec_t at);
 

@@ -92,8 +92,9 @@ void hear_kept(struct hearing *hear, uint32_t task, msec_t until);
 /* The engine says what tasks may use of the instance. */
 void hear_capacity(struct hearing *hear, uint32_t instance, const struct res *capacity, msec_t at);
 
-/* The task was placed and nothing came of it, or it runs no more. */
-void hear_lost(struct hearing *hear, uint32_t task, msec_t at);
+/* The task was placed and nothing came of it, or it runs no more. 'is_faultless': nobody is to blame; if it was to start, it
+ * is only tried again a little later. */
+void hear_lost(struct hearing *hear, uint32_t task, bool is_faultless, msec_t at);
 
 void hear_finished(struct hearing *hear, uint32_t task, msec_t at);
 

@@ -226,7 +226,7 @@ void hear_cloud_listed(struct hearing *hear, const struct cloud_event *event)
  * Tasks.
  */
 
-/* Nothing came of it: where it shall be has not changed, so it is asked for again. */
+/* Nothing came of it: where it is to be has not changed, so it is asked for again. */
 static void place_again(struct hearing *hear, uint32_t task)
 {
     hear->state->stats.asked_anew++;
@@ -277,7 +277,7 @@ static void judge_unnamed(struct hearing *hear, uint32_t task, bool is_old, msec
         ask_again(hear, task); /* only a confirmation frees it */
     } else if (is_old) {
         hear->state->stats.tasks_missed++; /* it has stopped, and nobody said so */
-        hear_lost(hear, task, at);
+        hear_lost(hear, task, false, at);
     }
 }
 
@@ -297,7 +297,7 @@ static void judge_task(struct hearing *hear, uint32_t task, msec_t at)
         judge_named(hear, task, is_old);
     } else if (view->task.state[task] == TASK_RUNNING) {
         hear->state->stats.tasks_missed++;
-        hear_lost(hear, task, at);
+        hear_lost(hear, task, false, at);
     } else {
         judge_unnamed(hear, task, is_old, at);
     }

@@ -275,7 +275,7 @@ static void on_task(struct hearing *hear, const struct engine_event *event)
         hear_kept(hear, task, event->until);
         break;
     case ENGINE_TASK_LOST:
-        hear_lost(hear, task, event->at);
+        hear_lost(hear, task, event->is_faultless, event->at);
         break;
     case ENGINE_TASK_FINISHED:
         hear_finished(hear, task, event->at);

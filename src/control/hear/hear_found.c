@@ -5,7 +5,7 @@
  */
 #include "control/hear/hear.h"
 
-/* A machine that nobody knew is ours. */
+/* A machine that nobody knew turns out to be managed by Stint. */
 static uint32_t adopt(struct hearing *hear, const struct cloud_event *event)
 {
     struct view *view = &hear->state->view;

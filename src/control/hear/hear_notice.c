@@ -13,13 +13,14 @@
  *
  * If nobody knows when the machine is taken, what can be saved is stopped at once.
  *
- * A machine that is only at risk may well stay: nothing begins there, and what runs there goes on to its end. Work without
- * an end would be there for ever, until it is interrupted: if it may be moved it gets its place elsewhere as above, and runs on until
- * that is ready, however long it takes.
+ * A machine that is only at risk may well stay: nothing begins there, and what runs there goes on to its end. Two kinds of work get
+ * a place elsewhere as above, if they may be moved, and run on until that is ready, however long it takes: what has no end would be there
+ * until it is interrupted; and what has one may lose more than the move costs (decide/at_risk.h).
  *
  * Costs:  O(tasks there); a look at deadlines once through the instances.
  */
 #include "control/hear/hear.h"
+#include "decide/at_risk.h"
 
 /* So long before it would be too late: news and actions take their time. */
 static const msec_t margin_ms = 5 * MSEC_PER_SEC;
@@ -129,6 +130,18 @@ static void weigh_all(struct hearing *hear, uint32_t instance, msec_t at)
     hear->state->wants_decision = true;
 }
 
+/* Whether it should not stay until its end on a machine that may be taken. */
+static bool leaves_early(const struct state *state, uint32_t task, uint32_t instance)
+{
+    const struct view *view = &state->view;
+    msec_t until;
+
+    if (view->task.state[task] != TASK_RUNNING || view->job.fixed[view->task.job[task]] ||
+        state_is_kept(state, task, &until))
+        return false;
+    return view->task.estimate_ms[task] == MSEC_NEVER || at_risk_should_leave(view, task, instance);
+}
+
 void hear_at_risk(struct hearing *hear, uint32_t instance, msec_t at)
 {
     struct state *state = hear->state;
@@ -138,11 +151,8 @@ void hear_at_risk(struct hearing *hear, uint32_t instance, msec_t at)
     state->stats.at_risk++;
     state_close_instance(state, instance, at);
     for (uint32_t task = view->instance.first_task[instance]; task != ROW_NONE; task = next) {
-        msec_t until;
-
         next = view->task.next[task];
-        if (view->task.state[task] != TASK_RUNNING || view->task.estimate_ms[task] != MSEC_NEVER ||
-            view->job.fixed[view->task.job[task]] || state_is_kept(state, task, &until))
+        if (!leaves_early(state, task, instance))
             continue;
         state_unbind(state, task, at);
         state_linger(state, task);

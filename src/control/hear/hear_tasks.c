@@ -285,14 +285,18 @@ static bool came_to_nothing(const struct hearing *hear, uint32_t task, msec_t at
 }
 
 /* What the engine says is lost waits again, unless we had it stopped on the way elsewhere. */
-void hear_lost(struct hearing *hear, uint32_t task, msec_t at)
+void hear_lost(struct hearing *hear, uint32_t task, bool is_faultless, msec_t at)
 {
     const bool on_its_way = is_on_its_way(hear->state, task);
     const uint32_t instance = hear->state->steps[task].at;
 
     count_eviction(hear, task, on_its_way ? EVICTED_BY_MOVE : EVICTED_BY_ENGINE);
-    if (!on_its_way && came_to_nothing(hear, task, at))
-        note_loss(hear, task, at);
+    if (!on_its_way && came_to_nothing(hear, task, at)) {
+        if (!is_faultless)
+            note_loss(hear, task, at);
+        else if (hear->state->view.task.state[task] == TASK_BOUND)
+            hear->state->task_notes[task].not_before = at + hear->state->config.place_retry_ms;
+    }
     if (!on_its_way)
         state_unbind(hear->state, task, at);
     hear_left(hear, task, at);

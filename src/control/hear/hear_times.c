@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times from outside. The ports' clocks are not ours: they are ahead, behind, set while we look, or say
+ * Times from outside. The ports' clocks are not our own: they are ahead, behind, set while we look, or say
  * nothing that makes sense. All that the controller computes with times rests on a few rules, so what an
  * event says is made to keep them here, where it enters, and nowhere else:
  *

@@ -42,7 +42,7 @@ struct adapter_peer {
     uint32_t silence_ms; /* once that was heard, it must go on to be heard of so often */
 };
 
-/* The end of the talk that is ours. 'self' is the adapter. */
+/* Our end of the connection. 'self' is the adapter. */
 struct adapter_lines {
     void (*connected)(void *self, msec_t now);
     void (*disconnected)(void *self, msec_t now);

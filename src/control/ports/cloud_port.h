@@ -24,7 +24,7 @@ struct cloud_ops {
     /* Give it back, whatever state it is in: CLOUD_GONE, also if it is not there (any more). */
     void (*give_back)(void *self, uint64_t instance);
 
-    /* Tell every machine that is ours: CLOUD_FOUND for each that was rented and is not gone,
+    /* Tell every machine that is managed by Stint: CLOUD_FOUND for each that was rented and is not gone,
      * CLOUD_GONE for those that went lately; then CLOUD_LISTED. */
     void (*list)(void *self, uint64_t key);
 };

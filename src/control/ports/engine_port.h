@@ -87,7 +87,7 @@ struct engine_port {
 
 enum engine_event_kind {
     ENGINE_JOB_ARRIVED,   /* 'job'; in a list also one that is known */
-    ENGINE_JOB_WITHDRAWN, /* 'job' (its ids and how many tasks it has) shall not run now (its user
+    ENGINE_JOB_WITHDRAWN, /* 'job' (its ids and how many tasks it has) must not run now (its user
                              holds it, say); it may come again */
     ENGINE_NODE_READY,    /* 'instance'; with 'has_capacity' also what tasks may use of it */
     ENGINE_NODE_LOST,     /* 'instance' takes no work any more, though nobody asked for that;
@@ -105,7 +105,7 @@ enum engine_event_kind {
     ENGINE_JOB_CHANGED, /* 'job', whole as it arrived, but for its priority, its estimate (below 0: as before)
                               and how many tasks it has had in all: those above what it had are new; in a
                               list after the job, if it did since it arrived */
-    ENGINE_TASK_WITHDRAWN, /* 'task' has left its job and shall not run; if it does, the engine ends that */
+    ENGINE_TASK_WITHDRAWN, /* 'task' has left its job and must not run; if it does, the engine ends that */
 };
 
 struct engine_event {
@@ -119,6 +119,7 @@ struct engine_event {
     msec_t until;      /* ENGINE_TASK_KEPT; 0: nobody knows */
     uint32_t rate_ppm;
     bool runs_on;        /* ENGINE_NODE_LOST: what runs there goes on */
+    bool is_faultless;   /* ENGINE_TASK_LOST: neither the task nor the machine is to blame */
     bool has_capacity;   /* ENGINE_NODE_READY: 'capacity' holds, whatever the type says */
     struct res capacity; /* may differ from what was said before */
     struct job_spec

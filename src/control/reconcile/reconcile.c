@@ -66,7 +66,7 @@ static void stop(struct reconciler *rec, uint32_t task)
     rec->engine.ops->stop(rec->engine.self, key, rec->state->view.task.id[task]);
 }
 
-/* The engine has it where it shall be, and the run that it has is the one that it shall have. */
+/* The engine has it where it is to be, and the run that it has is the one that it is to have. */
 static bool is_in_place(const struct state *state, uint32_t task)
 {
     const struct task_step *step = &state->steps[task];
@@ -215,7 +215,7 @@ static void retire(struct reconciler *rec, uint32_t instance)
     rec->engine.ops->retire(rec->engine.self, rec->state->view.instance.id[instance]);
 }
 
-/* What runs on a machine that the cloud takes is still there: nothing shall follow it, whoever would start it. */
+/* What runs on a machine that the cloud takes is still there: nothing must follow it, whoever would start it. */
 static void shut(struct reconciler *rec, uint32_t instance)
 {
     rec->state->instance_notes[instance].is_shut = true;

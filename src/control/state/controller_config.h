@@ -129,7 +129,7 @@ struct controller_wait {
 /* Why a run ended though its task had not. */
 enum eviction {
     EVICTED_BY_NOTICE, /* the cloud said that it would take the machine */
-    EVICTED_BY_LOSS,   /* the machine was gone without a word */
+    EVICTED_BY_LOSS,   /* the machine was gone without notice */
     EVICTED_BY_MOVE,   /* a decision moved the task, or its gang */
     EVICTED_BY_ENGINE, /* the engine ended it: requeued, preempted, its node failed */
     EVICTION_CAUSES,

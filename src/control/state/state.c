@@ -241,7 +241,7 @@ bool state_is_closed(const struct state *state, uint32_t instance)
 }
 
 /*
- * Where a task shall be.
+ * Where a task is to be.
  */
 
 void state_bind(struct state *state, uint32_t task, uint32_t instance)
@@ -273,7 +273,7 @@ void state_restart(struct state *state, uint32_t task)
 }
 
 /*
- * What runs on though it shall be elsewhere.
+ * What runs on though it is to be elsewhere.
  */
 
 static bool is_gang(const struct view *view, uint32_t job)

@@ -3,8 +3,8 @@
  * state.h - what the controller knows and what it wants, row by row.
  *
  * A task and an instance have a row in the view and, beside it, columns of the controller's own. For a task,
- * the view says where it shall be (its instance), and its step where the engine has it, as far as we asked
- * and heard. For an instance, the view's state says both what it is and, where it drains, that it shall go.
+ * the view says where it is to be (its instance), and its step where the engine has it, as far as we asked
+ * and heard. For an instance, the view's state says both what it is and, where it drains, that it is to go.
  *
  * Whoever changes one of the two marks the row. Whoever reconciles looks at the marked rows, in the order in
  * which they were marked, and asks the ports for what brings the two nearer. So nothing here calls a port,
@@ -26,7 +26,7 @@
 
 /* Where the engine has a task, as far as we asked and heard. */
 enum step_state {
-    STEP_NONE,       /* nowhere: it is ours to place */
+    STEP_NONE,       /* nowhere: it may be placed */
     STEP_QUEUED,     /* the engine starts it wherever there is room; 'at' is ROW_NONE */
     STEP_PLACED,     /* asked to start at 'at', or running there */
     STEP_CANCELLING, /* asked not to start, wherever that would be */
@@ -215,7 +215,7 @@ bool state_stays_idle(const struct state *state, uint32_t instance);
 bool state_is_closed(const struct state *state, uint32_t instance);
 
 /*
- * Where a task shall be.
+ * Where a task is to be.
  */
 
 void state_bind(struct state *state, uint32_t task, uint32_t instance);
@@ -223,12 +223,12 @@ void state_bind(struct state *state, uint32_t task, uint32_t instance);
 /* Take the task off what it is bound to; it waits again. */
 void state_unbind(struct state *state, uint32_t task, msec_t at);
 
-/* It shall end its run and begin another one, where it is. */
+/* It is to end its run and begin another one, where it is. */
 void state_restart(struct state *state, uint32_t task);
 
 /*
- * The task, which runs where it shall not be any more, is not stopped until it, or its whole gang, can start where
- * it shall be: until then its machine is of use. That ends with state_end_linger (of a gang: for all of it), and
+ * The task, which runs where it must not be any more, is not stopped until it, or its whole gang, can start where
+ * it is to be: until then its machine is of use. That ends with state_end_linger (of a gang: for all of it), and
  * when it is stopped or leaves.
  */
 void state_linger(struct state *state, uint32_t task);
@@ -237,13 +237,13 @@ void state_end_linger(struct state *state, uint32_t task);
 /* Whether it is not to be stopped yet for that reason. */
 bool state_lingers(const struct state *state, uint32_t task);
 
-/* What it shall be on is ready. */
+/* What it is to be on is ready. */
 bool state_has_place(const struct state *state, uint32_t task);
 
 /* Look at all tasks of the job, if some linger: one of them got a place, or needs none any more. */
 void state_mark_lingering(struct state *state, uint32_t job);
 
-/* The engine shall start it wherever there is room, or shall not any more. */
+/* The engine is to start it wherever there is room, or no longer is. */
 void state_want_queued(struct state *state, uint32_t task, bool is_wanted);
 
 /* All that is bound to the instance waits again. */

@@ -415,6 +415,40 @@ TEST(a_machine_on_which_nothing_starts_is_given_back)
     stage_done(&stage);
 }
 
+/* Its node has as many pods as it takes, say. */
+TEST(a_placement_that_nobody_is_to_blame_for_is_tried_again_and_closes_no_machine)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage.config.place_retry_ms = RETRY_MS;
+    tune(&stage);
+    stage_job(&stage, 5, 1, false);
+    stage_job(&stage, 1, 1, false);
+
+    const uint64_t machine = stage_launch(&stage, 5, 1);
+
+    for (int i = 0; i < 5; i++) {
+        stage_put(&stage, 1, machine);
+        stage_engine(&stage, (struct engine_event){ .kind = ENGINE_TASK_LOST,
+                                                    .task = 1,
+                                                    .key = stage_key(&stage, ACT_PLACE, 1),
+                                                    .is_faultless = true });
+
+        const msec_t until = stage.now + RETRY_MS; /* never later than that */
+
+        stage.seen = stage.act_count;
+        stage_put(&stage, 1, machine);
+        stage_no_acts(&stage);
+        assert_int_equal(controller_next_wake(stage.controller), until);
+        stage.now = until - 1000;
+    }
+    assert_int_equal(machine_state(&stage, machine), INSTANCE_READY);
+    assert_int_equal(stats_of(&stage)->bad_machines, 0);
+    assert_int_equal(stats_of(&stage)->places_lost, 0);
+    stage_done(&stage);
+}
+
 /* A prolog that fails wherever it runs, say. */
 TEST(a_task_that_is_lost_as_soon_as_it_runs_is_held_back_longer_each_time)
 {
@@ -752,6 +786,7 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time),
            RUN(no_machine_is_rented_for_a_task_that_is_held_back),
            RUN(a_machine_on_which_nothing_starts_is_given_back),
+           RUN(a_placement_that_nobody_is_to_blame_for_is_tried_again_and_closes_no_machine),
            RUN(a_task_that_is_lost_as_soon_as_it_runs_is_held_back_longer_each_time),
            RUN(a_task_whose_machine_is_taken_away_is_not_held_back),
            RUN(a_machine_on_which_every_run_is_lost_at_once_is_given_back),

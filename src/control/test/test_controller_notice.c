@@ -258,6 +258,37 @@ TEST(work_without_an_end_leaves_a_machine_at_risk_when_its_replacement_is_ready)
     stage_done(&stage);
 }
 
+TEST(work_leaves_a_machine_at_risk_if_more_would_be_lost_than_the_move_costs)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_long_job(&stage, 1, 10 * MSEC_PER_HOUR, false);
+    stage_long_job(&stage, 2, 2 * 60 * MSEC_PER_SEC, false); /* ends soon */
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+    const uint64_t its = stage_launch(&stage, 2, 0);
+
+    stage.seen = stage.act_count;
+    stage_cloud(&stage, (struct cloud_event){
+                            .kind = CLOUD_NOTICE, .instance = machine, .may_stay = true });
+    stage_cloud(&stage,
+                (struct cloud_event){ .kind = CLOUD_NOTICE, .instance = its, .may_stay = true });
+    stage_no_acts(&stage); /* both run on */
+    assert_int_equal(stage_where(&stage, 1), 0);
+    assert_int_equal(stage_where(&stage, 2), its);
+
+    const uint64_t other = stage_move(&stage, 1, 1);
+
+    stage_running(&stage, other);
+    stage.seen = stage.act_count;
+    stage_ready(&stage, other);
+    stage_acts(&stage, "stop 1; ");
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ",
+               machine, other, machine);
+    stage_done(&stage);
+}
+
 TEST(a_machine_that_is_gone_early_sends_what_waited_to_its_place)
 {
     struct stage stage;
@@ -445,6 +476,7 @@ CHECK_MAIN(RUN(what_ends_before_the_machine_is_taken_goes_on),
            RUN(what_must_not_be_moved_is_left_alone_even_if_nobody_knows_when),
            RUN(work_without_an_end_comes_before_other_work),
            RUN(work_without_an_end_leaves_a_machine_at_risk_when_its_replacement_is_ready),
+           RUN(work_leaves_a_machine_at_risk_if_more_would_be_lost_than_the_move_costs),
            RUN(a_machine_that_is_gone_early_sends_what_waited_to_its_place),
            RUN(a_list_that_names_it_where_it_lingers_changes_nothing),
            RUN(it_may_end_while_its_replacement_boots),

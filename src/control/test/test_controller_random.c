@@ -571,7 +571,7 @@ static void make_world(struct story *story)
     (void)shapes_add(&story->shapes, &spec);
     for (int64_t cpus = 2; cpus <= 4; cpus++) {
         const struct machine_type type = { .capacity = { { cpus * 1000, 1024, 0 } } };
-        char name[16];
+        char name[32];
 
         (void)snprintf(name, sizeof(name), "type%" PRId64, cpus);
 

@@ -35,6 +35,29 @@ TEST(a_task_is_stopped_and_waits_and_starts_again)
     stage_done(&stage);
 }
 
+static enum plan_wait_rule rule_of(const struct stage *stage, uint64_t task)
+{
+    return controller_wait_of(stage->controller, view_find_task(stage_view(stage), task)).rule;
+}
+
+TEST(it_waits_because_it_yielded_until_something_else_is_decided)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    assert_int_equal(rule_of(&stage, 1), WAIT_NONE);
+    suspend(&stage, 1);
+    assert_int_equal(rule_of(&stage, 1), WAIT_YIELDED);
+    stage_stopped(&stage, 1);
+    assert_int_equal(rule_of(&stage, 1), WAIT_YIELDED);
+    stage_put(&stage, 1, machine);
+    assert_int_equal(rule_of(&stage, 1), WAIT_NONE);
+    stage_done(&stage);
+}
+
 TEST(it_may_be_placed_again_while_it_still_stops)
 {
     struct stage stage;
@@ -120,6 +143,7 @@ TEST(nobody_is_suspended_for_a_place_that_a_limit_forbids)
 }
 
 CHECK_MAIN(RUN(a_task_is_stopped_and_waits_and_starts_again),
+           RUN(it_waits_because_it_yielded_until_something_else_is_decided),
            RUN(it_may_be_placed_again_while_it_still_stops),
            RUN(its_place_can_be_given_to_another_in_the_same_plan),
            RUN(a_task_that_the_engine_keeps_is_not_suspended_and_its_place_not_given_away),

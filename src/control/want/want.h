@@ -3,8 +3,8 @@
  * want.h - a plan becomes what is wanted.
  *
  * The policy is asked for a plan (want_limits.c, by turns where limits hold), what of it is not to be done now
- * is taken out, and what is left is written into the state as where each task shall be and which machines
- * shall come and go (want_plan.c); before that, tasks that their rules do not allow where they are leave
+ * is taken out, and what is left is written into the state as where each task is to be and which machines
+ * are to come and go (want_plan.c); before that, tasks that their rules do not allow where they are leave
  * (want_rules.c); short tasks that still wait may be queued at the engine (want_queue.c). No
  * port is called.
  */
@@ -15,6 +15,7 @@
 #include "control/state/state.h"
 #include "decide/capped.h"
 #include "decide/owned_first.h"
+#include "decide/scarcity.h"
 #include "decide/service_pools.h"
 #include "decide/short_pool.h"
 #include "decide/turns.h"
@@ -37,7 +38,8 @@ struct wanting {
     struct kept_wait *waits;
     uint32_t wait_count;
     uint32_t waits_room;
-    bool has_pools; /* the last decision was one for services too */
+    struct scarcity scarcity; /* in the decision that is being made */
+    bool has_pools;           /* the last decision was one for services too */
     const struct capped
         *capped; /* of each task, in the decision that is being made; NULL: no caps */
 };
@@ -138,6 +140,7 @@ struct want_short {
     struct plan plan;
     uint32_t *waiting; /* all that waits, in its order */
     uint32_t waiting_count;
+    bool *is_held; /* per row of the instances: not to be seen by the policy */
 };
 
 /* Machines that stand ready for short tasks, within what may be rented, and who starts there; not to be seen by the policy until want_short_end. False:
@@ -177,10 +180,10 @@ struct controller_wait want_wait_of(const struct wanting *want, uint32_t task);
  * want_plan.c
  */
 
-/* What the plan says shall be. */
+/* What is to be by the plan. */
 void want_plan(struct wanting *want, const struct plan *plan);
 
-/* Nothing shall start any more, and each machine go when what runs there has ended. */
+/* Nothing is to start any more, and each machine to go when what runs there has ended. */
 void want_drain(struct wanting *want);
 
 /*

@@ -80,7 +80,7 @@ static bool is_forbidden(const struct wanting *want, uint32_t task)
 }
 
 /* The engine has had an empty machine for the task for a while, and has not used it: its own queue has
- * something before it, say. Taken back, it is ours to place. */
+ * something before it, say. Taken back, it may be placed. */
 static void take_back_overlooked(struct wanting *want, const struct plan_place *place)
 {
     static const msec_t patience_ms = 5 * MSEC_PER_SEC;
@@ -721,6 +721,7 @@ static void ask_policy(const void *context, struct plan *ret)
         .view = &want->state->view,
         .knowledge = &want->books->knowledge,
         .option = want->state->config.option,
+        .scarcity = &want->scarcity,
         .arena = ret->arena,
         .memory = want->memory,
     };
@@ -754,6 +755,8 @@ void want_decision(struct wanting *want, struct plan *ret, struct turns *ret_tur
         .context = want,
     };
 
+    want->scarcity = scarcity_find(&want->state->view, &allowance, want->state->config.caps,
+                                   &want->state->arena);
     want_turns(want, &config, ret, ret_turns);
     if (has_short)
         want_short_end(want, &short_pool, ret);

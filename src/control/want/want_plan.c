@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a plan says shall be: each task bound to where it goes, each machine that is rented a row, each that is
+ * What is to be by a plan: each task bound to where it goes, each machine that is rented a row, each that is
  * released draining. A task that moves is taken off where it was; what the engine has to be asked for follows
  * from that.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tasks that the engine may start by itself. To say of each short task where it shall run costs a call
+ * Tasks that the engine may start by itself. To say of each short task where it is to run costs a call
  * to the engine and the time until the last one's end was heard. Where short tasks wait because no
  * machine will be rented for them, some are handed to the engine: it starts each as soon as there is
  * room anywhere, and says where. Until then they are the engine's: in the view they wait, so that a

@@ -2,7 +2,8 @@
 /*
  * Machines that stand ready for short tasks come before the policy: decide/short_pool.h says which these are, how many, and
  * who starts there. While the policy is asked, they are shown as such that are on their way out, and tasks that start there
- * are not shown. Its plan then follows that of the pool.
+ * are not shown. Its plan then follows that of the pool. So are machines that a short task is pulled to before long work: the policy sees
+ * what is left of their room in the next decision.
  *
  * A job is short by its time limit, or by its forecast with the confidence that there is in it (learn/forecast.h): what else its
  * user runs makes no job short that has a long limit.
@@ -50,12 +51,26 @@ static bool *short_jobs(const struct wanting *want)
     return ret;
 }
 
-static void hold_machines(struct state *state, bool is_held)
+/* Those of the pool, and those that a task was pulled to, until it is bound there. */
+static bool *held_machines(struct state *state, const struct plan *plan)
+{
+    bool *ret = ARENA_ARRAY(&state->arena, bool, state->view.instance.count);
+
+    INSTANCE_EACH(instance, &state->view)
+    {
+        ret[instance] = state->instance_notes[instance].is_short;
+    }
+    for (uint32_t i = 0; i < plan->place_count; i++)
+        ret[plan->places[i].target] = true;
+    return ret;
+}
+
+static void hold_machines(struct state *state, const bool *is_held, bool hold)
 {
     INSTANCE_EACH(instance, &state->view)
     {
-        if (state->instance_notes[instance].is_short)
-            state_show_as_leaving(state, instance, is_held);
+        if (is_held[instance])
+            state_show_as_leaving(state, instance, hold);
     }
 }
 
@@ -107,9 +122,12 @@ bool want_short_begin(struct wanting *want, const struct allowance *allowance,
         return false;
 
     bool *may_be = ARENA_ARRAY(&state->arena, bool, view->instance.count);
+    bool *may_pull = ARENA_ARRAY(&state->arena, bool, view->instance.count);
 
     INSTANCE_EACH(instance, view)
     {
+        may_pull[instance] =
+            state->instance_notes[instance].pool == 0 && !view_is_owned(view, instance);
         may_be[instance] =
             state->instance_notes[instance].is_short && state->instance_notes[instance].pool == 0;
     }
@@ -118,6 +136,7 @@ bool want_short_begin(struct wanting *want, const struct allowance *allowance,
         .view = view,
         .is_short = short_jobs(want),
         .may_be = may_be,
+        .may_pull = config->pulls ? may_pull : NULL,
         .is_held = want_is_held,
         .context = want,
         .type = catalogue_find_type(view->catalogue, config->machine, strlen(config->machine)),
@@ -135,7 +154,8 @@ bool want_short_begin(struct wanting *want, const struct allowance *allowance,
     {
         state->instance_notes[instance].is_short = is_in[instance];
     }
-    hold_machines(state, true);
+    ret->is_held = held_machines(state, &ret->plan);
+    hold_machines(state, ret->is_held, true);
     hide_tasks(state, ret);
     return true;
 }
@@ -147,7 +167,7 @@ void want_short_end(struct wanting *want, const struct want_short *pool, struct 
 
     view_show_waiting(&state->view, pool->waiting, 0);
     view_show_waiting(&state->view, pool->waiting, pool->waiting_count);
-    hold_machines(state, false);
+    hold_machines(state, pool->is_held, false);
     want_join_plans(&pool->plan, &of_policy, plan);
     if (pool->plan.wake_at < plan->wake_at)
         plan->wake_at = pool->plan.wake_at;

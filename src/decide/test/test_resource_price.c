@@ -49,10 +49,10 @@ TEST(no_other_prices_make_more_of_what_is_wanted)
     rng_init(&rng, 1, 0);
     for (int seed = 0; seed < SEEDS; seed++) {
         struct resource_offer offers[OFFERS];
-        double wanted[RES_KINDS];
+        double wanted[RES_PRICED];
         double worth = 0;
 
-        for (int kind = 0; kind < RES_KINDS; kind++)
+        for (int kind = 0; kind < RES_PRICED; kind++)
             wanted[kind] = (double)rng_below(&rng, 1000000);
         for (int i = 0; i < OFFERS; i++) {
             const bool has_accel = i == 0 || rng_below(&rng, 3) == 0;
@@ -69,7 +69,7 @@ TEST(no_other_prices_make_more_of_what_is_wanted)
 
         for (int i = 0; i < OFFERS; i++)
             assert_true(resource_worth(&price, &offers[i].capacity) <= offers[i].price * 1.0000001);
-        for (int kind = 0; kind < RES_KINDS; kind++) {
+        for (int kind = 0; kind < RES_PRICED; kind++) {
             assert_true(price.of[kind] >= 0);
             worth += price.of[kind] * wanted[kind];
         }
@@ -79,7 +79,7 @@ TEST(no_other_prices_make_more_of_what_is_wanted)
             double other_worth = 0;
 
             /* Near the answer, or anywhere. */
-            for (int kind = 0; kind < RES_KINDS; kind++)
+            for (int kind = 0; kind < RES_PRICED; kind++)
                 other.of[kind] = (try % 2 == 0 ? price.of[kind] : 1) *
                                  (double)(rng_below(&rng, 2000) + (try % 2 == 0 ? 9000 : 0));
             for (int i = 0; i < OFFERS; i++) {
@@ -87,7 +87,7 @@ TEST(no_other_prices_make_more_of_what_is_wanted)
 
                 most = now > most ? now : most;
             }
-            for (int kind = 0; kind < RES_KINDS && most > 0; kind++)
+            for (int kind = 0; kind < RES_PRICED && most > 0; kind++)
                 other_worth += other.of[kind] / most * wanted[kind];
             if (other_worth > worth * 1.000001)
                 fail_msg("seed %d: %.9g is worth less than %.9g", seed, worth, other_worth);

@@ -298,6 +298,33 @@ TEST(what_may_not_be_stopped_is_no_excess_and_makes_no_room)
     town_done(&town);
 }
 
+TEST(fixed_work_that_yields_runs_on_the_excess_and_is_stopped_too)
+{
+    struct town town;
+    uint32_t on_excess = 0;
+
+    town_init(&town, 6, 0.999);
+    decide(&town);
+    carry_out(&town);
+    for (uint32_t i = 0; i < 12; i++) {
+        const uint32_t task = yard_task(&town.yard, 1);
+
+        town.yard.view.job.fixed[town.yard.view.task.job[task]] = true;
+        town.yard.view.job.yields[town.yard.view.task.job[task]] = true;
+    }
+    decide(&town);
+    for (uint32_t i = 0; i < town.yard.plan.place_count; i++)
+        on_excess += town.yard.plan.places[i].why.code == REASON_EXCESS;
+    assert_true(on_excess > 0);
+    carry_out(&town);
+    lose(&town, town.yard.view.instance.offer[town.yard.view.task.instance[town.task]]);
+    decide(&town);
+    assert_true(town.yard.plan.suspend_count > 0);
+    carry_out(&town);
+    assert_int_equal(waiting_of_service(&town), 0);
+    town_done(&town);
+}
+
 TEST(an_empty_machine_of_the_right_kind_is_used_before_one_is_rented)
 {
     struct town town;
@@ -364,6 +391,7 @@ CHECK_MAIN(RUN(a_pool_of_spot_machines_survives_the_loss_of_any_type),
            RUN(experience_counts_more_than_the_catalogue),
            RUN(other_work_runs_on_the_excess_and_stops_when_the_service_needs_it),
            RUN(what_may_not_be_stopped_is_no_excess_and_makes_no_room),
+           RUN(fixed_work_that_yields_runs_on_the_excess_and_is_stopped_too),
            RUN(an_empty_machine_of_the_right_kind_is_used_before_one_is_rented),
            RUN(when_the_market_calms_down_the_service_leaves_machines_on_demand),
            RUN(tasks_that_must_be_apart_are))

@@ -193,11 +193,102 @@ TEST(nothing_stands_ready_while_others_wait_for_what_a_limit_allows)
     town_done(&town);
 }
 
+/* Two CPUs are free on a machine on demand, and both a long task of two hours and a short one of ten minutes wait for them. */
+static uint32_t town_contend(struct town *town, uint32_t *ret_long, uint32_t *ret_short)
+{
+    const uint32_t machine = yard_machine(&town->yard, ON_DEMAND);
+
+    yard_run(&town->yard, town_task(town, false), machine);
+    *ret_long = town_task(town, false);
+    *ret_short = town_task(town, true);
+    town->yard.view.task.estimate_ms[*ret_long] = 2 * YARD_HOUR;
+    town->yard.view.task.estimate_ms[*ret_short] = 10 * YARD_MINUTE;
+    town->question.may_pull = town->may_be;
+    return machine;
+}
+
+TEST(a_short_task_is_pulled_before_a_long_one_that_waits_for_the_same_room)
+{
+    struct town town;
+    uint32_t longer;
+    uint32_t shorter;
+
+    town_init(&town);
+    const uint32_t machine = town_contend(&town, &longer, &shorter);
+
+    town_decide(&town);
+    yard_check_kept(&town.yard, shorter, machine);
+    assert_int_equal(town.yard.plan.places[0].why.code, REASON_SHORT_FIRST);
+    assert_int_equal(town.yard.plan.place_count, 1);
+    assert_false(town.is_in[machine]);
+    town.question.may_pull = NULL;
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 0);
+    town.question.may_pull = town.may_be;
+    town.may_be[machine] = false; /* a service's */
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 0);
+    town_done(&town);
+}
+
+TEST(a_long_task_is_passed_for_no_longer_than_it_runs)
+{
+    struct town town;
+    uint32_t longer;
+    uint32_t shorter;
+
+    town_init(&town);
+    (void)town_contend(&town, &longer, &shorter);
+    town.yard.view.now += 2 * YARD_HOUR - 10 * YARD_MINUTE;
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 1);
+    town.yard.view.now += 1;
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 0);
+    town_done(&town);
+}
+
+TEST(work_without_an_end_or_with_a_deadline_is_not_passed)
+{
+    struct town town;
+    uint32_t longer;
+    uint32_t shorter;
+
+    town_init(&town);
+    (void)town_contend(&town, &longer, &shorter);
+    town.yard.view.task.estimate_ms[longer] = MSEC_NEVER;
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 0);
+    town.yard.view.task.estimate_ms[longer] = 2 * YARD_HOUR;
+    town.yard.view.job.deadline[town.yard.view.task.job[longer]] = 9 * (msec_t)YARD_HOUR;
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 0);
+    town_done(&town);
+}
+
+TEST(where_there_is_room_for_both_the_policy_decides)
+{
+    struct town town;
+    uint32_t longer;
+    uint32_t shorter;
+
+    town_init(&town);
+    (void)town_contend(&town, &longer, &shorter);
+    (void)yard_machine(&town.yard, ON_DEMAND); /* it has room for both, the other for one */
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 1);
+    town.may_be[0] = false;
+    town_decide(&town);
+    assert_int_equal(town.yard.plan.place_count, 0);
+    town_done(&town);
+}
+
 /* In any yard: at most 'most' of the pool and on their way to it, no long task on them, no machine overfull, and nothing is
  * released that a task was placed on. */
 TEST(in_random_yards_the_promises_hold)
 {
     uint32_t placed = 0;
+    uint32_t pulled = 0;
     uint32_t rented = 0;
     uint32_t released = 0;
     struct rng rng;
@@ -216,6 +307,7 @@ TEST(in_random_yards_the_promises_hold)
         }
         for (uint64_t i = rng_below(&rng, 8); i > 0; i--)
             (void)town_task(&town, rng_below(&rng, 2) == 0);
+        town.question.may_pull = seed % 2 == 0 ? town.may_be : NULL;
         town_decide(&town);
 
         const struct plan *plan = &town.yard.plan;
@@ -229,7 +321,10 @@ TEST(in_random_yards_the_promises_hold)
         for (uint32_t i = 0; i < plan->place_count; i++) {
             const struct plan_place *place = &plan->places[i];
 
-            assert_true(!place->fresh && town.is_in[place->target]);
+            assert_false(place->fresh);
+            assert_int_equal(place->why.code,
+                             town.is_in[place->target] ? REASON_SHORT_READY : REASON_SHORT_FIRST);
+            pulled += !town.is_in[place->target];
             assert_true(town.is_short[view->task.job[place->task]]);
             assert_false(yard_releases(&town.yard, place->target));
             cpus[place->target] += 2000;
@@ -244,8 +339,9 @@ TEST(in_random_yards_the_promises_hold)
         released += plan->release_count;
         town_done(&town);
     }
-    print_message("# %u placed, %u rented, %u released\n", placed, rented, released);
-    assert_true(placed > 100 && rented > 20 && released > 100);
+    print_message("# %u placed, %u of them pulled, %u rented, %u released\n", placed, pulled,
+                  rented, released);
+    assert_true(placed > 100 && pulled > 100 && rented > 20 && released > 100);
 }
 
 CHECK_MAIN(RUN(machines_are_rented_on_the_spot_market_as_long_work_asks_for_them),
@@ -255,4 +351,8 @@ CHECK_MAIN(RUN(machines_are_rented_on_the_spot_market_as_long_work_asks_for_them
            RUN(machines_with_long_work_and_those_of_others_are_not_of_the_pool),
            RUN(an_idle_one_goes_when_long_work_has_ended_and_busy_ones_stay),
            RUN(nothing_stands_ready_while_others_wait_for_what_a_limit_allows),
+           RUN(a_short_task_is_pulled_before_a_long_one_that_waits_for_the_same_room),
+           RUN(a_long_task_is_passed_for_no_longer_than_it_runs),
+           RUN(work_without_an_end_or_with_a_deadline_is_not_passed),
+           RUN(where_there_is_room_for_both_the_policy_decides),
            RUN(in_random_yards_the_promises_hold))

@@ -224,6 +224,7 @@ const struct engine_adapter kube_adapter = {
     .name = "kubernetes",
     .title = "Kubernetes",
     .default_rate = 1.0, /* what a pod requests is its own */
+    .pods = 110, /* the kubelet's default */
     .ready_proves = true, /* kubelet, network and runtime are up, and Karpenter has looked at its resources */
     .words = {
         .not_ready = "See `kubectl describe nodeclaim` and `kubectl describe node` of its name: does it boot, and does its "

@@ -2,7 +2,7 @@
 /*
  * kube_anonymise.h - objects of Kubernetes written again without the names that people gave, for a snapshot that may be shown.
  *
- * Nothing is copied: an object is written anew from what Stint has read of it, so that what is not known to be harmless is not
+ * Nothing is copied: an object is written afresh from what Stint has read of it, so that what is not known to be harmless is not
  * there. Names of pods, nodes, namespaces and owners, and labels of the site with their values, become "x1", "x2" ... in the
  * order in which they come; the same name is the same number. What remains are amounts, types of machines, zones, and
  * which kinds of constraints a pod has.

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "engine/kubernetes/kube_events.h"
+#include "engine/kubernetes/kube_group.h"
 #include "engine/kubernetes/kube_needs.h"
 #include "engine/kubernetes/kube_protocol.h"
 
@@ -43,24 +44,10 @@ static const char *state_of(const struct kube_object *pod, const char *slot)
     return pod->node != NULL ? "running" : "placed";
 }
 
-/* Whether another system starts it together with others. */
-static bool is_in_group(const struct kube_object *pod)
-{
-    static const char *const keys[] = { "scheduling.x-k8s.io/pod-group",
-                                        "pod-group.scheduling.sigs.k8s.io",
-                                        "pod-group.scheduling.sigs.k8s.io/name",
-                                        "kueue.x-k8s.io/pod-group-name" };
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (kube_object_label(pod, keys[i]) != NULL)
-            return true;
-    }
-    return false;
-}
-
 /* Why Stint leaves the pod to the scheduler; NULL: it does not. */
 static const char *refusal(const struct kube_object *pod, struct kube_need *need)
 {
+    struct kube_group group;
     struct kube_object *plain = mem_alloc(1, sizeof(*plain));
     const char *why;
 
@@ -90,9 +77,8 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
         return "it requests disk space or huge pages, which the catalogue does not have";
     if ((pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
         return "it requests accelerators that are not nvidia.com/gpu";
-    if (pod->gang == NULL && is_in_group(pod))
-        return "it belongs to a pod group; the annotation stint.dev/gang tells Stint its size";
-    return NULL;
+    kube_group_of(pod, &group);
+    return group.why;
 }
 
 static void say_amounts(struct line_text *out, const struct kube_amounts *amounts)
@@ -113,6 +99,9 @@ static void say_gone(struct line_text *out, const char *uid)
 static void say_pod(struct line_text *out, const struct kube_object *pod, const char *state,
                     const char *slot)
 {
+    struct kube_group group;
+
+    kube_group_of(pod, &group);
     line_text_begin(out, "pod");
     line_text_string(out, "uid", pod->uid);
     line_text_string(out, "space", pod->name_space);
@@ -121,11 +110,18 @@ static void say_pod(struct line_text *out, const struct kube_object *pod, const 
     line_text_string(out, "slot", slot);
     line_text_string(out, "owner", pod->owner_name);
     line_text_string(out, "kind", pod->owner_kind);
-    line_text_string(out, "group", pod->gang != NULL ? pod->owner_uid : NULL);
-    line_text_string(out, "gang", pod->gang);
+    line_text_string(out, "group", group.name[0] != '\0' ? group.name : NULL);
+    if (group.gang > 0)
+        line_text_number(out, "gang", group.gang);
+    if (group.capacity > 0) {
+        line_text_number(out, "capacity", group.capacity);
+        line_text_number(out, "short", group.short_ppb);
+    }
     say_amounts(out, &pod->asks);
     if (pod->priority > 0)
         line_text_number(out, "priority", (uint64_t)pod->priority);
+    if (pod->priority < 0)
+        line_text_number(out, "yields", 1);
     if ((pod->flags & KUBE_POD_KEEP) != 0)
         line_text_number(out, "keep", 1);
 }
@@ -238,7 +234,7 @@ static void remember(struct kube_bridge *bridge, const struct kube_object *pod, 
     map_put(&bridge->by_uid, one->key, bridge->waiting_count++);
 }
 
-/* What has changed for pods at the gate. All are gone before the first is told anew, so that no gang is left of the old. */
+/* What has changed for pods at the gate. All are gone before the first is reported again, so that no gang is left of the old. */
 static void tell_anew(struct kube_bridge *bridge)
 {
     struct line_text *out = &bridge->talk.out;
@@ -271,7 +267,7 @@ static void tell_anew(struct kube_bridge *bridge)
     }
 }
 
-/* It may be told anew while it waits. */
+/* It may be reported again while it waits. */
 static void say_waiting(struct kube_bridge *bridge, const struct kube_object *pod)
 {
     struct line_text *out = &bridge->talk.out;
@@ -395,6 +391,24 @@ static void tell_room(struct kube_bridge *bridge)
             now.pods != one->told.pods)
             say_node(bridge, one, one->is_up ? "up" : "down");
     }
+}
+
+static void say_overhead(void *context, const struct kube_amounts *asks, const char *needs)
+{
+    struct line_text *out = context;
+
+    line_text_begin(out, "overhead");
+    say_amounts(out, asks);
+    line_text_string(out, "needs", needs[0] != '\0' ? needs : NULL);
+    line_text_end(out);
+}
+
+/* What pods of DaemonSets will take of machines that are not there yet. */
+static void tell_overheads(struct kube_bridge *bridge)
+{
+    kube_daemons_each_set(bridge->daemons, say_overhead, &bridge->talk.out);
+    line_text_begin(&bridge->talk.out, "overheads");
+    line_text_end(&bridge->talk.out);
 }
 
 /* A node takes work when it is ready and Karpenter is through with it: before, it has taints that nothing tolerates. */
@@ -545,7 +559,7 @@ void kube_bridge_done(struct kube_bridge *bridge)
     line_text_done(&bridge->talk.out);
 }
 
-/* Pods at the gate are told when it is known what keeps them away. */
+/* Pods at the gate are reported when it is known what keeps them away. */
 void kube_bridge_tick(struct kube_bridge *bridge)
 {
     const struct kube_watch_sink pods = {
@@ -556,8 +570,10 @@ void kube_bridge_tick(struct kube_bridge *bridge)
         return;
     if (kube_repel_is_changed(bridge->repel))
         tell_anew(bridge);
-    if (kube_daemons_is_changed(bridge->daemons))
+    if (kube_daemons_is_changed(bridge->daemons)) {
         tell_room(bridge);
+        tell_overheads(bridge);
+    }
     if (!bridge->is_watching) {
         bridge->is_watching = true;
         kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "=true", KUBE_POD, &pods);
@@ -717,13 +733,17 @@ static void evict(struct kube_bridge *bridge, uint64_t key, const struct line *l
 {
     char path[PATH_TEXT];
     char body[BODY_TEXT];
+    char grace[64] = "";
+    uint64_t seconds = 0;
 
+    if (kube_talk_number(line, "grace", &seconds))
+        (void)snprintf(grace, sizeof(grace), "\"gracePeriodSeconds\":%" PRIu64 ",", seconds);
     (void)pod_path(line, "/eviction", path);
     (void)snprintf(
         body, sizeof(body),
         "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"%s\","
-        "\"namespace\":\"%s\"},\"deleteOptions\":{\"preconditions\":{\"uid\":\"%s\"}}}",
-        line_get(line, "name"), line_get(line, "space"), line_get(line, "uid"));
+        "\"namespace\":\"%s\"},\"deleteOptions\":{%s\"preconditions\":{\"uid\":\"%s\"}}}",
+        line_get(line, "name"), line_get(line, "space"), grace, line_get(line, "uid"));
     send(bridge, key,
          &(struct kube_request){
              .method = "POST", .path = path, .type = "application/json", .body = body });

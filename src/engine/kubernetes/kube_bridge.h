@@ -2,9 +2,9 @@
 /*
  * kube_bridge.h - pods and nodes of a cluster in lines, and what the daemon asks of them: stint-kubernetes for the engine.
  *
- * It decides nothing. Pods with the label KUBE_MANAGED are told as they change, and nodes with KUBE_SLOT; a pod is placed by
+ * It decides nothing. Pods with the label KUBE_MANAGED are reported as they change, and nodes with KUBE_SLOT; a pod is placed by
  * one patch that opens the gate and selects the slot, and leaves by the Eviction API. All other pods and nodes are
- * read for what keeps pods at the gate away from machines (kube_repel.h); when that changes, a pod is told as gone and anew.
+ * read for what keeps pods at the gate away from machines (kube_repel.h); when that changes, a pod is reported as gone and then again.
  */
 #ifndef STINT_ENGINE_KUBE_BRIDGE_H
 #define STINT_ENGINE_KUBE_BRIDGE_H
@@ -26,7 +26,7 @@ struct kube_waiting {
     char *texts;
     uint32_t label_count;
     bool is_seen;
-    bool is_new; /* what it needs has changed, and is to be told */
+    bool is_new; /* what it needs has changed, and is to be reported */
 };
 
 /* A node with a slot. */
@@ -50,7 +50,7 @@ struct kube_bridge {
     struct kube_waiting *waiting;
     uint32_t waiting_count, waiting_room;
     struct map by_uid; /* to rows of 'waiting' */
-    uint32_t to_list;  /* watches that have not told all that there is */
+    uint32_t to_list;  /* watches that have not reported all that there is */
     bool is_greeted;
     bool is_observing; /* the daemon opens no gates, so there is no sign of life */
     bool is_watching;  /* the pods that are managed */

@@ -3,7 +3,7 @@
  * kube_client.h - lists of the Kubernetes API, page by page. It only reads.
  *
  * Pages have KUBE_PAGE objects, and are read as they arrive. A server that is busy (429, 503) is asked again after the time
- * that it says, or with growing waits. If a list is too old to be gone on with (410) that is told: it has to start over.
+ * that it says, or with growing waits. If a list is too old to be gone on with (410) that is reported: it has to start over.
  * A token that a file or a plugin gives is fetched again when the server does not take it any more (401).
  *
  * Promises:  no request but GET. TLS is checked unless the configuration says in so many words that it is not.

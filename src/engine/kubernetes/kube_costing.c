@@ -289,7 +289,7 @@ static void make_usable(struct costing *costing)
     }
 }
 
-/* Offers that nobody shall ask for: commitments, and zones in which the cluster is not. */
+/* Offers that must not be asked for: commitments, and zones in which the cluster is not. */
 static void block_offers(const struct costing *costing, struct view *view)
 {
     for (uint32_t i = 0; i < costing->catalogue->offer_count; i++) {

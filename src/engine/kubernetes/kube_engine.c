@@ -7,11 +7,16 @@
 
 #include "base/mem.h"
 #include "engine/kubernetes/kube_engine_private.h"
+#include "model/catalogue.h"
+#include "model/offer_set.h"
 
 enum {
-    KUBE_TEXT = 256,
+    KUBE_TEXT = 512,
     LOOK_MS = 1000, /* how often what was placed, and nodes that leave, are looked at */
     ROOM_MS = 2000,
+    LEAVE_MS = 45000,   /* a placement waits at most so long for pods that are to leave its node */
+    YIELD_S = 2,        /* what a pod that yields to a service has to end */
+    VANISHED_MS = 3000, /* a pod whose node is gone before it is bound is given up after it */
     /* Controllers create pods one after the other. Those that come together are decided together, on fewer and cheaper
      * machines: when none has come for a moment, or at the latest. Karpenter waits as long by default. */
     QUIET_MS = 1000,
@@ -39,6 +44,7 @@ static void on_node_gone(struct kube_engine *engine, struct kube_node *node)
     const bool is_told = node->is_told;
     const bool is_leaving = node->is_leaving;
 
+    kube_services_node_gone(engine, instance);
     kube_engine_node_drop(engine, node);
     if (is_leaving)
         kube_engine_emit(engine,
@@ -83,6 +89,7 @@ static bool take_node(struct kube_engine *engine, const struct line *line)
                                                [RES_MEM] = kube_engine_amount(line, "mem"),
                                                [RES_ACCEL] = kube_engine_amount(line, "accel") } };
     node->most = most_of(line);
+    node->capacity.amount[RES_PODS] = node->most;
     kube_engine_tell_room(engine, node);
     if (node->is_up && node->is_admitted && !node->is_told && !node->is_leaving) {
         tell_ready(engine, node);
@@ -92,6 +99,54 @@ static bool take_node(struct kube_engine *engine, const struct line *line)
                                                          .instance = instance,
                                                          .runs_on = true });
     }
+    return true;
+}
+
+/*
+ * What pods of DaemonSets will take of machines that are not there yet.
+ */
+
+/* Of one DaemonSet: a type counts if one of its offers meets what the pods need. */
+static bool take_overhead(struct kube_engine *engine, const struct line *line)
+{
+    const struct catalogue *catalogue = engine->config.catalogue;
+    const char *needs = line_get(line, "needs");
+    const struct res takes = kube_engine_asks_of(line);
+    uint32_t last = UINT32_MAX;
+
+    if (needs != NULL && !offer_text_is_valid(needs))
+        return false;
+    if (engine->telling == NULL)
+        engine->telling = mem_alloc(catalogue->type_count, sizeof(*engine->telling));
+    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
+        const uint32_t type = catalogue->offers[i].type;
+
+        /* The offers of a type follow each other. */
+        if (type == last || (needs != NULL && !offer_text_has(needs, catalogue, i)))
+            continue;
+        last = type;
+        res_add(&engine->telling[type], &takes);
+    }
+    return true;
+}
+
+/* That was all of them. */
+static bool take_overheads(struct kube_engine *engine, const struct line *line)
+{
+    const uint32_t count = engine->config.catalogue->type_count;
+    struct res *now = engine->telling;
+    bool is_new = engine->taken == NULL;
+
+    (void)line;
+    engine->telling = NULL;
+    if (now == NULL)
+        now = mem_alloc(count, sizeof(*now));
+    for (uint32_t i = 0; i < count && !is_new; i++)
+        is_new = memcmp(&now[i], &engine->taken[i], sizeof(*now)) != 0;
+    mem_free(engine->taken);
+    engine->taken = now;
+    if (is_new && engine->config.on_taken != NULL)
+        engine->config.on_taken(engine->config.context, now);
     return true;
 }
 
@@ -139,6 +194,7 @@ static void on_forget(void *self, uint64_t instance)
     struct kube_engine *engine = self;
     struct kube_node *node = kube_engine_node_find(engine, instance);
 
+    kube_services_node_gone(engine, instance);
     for (uint32_t i = 0; node != NULL && node->pods > 0 && i < engine->pod_count; i++) {
         if (engine->pods[i].is_used && engine->pods[i].instance == instance)
             kube_engine_ask(engine, &engine->pods[i], ASK_DELETE);
@@ -172,6 +228,8 @@ static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
     struct kube_pod *pod = kube_engine_pod_of_task(engine, task);
     const struct kube_node *node = kube_engine_node_find(engine, instance);
 
+    if (kube_services_place(engine, task, key, instance))
+        return;
     if (pod == NULL) {
         kube_engine_emit_later(
             engine, &(struct engine_event){ .kind = ENGINE_TASK_LOST, .task = task, .key = key });
@@ -190,7 +248,8 @@ static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
     if (pod->state == POD_WAITING && pod->counted != instance && node != NULL &&
         kube_engine_is_full(node)) {
         kube_engine_emit_later(
-            engine, &(struct engine_event){ .kind = ENGINE_TASK_LOST, .task = task, .key = key });
+            engine, &(struct engine_event){
+                        .kind = ENGINE_TASK_LOST, .task = task, .key = key, .is_faultless = true });
         return;
     }
     pod->key = key;
@@ -199,6 +258,10 @@ static void on_place(void *self, uint64_t key, uint64_t task, uint64_t instance)
     kube_engine_recount(engine, pod);
     if (pod->state != POD_WAITING) {
         kube_engine_ask(engine, pod, ASK_DELETE);
+        return;
+    }
+    if (engine->jobs[pod->job].seats != NULL) {
+        kube_engine_ask(engine, pod, ASK_PLACE);
         return;
     }
     pod->is_held = true;
@@ -218,6 +281,7 @@ static void on_cancel(void *self, uint64_t key, uint64_t task)
                                                                .key = pod->key,
                                                                .started_at = pod->started_at });
     } else if (pod == NULL || pod->key == 0 || pod->is_held || (pod->asks & ASK_PLACE) != 0) {
+        kube_services_cancel(engine, task);
         if (pod != NULL) {
             pod->asks = 0;
             pod->key = 0;
@@ -284,7 +348,7 @@ static uint64_t request_new(struct kube_engine *engine, enum kube_ask kind, uint
     return key;
 }
 
-/* What people are told by an event on the pod; "": nothing. */
+/* What an event on the pod says to people; "": nothing. */
 static void print_event(const struct kube_engine *engine, const struct kube_pod *pod,
                         enum kube_ask kind, char *buf, size_t size)
 {
@@ -295,10 +359,7 @@ static void print_event(const struct kube_engine *engine, const struct kube_pod 
     if (kind == ASK_RELEASE && pod->why != NULL) {
         (void)snprintf(buf, size, "Stint leaves this pod to kube-scheduler: %s", pod->why);
     } else if (kind == ASK_NOTE) {
-        (void)snprintf(buf, size,
-                       "Stint has no machine for this pod yet, after %ld s; `stint explain %s/%s` "
-                       "says why",
-                       waited_s, pod->space, pod->name);
+        kube_notes_text(engine, pod, buf, size);
     } else if (kind == ASK_PLACE && pod->is_noted) {
         if (engine->config.describe != NULL)
             (void)engine->config.describe(engine->config.context, pod->wanted, machine,
@@ -324,6 +385,8 @@ static void send_pod(struct kube_engine *engine, const struct kube_pod *pod, enu
         (void)snprintf(slot, sizeof(slot), "%s%" PRIu64, engine->prefix, pod->wanted);
         line_text_string(out, "slot", slot);
     }
+    if (kind == ASK_EVICT && pod->job != ROW_NONE && engine->jobs[pod->job].spec.yields)
+        line_text_number(out, "grace", YIELD_S);
     print_event(engine, pod, kind, text, sizeof(text));
     line_text_prose(out, "text", text[0] != '\0' ? text : NULL);
     line_text_end(out);
@@ -347,19 +410,72 @@ static void send_asks(struct kube_engine *engine, struct kube_pod *pod)
     pod->asks = 0;
 }
 
+/* The node that the pod is to be placed on, if it counts there; else NULL. */
+static struct kube_node *node_ahead(struct kube_engine *engine, const struct kube_pod *pod)
+{
+    if (!pod->is_used || (pod->asks & ASK_PLACE) == 0 || pod->counted != pod->wanted)
+        return NULL;
+    return kube_engine_node_find(engine, pod->wanted);
+}
+
+/* Whether pods that were asked to leave its node take the room still. The scheduler would try in vain, and wait longer after
+ * each time. */
+static bool waits_for_room(struct kube_engine *engine, struct kube_pod *pod)
+{
+    struct kube_node *node = node_ahead(engine, pod);
+    struct res need;
+
+    if (node == NULL)
+        return false;
+    need = node->used;
+    res_sub(&need, &node->ahead);
+    res_add(&need, &pod->takes);
+    if (pod->crowded_at == 0)
+        pod->crowded_at = engine->now;
+    if (!res_fits(&need, &node->capacity) && engine->now - pod->crowded_at < LEAVE_MS)
+        return true;
+    pod->crowded_at = 0;
+    res_sub(&node->ahead, &pod->takes);
+    return false;
+}
+
+static void send_dirty(struct kube_engine *engine)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < engine->dirty_count; i++) {
+        const struct kube_pod *pod = &engine->pods[engine->dirty[i]];
+        struct kube_node *node = node_ahead(engine, pod);
+
+        if (node != NULL)
+            res_add(&node->ahead, &pod->takes);
+    }
+    for (uint32_t i = 0; i < engine->dirty_count; i++) {
+        struct kube_pod *pod = &engine->pods[engine->dirty[i]];
+
+        if (waits_for_room(engine, pod)) {
+            engine->dirty[kept++] = engine->dirty[i];
+            continue;
+        }
+        pod->is_dirty = false;
+        if (pod->is_used)
+            send_asks(engine, pod);
+    }
+    engine->dirty_count = kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        struct kube_node *node = node_ahead(engine, &engine->pods[engine->dirty[i]]);
+
+        if (node != NULL)
+            node->ahead = (struct res){ 0 };
+    }
+}
+
 void kube_engine_flush(struct kube_engine *engine, msec_t now)
 {
     engine->now = now;
     if (!kube_engine_is_up(engine))
         return;
-    for (uint32_t i = 0; i < engine->dirty_count; i++) {
-        struct kube_pod *pod = &engine->pods[engine->dirty[i]];
-
-        pod->is_dirty = false;
-        if (pod->is_used)
-            send_asks(engine, pod);
-    }
-    engine->dirty_count = 0;
+    send_dirty(engine);
     if (engine->out.size > 0)
         engine->config.on_send(engine->config.context, engine->out.text, engine->out.size);
     line_text_reset(&engine->out);
@@ -588,6 +704,7 @@ void kube_engine_line(struct kube_engine *engine, msec_t now, char *text, size_t
         { "sync", take_sync },           { "synced", take_sync },
         { "refused", take_refused },     { "alive", take_nothing },
         { "server", take_server },       { "error", take_error },
+        { "overhead", take_overhead },   { "overheads", take_overheads },
     };
     struct error error = { "" };
     struct line line;
@@ -623,6 +740,8 @@ void kube_engine_disconnected(struct kube_engine *engine, msec_t now)
     engine->has_pods = false;
     engine->has_nodes = false;
     engine->is_lost = false;
+    mem_free(engine->telling);
+    engine->telling = NULL;
     engine->request_count = 0;
     engine->open_count = 0;
     map_done(&engine->open);
@@ -653,6 +772,15 @@ static void tell_list(struct kube_engine *engine, uint64_t key)
     kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_LISTED, .key = key });
 }
 
+/* If there is no such node any more, it never will. */
+static msec_t patience(struct kube_engine *engine, const struct kube_pod *pod)
+{
+    const struct kube_node *node = kube_engine_node_find(engine, pod->instance);
+
+    return pod->instance == 0 || (node != NULL && node->is_there) ? engine->config.start_timeout_ms
+                                                                  : VANISHED_MS;
+}
+
 /* A pod that the scheduler does not bind in time is deleted; its controller creates another. */
 static void look_at_placed(struct kube_engine *engine)
 {
@@ -660,36 +788,13 @@ static void look_at_placed(struct kube_engine *engine)
         struct kube_pod *pod = &engine->pods[i];
 
         if (!pod->is_used || pod->state != POD_PLACED || pod->is_left ||
-            engine->now - pod->asked_at < engine->config.start_timeout_ms)
+            engine->now - pod->asked_at < patience(engine, pod))
             continue;
         kube_engine_say(engine, "the scheduler has not bound it in time", pod->space, pod->name,
                         "it is deleted, to be created again by its controller");
         pod->asked_at = engine->now;
         kube_engine_ask(engine, pod, ASK_DELETE);
     }
-}
-
-/* A pod that waits long is told so once. */
-static void look_at_waiting(struct kube_engine *engine)
-{
-    msec_t next = MSEC_NEVER;
-
-    if (engine->now < engine->note_at)
-        return;
-    for (uint32_t i = 0; i < engine->pod_count; i++) {
-        struct kube_pod *pod = &engine->pods[i];
-        const msec_t due = pod->met_at + KUBE_NOTE_MS;
-
-        if (!pod->is_used || pod->state != POD_WAITING || pod->is_left || pod->is_noted)
-            continue;
-        if (due > engine->now) {
-            next = due < next ? due : next;
-            continue;
-        }
-        pod->is_noted = true;
-        kube_engine_ask(engine, pod, ASK_NOTE);
-    }
-    engine->note_at = next;
 }
 
 static void look_at_nodes(struct kube_engine *engine)
@@ -708,7 +813,7 @@ static bool is_looking(const struct kube_engine *engine)
         if (engine->nodes[i].is_leaving)
             return true;
     }
-    return engine->placed > 0;
+    return engine->placed > 0 || engine->dirty_count > 0;
 }
 
 /* When what has come is announced. */
@@ -730,6 +835,8 @@ msec_t kube_engine_next_wake(const struct kube_engine *engine)
     if (!kube_engine_is_up(engine))
         return MSEC_NEVER;
     wake = is_looking(engine) ? engine->now + LOOK_MS : engine->note_at;
+    if (kube_services_next(engine) < wake)
+        wake = kube_services_next(engine);
     return quiet_at(engine) < wake ? quiet_at(engine) : wake;
 }
 
@@ -750,8 +857,9 @@ void kube_engine_tick(struct kube_engine *engine, msec_t now)
     if (quiet_at(engine) <= now)
         kube_engine_tell_pending(engine);
     look_at_placed(engine);
-    look_at_waiting(engine);
+    kube_notes_tick(engine);
     look_at_nodes(engine);
+    kube_services_tick(engine);
     kube_engine_flush(engine, now);
 }
 
@@ -765,6 +873,9 @@ int kube_engine_label(const struct kube_engine *engine, uint64_t task, char *buf
     const uint32_t rank = (uint32_t)(task & RANK_MASK);
     const struct kube_pod *pod;
 
+    if (row != MAP_NONE && rank < engine->jobs[row].size && engine->jobs[row].seats != NULL &&
+        engine->jobs[row].pods[rank] == ROW_NONE)
+        return kube_services_label(engine, &engine->jobs[row], rank, buf, size);
     if (row == MAP_NONE || rank >= engine->jobs[row].size ||
         engine->jobs[row].pods[rank] == ROW_NONE)
         return snprintf(buf, size, "%016" PRIx64, task);
@@ -830,8 +941,10 @@ void kube_engine_destroy(struct kube_engine *engine)
         }
     }
     for (uint32_t i = 0; i < engine->job_count; i++) {
-        if (engine->jobs[i].is_used)
+        if (engine->jobs[i].is_used) {
             mem_free(engine->jobs[i].pods);
+            mem_free(engine->jobs[i].seats);
+        }
     }
     for (uint32_t i = 0; i < engine->node_count; i++)
         mem_free(engine->nodes[i].name);
@@ -848,5 +961,7 @@ void kube_engine_destroy(struct kube_engine *engine)
     mem_free(engine->dirty);
     mem_free(engine->later);
     mem_free(engine->lists);
+    mem_free(engine->taken);
+    mem_free(engine->telling);
     mem_free(engine);
 }

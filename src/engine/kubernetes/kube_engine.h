@@ -6,15 +6,16 @@
  * lines. The adapter keeps no clock and makes no I/O. What it must know after a restart the API server tells it.
  *
  * Words:     a pod is a job with one task, by the id that is made of its uid; pods of one controller with the annotation
- *            stint.dev/gang are one job, a gang, with a task for each. A pod that was evicted and the one that its controller
+ *            stint.dev/gang are one job, a gang, with a task for each; pods with a promise are one job too, with a task for
+ *            each pod that is promised (kube_engine_services.c). Else a pod that was evicted and the one that its controller
  *            creates instead are two jobs. A machine's slot is its name, "st-17".
  *
  * How actions and events go together:
  *  1. acts only note what is asked for; kube_engine_flush sends it. Events come from kube_engine_line and kube_engine_tick;
  *  2. a placement opens the gate of a pod and cannot be undone: a pod whose placement is taken back, or which the
  *     scheduler does not bind in time, is deleted, and its controller creates another, which waits at the gate;
- *  3. a stop is an eviction. One that a disruption budget refuses is told as kept;
- *  4. a placement on a machine that has as many pods as its node takes is lost at once, and the machine is told to have no
+ *  3. a stop is an eviction. One that a disruption budget refuses is reported as kept;
+ *  4. a placement on a machine that has as many pods as its node takes is lost at once, and the machine is reported to have no
  *     more than these request;
  *  5. what Stint does not understand, or no machine of the catalogue can hold, is released: the scheduler gets it as it is.
  *
@@ -39,7 +40,7 @@ void kube_engine_flush(struct kube_engine *engine, msec_t now);
 msec_t kube_engine_next_wake(const struct kube_engine *engine);
 void kube_engine_tick(struct kube_engine *engine, msec_t now);
 
-/* Whether everything there is was told, and the API server answers. */
+/* Whether everything there is was reported, and the API server answers. */
 bool kube_engine_is_up(const struct kube_engine *engine);
 
 /* "space/name" of the pod; returns its length. And back; 0: there is none. O(pods). */

@@ -17,8 +17,10 @@
 
 enum {
     UID_TEXT = 48,
+    KUBE_REASON = 256,
     RANK_BITS = 12,
-    KUBE_NOTE_MS = 30000, /* a pod that has waited so long is told so, by an event */
+    KUBE_NOTE_MS = 30000,   /* after this a waiting pod gets an event that says so */
+    KUBE_VACANT_MS = 30000, /* a service that has had no pod for so long is no more */
 };
 
 static_assert(KUBE_GANG_MAX == 1 << RANK_BITS, "a rank has its bits");
@@ -50,8 +52,11 @@ struct kube_pod {
     struct res takes;
     msec_t started_at;
     msec_t met_at;
-    msec_t asked_at; /* its placement was taken at; MSEC_NEVER: it was not */
-    uint32_t job;    /* row, or ROW_NONE */
+    msec_t crowded_at; /* its placement waits since for room on the node; 0: it does not */
+    msec_t note_at;    /* while it waits: why is looked at then */
+    uint64_t note;     /* hash of what the last event said */
+    msec_t asked_at;   /* its placement was taken at; MSEC_NEVER: it was not */
+    uint32_t job;      /* row, or ROW_NONE */
     uint32_t rank;
     uint32_t next; /* free, or of the same group without a rank */
     uint8_t state;
@@ -60,8 +65,16 @@ struct kube_pod {
     bool is_seen;
     bool is_dirty;
     bool is_left;  /* to the scheduler */
-    bool is_noted; /* that it waits stands in an event */
+    bool is_noted; /* why it waits stands in an event */
     bool is_held;  /* its placement waits for those of the rest of its gang */
+    bool
+        is_spare; /* of a service, beyond its capacity: in its list of extras, and a job of its own */
+};
+
+/* A placement of a service's task that has no pod now; key 0: there is none. */
+struct kube_seat {
+    uint64_t key;
+    uint64_t instance;
 };
 
 struct kube_job {
@@ -70,7 +83,10 @@ struct kube_job {
     uint32_t *pods; /* by rank; ROW_NONE: there is none now */
     uint32_t size;
     uint32_t finished;
-    uint32_t extra; /* first pod that has no rank */
+    uint32_t extra;          /* first pod that has no rank */
+    uint32_t seated;         /* of a service: pods that have a rank */
+    struct kube_seat *seats; /* of a service, by rank; NULL: it is none */
+    msec_t empty_since;      /* a service that has no pod with a rank; MSEC_NEVER: it has */
     uint32_t next_free;
     struct job_spec spec;
     bool is_used;
@@ -82,11 +98,12 @@ struct kube_node {
     uint64_t instance;
     char *name; /* NULL: it has not been seen yet */
     struct res capacity;
-    struct res told; /* what was said that it has */
-    struct res used; /* by those that are 'taken' */
-    uint32_t most;   /* pods that it takes */
-    uint32_t taken;  /* pods that have its slot, or that were asked to be placed there */
-    uint32_t pods;   /* that have its slot */
+    struct res told;  /* what was said that it has */
+    struct res used;  /* by those that are 'taken' */
+    struct res ahead; /* of that, by those whose placement is to be sent; 0 but while it is */
+    uint32_t most;    /* pods that it takes */
+    uint32_t taken;   /* pods that have its slot, or that were asked to be placed there */
+    uint32_t pods;    /* that have its slot */
     msec_t room_at;
     bool is_there;
     bool is_up;
@@ -125,17 +142,24 @@ struct kube_engine {
     uint32_t later_count, later_room;
     uint64_t *lists;
     uint32_t list_count, lists_room;
+    struct res
+        *taken; /* by pods of DaemonSets, per type of the catalogue; NULL: nothing was reported */
+    struct res *telling; /* the same, of what is being reported; NULL: nothing is */
     struct line_text out;
     uint64_t made_keys;
     msec_t now;
-    uint32_t open_count;                /* of requests */
+    uint32_t open_count; /* of requests */
+    uint32_t services;
     uint32_t placed;                    /* pods */
     msec_t first_pending, last_pending; /* when jobs became so; MSEC_NEVER: there are none */
-    msec_t note_at; /* when a pod has waited so long that it is told so; MSEC_NEVER: none does */
+    msec_t note_at; /* when it is looked at why a pod waits; MSEC_NEVER: none does */
     bool is_connected, is_greeted, has_pods, has_nodes, is_lost;
 };
 
-/* kube_engine_pods.c */
+/*
+ * kube_engine_tables.c
+ */
+
 uint64_t kube_engine_hash_of(const char *text);
 char *kube_engine_copy(const char *text);
 void kube_engine_emit(struct kube_engine *engine, const struct engine_event *event);
@@ -154,14 +178,71 @@ void kube_engine_tell_job(struct kube_engine *engine, const struct kube_job *job
 void kube_engine_tell_pending(struct kube_engine *engine);
 int64_t kube_engine_amount(const struct line *line, const char *key);
 void kube_engine_tell_found(struct kube_engine *engine, struct kube_pod *pod);
-void kube_engine_on_gone(struct kube_engine *engine, struct kube_pod *pod);
-bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line);
-bool kube_engine_take_gone(struct kube_engine *engine, const struct line *line);
+struct kube_job *kube_engine_job_new(struct kube_engine *engine, uint64_t id, uint32_t size);
+void kube_engine_job_drop(struct kube_engine *engine, struct kube_job *job);
+void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uint32_t shape,
+                           const struct line *line);
+void kube_engine_weigh(struct kube_engine *engine, struct kube_job *job);
+void kube_engine_announce(struct kube_engine *engine, struct kube_job *job);
+bool kube_engine_is_whole(const struct kube_job *job);
+struct res kube_engine_asks_of(const struct line *line);
+
+/* NULL, or why the pod cannot be a task. */
+const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line,
+                                 uint32_t *ret);
 
 /* A pod counts for the machine that it has the slot of, or was asked to be placed on. */
 bool kube_engine_is_full(const struct kube_node *node);
 struct res kube_engine_room(const struct kube_node *node);
 void kube_engine_tell_room(struct kube_engine *engine, struct kube_node *node);
 void kube_engine_recount(struct kube_engine *engine, struct kube_pod *pod);
+void kube_engine_uncount(struct kube_engine *engine, struct kube_pod *pod);
+
+/*
+ * kube_engine_notes.c
+ */
+
+/* The pod waits from now on; what the event says; send those that are due. */
+void kube_notes_begin(struct kube_engine *engine, struct kube_pod *pod);
+void kube_notes_text(const struct kube_engine *engine, const struct kube_pod *pod, char *buf,
+                     size_t size);
+void kube_notes_tick(struct kube_engine *engine);
+
+/*
+ * kube_engine_services.c: jobs that have a promise.
+ */
+
+bool kube_services_is_promised(const struct line *line);
+
+/* Give the pod of the line a seat; false: there is none, and it is a job of its own, to be added as a spare one. */
+bool kube_services_join(struct kube_engine *engine, struct kube_pod *pod, uint32_t shape,
+                        const struct line *line);
+void kube_services_add_spare(struct kube_engine *engine, struct kube_pod *pod,
+                             const struct line *line);
+
+/* Keep the placement for the next pod; false: the pod is there, or it is no task of a service. And take it back. */
+bool kube_services_place(struct kube_engine *engine, uint64_t task, uint64_t key,
+                         uint64_t instance);
+void kube_services_cancel(struct kube_engine *engine, uint64_t task);
+
+/* A pod with a seat has ended or is no more; a node is. */
+void kube_services_gone(struct kube_engine *engine, struct kube_pod *pod);
+void kube_services_node_gone(struct kube_engine *engine, uint64_t instance);
+
+/* Services without pods end after a time. */
+msec_t kube_services_next(const struct kube_engine *engine);
+void kube_services_tick(struct kube_engine *engine);
+
+/* Of a task that has no pod. */
+int kube_services_label(const struct kube_engine *engine, const struct kube_job *job, uint32_t rank,
+                        char *buf, size_t size);
+
+/*
+ * kube_engine_pods.c
+ */
+
+void kube_engine_on_gone(struct kube_engine *engine, struct kube_pod *pod);
+bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line);
+bool kube_engine_take_gone(struct kube_engine *engine, const struct line *line);
 
 #endif

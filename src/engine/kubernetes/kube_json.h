@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_json.h - JSON as it arrives, of which only what somebody wants is told.
+ * kube_json.h - JSON as it arrives, of which only what is wanted is reported.
  *
  * A list of 150,000 pods is half a gigabyte, of which Stint reads a twentieth. So nothing is kept: a tree of rules says
- * which members of which objects are wanted, and the reader is told of these as the text goes by, in pieces of any
- * size. An array is transparent: its elements are told as if each stood in its place.
+ * which members of which objects are wanted, and the reader gets these as the text goes by, in pieces of any
+ * size. An array is transparent: its elements are reported as if each stood in its place.
  *
  * Promises:  what no rule names is skipped, whatever it is. Texts are valid UTF-8.
  * Bounds:    KUBE_JSON_DEPTH levels that are wanted, KUBE_JSON_NESTING in all.
@@ -25,7 +25,7 @@ enum { KUBE_JSON_DEPTH = 24, KUBE_JSON_NESTING = 128, KUBE_JSON_KEY = 384 };
 /* A member that is wanted. 'key' is "*" for any key, and must be the last of its siblings then. */
 struct kube_rule {
     const char *key;
-    int id; /* what the reader is told; 0: it is not told of this member, only of those within */
+    int id; /* what the reader gets; 0: it gets this member's own members only */
     const struct kube_rule *members; /* ends with a rule without key; NULL: it has none */
 };
 
@@ -39,7 +39,7 @@ struct kube_reader {
     /* An object begins, or ends: an element of an array, or the member itself. NULL: not wanted. */
     void (*begin)(void *context, int id);
     void (*end)(void *context, int id);
-    /* A scalar under 'key', which ends in a zero; 'text' does not. null is not told. Nonzero stops the reading. */
+    /* A scalar under 'key', which ends in a zero; 'text' does not. null is not reported. Nonzero stops the reading. */
     int (*value)(void *context, int id, const char *key, enum kube_value kind, const char *text,
                  size_t length);
     void *context;

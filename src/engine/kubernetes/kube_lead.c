@@ -94,7 +94,7 @@ static msec_t monotonic_ms(void)
     return (msec_t)at.tv_sec * MSEC_PER_SEC + at.tv_nsec / 1000000;
 }
 
-/* 'seen' NULL: there is none yet. Without a holder it is given back. */
+/* 'seen' NULL: there is none yet. Without a holder it is returned. */
 static void print_lease(const struct leading *leading, const char *holder,
                         const struct kube_lead_seen *seen, char *buf, size_t size)
 {
@@ -305,7 +305,7 @@ static int attend(struct leading *leading, const sigset_t *signals)
     }
 }
 
-/* Whether it leads; false: it was told to end before. */
+/* Whether it leads; false: it was asked to end before. */
 static bool wait_for_it(struct leading *leading, const sigset_t *signals)
 {
     const struct timespec at_once = { 0 };

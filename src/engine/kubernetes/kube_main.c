@@ -6,6 +6,7 @@
  *     stint-kubernetes cloud     machines as Karpenter's NodeClaims (kube_claims.h)
  *     stint-kubernetes release   open the gate of all that waits for Stint (kube_release.h)
  *     stint-kubernetes watchdog  do that whenever Stint has not renewed its lease in time (kube_lease.h)
+ *     stint-kubernetes install   put what Stint needs into a cluster (kube_install.h)
  *     stint-kubernetes uninstall take all of Stint out of a cluster (kube_uninstall.h)
  *     stint-kubernetes lead      of several copies, one runs a command such as stintd (kube_lead.h)
  *
@@ -27,6 +28,7 @@
 #include "base/mem.h"
 #include "engine/kubernetes/kube_bridge.h"
 #include "engine/kubernetes/kube_claims.h"
+#include "engine/kubernetes/kube_install.h"
 #include "engine/kubernetes/kube_lead.h"
 #include "engine/kubernetes/kube_lease.h"
 #include "engine/kubernetes/kube_protocol.h"
@@ -40,6 +42,9 @@ enum {
     KEY_CLASS = 'n',
     KEY_AFTER = 'a',
     KEY_DRY = 'd',
+    KEY_IMAGE = 'i',
+    KEY_CONF = 'f',
+    KEY_CATALOGUE = 'p',
     AFTER_S = 120,
     TURN_MS = 1000,
     EXIT_WRONG_USE = 2
@@ -56,7 +61,11 @@ static const struct argp_option options[] = {
     { "after", KEY_AFTER, "SECONDS", 0,
       "For watchdog: open the gates when the lease was not renewed for so long; 10 to 86400, default 120",
       0 },
-    { "dry-run", KEY_DRY, NULL, 0, "For uninstall: say what would be done, and only read", 0 },
+    { "dry-run", KEY_DRY, NULL, 0,
+      "For install and uninstall: say what would be done, and only read", 0 },
+    { "image", KEY_IMAGE, "IMAGE", 0, "For install: run the daemon in the cluster too", 0 },
+    { "conf", KEY_CONF, "FILE", 0, "For install with an image: the daemon's stint.conf", 0 },
+    { "catalogue", KEY_CATALOGUE, "FILE", 0, "For install with an image: the catalogue", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -64,10 +73,11 @@ static const char doc[] =
     "Connect stintd with a Kubernetes API server. stintd starts this program itself; it reads and writes lines.\v"
     "ROLE is engine (pods and nodes) or cloud (machines, as NodeClaims of Karpenter); or release: open the gate of every pod that "
     "waits for Stint, so that the scheduler places it, and end; or watchdog: do that whenever Stint has not renewed its lease in time; "
+    "or install: put the namespace, the admission policy and the rights of Stint there, and with --image, --conf and --catalogue the daemon; "
     "or uninstall: remove labels, policy, gates, machines that are empty, and rights of Stint, while pods keep running; "
     "or lead: wait for the Lease stint-leader, run COMMAND while it is held, and kill it when it is lost.\n"
     "\n"
-    "Exit codes: 0 its input has ended, or all gates are open, or all is removed; 1 the API server cannot be asked, or refuses, or the lease was lost, or machines are left that run pods; "
+    "Exit codes: 0 its input has ended, or all gates are open, or all is there or removed; 1 the API server cannot be asked, or refuses, or the lease was lost, or machines are left that run pods; "
     "2 wrong usage; for lead, that of COMMAND.";
 
 struct arguments {
@@ -76,6 +86,9 @@ struct arguments {
     const char *context;
     char *node_class;
     char **command; /* of lead */
+    const char *image;
+    const char *conf;
+    const char *catalogue;
     uint64_t after_s;
     bool is_dry;
 };
@@ -98,7 +111,8 @@ static bool is_role(const char *word)
 {
     return strcmp(word, "engine") == 0 || strcmp(word, "cloud") == 0 ||
            strcmp(word, "release") == 0 || strcmp(word, "watchdog") == 0 ||
-           strcmp(word, "uninstall") == 0 || strcmp(word, "lead") == 0;
+           strcmp(word, "install") == 0 || strcmp(word, "uninstall") == 0 ||
+           strcmp(word, "lead") == 0;
 }
 
 /* The role, or the command of lead with all that follows. */
@@ -110,9 +124,32 @@ static void take_word(struct arguments *arguments, char *arg, struct argp_state 
         arguments->command = &state->argv[state->next - 1];
         state->next = state->argc;
     } else {
-        argp_error(state,
-                   "one role is needed: engine, cloud, release, watchdog, uninstall or lead");
+        argp_error(
+            state,
+            "one role is needed: engine, cloud, release, watchdog, install, uninstall or lead");
     }
+}
+
+static bool is_one_of(const char *role, const char *one, const char *other)
+{
+    return role != NULL && (strcmp(role, one) == 0 || strcmp(role, other) == 0);
+}
+
+static void check_arguments(const struct arguments *arguments, const struct argp_state *state)
+{
+    const char *role = arguments->role;
+    const int daemon =
+        (arguments->image != NULL) + (arguments->conf != NULL) + (arguments->catalogue != NULL);
+
+    if (role == NULL)
+        argp_error(state, "one role is needed: engine, cloud, release, watchdog, install, "
+                          "uninstall or lead");
+    if (arguments->is_dry && !is_one_of(role, "install", "uninstall"))
+        argp_error(state, "--dry-run goes with install and uninstall");
+    if (daemon > 0 && (daemon < 3 || !is_one_of(role, "install", "install")))
+        argp_error(state, "--image, --conf and --catalogue go together, with install");
+    if (is_one_of(role, "lead", "lead") && arguments->command == NULL)
+        argp_error(state, "lead needs a command, behind --");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -136,19 +173,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DRY:
         arguments->is_dry = true;
         return 0;
+    case KEY_IMAGE:
+        arguments->image = arg;
+        return 0;
+    case KEY_CONF:
+        arguments->conf = arg;
+        return 0;
+    case KEY_CATALOGUE:
+        arguments->catalogue = arg;
+        return 0;
     case ARGP_KEY_ARG:
         take_word(arguments, arg, state);
         return 0;
     case ARGP_KEY_END:
-        if (arguments->is_dry &&
-            (arguments->role == NULL || strcmp(arguments->role, "uninstall") != 0))
-            argp_error(state, "--dry-run goes with uninstall");
-        if (arguments->role == NULL)
-            argp_error(state,
-                       "one role is needed: engine, cloud, release, watchdog, uninstall or lead");
-        if (arguments->role != NULL && strcmp(arguments->role, "lead") == 0 &&
-            arguments->command == NULL)
-            argp_error(state, "lead needs a command, behind --");
+        check_arguments(arguments, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -217,7 +255,7 @@ static void read_lines(struct program *program)
         take_line(program, text, length);
 }
 
-/* The engine's daemon is told that we are there, and whether the server is. */
+/* The engine's daemon learns that we are there, and whether the server is. */
 static void keep_alive(struct program *program)
 {
     struct line_text *out = &program->talk->out;
@@ -308,6 +346,34 @@ static int release(struct kube_client *client, struct error *reterr)
     return rc;
 }
 
+static int read_text(const char *path, struct input_file *ret, struct error *reterr)
+{
+    const int rc = path != NULL ? input_file_read(path, ret, reterr) : 0;
+
+    return rc < 0 ? error_prefix(reterr, rc, path) : 0;
+}
+
+static int install(const struct arguments *arguments, struct kube_client *client,
+                   struct error *reterr)
+{
+    struct input_file conf = { 0 };
+    struct input_file catalogue = { 0 };
+    int rc = read_text(arguments->conf, &conf, reterr);
+
+    if (rc == 0)
+        rc = read_text(arguments->catalogue, &catalogue, reterr);
+    if (rc == 0)
+        rc = kube_install(client,
+                          &(struct kube_install){ .image = arguments->image,
+                                                  .conf = conf.text,
+                                                  .catalogue = catalogue.text,
+                                                  .is_dry = arguments->is_dry },
+                          reterr);
+    input_file_done(&conf);
+    input_file_done(&catalogue);
+    return rc;
+}
+
 static int serve(struct program *program, struct error *reterr)
 {
     struct kube_config config = { 0 };
@@ -320,6 +386,8 @@ static int serve(struct program *program, struct error *reterr)
         rc = kube_client_create(&config, &client, reterr);
     if (rc == 0 && strcmp(program->arguments.role, "release") == 0) {
         rc = release(client, reterr);
+    } else if (rc == 0 && strcmp(program->arguments.role, "install") == 0) {
+        rc = install(&program->arguments, client, reterr);
     } else if (rc == 0 && strcmp(program->arguments.role, "uninstall") == 0) {
         rc = kube_uninstall(client, program->arguments.is_dry, reterr);
     } else if (rc == 0 && strcmp(program->arguments.role, "watchdog") == 0) {

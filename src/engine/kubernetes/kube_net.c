@@ -42,7 +42,7 @@ struct watch {
 struct call {
     struct kube_net *net;
     struct call *next;
-    struct kube_request request; /* its texts are ours */
+    struct kube_request request; /* it has its own texts */
     char *text;                  /* method, path, type, body */
     CURL *curl;                  /* NULL: it waits */
     struct curl_slist *headers;

@@ -9,7 +9,7 @@
  * A request is answered once, by a callback from the loop. One that the server is too busy for (429, 503), or that no answer
  * came to, is sent again with growing pauses, as often as it may be; an answer of 401 fetches a new token first.
  *
- * Promises:  callbacks come from kube_net_turn only. What a watch has told between 'begin' and 'end' is all that there is.
+ * Promises:  callbacks come from kube_net_turn only. What a watch has reported between 'begin' and 'end' is all that there is.
  * Bounds:    KUBE_NET_FLIGHT requests at a time, an answer of KUBE_NET_ANSWER bytes; the rest of it is left out.
  */
 #ifndef STINT_ENGINE_KUBE_NET_H

@@ -400,6 +400,7 @@ static void on_begin(void *context, int id)
         break;
     case F_OWNER:
     case F_TAINT:
+    case F_TOLERATION:
     case F_SPREAD:
     case F_CONDITION:
         objects->part = (struct part){ .is_true = false };
@@ -492,6 +493,17 @@ static void end_taint(struct kube_objects *objects)
     objects->object.is_shut |= holds && strcmp(objects->part.key, KUBE_SLOT) != 0;
 }
 
+/* Without a key it is about all taints, without an effect about all effects; Stint's taint has no value. */
+static void end_toleration(struct kube_objects *objects)
+{
+    const struct part *part = &objects->part;
+    const bool is_any = part->key[0] == '\0' && part->is_true;
+
+    if ((is_any || strcmp(part->key, KUBE_SLOT) == 0) &&
+        (part->value[0] == '\0' || strcmp(part->value, "NoSchedule") == 0))
+        objects->object.is_for_slots = true;
+}
+
 /* It keeps away from pods with certain labels; that they are its own kind is the case that is understood. */
 static void check_apart(struct kube_objects *objects)
 {
@@ -558,6 +570,9 @@ static void on_end(void *context, int id)
         break;
     case F_TAINT:
         end_taint(objects);
+        break;
+    case F_TOLERATION:
+        end_toleration(objects);
         break;
     case F_CONDITION:
         if (strcmp(objects->part.key, "Ready") == 0)
@@ -628,6 +643,35 @@ static bool take_list_value(struct kube_objects *objects, int id, const char *te
     }
 }
 
+/* Of a part of the object, as an owner, a condition or a taint. */
+static bool take_part(struct kube_objects *objects, int id, const char *text, size_t length)
+{
+    switch (id) {
+    case F_OWNER_KIND:
+    case F_CONDITION_TYPE:
+    case F_APART_KEY:
+    case F_SPREAD_KEY:
+    case F_TAINT_KEY:
+        put(objects->part.key, sizeof(objects->part.key), text, length);
+        return true;
+    case F_OWNER_NAME:
+    case F_CONDITION_STATUS:
+    case F_SPREAD_WHEN:
+    case F_TAINT_EFFECT:
+        put(objects->part.value, sizeof(objects->part.value), text, length);
+        return true;
+    case F_OWNER_UID:
+    case F_CONDITION_SINCE:
+        put(objects->part.more, sizeof(objects->part.more), text, length);
+        return true;
+    case F_OWNER_CONTROLS:
+        objects->part.is_true = is(text, length, "true");
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Of the object's metadata. */
 static bool take_metadata(struct kube_objects *objects, int id, const char *key, const char *text,
                           size_t length)
@@ -659,6 +703,15 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
     case F_GANG:
         object->gang = keep(objects, text, length);
         return true;
+    case F_GROUP_SIZE:
+        object->group_size = keep(objects, text, length);
+        return true;
+    case F_AVAILABILITY:
+        object->availability = keep(objects, text, length);
+        return true;
+    case F_PROMISED:
+        object->promised = keep(objects, text, length);
+        return true;
     case F_DELETED:
         object->flags |= KUBE_POD_GOING;
         return true;
@@ -674,28 +727,8 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
     case F_MIRROR:
         object->flags |= KUBE_POD_MIRROR;
         return true;
-    case F_OWNER_KIND:
-    case F_CONDITION_TYPE:
-    case F_APART_KEY:
-    case F_SPREAD_KEY:
-    case F_TAINT_KEY:
-        put(objects->part.key, sizeof(objects->part.key), text, length);
-        return true;
-    case F_OWNER_NAME:
-    case F_CONDITION_STATUS:
-    case F_SPREAD_WHEN:
-    case F_TAINT_EFFECT:
-        put(objects->part.value, sizeof(objects->part.value), text, length);
-        return true;
-    case F_OWNER_UID:
-    case F_CONDITION_SINCE:
-        put(objects->part.more, sizeof(objects->part.more), text, length);
-        return true;
-    case F_OWNER_CONTROLS:
-        objects->part.is_true = is(text, length, "true");
-        return true;
     default:
-        return false;
+        return take_part(objects, id, text, length);
     }
 }
 
@@ -753,6 +786,23 @@ static bool take_repel(struct kube_objects *objects, int id, const char *text, s
         return true;
     case F_APART_SPACE:
         repel_space(&objects->repel, text, length);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool take_toleration(struct kube_objects *objects, int id, const char *text, size_t length)
+{
+    switch (id) {
+    case F_TOLERATION_KEY:
+        put(objects->part.key, sizeof(objects->part.key), text, length);
+        return true;
+    case F_TOLERATION_EFFECT:
+        put(objects->part.value, sizeof(objects->part.value), text, length);
+        return true;
+    case F_TOLERATION_OPERATOR:
+        objects->part.is_true = is(text, length, "Exists");
         return true;
     default:
         return false;
@@ -835,7 +885,8 @@ static int on_value(void *context, int id, const char *key, enum kube_value kind
     (void)kind;
     if (!take_list_value(objects, id, text, length) &&
         !take_metadata(objects, id, key, text, length) &&
-        !take_amount(objects, id, key, text, length) && !take_repel(objects, id, text, length))
+        !take_amount(objects, id, key, text, length) && !take_repel(objects, id, text, length) &&
+        !take_toleration(objects, id, text, length))
         take_spec(objects, id, key, text, length);
     return objects->rc;
 }

@@ -109,8 +109,11 @@ struct kube_object {
     const char *owner_kind; /* of its controller; NULL: it has none */
     const char *owner_name;
     const char *owner_uid;
-    const char *offer; /* annotation stint.dev/offer, of a claim; NULL: it has none */
-    const char *gang;  /* annotation stint.dev/gang, of a pod; NULL: it has none */
+    const char *offer;        /* annotation stint.dev/offer, of a claim; NULL: it has none */
+    const char *gang;         /* annotation stint.dev/gang, of a pod; NULL: it has none */
+    const char *group_size;   /* annotation kueue.x-k8s.io/pod-group-total-count; the same */
+    const char *availability; /* annotation stint.dev/availability; the same */
+    const char *promised;     /* annotation stint.dev/capacity; the same */
 
     /* Of a pod. */
     uint32_t flags;      /* enum kube_pod_flag */
@@ -118,7 +121,8 @@ struct kube_object {
     const char *node;    /* it is bound to; NULL: to none */
     const char *phase;   /* "Pending"; "": it does not say */
     bool has_our_gate;   /* KUBE_GATE is among those that keep it from the scheduler */
-    bool has_other_gate; /* one that is not ours is */
+    bool has_other_gate; /* one that is not Stint's is */
+    bool is_for_slots;   /* it tolerates the taint of machines of Stint */
     int64_t priority;
     struct kube_amounts asks;
     struct kube_pair selector[KUBE_PAIRS]; /* of nodes; of a budget: of pods */

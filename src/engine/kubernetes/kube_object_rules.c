@@ -17,6 +17,9 @@ static const struct kube_rule annotations[] = {
     { "kubernetes.io/config.mirror", F_MIRROR, NULL },
     { KUBE_OFFER, F_OFFER, NULL },
     { "stint.dev/gang", F_GANG, NULL },
+    { "kueue.x-k8s.io/pod-group-total-count", F_GROUP_SIZE, NULL },
+    { "stint.dev/availability", F_AVAILABILITY, NULL },
+    { "stint.dev/capacity", F_PROMISED, NULL },
     { 0 },
 };
 static const struct kube_rule owner[] = {
@@ -51,6 +54,10 @@ static const struct kube_rule init_container[] = {
 static const struct kube_rule gate[] = { { "name", F_GATE, NULL }, { 0 } };
 static const struct kube_rule taint[] = {
     { "key", F_TAINT_KEY, NULL }, { "effect", F_TAINT_EFFECT, NULL }, { 0 },
+};
+static const struct kube_rule toleration[] = {
+    { "key", F_TOLERATION_KEY, NULL }, { "operator", F_TOLERATION_OPERATOR, NULL },
+    { "effect", F_TOLERATION_EFFECT, NULL }, { 0 },
 };
 static const struct kube_rule volume[] = {
     { "hostPath", F_HOST_PATH, nothing }, { "persistentVolumeClaim", F_CLAIM, nothing },
@@ -109,6 +116,7 @@ static const struct kube_rule spec[] = {
     { "priority", F_PRIORITY, NULL }, { "overhead", 0, any_overhead },
     { "resources", 0, pod_resources }, { "schedulingGates", 0, gate },
     { "resourceClaims", 0, device_claim }, { "taints", F_TAINT, taint },
+    { "tolerations", F_TOLERATION, toleration },
     { "schedulerName", F_SCHEDULER, NULL }, { "os", 0, pod_os },
     { "workloadRef", F_WORKLOAD, nothing }, { "schedulingGroup", F_WORKLOAD, nothing },
     { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector }, { 0 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_object_rules.h - which fields of an object are read, and the number that each is told by; for kube_object.c.
+ * kube_object_rules.h - which fields of an object are read, and the number that each is reported by; for kube_object.c.
  */
 #ifndef STINT_ENGINE_KUBE_OBJECT_RULES_H
 #define STINT_ENGINE_KUBE_OBJECT_RULES_H
@@ -21,6 +21,9 @@ enum kube_field {
     F_CREATED,
     F_OFFER,
     F_GANG,
+    F_GROUP_SIZE,
+    F_AVAILABILITY,
+    F_PROMISED,
     F_DELETED,
     F_LABEL,
     F_KEEP,
@@ -44,6 +47,10 @@ enum kube_field {
     F_POD_REQUEST,
     F_OVERHEAD,
     F_GATE,
+    F_TOLERATION,
+    F_TOLERATION_KEY,
+    F_TOLERATION_OPERATOR,
+    F_TOLERATION_EFFECT,
     F_TAINT,
     F_TAINT_KEY,
     F_TAINT_EFFECT,

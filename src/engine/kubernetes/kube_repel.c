@@ -34,7 +34,7 @@ struct kube_repel {
     char **
         rules; /* sorted, each once: the words, a line feed, the namespace of the pod, a line feed, the term */
     uint32_t rule_count, rules_room;
-    bool is_stale;   /* something was told since the rules were made */
+    bool is_stale;   /* something was reported since the rules were made */
     bool is_changed; /* they are other ones than when somebody asked */
 };
 
@@ -283,7 +283,7 @@ static void add_rules(struct kube_repel *repel, const struct row *pod)
     if (node == NULL)
         node = table_find(&repel->nodes, name, KUBE_REPEL_OTHERS);
     if (node == NULL)
-        return; /* it is told later, or is no more */
+        return; /* it is reported later, or is no more */
     for (const char *term = space + strlen(space) + 1; term < pod->text + pod->size;
          term += strlen(term) + 1) {
         if (words_of(node, term, words, sizeof(words)))

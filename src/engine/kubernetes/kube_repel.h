@@ -4,14 +4,14 @@
  *
  * Required anti-affinity holds both ways: kube-scheduler does not bind a pod to a node in whose zone (or host, or whatever the
  * label of nodes is) a pod is that keeps away from it. So it matters where the pods run that Stint does not manage. They
- * and all nodes are told here as they change; what follows for a pod at the gate is said in the words of the catalogue.
+ * and all nodes are reported here as they change; what follows for a pod at the gate is said in the words of the catalogue.
  *
  * Only what is bound to a node keeps others away. A pod on a node that is not Stint's keeps nothing from machines of
  * Stint by its host. Selectors of namespaces are taken to select all.
  *
  * Words:     a source is one watch; an object that it does not tell again when it lists everything is no more.
- * Promises:  a pod that the scheduler is kept away by what was told is said to be kept away; it may be said of a few more.
- * Costs:     a change is O(1); the rules are made anew after changes, O(pods that keep others away x log); a question is
+ * Promises:  a pod that is kept away by what was reported is said to be kept away; it may be said of a few more.
+ * Costs:     a change is O(1); the rules are made again after changes, O(pods that keep others away x log); a question is
  *            O(different rules).
  */
 #ifndef STINT_ENGINE_KUBE_REPEL_H

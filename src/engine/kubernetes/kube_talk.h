@@ -2,7 +2,7 @@
 /*
  * kube_talk.h - what the roles of stint-kubernetes have in common: lines in, lines out, the API server between.
  *
- * A role is told every line of the daemon and says its own by 'out'; whatever it asks of the API server goes through 'net'.
+ * A role gets every line of the daemon and says its own by 'out'; whatever it asks of the API server goes through 'net'.
  */
 #ifndef STINT_ENGINE_KUBE_TALK_H
 #define STINT_ENGINE_KUBE_TALK_H

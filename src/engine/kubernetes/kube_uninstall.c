@@ -2,15 +2,15 @@
 #include "engine/kubernetes/kube_uninstall.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "engine/kubernetes/kube_ask.h"
 #include "engine/kubernetes/kube_release.h"
 #include "engine/kubernetes/kube_talk.h"
 
-enum { TRIES = 6, TURN_MS = 200, LEASE_MS = 30000, POLICY_S = 3, PAGE = 50, NOT_FOUND = 404 };
+enum { LEASE_MS = 30000, POLICY_S = 3, PAGE = 50 };
 
 #define POLICIES "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
 #define RBAC     "/apis/rbac.authorization.k8s.io/v1"
@@ -24,50 +24,17 @@ struct removal {
     uint32_t left; /* machines */
 };
 
-struct reply {
-    long status;
-    json_t *root;
-    bool is_there;
-};
-
-static void on_answer(void *context, const struct kube_answer *answer)
+static struct kube_reply ask(struct removal *removal, const char *method, const char *path,
+                             const char *body)
 {
-    struct reply *reply = context;
-
-    reply->status = answer->status;
-    reply->root = json_loadb(answer->body, answer->size, 0, NULL);
-    reply->is_there = true;
-}
-
-/* To be given back by json_decref of its root. */
-static struct reply ask(struct removal *removal, const char *method, const char *path,
-                        const char *body)
-{
-    struct reply reply = { 0 };
-
-    kube_net_send(removal->net, &(struct kube_request){
-                                    .method = method,
-                                    .path = path,
-                                    .type = body != NULL ? "application/merge-patch+json" : NULL,
-                                    .body = body,
-                                    .tries = TRIES,
-                                    .on_answer = on_answer,
-                                    .context = &reply });
-    while (!reply.is_there)
-        (void)kube_net_turn(removal->net, -1, TURN_MS);
-    return reply;
-}
-
-static const char *text_at(json_t *object, const char *map, const char *key)
-{
-    return json_string_value(json_object_get(json_object_get(object, map), key));
+    return kube_ask(removal->net, method, path, body != NULL ? KUBE_MERGE : NULL, body);
 }
 
 /* Say what is done, do it, and say what came of it. What is not there any more is as good. */
 static void change(struct removal *removal, const char *what, const char *method, const char *path,
                    const char *body)
 {
-    struct reply reply;
+    struct kube_reply reply;
 
     if (removal->is_dry) {
         (void)printf("would be done: %s\n", what);
@@ -76,10 +43,8 @@ static void change(struct removal *removal, const char *what, const char *method
     reply = ask(removal, method, path, body);
     if (reply.status >= 200 && reply.status < 300) {
         (void)printf("%s\n", what);
-    } else if (reply.status != NOT_FOUND) {
-        const char *why = json_string_value(json_object_get(reply.root, "message"));
-
-        (void)printf("refused: %s: %s\n", what, why != NULL ? why : "no answer");
+    } else if (reply.status != KUBE_NOT_FOUND) {
+        (void)printf("refused: %s: %s\n", what, kube_reply_why(&reply));
         removal->is_refused = true;
     }
     json_decref(reply.root);
@@ -88,11 +53,11 @@ static void change(struct removal *removal, const char *what, const char *method
 /* The same for a thing that is deleted; whether it was there. */
 static bool delete_one(struct removal *removal, const char *what, const char *path)
 {
-    struct reply reply = ask(removal, "GET", path, NULL);
+    struct kube_reply reply = ask(removal, "GET", path, NULL);
 
     if (reply.status == 200)
         change(removal, what, "DELETE", path, NULL);
-    else if (reply.status != NOT_FOUND)
+    else if (reply.status != KUBE_NOT_FOUND)
         removal->is_refused = true;
     json_decref(reply.root);
     return reply.status == 200;
@@ -106,7 +71,7 @@ static void each_item(struct removal *removal, const char *list,
 
     do {
         char path[KUBE_NET_PATH];
-        struct reply reply;
+        struct kube_reply reply;
         const char *more;
         json_t *item;
         size_t i;
@@ -115,9 +80,9 @@ static void each_item(struct removal *removal, const char *list,
                        next[0] != '\0' ? "&continue=" : "", next);
         reply = ask(removal, "GET", path, NULL);
         removal->is_refused |=
-            reply.status != NOT_FOUND && (reply.status != 200 || reply.root == NULL);
+            reply.status != KUBE_NOT_FOUND && (reply.status != 200 || reply.root == NULL);
         json_array_foreach(json_object_get(reply.root, "items"), i, item) each(removal, item);
-        more = text_at(reply.root, "metadata", "continue");
+        more = kube_reply_text(reply.root, "metadata", "continue");
         (void)snprintf(next, sizeof(next), "%s", more != NULL ? more : "");
         json_decref(reply.root);
     } while (next[0] != '\0');
@@ -125,7 +90,7 @@ static void each_item(struct removal *removal, const char *list,
 
 static void unlabel_namespace(struct removal *removal, json_t *item)
 {
-    const char *name = text_at(item, "metadata", "name");
+    const char *name = kube_reply_text(item, "metadata", "name");
     char what[KUBE_NAME + 64];
     char path[KUBE_NET_PATH];
 
@@ -168,7 +133,7 @@ static bool is_work(json_t *pod)
 {
     json_t *owners = json_object_get(json_object_get(pod, "metadata"), "ownerReferences");
     const char *kind = json_string_value(json_object_get(json_array_get(owners, 0), "kind"));
-    const char *phase = text_at(pod, "status", "phase");
+    const char *phase = kube_reply_text(pod, "status", "phase");
     const bool is_of_node =
         kind != NULL && (strcmp(kind, "DaemonSet") == 0 || strcmp(kind, "Node") == 0);
     const bool has_ended =
@@ -181,7 +146,7 @@ static bool is_work(json_t *pod)
 static bool is_empty(struct removal *removal, const char *node)
 {
     char path[KUBE_NET_PATH];
-    struct reply reply;
+    struct kube_reply reply;
     const char *more;
     json_t *pod;
     size_t i;
@@ -191,7 +156,7 @@ static bool is_empty(struct removal *removal, const char *node)
                    node, PAGE);
     reply = ask(removal, "GET", path, NULL);
     json_array_foreach(json_object_get(reply.root, "items"), i, pod) is_work_there |= is_work(pod);
-    more = text_at(reply.root, "metadata", "continue");
+    more = kube_reply_text(reply.root, "metadata", "continue");
     is_work_there |= reply.status != 200 || reply.root == NULL || (more != NULL && more[0] != '\0');
     json_decref(reply.root);
     return !is_work_there;
@@ -199,8 +164,8 @@ static bool is_empty(struct removal *removal, const char *node)
 
 static void remove_claim(struct removal *removal, json_t *claim)
 {
-    const char *name = text_at(claim, "metadata", "name");
-    const char *node = text_at(claim, "status", "nodeName");
+    const char *name = kube_reply_text(claim, "metadata", "name");
+    const char *node = kube_reply_text(claim, "status", "nodeName");
     char what[KUBE_NAME + 64];
     char path[KUBE_NET_PATH];
 
@@ -227,8 +192,8 @@ static void remove_rights(struct removal *removal)
 /* Whether the lease was renewed a short time ago. */
 static bool is_alive(struct removal *removal)
 {
-    struct reply reply = ask(removal, "GET", LEASE, NULL);
-    const char *renewed = text_at(reply.root, "spec", "renewTime");
+    struct kube_reply reply = ask(removal, "GET", LEASE, NULL);
+    const char *renewed = kube_reply_text(reply.root, "spec", "renewTime");
     const msec_t at = reply.status == 200 && renewed != NULL ? kube_talk_time(renewed) : -1;
     const msec_t now = (msec_t)time(NULL) * MSEC_PER_SEC;
 

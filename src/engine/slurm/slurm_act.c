@@ -219,6 +219,19 @@ static bool is_same_nodes(const char *one, const char *other)
     return is_same;
 }
 
+/* Whether the job runs on these nodes; of a heterogeneous one, its first component on the first of them. */
+static bool runs_on(const slurm_job_info_t *job, const char *nodes)
+{
+    const size_t length = strcspn(nodes, ";");
+    char *first = mem_alloc(length + 1, 1);
+
+    memcpy(first, nodes, length);
+    const bool is_there = is_same_nodes(job->nodes, first);
+
+    mem_free(first);
+    return is_there;
+}
+
 /* Whether the job can be placed: 1 yes, 0 it already is, or an error. */
 static int can_place(const slurm_job_info_t *job, const char *nodes, struct error *reterr)
 {
@@ -230,7 +243,7 @@ static int can_place(const slurm_job_info_t *job, const char *nodes, struct erro
             return REFUSE_OURS(reterr, "job %u is held", job->job_id);
         return 1;
     case SLURM_RUNNING:
-        if (is_same_nodes(job->nodes, nodes))
+        if (runs_on(job, nodes))
             return 0;
         return REFUSE_OURS(reterr, "job %u already runs on %s", job->job_id, job->nodes);
     case SLURM_ENDED:
@@ -276,9 +289,6 @@ static time_t begin_of(const struct slurm_watch *watch, const char *job, bool wa
  * 'nodes' of NULL are left as they are. Who calls knows that no person holds it: the gate's hold is
  * taken back here. Safe in any thread.
  *
- * A job with nodes goes before all others: those that may start anywhere would else take the machine
- * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
- *
  * One that has its own priority already keeps it: computed again, it would lose what an administrator or "scontrol top"
  * has set.
  *
@@ -297,16 +307,47 @@ static int set_free(const char *job, time_t begin, const char *nodes, const char
     wish.begin_time = begin;
     if (!keeps_priority)
         wish.priority = INFINITE;
+    return update(&wish, job, reterr);
+}
 
-    const int code = update(&wish, job, reterr);
+/*
+ * A job with nodes goes before all others: those that may start anywhere would else take the machine
+ * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
+ * In a request of its own, as Slurm gives a priority only to a job that is not held.
+ */
+static void set_first(const char *job)
+{
+    job_desc_msg_t wish;
 
-    if (code != 0 || nodes == NULL || *nodes == '\0')
-        return code;
-    /* By itself: Slurm gives a priority only to a job that is not held. */
     slurm_init_job_desc_msg(&wish);
     wish.priority = SLURM_PLACED_PRIORITY;
     (void)update(&wish, job, NULL); /* it may run by now */
-    return 0;
+}
+
+/* Each component of a heterogeneous job ("12+0", "12+1") requires its own nodes; then the gate of all is opened at once
+ * ("12"). What went before is harmless if a later one is refused: the gate is closed. */
+static int set_parts(const char *job, const struct slurm_request *request, struct error *reterr)
+{
+    char name[SLURM_JOB_ID_SIZE + 16];
+    const char *nodes = request->nodes;
+    int code = 0;
+
+    for (uint32_t part = 0; *nodes != '\0' && code == 0; part++) {
+        const size_t length = strcspn(nodes, ";");
+        char *own = mem_alloc(length + 1, 1);
+        job_desc_msg_t wish;
+
+        memcpy(own, nodes, length);
+        (void)snprintf(name, sizeof(name), "%s+%u", job, part);
+        slurm_init_job_desc_msg(&wish);
+        wish.req_nodes = own;
+        wish.partition = unconst(request->partition);
+        wish.admin_comment = unconst(request->text);
+        code = update(&wish, name, reterr);
+        mem_free(own);
+        nodes += length + (nodes[length] == ';');
+    }
+    return code;
 }
 
 static int set_gated(struct slurm_watch *watch, const char *job, struct error *reterr)
@@ -334,11 +375,20 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
     look_done(&look);
     if (verdict != 1)
         return verdict;
+    const time_t begin =
+        begin_of(watch, request->job, request->run != 0 && request->run != SLURM_RUN_ANY);
+    const bool has_parts = strchr(request->nodes, ';') != NULL;
+
     slurm_watch_touch(watch, request->job);
-    return set_free(
-        request->job,
-        begin_of(watch, request->job, request->run != 0 && request->run != SLURM_RUN_ANY),
-        request->nodes, request->partition, request->text, false, reterr);
+    if (has_parts)
+        code = set_parts(request->job, request, reterr);
+    if (code == 0)
+        code = set_free(request->job, begin, has_parts ? NULL : request->nodes,
+                        has_parts ? NULL : request->partition, has_parts ? NULL : request->text,
+                        false, reterr);
+    if (code == 0)
+        set_first(request->job);
+    return code;
 }
 
 /* Whether the job may be touched at all. */
@@ -528,20 +578,69 @@ int slurm_act_cancel(struct slurm_watch *watch, const struct slurm_request *requ
     return code != 0 ? code : set_gated(watch, request->job, reterr);
 }
 
+static bool begins_with_note(const char *comment,
+                             int (*compare)(const char *, const char *, size_t))
+{
+    return compare(comment, SLURM_NOTE, sizeof(SLURM_NOTE) - 1) == 0;
+}
+
+static int look_at_comment(const struct slurm_watch *watch, const struct slurm_request *request,
+                           struct look *ret, struct error *reterr)
+{
+    const struct job_ref ref = job_ref_of(request->job);
+    struct look look = { .all = NULL };
+
+    if (slurm_release_load_job(&look.all, ref.id, SHOW_ALL | SHOW_DETAIL) != 0)
+        return refuse(errno, reterr);
+    look.job = pick(look.all, ref);
+    const int code = check_look(watch, &look, request->job, SLURM_RUN_ANY, reterr);
+
+    if (code != 0)
+        look_done(&look);
+    else
+        *ret = look;
+    return code;
+}
+
+/* Whether somebody else wrote its comment: that is left alone. */
+static bool has_comment_of_site(const slurm_job_info_t *job)
+{
+    const char *comment = job->admin_comment == NULL ? "" : job->admin_comment;
+
+    return *comment != '\0' && !begins_with_note(comment, strncasecmp);
+}
+
+static int refuse_comment(const slurm_job_info_t *job, struct error *reterr)
+{
+    return REFUSE_OURS(reterr, "the admin comment of job %u is the site's", job->job_id);
+}
+
+/* The hold counts, whoever's the comment is. */
 int slurm_act_give_up(struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr)
 {
     job_desc_msg_t wish;
-    const int code = check_waiting(watch, request->job, reterr);
+    struct look look = { .all = NULL };
+    const int code = look_at_comment(watch, request, &look, reterr);
 
-    if (code != 0)
+    if (code != 0 || look.job == NULL)
         return code;
+    const bool is_waiting = slurm_record_phase(look.job) == SLURM_WAITING;
+    const bool is_held = slurm_record_is_held(look.job);
+    const bool is_of_site = has_comment_of_site(look.job);
+
+    look_done(&look);
+    if (is_held)
+        return REFUSE_OURS(reterr, "job %s is held", request->job);
+    if (!is_waiting)
+        return refuse(ESLURM_JOB_NOT_PENDING, reterr);
     slurm_init_job_desc_msg(&wish);
     wish.begin_time = now() + 2 * SLURM_GATE_S; /* as the gate marks a hold of the user's */
     wish.priority = 0;
     wish.alloc_sid = ALLOC_SID_USER_HOLD;
     wish.req_nodes = unconst("");
-    wish.admin_comment = unconst(request->text);
+    if (!is_of_site)
+        wish.admin_comment = unconst(request->text);
     slurm_watch_touch(watch, request->job);
     return update(&wish, request->job, reterr);
 }
@@ -617,6 +716,19 @@ static char *record_name(const slurm_job_info_t *job)
     return name;
 }
 
+/* The same, but of a heterogeneous job, "12+1": the component alone. */
+static char *component_name(const slurm_job_info_t *job)
+{
+    enum { NAME_SIZE = 32 };
+
+    if (job->het_job_id == 0)
+        return record_name(job);
+    char *name = mem_alloc(NAME_SIZE, 1);
+
+    (void)snprintf(name, NAME_SIZE, "%u+%u", job->het_job_id, job->het_job_offset);
+    return name;
+}
+
 void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id)
 {
     job_info_msg_t *all = NULL;
@@ -627,7 +739,7 @@ void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id)
     const slurm_job_info_t *job = pick(all, (struct job_ref){ .id = job_id, .task = NO_VAL });
 
     if (job != NULL && slurm_record_only_requires(job)) {
-        char *name = record_name(job);
+        char *name = component_name(job);
 
         slurm_init_job_desc_msg(&wish);
         wish.req_nodes = unconst("");
@@ -642,8 +754,12 @@ int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_reques
                       struct error *reterr)
 {
     job_desc_msg_t wish;
-    const int code = permit(watch, request->job, SLURM_RUN_ANY, reterr);
+    struct look look = { .all = NULL };
+    int code = look_at_comment(watch, request, &look, reterr);
 
+    if (look.job != NULL && !request->is_for_user && has_comment_of_site(look.job))
+        code = refuse_comment(look.job, reterr);
+    look_done(&look);
     if (code != 0)
         return code;
     slurm_init_job_desc_msg(&wish);
@@ -658,12 +774,6 @@ int slurm_act_comment(const struct slurm_watch *watch, const struct slurm_reques
     return answer;
 }
 
-static bool begins_with_note(const char *comment,
-                             int (*compare)(const char *, const char *, size_t))
-{
-    return compare(comment, SLURM_NOTE, sizeof(SLURM_NOTE) - 1) == 0;
-}
-
 /* Whether the comment may become 'text' ("": none): 0, 1 if there is nothing to do, or a refusal. */
 static int check_explain(const slurm_job_info_t *job, const char *text, struct error *reterr)
 {
@@ -671,31 +781,13 @@ static int check_explain(const slurm_job_info_t *job, const char *text, struct e
 
     if (strcmp(comment, text) == 0)
         return 1;
-    if (*comment != '\0' && !begins_with_note(comment, strncasecmp))
-        return REFUSE_OURS(reterr, "the admin comment of job %u is the site's", job->job_id);
+    if (has_comment_of_site(job))
+        return refuse_comment(job, reterr);
     if (*text == '\0')
         return begins_with_note(comment, strncmp) ? 0 : 1;
     if (slurm_record_phase(job) != SLURM_WAITING || slurm_record_is_held(job))
         return REFUSE_OURS(reterr, "job %u does not wait, or is held", job->job_id);
     return 0;
-}
-
-static int look_at_comment(const struct slurm_watch *watch, const struct slurm_request *request,
-                           struct look *ret, struct error *reterr)
-{
-    const struct job_ref ref = job_ref_of(request->job);
-    struct look look = { .all = NULL };
-
-    if (slurm_release_load_job(&look.all, ref.id, SHOW_ALL | SHOW_DETAIL) != 0)
-        return refuse(errno, reterr);
-    look.job = pick(look.all, ref);
-    const int code = check_look(watch, &look, request->job, SLURM_RUN_ANY, reterr);
-
-    if (code != 0)
-        look_done(&look);
-    else
-        *ret = look;
-    return code;
 }
 
 /* slurmctld 22.05 sets the comment of a job that no node of the moment could run, and answers with an error for that:

@@ -66,7 +66,7 @@ int slurm_act_requeue(struct slurm_watch *watch, const char *job, uint32_t run,
  * worked is seen by the next look. */
 void slurm_act_loosen(struct slurm_watch *watch, uint32_t job_id);
 
-/* Hold it as its user would, so that he can release it, behind the gate, with the admin's comment. Only
+/* Hold it as its user would, so that they can release it, behind the gate, with the admin's comment. Only
  * what waits is. */
 int slurm_act_give_up(struct slurm_watch *watch, const struct slurm_request *request,
                       struct error *reterr);

@@ -30,7 +30,7 @@ static void examine(const void *settings, const struct finding_sink *to)
     slurm_findings_examine(settings, to);
 }
 
-/* Slurm looks at what it was told once a second, and so starts a job 0.5 to 0.8 s after it was placed;
+/* Slurm looks at its requests once a second, and so starts a job 0.5 to 0.8 s after it was placed;
  * if it takes longer it had no room for it. */
 static struct engine_lags lags(const void *settings)
 {

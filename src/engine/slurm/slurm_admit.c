@@ -12,7 +12,7 @@
  *     the gate is closed, the job withdrawn, and not announced again until something about it changes or
  *     its time is over: ten minutes, twice as long each time;
  *  4. a placement that nothing comes of is given up after 'start_timeout_ms'. After START_FAILS_MAX starts
- *     in a row that failed the job is held, with a word to its user; when he releases it, it starts again.
+ *     in a row that failed the job is held, with a message to its user; when it is released, it starts again.
  *
  * Whoever runs is not touched by any of this.
  */
@@ -35,7 +35,7 @@ enum {
     WATCH_MS = 1000,
 };
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 void slurm_admit_on_quota(struct slurm_engine *engine, const struct line *line)
 {

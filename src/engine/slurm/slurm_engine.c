@@ -245,7 +245,7 @@ static void on_hello(struct slurm_engine *engine, const struct line *line)
     engine->is_greeted = true;
     engine->is_lost = false;
     if (engine->was_connected)
-        engine->is_list_due = true; /* what went while nobody listened is told by a list only */
+        engine->is_list_due = true; /* what went while nobody listened is reported by a list only */
     engine->was_connected = true;
     slurm_nodes_reset(engine);
     slurm_asks_resend(engine, true);
@@ -320,7 +320,7 @@ static void on_refused(struct slurm_engine *engine, const struct line *line)
 
     engine->stats.refused++;
     if (done.kind != ASK_DELETE && done.kind != ASK_EXPLAIN &&
-        (done.kind != ASK_COMMENT || !engine->are_costs_refused))
+        (done.kind != ASK_COMMENT || (!engine->are_costs_refused && code_of(line) != 0)))
         slurm_engine_say(engine, "Slurm refused: %.*s: %s", (int)done.size - 1, done.text,
                          text == NULL ? "" : text);
     slurm_ask_close(engine, ask);
@@ -583,9 +583,13 @@ uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *text)
     uint32_t row =
         map_get(&engine->by_slot, slurm_slot(label.job, label.is_member ? label.index + 1 : 0));
 
-    if (row == MAP_NONE && !label.is_member)
-        row = map_get(&engine->by_record, label.job);
-    if (row == MAP_NONE || label.rank >= engine->jobs[row].task_count)
+    if (row == MAP_NONE && !label.is_member) /* components follow each other */
+        row = map_get(&engine->by_record, (uint64_t)label.job + label.component);
+    if (row == MAP_NONE)
+        return 0;
+    for (uint32_t i = 0; i < label.component && i < engine->jobs[row].part_count; i++)
+        label.rank += engine->jobs[row].parts[i].task_count;
+    if (label.rank >= engine->jobs[row].task_count)
         return 0;
     return engine->jobs[row].id + label.rank;
 }

@@ -4,7 +4,7 @@
  *
  * Whoever owns the pipe to stint-slurm hands every line in and sends what on_send is given;
  * docs/format/slurm-protocol.md has the lines. The adapter keeps no clock and makes no I/O. What it
- * must know after a restart it is told by Slurm.
+ * must know after a restart it learns from Slurm.
  *
  * Words:     a job here is one that the controller sees: each task of an array is a job of its own;
  *            a job on n nodes is a gang of n tasks. The record is Slurm's, which may be a whole array.
@@ -17,8 +17,8 @@
  *  3. a job is announced once it may run: waiting, not held by a person, no dependency left, its
  *     time come, nothing in Slurm's policy against it (slurm_admit.c), and room for it if it is a
  *     gang. When that ends before it runs it is withdrawn;
- *  4. a job that runs where nothing was asked for is told as found, under the key of its 'queue' or
- *     one with the top bit set; one that runs on machines that are not ours is none of ours.
+ *  4. a job that runs where nothing was asked for is reported as found, under the key of its 'queue' or
+ *     one with the top bit set; one that runs on machines that are not managed by Stint is not either.
  *
  * Promises:  any line may be given. Nothing is written to Slurm but by actions, slurm_engine_cost, what 'explain'
  *            says, and the hello and the lists. A comment that the site has set is not changed.
@@ -82,7 +82,7 @@ struct slurm_engine_config {
     /* Tasks of jobs on several nodes that are announced at a time; such jobs beyond wait. 0: a million. */
     uint32_t gang_tasks_max;
 
-    /* Tell also of jobs that run on machines that are not ours, as found on the machine 0: for one
+    /* Report also jobs that run on machines that are not managed by Stint, as found on the machine 0: for one
      * who only watches. */
     bool observes;
 
@@ -142,7 +142,8 @@ int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance,
  * comment some seconds later. The type is NULL if its machine is not known any more. */
 void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost, const char *type);
 
-/* The reason of a job of several components, which Slurm starts by itself: the gate lets it pass. */
+/* The reason of a job of several components that Slurm starts by itself: its backfill scheduler, which alone can, runs too
+ * seldom, or it has more components than we take. Its gate is opened. */
 #define SLURM_HETEROGENEOUS                                                                    \
     "it is heterogeneous: Slurm starts it by itself, on nodes that are there, and nothing is " \
     "rented for it"

@@ -41,10 +41,12 @@ struct slurm_job {
     uint64_t id; /* of its first task */
     struct slurm_task one;
     struct slurm_task *many; /* of a gang that is announced, else NULL */
-    msec_t begin_at;         /* not before; 0: no such time */
-    msec_t limit_ms;         /* below 0: none */
-    msec_t retry_at;         /* ask again then; MSEC_NEVER: no */
-    msec_t started_at;       /* of the current run */
+    struct job_part
+        *parts;        /* components of a heterogeneous job: its tasks in this order; else NULL */
+    msec_t begin_at;   /* not before; 0: no such time */
+    msec_t limit_ms;   /* below 0: none */
+    msec_t retry_at;   /* ask again then; MSEC_NEVER: no */
+    msec_t started_at; /* of the current run */
     uint64_t submit_s;
     money_t cost;
     uint32_t cost_type; /* in engine.words, or NAME_NONE */
@@ -53,6 +55,7 @@ struct slurm_job {
     struct slurm_wish wish;
     struct slurm_market_rules rules;
     uint32_t task_count;
+    uint32_t part_count;
     uint32_t asked; /* tasks that were placed or queued */
     uint32_t name;
     uint32_t user;
@@ -86,7 +89,7 @@ struct slurm_job {
     bool is_split; /* a task of an array that has a record of its own */
     bool is_announced;
     bool is_crowded;    /* waits for room */
-    bool is_foreign;    /* runs on machines that are not ours */
+    bool is_foreign;    /* runs on machines that are not managed by Stint */
     bool is_completing; /* its last run is being cleared away */
     bool is_movable;
     bool is_dirty; /* in the list of what to send */
@@ -132,12 +135,12 @@ struct slurm_node {
     bool is_drained;
     bool is_admitted;
     bool is_told;       /* as ready */
-    bool is_closed;     /* told as taking no new work */
+    bool is_closed;     /* reported as taking no new work */
     bool is_busy;       /* Slurm has something allocated there, ours or not */
     bool is_our_drain;  /* it is drained because we let it leave */
-    bool is_leaving;    /* nothing new shall start there */
+    bool is_leaving;    /* nothing new may start there */
     bool is_left_told;  /* and nothing is there any more */
-    bool is_absent;     /* Slurm has said so, since it shall leave */
+    bool is_absent;     /* Slurm has said so, since it was to leave */
     bool is_drain_sent; /* or it is being resumed */
     bool is_drain_due;  /* in the list of what to drain or resume */
     bool is_retired;    /* forgotten: to be removed */
@@ -233,7 +236,7 @@ struct slurm_engine {
     uint32_t instance_count, instances_room;
     bool is_elsewhere; /* on others too */
 
-    struct engine_event *later; /* events to be told at the next chance */
+    struct engine_event *later; /* events to be reported at the next chance */
     uint32_t later_count, later_room;
     uint64_t *list_keys; /* lists that were asked for; the first 'list_taken' are under way */
     uint32_t list_count, list_taken, lists_room;
@@ -282,6 +285,9 @@ void slurm_jobs_done(struct slurm_engine *engine);
 bool slurm_job_is_ready(struct slurm_engine *engine, const struct slurm_job *job);
 void slurm_job_weigh(struct slurm_engine *engine, struct slurm_job *job);
 
+/* Whether its time to begin has come. */
+bool slurm_job_is_time(const struct slurm_engine *engine, const struct slurm_job *job);
+
 /* slurm_admit.c */
 struct slurm_job_line;
 
@@ -323,7 +329,9 @@ void slurm_room_wait(struct slurm_engine *engine, struct slurm_job *job);
 void slurm_room_leave(struct slurm_engine *engine, struct slurm_job *job); /* it waits no more */
 struct slurm_job *slurm_room_next(struct slurm_engine *engine); /* there is room for; or NULL */
 
-/* slurm_places.c */
+/* slurm_places.c. Of a heterogeneous job that is left to Slurm the gate is opened. */
+void slurm_places_pass(struct slurm_engine *engine, struct slurm_job *job,
+                       const struct slurm_job_line *line);
 void slurm_places_mark(struct slurm_engine *engine, struct slurm_job *job);
 void slurm_places_keep(struct slurm_engine *engine, struct slurm_job *job); /* no cancel any more */
 void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_t at);
@@ -363,6 +371,6 @@ void slurm_nodes_reset(struct slurm_engine *engine); /* nobody watched them for 
 void slurm_nodes_tick(struct slurm_engine *engine);
 void slurm_nodes_end_list(struct slurm_engine *engine);
 void slurm_nodes_tell(struct slurm_engine *engine);
-void slurm_nodes_tell_closed(struct slurm_engine *engine); /* when what runs there is told */
+void slurm_nodes_tell_closed(struct slurm_engine *engine); /* when what runs there is reported */
 
 #endif

@@ -37,7 +37,8 @@ static void tell_unholdable(void *context, uint64_t task, const char *reason)
              .advice = is_heterogeneous
                            ? "It starts when Slurm's backfill scheduler finds room for all of its "
                              "components on owned nodes or on machines that are rented for other "
-                             "jobs. To have machines rented, submit it as one job with -N."
+                             "jobs. To have machines rented for such jobs, let it run more often "
+                             "(bf_interval=30 in SchedulerParameters; Slurm 23.02.1 or later)."
                            : "Nothing in the catalogue can hold this job. Add a larger type, or "
                              "tell its user to ask for less.",
          });

@@ -21,15 +21,15 @@ static int read_wish(struct slurm_engine *engine, const struct slurm_job_line *l
                      struct shapes *shapes, struct job_spec *ret, struct error *reterr)
 {
     struct slurm_shapes mine = { .catalogue = engine->shapes.catalogue, .shapes = shapes };
-    struct slurm_market_rules rules;
-    uint32_t tasks = 0;
 
     slurm_shapes_init(&mine);
 
-    const struct slurm_wish wish = slurm_job_line_wish(engine, &mine, line, &tasks, &rules);
-    const int rc = wish.shape != SHAPE_NONE
-                       ? 0
-                       : error_set(reterr, -ERANGE, "%s", names_text(&mine.reasons, wish.reason));
+    const struct slurm_job_wish asks = slurm_job_line_wish(engine, &mine, line);
+    const uint32_t tasks = asks.task_count;
+    const int rc =
+        asks.wish.shape != SHAPE_NONE
+            ? 0
+            : error_set(reterr, -ERANGE, "%s", names_text(&mine.reasons, asks.wish.reason));
 
     slurm_shapes_done(&mine);
     if (rc < 0)
@@ -39,9 +39,9 @@ static int read_wish(struct slurm_engine *engine, const struct slurm_job_line *l
         .first_task_id = UINT64_MAX - tasks,
         .name = known_name(engine->config.job_names, line->name),
         .user = known_name(engine->config.users, line->user),
-        .shape = wish.shape,
+        .shape = asks.wish.shape,
         .task_count = tasks,
-        .caps = rules.caps,
+        .caps = asks.rules.caps,
         .gang = tasks > 1,
         .fixed = !slurm_job_line_is_movable(engine, line),
         .spread = tasks > 1,
@@ -49,8 +49,8 @@ static int read_wish(struct slurm_engine *engine, const struct slurm_job_line *l
         .estimate_ms = line->limit_s == NUMBER_NONE || line->limit_s > LIMIT_TIME_MS / 1000
                            ? -1
                            : (msec_t)line->limit_s * MSEC_PER_SEC,
-        .rules = slurm_market_rules(&rules, engine->now),
-        .burst = rules.burst,
+        .rules = slurm_market_rules(&asks.rules, engine->now),
+        .burst = asks.rules.burst,
     };
     return 0;
 }

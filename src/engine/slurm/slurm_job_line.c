@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/mem.h"
 #include "engine/slurm/slurm_spell.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -36,6 +37,7 @@ static const struct {
     { "tmp_mib", offsetof(struct slurm_job_line, tmp_mib) },
     { "priority", offsetof(struct slurm_job_line, priority) },
     { "deadline", offsetof(struct slurm_job_line, deadline) },
+    { "backfill_s", offsetof(struct slurm_job_line, backfill_s) },
 };
 
 static const struct {
@@ -63,6 +65,7 @@ static const struct {
     { "bar", offsetof(struct slurm_job_line, bar) },
     { "bar_text", offsetof(struct slurm_job_line, bar_text) },
     { "draws", offsetof(struct slurm_job_line, draws) },
+    { "parts", offsetof(struct slurm_job_line, parts) },
 };
 
 static const struct {
@@ -107,16 +110,24 @@ static bool is_id(uint64_t id)
     return id > 0 && id <= ID_JOB_MAX;
 }
 
-bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret)
+static bool read_fields(const struct line *line, struct slurm_job_line *ret)
 {
-    struct slurm_job_line job = { .phase = PHASE_WAITING };
-
+    *ret = (struct slurm_job_line){ .phase = PHASE_WAITING };
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        *(uint64_t *)(void *)((char *)&job + numbers[i].offset) = NUMBER_NONE;
+        *(uint64_t *)(void *)((char *)ret + numbers[i].offset) = NUMBER_NONE;
     for (uint32_t i = 0; i < line->count; i++) {
-        if (!read_field(&line->field[i], &job))
+        if (!read_field(&line->field[i], ret))
             return false;
     }
+    return true;
+}
+
+bool slurm_job_line_read(const struct line *line, struct slurm_job_line *ret)
+{
+    struct slurm_job_line job;
+
+    if (!read_fields(line, &job))
+        return false;
     if (job.run == NUMBER_NONE)
         job.run = 0;
     if (!read_phase(&job) || !is_id(job.id) || job.run >= UINT32_MAX)
@@ -213,21 +224,15 @@ static uint32_t caps_of(const struct slurm_engine *engine, const struct slurm_jo
                                                        .qos = line->qos });
 }
 
-struct slurm_wish slurm_job_line_wish(const struct slurm_engine *engine,
-                                      struct slurm_shapes *shapes,
-                                      const struct slurm_job_line *line, uint32_t *ret_tasks,
-                                      struct slurm_market_rules *ret_rules)
+/* The shape of one node of the job, or of one component of it; 'whole' is the line of the job. */
+static struct slurm_wish shape_of(const struct slurm_engine *engine, struct slurm_shapes *shapes,
+                                  const struct slurm_job_line *line,
+                                  const struct slurm_job_line *whole, bool is_alone,
+                                  const struct slurm_market_rules *rules)
 {
     const uint64_t nodes = or_one(line->node_count);
     struct slurm_gres gres = { .gpus = 0 };
-    struct slurm_market_rules rules = { .caps = caps_of(engine, line) };
 
-    *ret_rules = rules;
-    *ret_tasks = 1;
-    if (nodes > ID_RANKS_MAX)
-        return slurm_shapes_refuse(shapes, "it asks for more nodes than can be counted");
-    if (line->het != NUMBER_NONE)
-        return slurm_shapes_refuse(shapes, SLURM_HETEROGENEOUS);
     if (sum_gres(line, nodes, &gres) < 0)
         return slurm_shapes_refuse(shapes, "its generic resources are not understood");
     if (gres.other[0] != '\0')
@@ -236,31 +241,123 @@ struct slurm_wish slurm_job_line_wish(const struct slurm_engine *engine,
         return slurm_shapes_refuse(shapes,
                                    "it asks for more temporary disk space (--tmp) than machines "
                                    "have (engine.tmp_gib in stint.conf)");
-    if (!slurm_market_of(&engine->config.markets, line, engine->config.move_word, &rules))
-        return slurm_shapes_refuse(
-            shapes, "its comment is not understood: after 'stint:' give market=spot, "
-                    "market=on-demand or market=any, after=20m, within=6h");
-    if (!slurm_burst_of(&engine->config.bursts, line, &rules.burst))
-        return slurm_shapes_refuse(shapes,
-                                   "its comment is not understood: after 'stint:burst=' give a "
-                                   "length of time, such as 30m, or never");
-    rules.caps = ret_rules->caps;
-    *ret_rules = rules;
-    *ret_tasks = (uint32_t)nodes;
     const struct slurm_want want = {
         .cpus = shared_out(or_one(line->cpus), nodes),
         .mem_mib = line->mem_mib == NUMBER_NONE ? 0 : line->mem_mib,
         .gpus = gres.gpus,
         .gpu_type = gres.type,
         .features = line->features,
-        .workload = line->name == NULL ? "" : line->name,
+        .workload = whole->name == NULL ? "" : whole->name,
         .is_whole_machine = line->exclusive == 1 || line->mem_all == 1,
-        .is_in_one_zone = nodes > 1 && !engine->config.any_zone,
-        .has_rules = rules.deadline > 0 || rules.words.within_ms > 0 ||
-                     rules.words.market != MARKET_RULE_ANY,
+        .is_in_one_zone = !is_alone && !engine->config.any_zone,
+        .has_rules = rules->deadline > 0 || rules->words.within_ms > 0 ||
+                     rules->words.market != MARKET_RULE_ANY,
     };
 
     return slurm_shapes_of(shapes, &want);
+}
+
+/* Whether Slurm would start a heterogeneous job soon enough after it was placed. */
+static bool is_backfill_fit(const struct slurm_engine *engine, const struct slurm_job_line *line)
+{
+    return line->backfill_s != NUMBER_NONE && line->backfill_s > 0 &&
+           line->backfill_s <= (uint64_t)engine->config.start_timeout_ms / MSEC_PER_SEC / 2;
+}
+
+/* Take the lines 'part' of 'text', which is changed; false: they are not what they should be. */
+static bool read_parts(char *text, struct slurm_job_line *rows, uint32_t *ret_count)
+{
+    struct line line;
+
+    *ret_count = 0;
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        const size_t next = length + (text[length] == '\n');
+        const bool is_last = text[next] == '\0';
+
+        if (*ret_count == JOB_PARTS_MAX - 1 || line_parse(text, length, &line, NULL) < 0 ||
+            !read_fields(&line, &rows[*ret_count]))
+            return false;
+        (*ret_count)++;
+        text += next;
+        if (is_last)
+            break;
+    }
+    return *ret_count > 0;
+}
+
+/* The shapes of all components; the reason of the first that nothing can hold. */
+static void wish_for_parts(const struct slurm_engine *engine, struct slurm_shapes *shapes,
+                           const struct slurm_job_line *line, const char *parts,
+                           struct slurm_job_wish *ret)
+{
+    struct slurm_job_line rows[JOB_PARTS_MAX];
+    const size_t size = strlen(parts) + 2;
+    char *text = mem_alloc(size, 1);
+    uint32_t count = 0;
+
+    memcpy(text, parts, size - 1);
+    rows[0] = *line;
+    ret->task_count = 0;
+    if (!read_parts(text, rows + 1, &count)) {
+        ret->wish = slurm_shapes_refuse(shapes, SLURM_HETEROGENEOUS);
+        ret->task_count = 1;
+        mem_free(text);
+        return;
+    }
+    for (uint32_t i = 0; i <= count; i++) {
+        const uint64_t nodes = or_one(rows[i].node_count);
+        const struct slurm_wish wish =
+            nodes > ID_RANKS_MAX - ret->task_count
+                ? slurm_shapes_refuse(shapes, "it asks for more nodes than can be counted")
+                : shape_of(engine, shapes, &rows[i], line, false, &ret->rules);
+
+        if (i == 0 || wish.shape == SHAPE_NONE)
+            ret->wish = wish;
+        if (wish.shape == SHAPE_NONE) {
+            ret->task_count = 1;
+            ret->parts.count = 0;
+            break;
+        }
+        ret->parts.row[ret->parts.count++] = (struct job_part){ wish.shape, (uint32_t)nodes };
+        ret->task_count += (uint32_t)nodes;
+    }
+    mem_free(text);
+}
+
+struct slurm_job_wish slurm_job_line_wish(const struct slurm_engine *engine,
+                                          struct slurm_shapes *shapes,
+                                          const struct slurm_job_line *line)
+{
+    const uint64_t nodes = or_one(line->node_count);
+    struct slurm_job_wish ret = { .task_count = 1, .rules = { .caps = caps_of(engine, line) } };
+    struct slurm_market_rules rules = { .caps = ret.rules.caps };
+    const char *reason = NULL;
+
+    if (nodes > ID_RANKS_MAX)
+        reason = "it asks for more nodes than can be counted";
+    else if (line->het != NUMBER_NONE && (line->parts == NULL || !is_backfill_fit(engine, line)))
+        reason = SLURM_HETEROGENEOUS;
+    else if (!slurm_market_of(&engine->config.markets, line, engine->config.move_word, &rules))
+        reason = "its comment is not understood: after 'stint:' give market=spot, "
+                 "market=on-demand or market=any, after=20m, within=6h";
+    else if (!slurm_burst_of(&engine->config.bursts, line, &rules.burst))
+        reason = "its comment is not understood: after 'stint:burst=' give a "
+                 "length of time, such as 30m, or never";
+    if (reason != NULL) {
+        ret.wish = slurm_shapes_refuse(shapes, reason);
+        return ret;
+    }
+    rules.caps = ret.rules.caps;
+    ret.rules = rules;
+    if (line->parts != NULL) {
+        wish_for_parts(engine, shapes, line, line->parts, &ret);
+        return ret;
+    }
+    ret.wish = shape_of(engine, shapes, line, line, nodes == 1, &rules);
+    if (ret.wish.shape != SHAPE_NONE)
+        ret.task_count = (uint32_t)nodes;
+    return ret;
 }
 
 uint32_t slurm_job_line_name(struct names *names, const char *name)

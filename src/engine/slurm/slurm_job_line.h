@@ -19,11 +19,26 @@ struct slurm_job_line {
     enum slurm_phase_of phase;
     uint64_t id, array, task, het, run, submit, begin, start, end, limit_s;
     uint64_t node_count, cpus, mem_mib, mem_all, ntasks, sockets, exclusive;
-    uint64_t requeue, completing, array_most, tmp_mib, priority, deadline;
+    uint64_t requeue, completing, array_most, tmp_mib, priority, deadline, backfill_s;
     const char *tasks, *user, *name, *partition, *state, *hold, *reason, *depend, *nodes;
     const char *gres_node, *gres_job, *gres_task, *gres_socket, *features, *user_comment, *comment;
     const char *account, *qos;
     const char *bar, *bar_text, *draws;
+    const char *parts; /* lines 'part': what the other components of a heterogeneous job ask for */
+};
+
+/* The components of a heterogeneous job, each with its shape and nodes; none: it is an ordinary one. */
+struct slurm_job_parts {
+    uint32_t count;
+    struct job_part row[JOB_PARTS_MAX];
+};
+
+/* What it asks for. */
+struct slurm_job_wish {
+    struct slurm_wish wish; /* of one of its tasks, or of the first component's */
+    uint32_t task_count;    /* in all */
+    struct slurm_job_parts parts;
+    struct slurm_market_rules rules; /* in which markets they may run */
 };
 
 /* Whether it could be read, and is within what our ids can hold. */
@@ -39,11 +54,9 @@ bool slurm_job_line_is_stuck(const struct slurm_job_line *line);
 bool slurm_job_line_is_movable(const struct slurm_engine *engine,
                                const struct slurm_job_line *line);
 
-/* The shape of one of its tasks, how many there are, and in which markets they may run. */
-struct slurm_wish slurm_job_line_wish(const struct slurm_engine *engine,
-                                      struct slurm_shapes *shapes,
-                                      const struct slurm_job_line *line, uint32_t *ret_tasks,
-                                      struct slurm_market_rules *ret_rules);
+struct slurm_job_wish slurm_job_line_wish(const struct slurm_engine *engine,
+                                          struct slurm_shapes *shapes,
+                                          const struct slurm_job_line *line);
 
 /* The number of a name, cut to what we keep; "" for NULL. Of names only so many are kept apart: a new
  * one beyond is "...". */

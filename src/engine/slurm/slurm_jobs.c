@@ -181,6 +181,7 @@ static void free_job(struct slurm_engine *engine, struct slurm_job *job)
     if (map_get(&engine->by_record, job->record) == row)
         (void)map_remove(&engine->by_record, job->record);
     mem_free(job->many);
+    mem_free(job->parts);
     *job = (struct slurm_job){ .next_member = engine->job_free };
     engine->job_free = row;
     engine->stats.jobs--;
@@ -196,26 +197,30 @@ static void tell_job(struct slurm_engine *engine, const struct slurm_job *job)
                                               ? job->submit_s
                                               : (uint64_t)(job->begin_at / MSEC_PER_SEC));
 
-    slurm_engine_emit(
-        engine, &(struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
-                                        .at = engine->now,
-                                        .job = {
-                                            .id = job->id,
-                                            .first_task_id = job->id,
-                                            .name = job->name,
-                                            .user = job->user,
-                                            .shape = job->wish.shape,
-                                            .task_count = job->task_count,
-                                            .priority = job->priority,
-                                            .caps = job->rules.caps,
-                                            .gang = job->task_count > 1,
-                                            .fixed = !job->is_movable,
-                                            .spread = job->task_count > 1,
-                                            .arrived_at = eligible,
-                                            .estimate_ms = job->limit_ms,
-                                            .rules = slurm_market_rules(&job->rules, eligible),
-                                            .burst = job->rules.burst,
-                                        } });
+    struct engine_event event = { .kind = ENGINE_JOB_ARRIVED,
+                                  .at = engine->now,
+                                  .job = {
+                                      .id = job->id,
+                                      .first_task_id = job->id,
+                                      .name = job->name,
+                                      .user = job->user,
+                                      .shape = job->wish.shape,
+                                      .task_count = job->task_count,
+                                      .priority = job->priority,
+                                      .caps = job->rules.caps,
+                                      .gang = job->task_count > 1,
+                                      .fixed = !job->is_movable,
+                                      .spread = job->task_count > 1,
+                                      .arrived_at = eligible,
+                                      .estimate_ms = job->limit_ms,
+                                      .rules = slurm_market_rules(&job->rules, eligible),
+                                      .burst = job->rules.burst,
+                                      .part_count = job->part_count,
+                                  } };
+
+    for (uint32_t i = 0; i < job->part_count; i++)
+        event.job.parts[i] = job->parts[i];
+    slurm_engine_emit(engine, &event);
 }
 
 static void announce(struct slurm_engine *engine, struct slurm_job *job)
@@ -263,7 +268,7 @@ static void withdraw(struct slurm_engine *engine, struct slurm_job *job)
 }
 
 /* Slurm makes what was put back wait for two minutes; a placement ends that. */
-static bool is_time(const struct slurm_engine *engine, const struct slurm_job *job)
+bool slurm_job_is_time(const struct slurm_engine *engine, const struct slurm_job *job)
 {
     return job->begin_at <= engine->now || job->run > 0;
 }
@@ -273,7 +278,7 @@ bool slurm_job_is_ready(struct slurm_engine *engine, const struct slurm_job *job
     if (job->phase != PHASE_WAITING || job->closed != SLURM_WAIT_NONE ||
         job->wish.shape == SHAPE_NONE)
         return false;
-    if (is_time(engine, job))
+    if (slurm_job_is_time(engine, job))
         return true;
     if (job->begin_at < engine->begin_wake)
         engine->begin_wake = job->begin_at;
@@ -430,14 +435,17 @@ static bool is_as_placed(struct slurm_engine *engine, struct slurm_job *job)
         return false;
     if (job->task_count == 1)
         return job->one.wanted == engine->instances[0];
-    MEM_ROOM(engine->instances, engine->instances_room, 2 * job->task_count);
-    uint64_t *wanted = engine->instances + job->task_count;
+    MEM_ROOM(engine->instances, engine->instances_room, 3 * job->task_count);
+    uint64_t *found = engine->instances + job->task_count;
+    uint64_t *wanted = found + job->task_count;
 
-    for (uint32_t rank = 0; rank < job->task_count; rank++)
+    for (uint32_t rank = 0; rank < job->task_count; rank++) {
+        found[rank] = engine->instances[rank];
         wanted[rank] = job->many[rank].wanted;
-    qsort(engine->instances, job->task_count, sizeof(*wanted), compare_u64);
+    }
+    qsort(found, job->task_count, sizeof(*found), compare_u64);
     qsort(wanted, job->task_count, sizeof(*wanted), compare_u64);
-    return memcmp(engine->instances, wanted, job->task_count * sizeof(*wanted)) == 0;
+    return memcmp(found, wanted, job->task_count * sizeof(*wanted)) == 0;
 }
 
 /* One task runs. */
@@ -566,15 +574,13 @@ static void vanish(struct slurm_engine *engine, struct slurm_job *job)
 struct record {
     const struct slurm_job_line *line;
     struct life life;
-    struct slurm_wish wish;
-    struct slurm_market_rules rules;
-    uint32_t task_count;
+    struct slurm_job_wish wish;
     uint32_t name;
     uint32_t user;
     bool has_wish;
 };
 
-/* Slurm gave the id out again, or had it run again after its end, which was told. */
+/* Slurm gave the id out again, or had it run again after its end, which was reported. */
 static bool is_another(const struct slurm_job *job, const struct slurm_job_line *line)
 {
     if (job->record == 0)
@@ -594,6 +600,7 @@ static void renew(struct slurm_engine *engine, struct slurm_job *job)
     if (map_get(&engine->by_record, job->record) == (uint32_t)(job - engine->jobs))
         (void)map_remove(&engine->by_record, job->record);
     mem_free(job->many);
+    mem_free(job->parts);
     *job = (struct slurm_job){
         .id = slot | generation << GENERATION_SHIFT,
         .retry_at = MSEC_NEVER,
@@ -614,24 +621,38 @@ static void renew(struct slurm_engine *engine, struct slurm_job *job)
     };
 }
 
+static bool is_same_wish(const struct slurm_job *job, const struct slurm_job_wish *wish)
+{
+    return job->task_count == wish->task_count && job->wish.shape == wish->wish.shape &&
+           job->wish.reason == wish->wish.reason && slurm_market_same(&job->rules, &wish->rules) &&
+           job->part_count == wish->parts.count &&
+           (job->part_count == 0 ||
+            memcmp(job->parts, wish->parts.row, job->part_count * sizeof(*job->parts)) == 0);
+}
+
 /* What it asks for; read only while it waits, for later the record tells what it was given. */
 static void take_wish(struct slurm_engine *engine, struct slurm_job *job, struct record *record)
 {
     if (!record->has_wish) {
         record->has_wish = true;
-        record->wish = slurm_job_line_wish(engine, &engine->shapes, record->line,
-                                           &record->task_count, &record->rules);
+        record->wish = slurm_job_line_wish(engine, &engine->shapes, record->line);
     }
-    if (job->task_count == record->task_count && job->wish.shape == record->wish.shape &&
-        job->wish.reason == record->wish.reason && slurm_market_same(&job->rules, &record->rules))
+    const struct slurm_job_wish *wish = &record->wish;
+
+    if (is_same_wish(job, wish))
         return;
-    job->wish.shape =
-        SHAPE_NONE; /* it shall not be announced as it was, as the next of its array */
+    job->wish.shape = SHAPE_NONE; /* it must not be announced as it was, as the next of its array */
     withdraw(engine, job);
     slurm_admit_forgive(job);
-    job->wish = record->wish;
-    job->rules = record->rules;
-    job->task_count = record->task_count;
+    job->wish = wish->wish;
+    job->rules = wish->rules;
+    job->task_count = wish->task_count;
+    mem_free(job->parts);
+    job->parts = NULL;
+    job->part_count = wish->parts.count;
+    if (job->part_count > 0)
+        job->parts =
+            mem_copy(wish->parts.row, job->part_count, job->part_count, sizeof(*job->parts));
 }
 
 static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
@@ -686,6 +707,7 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
     slurm_notes_see(engine, job, record->line);
     if (job->phase != PHASE_WAITING)
         return;
+    slurm_places_pass(engine, job, record->line);
     weigh(engine, job);
     slurm_priority_see(engine, job, record->line);
     slurm_admit_watch(engine, job);
@@ -705,7 +727,7 @@ static struct slurm_job *job_for(struct slurm_engine *engine, uint64_t slot, uin
     uint32_t row = map_get(&engine->by_slot, slot);
 
     if (row == MAP_NONE && record->life.phase == PHASE_ENDED)
-        return NULL; /* nobody was told of it */
+        return NULL; /* it was never reported */
     row = job_row(engine, slot, array);
     if (row == INDEX_NONE)
         return NULL;
@@ -753,7 +775,7 @@ static void take_array(struct slurm_engine *engine, struct record *record)
         return;
     }
     if (record->life.phase == PHASE_ENDED && map_get(&engine->by_array, walk.array) == MAP_NONE)
-        return; /* nobody was told of it */
+        return; /* it was never reported */
     const uint32_t row = array_row(engine, walk.array);
 
     if (record->line->array_most != NUMBER_NONE && record->line->array_most < UINT32_MAX)
@@ -834,7 +856,7 @@ static struct slurm_job *job_named(struct slurm_engine *engine, const struct lin
     return &engine->jobs[row];
 }
 
-/* The job line of the same look came before and may have told more: old news changes nothing. */
+/* The job line of the same look came before and may have reported more: old news changes nothing. */
 static bool is_old(const struct slurm_job *job, const struct life *life)
 {
     return life->run < job->run || (life->run == job->run && job->phase >= life->phase);
@@ -943,50 +965,13 @@ void slurm_jobs_tell_tasks(struct slurm_engine *engine)
 
 void slurm_jobs_done(struct slurm_engine *engine)
 {
-    for (uint32_t i = 0; i < engine->job_count; i++)
+    for (uint32_t i = 0; i < engine->job_count; i++) {
         mem_free(engine->jobs[i].many);
+        mem_free(engine->jobs[i].parts);
+    }
     mem_free(engine->jobs);
     mem_free(engine->arrays);
     map_done(&engine->by_slot);
     map_done(&engine->by_record);
     map_done(&engine->by_array);
-}
-
-void slurm_engine_each_unholdable(const struct slurm_engine *engine,
-                                  void (*each)(void *context, uint64_t task, const char *reason),
-                                  void *context)
-{
-    for (uint32_t i = 0; i < engine->job_count; i++) {
-        const struct slurm_job *job = &engine->jobs[i];
-
-        if (job->is_used && job->phase == PHASE_WAITING && job->closed == SLURM_WAIT_NONE &&
-            job->wish.shape == SHAPE_NONE && job->wish.reason != NAME_NONE)
-            each(context, job->id, names_text(&engine->shapes.reasons, job->wish.reason));
-    }
-}
-
-struct slurm_wait slurm_engine_wait(struct slurm_engine *engine, uint64_t task)
-{
-    const struct slurm_job *job = slurm_job_of(engine, task);
-    struct slurm_wait wait = { .kind = SLURM_WAIT_NONE, .until = MSEC_NEVER };
-
-    if (job == NULL || job->phase != PHASE_WAITING || job->is_announced)
-        return wait;
-    if (job->closed != SLURM_WAIT_NONE) {
-        wait.kind = (enum slurm_wait_kind)job->closed;
-    } else if (job->wish.shape == SHAPE_NONE) {
-        wait.kind = job->wish.reason != NAME_NONE ? SLURM_WAIT_UNHOLDABLE : SLURM_WAIT_NONE;
-        if (wait.kind != SLURM_WAIT_NONE)
-            wait.reason = names_text(&engine->shapes.reasons, job->wish.reason);
-    } else if (!is_time(engine, job)) {
-        wait.kind = SLURM_WAIT_BEGIN;
-        wait.until = job->begin_at;
-    } else if (slurm_admit_wait(engine, job, &wait)) {
-        return wait;
-    } else if (job->is_crowded) {
-        wait.kind = SLURM_WAIT_ROOM;
-    } else if (job->array != INDEX_NONE) {
-        wait.kind = SLURM_WAIT_ARRAY_LIMIT;
-    }
-    return wait;
 }

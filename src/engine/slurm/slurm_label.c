@@ -47,16 +47,13 @@ static bool is_step(const char *text)
 
 bool slurm_label_read(const char *text, struct slurm_label *ret)
 {
-    uint32_t component = 0;
-
     *ret = (struct slurm_label){ .job = 0 };
     if (!take_number(&text, ID_JOB_MAX, &ret->job))
         return false;
     if (*text == '+') {
         text++;
-        if (!take_number(&text, ID_JOB_MAX - ret->job, &component))
+        if (!take_number(&text, ID_RANKS_MAX - 1, &ret->component))
             return false;
-        ret->job += component;
     } else if (*text == '_') {
         text++;
         ret->is_member = true;

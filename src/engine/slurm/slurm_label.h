@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 struct slurm_label {
-    uint32_t job; /* of a component: its own id, which is the leader's and its number */
+    uint32_t job;       /* of a component: that of the first */
+    uint32_t component; /* its number */
     uint32_t index;
     uint32_t rank;
     bool is_member; /* of an array, with 'index' */

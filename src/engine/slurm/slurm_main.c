@@ -108,7 +108,7 @@ static void say_alive(struct bridge *bridge)
     line_text_end(&bridge->out);
 }
 
-/* Whoever waits for us shall know that we are there. */
+/* Whoever waits for us must know that we are there. */
 static void keep_alive(struct bridge *bridge)
 {
     if (bridge->out.size == 0 && monotonic_ms() - bridge->spoke_ms >= ALIVE_MS)
@@ -228,7 +228,7 @@ static const char *act_on_some(struct bridge *bridge, const struct slurm_request
     return list;
 }
 
-/* Release or hold a list; what fails is told one by one, and what is left counted. */
+/* Release or hold a list; what fails is reported one by one, and what is left counted. */
 static void act_on_list(struct bridge *bridge, const struct slurm_request *request)
 {
     const char *rest = request->jobs;
@@ -719,6 +719,21 @@ static int take_options(struct bridge *bridge, int argc, char **argv)
     return result;
 }
 
+/* Only the backfill scheduler starts heterogeneous jobs; 0: it does not run. */
+static uint32_t backfill_s(const slurm_conf_t *conf)
+{
+    enum { NORMAL_S = 30 };
+    static const char word[] = "bf_interval=";
+    const char *params = conf == NULL ? NULL : conf->sched_params;
+    const char *at = params == NULL ? NULL : strstr(params, word);
+
+    if (conf == NULL || conf->schedtype == NULL || strstr(conf->schedtype, "backfill") == NULL)
+        return 0;
+    const long seconds = at == NULL ? NORMAL_S : strtol(at + sizeof(word) - 1, NULL, 10);
+
+    return seconds > 0 && seconds < UINT16_MAX ? (uint32_t)seconds : 0;
+}
+
 int main(int argc, char **argv)
 {
     struct bridge bridge = { .poll_ms = POLL_MS_DEFAULT };
@@ -726,7 +741,7 @@ int main(int argc, char **argv)
 
     if (options != 0)
         return options < 0 ? 2 : 0;
-    /* libslurm cuts the tasks of an array to 64 letters unless it is told not to. */
+    /* libslurm cuts the tasks of an array to 64 letters unless it is asked not to. */
     (void)setenv("SLURM_BITSTR_LEN", "0", 1);
     slurm_init(NULL);
     slurm_rules_init(&bridge.rules);
@@ -738,6 +753,7 @@ int main(int argc, char **argv)
     bridge.watch.is_mem_counted =
         conf != NULL && (conf->select_type_param & SLURM_COUNTS_MEMORY) != 0;
     bridge.watch.rank_rules = slurm_rank_rules(conf);
+    bridge.watch.backfill_s = backfill_s(conf);
     slurm_keys_init(&bridge.keys);
     line_input_init(&bridge.input);
 

@@ -4,7 +4,7 @@
  * the configuration says for its partition or account, and its --deadline.
  *
  * Promises:  any comment may be given. One that begins with "stint:" and is not understood is no rule but a reason not to
- *            place the job: nobody's slip of the pen shall cost what he wanted to save.
+ *            place the job: a slip of the pen must not cost what was to be saved.
  */
 #ifndef STINT_ENGINE_SLURM_MARKET_H
 #define STINT_ENGINE_SLURM_MARKET_H

@@ -6,7 +6,7 @@
  * waited for long enough. Until then, and while it is drained, it is closed: what runs there goes on,
  * and nothing else begins.
  *
- * One that shall leave is drained, and told as left when Slurm has nothing allocated there, ours or not:
+ * One that is to leave is drained, and reported as left when Slurm has nothing allocated there, ours or not:
  * a drained node gets nothing new, so that holds until it is resumed. One that the cloud has no more is
  * set down, so that Slurm puts what ran there back at once, and deleted; that is tried until Slurm has
  * forgotten it, and again if it comes back. A node that an earlier process drained to let it leave is
@@ -224,7 +224,7 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
         name == NULL || state == NULL ? 0 : slurm_node_instance(engine, name, strlen(name));
 
     if (instance == 0)
-        return; /* not ours */
+        return; /* not managed by Stint */
     struct slurm_node *node = slurm_node_get(engine, instance);
 
     const bool is_up = strcmp(state, "up") == 0 || (is_owned(instance) && is_saving(state));

@@ -7,7 +7,7 @@
  * waits begins with SLURM_NOTE; those that say where it runs, what it cost or why it was given up begin in lower case:
  * these are replaced when the job waits again, and never taken off.
  *
- * Jobs that something was told of come first, the latest first; then all that wait, in turn, since a reason changes
+ * Jobs of which something was reported come first, the latest first; then all that wait, in turn, since a reason changes
  * without a line. Tasks of an array that are one record of Slurm's have one comment: that of the first that waits.
  *
  * Costs:  at most NOTES_AT_ONCE requests each NOTES_STEP_MS, and only while no other is under way; a job once in
@@ -71,7 +71,7 @@ static bool is_part(const struct slurm_job *job)
     return job->array != INDEX_NONE && !job->is_split;
 }
 
-/* Whether its comment is ours to write now: it waits, and nobody was asked to start it. */
+/* Whether its comment may be written now: it waits, and nobody was asked to start it. */
 static bool is_waiting(const struct slurm_job *job)
 {
     return job->is_used && job->record != 0 && job->phase == PHASE_WAITING && !job->is_completing &&

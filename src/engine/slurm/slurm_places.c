@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where jobs shall run. What the controller asks for is gathered per job and sent by one flush:
+ * Where jobs are to run. What the controller asks for is gathered per job and sent by one flush:
  *
  *  1. a job is placed when each of its tasks is, with all nodes in one request; what is queued goes
  *     out in few requests, tasks of one array in one expression;
  *  2. a placement for a job that still runs, on a machine that is lost, waits until Slurm has put
  *     the job back; so does one for a job that is being cleared away, for Slurm would forget that it
- *     shall start now;
+ *     is to start now;
  *  3. what Slurm refuses because it does not know yet what we know is tried some more times;
  *  4. a cancel or a stop of what was not sent yet needs no request;
- *  5. a cancel never ends a run: stint-slurm refuses it for a job that runs, and the job is told as
+ *  5. a cancel never ends a run: stint-slurm refuses it for a job that runs, and the job is reported as
  *     found. A stop ends the run that we know of, and no other: one of a job that does not run as far
  *     as we know is a cancel.
  */
@@ -22,6 +22,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/slurm/slurm_engine_private.h"
+#include "engine/slurm/slurm_job_line.h"
 #include "engine/slurm/slurm_spell.h"
 
 enum {
@@ -120,7 +121,7 @@ static void recall(struct slurm_engine *engine, uint64_t key, uint64_t id, bool 
     struct slurm_job *job = slurm_job_of(engine, id);
 
     if (job == NULL || !job->is_announced || job->is_foreign)
-        return; /* its end was told */
+        return; /* its end was reported */
     struct slurm_task *task = slurm_job_task(job, RANK_OF(id));
 
     if (task->stop_key == key)
@@ -231,6 +232,16 @@ static void add_comment(struct slurm_engine *engine, struct slurm_job *job)
         line_text_string(&engine->out, "text", text);
 }
 
+/* Whether the task is the first of a component other than the first. */
+static bool begins_part(const struct slurm_job *job, uint32_t rank)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < job->part_count && first < rank; i++)
+        first += job->parts[i].task_count;
+    return job->part_count > 0 && rank > 0 && first == rank;
+}
+
 static void send_place(struct slurm_engine *engine, struct slurm_job *job)
 {
     struct line_text list = { .text = NULL };
@@ -241,7 +252,7 @@ static void send_place(struct slurm_engine *engine, struct slurm_job *job)
             slurm_engine_node_name(engine, slurm_job_task(job, rank)->wanted, name, sizeof(name));
 
         if (rank > 0)
-            line_text_append(&list, ",", 1);
+            line_text_append(&list, begins_part(job, rank) ? ";" : ",", 1);
         line_text_append(&list, name, (uint32_t)length);
     }
     line_text_append(&list, "", 1);
@@ -283,7 +294,7 @@ void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job)
     slurm_ask_end(engine, ASK_HOLD, job->id);
 }
 
-/* Hold it as its user would, with a word to him. */
+/* Hold it as its user would, with a message to them. */
 void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text)
 {
     char label[SLURM_LABEL_SIZE];
@@ -384,6 +395,19 @@ void slurm_places_send_list(struct slurm_engine *engine, const char *word, enum 
     }
     end_release(&release);
     line_text_done(&release.list);
+}
+
+void slurm_places_pass(struct slurm_engine *engine, struct slurm_job *job,
+                       const struct slurm_job_line *line)
+{
+    uint64_t id = job->id;
+
+    if (engine->config.observes || job->wish.reason == NAME_NONE || line->hold == NULL ||
+        job->wish.shape != SHAPE_NONE ||
+        strcmp(names_text(&engine->shapes.reasons, job->wish.reason), SLURM_HETEROGENEOUS) != 0)
+        return;
+    if (strcmp(line->hold, "gate") == 0 || strcmp(line->hold, "held-gate") == 0)
+        slurm_places_send_list(engine, "release", ASK_RELEASE, &id, 1);
 }
 
 /* ---- sending ---- */
@@ -523,7 +547,8 @@ void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *a
     }
     if (ask->kind == ASK_CANCEL && job->is_cancelling) {
         if (job->phase == PHASE_WAITING && ++job->tries < STOP_TRIES)
-            mark_late(engine, job, engine->now + STOP_RETRY_MS); /* what it does is told by then */
+            mark_late(engine, job,
+                      engine->now + STOP_RETRY_MS); /* what it does is reported by then */
         else
             slurm_places_keep(engine, job); /* a list will tell */
         return;

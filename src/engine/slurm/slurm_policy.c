@@ -42,7 +42,7 @@ uint32_t slurm_policy_word(struct slurm_policy *policy, const char *text)
     return names_add(&policy->words, text, length);
 }
 
-/* The row of a quota, which need not have been told yet; SLURM_QUOTA_NONE: there are too many. */
+/* The row of a quota, which need not have been reported yet; SLURM_QUOTA_NONE: there are too many. */
 static uint32_t quota_row(struct slurm_policy *policy, const char *name, size_t length)
 {
     uint32_t row = names_find(&policy->quota_names, name, length);
@@ -55,6 +55,21 @@ static uint32_t quota_row(struct slurm_policy *policy, const char *name, size_t 
     MEM_ROOM(policy->quotas, policy->quotas_room, row + 1);
     policy->quotas[row] = (struct slurm_policy_quota){ .reason = NAME_NONE, .text = NAME_NONE };
     return row;
+}
+
+/* The components of a job may draw on the same quota. */
+static bool add_to_draw(struct slurm_policy *policy, const struct slurm_profile *profile,
+                        uint32_t quota, uint64_t amount)
+{
+    for (uint32_t i = profile->first; i < profile->first + profile->count; i++) {
+        struct slurm_draw *draw = &policy->draws[i];
+
+        if (draw->quota != quota)
+            continue;
+        draw->amount = amount < INT64_MAX - draw->amount ? draw->amount + amount : INT64_MAX;
+        return true;
+    }
+    return false;
 }
 
 /* "lic:matlab=1;assoc:12:GrpJobs=1": what cannot be read is passed over. */
@@ -72,7 +87,7 @@ static void read_draws(struct slurm_policy *policy, const char *text, struct slu
             const uint32_t quota =
                 amount == 0 ? SLURM_QUOTA_NONE : quota_row(policy, text, named - 1);
 
-            if (quota != SLURM_QUOTA_NONE) {
+            if (quota != SLURM_QUOTA_NONE && !add_to_draw(policy, to, quota, amount)) {
                 MEM_ROOM(policy->draws, policy->draws_room, policy->draw_count + 1);
                 policy->draws[policy->draw_count++] =
                     (struct slurm_draw){ .amount = amount < INT64_MAX ? amount : INT64_MAX,

@@ -4,13 +4,13 @@
  *
  * stint-slurm tells of each job that waits why Slurm would not start it at all (its bar), and of which
  * quotas it takes how much while it runs (its draws): a licence, the jobs of a user, the CPUs of an
- * account. Of each quota it tells the size and what runs of it. Jobs that are told alike share one
+ * account. Of each quota it tells the size and what runs of it. Jobs that are reported alike share one
  * profile, so that a job costs four bytes here.
  *
  * Who is admitted takes of its quotas; what is left is max - used - taken. 'used' comes with the look
  * that tells a job as running, so that nothing is counted for nobody in between.
  *
- * Promises:  pure; any text may be given. A quota that nobody has told of has no limit. Beyond
+ * Promises:  pure; any text may be given. A quota that was never reported has no limit. Beyond
  *            SLURM_PROFILES_MAX profiles a job is taken as one without limits: Slurm's own answer to
  *            its placement is the second line.
  * Costs:     a profile is parsed once; the rest is O(draws), a handful.
@@ -31,7 +31,7 @@ enum { SLURM_PROFILES_MAX = 1 << 18, SLURM_QUOTAS_MAX = 1 << 16, SLURM_DRAWS_MAX
 struct slurm_policy_quota {
     uint64_t max, used, taken;
     uint32_t reason, text; /* in 'words' */
-    bool is_known;         /* it was told */
+    bool is_known;         /* it was reported */
 };
 
 struct slurm_draw {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn it is, by Slurm's priority (slurm_rank.h says what is told as such).
+ * Whose turn it is, by Slurm's priority (slurm_rank.h says what is reported as such).
  *
  * Slurm gives no priority to a job that is held, and the gate holds new ones. So the hold, not the gate, is taken
  * off those that still wait UNHOLD_AFTER_MS after they came: most are placed before, which needs no such request. The

@@ -13,7 +13,7 @@ enum { SLURM_PROTOCOL = 1 }; /* what 'hello' carries */
 /*
  * A job that waits for us has a begin time so many seconds (a hundred years) after the one that its
  * user wanted: Slurm sees to its dependencies meanwhile, and does not start it.
- * Twice as much: its user held it there, and it waits for us only once he has released it.
+ * Twice as much: its user held it there, and it waits for us only once they have released it.
  */
 #define SLURM_GATE_S ((int64_t)3155760000)
 

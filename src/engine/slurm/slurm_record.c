@@ -118,6 +118,35 @@ static void put_time(struct line_text *out, const char *key, time_t at)
         line_text_number(out, key, (uint64_t)at);
 }
 
+bool slurm_record_is_part(const slurm_job_info_t *job)
+{
+    return job->het_job_id != 0 && job->het_job_id != job->job_id;
+}
+
+/* The nodes of all components, in their order. */
+static void put_nodes(const slurm_job_info_t *job, const struct slurm_parts *parts,
+                      struct line_text *out)
+{
+    struct line_text all = { .text = NULL };
+
+    if (parts->count == 0) {
+        put_text(out, "nodes", job->nodes);
+        return;
+    }
+    for (uint32_t i = 0; i <= parts->count; i++) {
+        const char *nodes = i == 0 ? job->nodes : parts->rows[i - 1]->nodes;
+
+        if (nodes == NULL || *nodes == '\0')
+            continue;
+        if (all.size > 0)
+            line_text_append(&all, ",", 1);
+        line_text_append(&all, nodes, (uint32_t)strlen(nodes));
+    }
+    line_text_append(&all, "", 1);
+    put_text(out, "nodes", all.text);
+    line_text_done(&all);
+}
+
 static void put_identity(const slurm_job_info_t *job, const char *user, struct line_text *out)
 {
     line_text_number(out, "id", job->job_id);
@@ -170,11 +199,49 @@ static void put_shape(const slurm_job_info_t *job, bool is_mem_counted, struct l
     put_time(out, "deadline", job->deadline);
 }
 
-static void put_run(const slurm_job_info_t *job, struct line_text *out)
+static void put_run(const slurm_job_info_t *job, const struct slurm_parts *parts,
+                    struct line_text *out)
 {
     line_text_number(out, "run", job->restart_cnt);
-    put_text(out, "nodes", job->nodes);
+    put_nodes(job, parts, out);
     put_time(out, "start", job->start_time);
+}
+
+/* What each other component asks for, as a line 'part' each; and when Slurm looks for room for all of them. */
+static void put_parts(const struct slurm_record_extra *extra, struct line_text *out)
+{
+    struct line_text lines = { .text = NULL };
+
+    if (extra->parts->count == 0)
+        return;
+    for (uint32_t i = 0; i < extra->parts->count; i++) {
+        line_text_begin(&lines, "part");
+        put_shape(extra->parts->rows[i], extra->is_mem_counted, &lines);
+        line_text_end(&lines);
+    }
+    line_text_append(&lines, "", 1);
+    line_text_string(out, "parts", lines.text);
+    line_text_number(out, "backfill_s", extra->backfill_s);
+    line_text_done(&lines);
+}
+
+static bool is_completing(const slurm_job_info_t *job, const struct slurm_parts *parts)
+{
+    bool is_any = (job->job_state & JOB_COMPLETING) != 0;
+
+    for (uint32_t i = 0; i < parts->count; i++)
+        is_any = is_any || (parts->rows[i]->job_state & JOB_COMPLETING) != 0;
+    return is_any;
+}
+
+/* The component that a person holds, if one is: that holds all. */
+static const slurm_job_info_t *held_of(const slurm_job_info_t *job, const struct slurm_parts *parts)
+{
+    for (uint32_t i = 0; i < parts->count && !slurm_record_is_held(job); i++) {
+        if (slurm_record_is_held(parts->rows[i]))
+            job = parts->rows[i];
+    }
+    return job;
 }
 
 uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record_extra *extra,
@@ -187,24 +254,25 @@ uint64_t slurm_record_job(const slurm_job_info_t *job, const struct slurm_record
     put_identity(job, extra->user, out);
     line_text_string(out, "state", state_name(job));
     line_text_number(out, "run", job->restart_cnt);
-    if ((job->job_state & JOB_COMPLETING) != 0)
+    if (is_completing(job, extra->parts))
         line_text_number(out, "completing", 1);
     if (phase == SLURM_WAITING) {
-        line_text_string(out, "hold", hold_name(job));
+        line_text_string(out, "hold", hold_name(held_of(job, extra->parts)));
         put_text(out, "reason",
                  slurm_release_reason(is_launch_failure(job) ? FAIL_LAUNCH : job->state_reason));
         put_text(out, "depend", job->dependency);
         put_text(out, "req_nodes", job->req_nodes);
         put_time(out, "begin", slurm_record_begin(job) - extra->skew);
         if (extra->rules != NULL)
-            slurm_rules_judge(extra->rules, job, extra->now, out);
+            slurm_rules_judge(extra->rules, job, extra->parts, extra->now, out);
     } else {
-        put_text(out, "nodes", job->nodes);
+        put_nodes(job, extra->parts, out);
         put_time(out, "start", job->start_time);
     }
     if (phase == SLURM_ENDED)
         put_time(out, "end", job->end_time);
     put_shape(job, extra->is_mem_counted, out);
+    put_parts(extra, out);
     line_text_number(out, "requeue", job->requeue);
     put_time(out, "submit", job->submit_time);
     line_text_prose(out, "comment", job->admin_comment);
@@ -244,15 +312,17 @@ void slurm_record_free_jobs(job_info_msg_t *all)
     slurm_free_job_info_msg(all);
 }
 
-void slurm_record_started(const slurm_job_info_t *job, struct line_text *out)
+void slurm_record_started(const slurm_job_info_t *job, const struct slurm_parts *parts,
+                          struct line_text *out)
 {
     line_text_begin(out, "started");
     line_text_number(out, "job", job->job_id);
-    put_run(job, out);
+    put_run(job, parts, out);
     line_text_end(out);
 }
 
-void slurm_record_ended(const slurm_job_info_t *job, struct line_text *out)
+void slurm_record_ended(const slurm_job_info_t *job, const struct slurm_parts *parts,
+                        struct line_text *out)
 {
     const int status = (int)job->exit_code;
 
@@ -261,7 +331,7 @@ void slurm_record_ended(const slurm_job_info_t *job, struct line_text *out)
     line_text_string(out, "state", state_name(job));
     line_text_number(out, "exit", WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 0);
     line_text_number(out, "signal", WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : 0);
-    put_run(job, out);
+    put_run(job, parts, out);
     put_time(out, "end", job->end_time);
     line_text_end(out);
 }

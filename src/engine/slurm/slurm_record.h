@@ -30,8 +30,19 @@ bool slurm_record_is_gated(const slurm_job_info_t *job);
  * it wants: it cannot start before they are named again. */
 bool slurm_record_only_requires(const slurm_job_info_t *job);
 
+/* The components of a heterogeneous job but the first, whose record stands for all; none: it is an ordinary one. */
+struct slurm_parts {
+    const slurm_job_info_t **rows;
+    uint32_t count, room;
+};
+
+/* Whether it is such a component: it has no line of its own. */
+bool slurm_record_is_part(const slurm_job_info_t *job);
+
 /* What the record does not say itself. */
 struct slurm_record_extra {
+    const struct slurm_parts *parts;
+    uint32_t backfill_s;       /* so often Slurm looks for room for heterogeneous jobs; 0: never */
     const char *user;          /* its name, or NULL */
     bool is_mem_counted;       /* Slurm shares memory out; who names no amount gets all of it */
     struct slurm_rules *rules; /* what Slurm's policy says of it; NULL: not known */
@@ -54,8 +65,10 @@ void slurm_record_priority(const slurm_job_info_t *job, uint32_t rank, struct li
 void slurm_record_free_jobs(job_info_msg_t *all);
 
 /* Write 'started' or 'ended'. */
-void slurm_record_started(const slurm_job_info_t *job, struct line_text *out);
-void slurm_record_ended(const slurm_job_info_t *job, struct line_text *out);
+void slurm_record_started(const slurm_job_info_t *job, const struct slurm_parts *parts,
+                          struct line_text *out);
+void slurm_record_ended(const slurm_job_info_t *job, const struct slurm_parts *parts,
+                        struct line_text *out);
 
 /* Whether the slot of the node table holds a node; slots of MaxNodeCount may be empty. */
 bool slurm_record_is_node(const node_info_t *node);

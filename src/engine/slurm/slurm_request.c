@@ -110,12 +110,19 @@ static bool is_job(const char *text)
     return end != NULL && *end == '\0';
 }
 
-static bool is_node_list(const char *text)
+/* With 'is_many', lists with ';' between them: one for each component of a heterogeneous job. */
+static bool is_node_list(const char *text, bool is_many)
 {
-    const size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                       "0123456789._-,[]");
+    for (;;) {
+        const size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                           "0123456789._-,[]");
 
-    return length > 0 && text[length] == '\0';
+        if (length == 0)
+            return false;
+        if (text[length] != ';' || !is_many)
+            return text[length] == '\0';
+        text += length + 1;
+    }
 }
 
 /* Of two words, the second: 'ret' says whether it was. */
@@ -182,7 +189,7 @@ static int read_jobs(const char *value, struct slurm_request *to)
 
 static int read_nodes(const char *value, struct slurm_request *to)
 {
-    return read_checked(value, is_node_list(value), &to->nodes);
+    return read_checked(value, is_node_list(value, to->verb == SLURM_PLACE), &to->nodes);
 }
 
 static int read_partition(const char *value, struct slurm_request *to)

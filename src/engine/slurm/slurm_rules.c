@@ -252,8 +252,8 @@ static const partition_info_t *find_partition(const struct slurm_rules *rules, c
     return NULL;
 }
 
-/* Whether the user is in one of the groups, as far as this host knows; one that it does not know may
- * have him. */
+/* Whether the user is in one of the groups, as far as this host knows; the user may
+ * be in one that it does not know. */
 static bool is_in_groups(uint32_t uid, const char *groups)
 {
     const struct passwd *user = getpwuid(uid);
@@ -502,7 +502,7 @@ static const uint64_t *read_amounts(struct slurm_rules *rules, const char *tres)
     return rules->amounts;
 }
 
-/* Whose limit it is: the words in which it is told, and the name of its quotas. */
+/* Whose limit it is: the words in which it is reported, and the name of its quotas. */
 struct owner {
     const char *words; /* "account chemistry" */
     const char *name;  /* "assoc:12" */
@@ -899,20 +899,32 @@ void slurm_rules_tell(struct slurm_rules *rules, bool is_full, struct line_text 
     }
 }
 
-void slurm_rules_judge(struct slurm_rules *rules, const slurm_job_info_t *job, time_t now,
-                       struct line_text *out)
+void slurm_rules_judge(struct slurm_rules *rules, const slurm_job_info_t *job,
+                       const struct slurm_parts *parts, time_t now, struct line_text *out)
 {
-    struct verdict verdict = { .rules = rules, .job = job };
+    struct line_text draws = { .text = NULL };
+    bool is_barred = false;
 
-    weigh(&verdict, now);
-    if (verdict.reason != NULL) {
-        line_text_string(out, "bar", verdict.reason);
-        line_text_prose(out, "bar_text", verdict.text.text);
+    for (uint32_t i = 0; i <= parts->count; i++) {
+        struct verdict verdict = { .rules = rules, .job = i == 0 ? job : parts->rows[i - 1] };
+
+        weigh(&verdict, now);
+        if (verdict.reason != NULL && !is_barred) {
+            line_text_string(out, "bar", verdict.reason);
+            line_text_prose(out, "bar_text", verdict.text.text);
+            is_barred = true;
+        }
+        if (rules->draws.size == 0)
+            continue;
+        if (draws.size > 0)
+            line_text_append(&draws, ";", 1);
+        line_text_append(&draws, rules->draws.text, rules->draws.size);
     }
-    if (rules->draws.size > 0) {
-        line_text_append(&rules->draws, "", 1);
-        line_text_string(out, "draws", rules->draws.text);
+    if (draws.size > 0) {
+        line_text_append(&draws, "", 1);
+        line_text_string(out, "draws", draws.text);
     }
+    line_text_done(&draws);
 }
 
 /* ---- memory ---- */

@@ -5,17 +5,17 @@
  * Slurm looks at the limits of a job when it is about to start it, and a gated job never is: that it is
  * over a limit would show only after a machine was rented for it. So the same tables that slurmctld uses
  * (partitions, licences, reservations, associations and QOS with their limits) are read here, and each
- * job is told with
+ * job is reported with
  *
  *   a bar     - the reason for which Slurm would not start it now, whatever else runs; or none;
  *   its draws - the quotas that it takes a share of while it runs (a licence, MaxJobs, GrpTRES...), and
  *               how much of each.
  *
- * A quota is told with its size and with what runs of it now. Which jobs go first is not decided here.
+ * A quota is reported with its size and with what runs of it now. Which jobs go first is not decided here.
  *
  * Promises:  reasons are Slurm's own words. What runs is counted from the same look that tells the jobs,
- *            those that are not ours included, so that both agree. A limit that is not understood is
- *            not told: Slurm's answer to a placement is the second line.
+ *            those that are not managed by Stint included, so that both agree. A limit that is not understood is
+ *            not reported: Slurm's answer to a placement is the second line.
  * Costs:     O(partitions of the job + associations above it x kinds of TRES) a job; nothing at all
  *            where there is neither a licence nor a limit.
  */
@@ -40,7 +40,7 @@ struct slurm_quota {
     uint64_t max;
     uint64_t used;
     uint64_t floor; /* in use by Slurm's own count, if it tells one */
-    uint64_t told;  /* hash of the line that was told last */
+    uint64_t told;  /* hash of the line that was reported last */
 };
 
 struct slurm_rules {
@@ -83,8 +83,11 @@ void slurm_rules_begin_count(struct slurm_rules *rules);
 void slurm_rules_count(struct slurm_rules *rules, const slurm_job_info_t *job);
 void slurm_rules_tell(struct slurm_rules *rules, bool is_full, struct line_text *out);
 
-/* Write the fields 'bar', 'bar_text' and 'draws' of a job that waits. 'now' is slurmctld's time. */
-void slurm_rules_judge(struct slurm_rules *rules, const slurm_job_info_t *job, time_t now,
-                       struct line_text *out);
+struct slurm_parts;
+
+/* Write the fields 'bar', 'bar_text' and 'draws' of a job that waits, with its other components. 'now' is slurmctld's
+ * time. */
+void slurm_rules_judge(struct slurm_rules *rules, const slurm_job_info_t *job,
+                       const struct slurm_parts *parts, time_t now, struct line_text *out);
 
 #endif

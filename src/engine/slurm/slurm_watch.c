@@ -64,6 +64,7 @@ void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filt
     map_init(&watch->touched);
     map_init(&watch->node_index);
     map_init(&watch->user_index);
+    map_init(&watch->part_index);
 }
 
 void slurm_watch_done(struct slurm_watch *watch)
@@ -74,6 +75,7 @@ void slurm_watch_done(struct slurm_watch *watch)
         mem_free(watch->users[i].name);
     for (uint32_t i = 0; i < watch->jobs_count; i++)
         mem_free(watch->jobs[i].busy);
+    mem_free((void *)watch->parts.rows);
     mem_free(watch->users);
     mem_free(watch->nodes);
     mem_free(watch->jobs);
@@ -82,6 +84,7 @@ void slurm_watch_done(struct slurm_watch *watch)
     map_done(&watch->job_index);
     map_done(&watch->member_index);
     map_done(&watch->touched);
+    map_done(&watch->part_index);
 }
 
 void slurm_watch_distrust(struct slurm_watch *watch)
@@ -182,7 +185,7 @@ static struct slurm_watched_job *watched_job(struct slurm_watch *watch, const sl
 
 /* What happened since 'old', by the rules above. */
 static void tell_what_happened(const struct slurm_watched_job *old, const slurm_job_info_t *job,
-                               struct line_text *out)
+                               const struct slurm_parts *parts, struct line_text *out)
 {
     const enum slurm_phase phase = slurm_record_phase(job);
     const bool is_other_run = old->run != job->restart_cnt;
@@ -197,12 +200,12 @@ static void tell_what_happened(const struct slurm_watched_job *old, const slurm_
     if (!is_new_phase || phase == SLURM_WAITING)
         return;
     if (phase == SLURM_RUNNING) {
-        slurm_record_started(job, out);
+        slurm_record_started(job, parts, out);
         return;
     }
     if (job->nodes != NULL && *job->nodes != '\0' && (is_other_run || old->phase == SLURM_WAITING))
-        slurm_record_started(job, out);
-    slurm_record_ended(job, out);
+        slurm_record_started(job, parts, out);
+    slurm_record_ended(job, parts, out);
 }
 
 static char *copy(const char *text)
@@ -278,6 +281,8 @@ static void tell_job(struct slurm_watch *watch, struct slurm_watched_job *old,
         is_waiting ? slurm_rank(job, &watch->rank_rules, slurm_record_begin(job), watch->jobs_time)
                    : 0;
     const struct slurm_record_extra extra = { .user = user_name(watch, job->user_id),
+                                              .parts = &watch->parts,
+                                              .backfill_s = watch->backfill_s,
                                               .is_mem_counted = watch->is_mem_counted,
                                               .rules = watch->rules,
                                               .now = watch->jobs_time,
@@ -294,13 +299,32 @@ static void tell_job(struct slurm_watch *watch, struct slurm_watched_job *old,
     old->rank = rank;
 }
 
+/* The other components of the job, in their order; none, if it is an ordinary one. */
+static void gather_parts(struct slurm_watch *watch, const job_info_msg_t *all,
+                         const slurm_job_info_t *job)
+{
+    struct slurm_parts *parts = &watch->parts;
+    uint32_t row = MAP_NONE;
+
+    parts->count = 0;
+    while (job->het_job_id != 0 &&
+           (row = map_get(&watch->part_index, member_key(job->job_id, parts->count + 1))) !=
+               MAP_NONE) {
+        MEM_ROOM(parts->rows, parts->room, parts->count + 1);
+        parts->rows[parts->count++] = &all->job_array[row];
+    }
+}
+
 static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, bool is_full,
                         struct line_text *out)
 {
     struct slurm_watched_job *old = watched_job(watch, job);
 
-    tell_job(watch, old, job, is_full, out);
-    tell_what_happened(old, job, out);
+    old->is_part = slurm_record_is_part(job);
+    if (!old->is_part) {
+        tell_job(watch, old, job, is_full, out);
+        tell_what_happened(old, job, &watch->parts, out);
+    }
     note_quiet(watch, old, job);
     old->run = job->restart_cnt;
     old->phase = (uint8_t)slurm_record_phase(job);
@@ -345,9 +369,11 @@ static void drop_jobs(struct slurm_watch *watch, struct line_text *out)
             i++;
             continue;
         }
-        line_text_begin(out, "job-gone");
-        line_text_number(out, "job", job->id);
-        line_text_end(out);
+        if (!job->is_part) {
+            line_text_begin(out, "job-gone");
+            line_text_number(out, "job", job->id);
+            line_text_end(out);
+        }
         (void)map_remove(&watch->job_index, job->id);
         if (job->member != 0)
             (void)map_remove(&watch->member_index, job->member);
@@ -361,19 +387,21 @@ static void drop_jobs(struct slurm_watch *watch, struct line_text *out)
     }
 }
 
-/* What ended makes room for what started, so it is told first. */
+/* What ended makes room for what started, so it is reported first. */
 static void look_at_phase(struct slurm_watch *watch, const job_info_msg_t *all,
                           enum slurm_phase phase, bool is_full, struct line_text *out)
 {
     for (uint32_t i = 0; i < all->record_count; i++) {
         const slurm_job_info_t *job = &all->job_array[i];
 
-        if (slurm_record_phase(job) == phase && slurm_filter_is_ours(watch->filter, job))
-            look_at_job(watch, job, is_full, out);
+        if (slurm_record_phase(job) != phase || !slurm_filter_is_ours(watch->filter, job))
+            continue;
+        gather_parts(watch, all, job);
+        look_at_job(watch, job, is_full, out);
     }
 }
 
-/* What runs, whoever's it is, takes its share of the quotas; these are told before the jobs. */
+/* What runs, whoever's it is, takes its share of the quotas; these are reported before the jobs. */
 static void look_at_quotas(struct slurm_watch *watch, const job_info_msg_t *all, bool is_full,
                            struct line_text *out)
 {
@@ -381,6 +409,29 @@ static void look_at_quotas(struct slurm_watch *watch, const job_info_msg_t *all,
     for (uint32_t i = 0; i < all->record_count; i++)
         slurm_rules_count(watch->rules, &all->job_array[i]);
     slurm_rules_tell(watch->rules, is_full, out);
+}
+
+static void index_parts(struct slurm_watch *watch, const job_info_msg_t *all)
+{
+    if (watch->part_index.count > 0) {
+        map_done(&watch->part_index);
+        map_init(&watch->part_index);
+    }
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        const slurm_job_info_t *job = &all->job_array[i];
+
+        if (slurm_record_is_part(job))
+            map_put(&watch->part_index, member_key(job->het_job_id, job->het_job_offset), i);
+    }
+}
+
+static uint32_t count_told(const struct slurm_watch *watch)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < watch->jobs_count; i++)
+        count += !watch->jobs[i].is_part;
+    return count;
 }
 
 static void forget_touches(struct slurm_watch *watch)
@@ -403,6 +454,7 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
     note_skew(watch);
     watch->look++;
     forget_touches(watch);
+    index_parts(watch, all);
     look_at_quotas(watch, all, is_full, out);
     look_at_phase(watch, all, SLURM_ENDED, is_full, out);
     look_at_phase(watch, all, SLURM_WAITING, is_full, out);
@@ -410,7 +462,7 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
     drop_jobs(watch, out);
     slurm_record_free_jobs(all);
     if (ret_count != NULL)
-        *ret_count = watch->jobs_count;
+        *ret_count = count_told(watch);
     return 0;
 }
 

@@ -3,10 +3,10 @@
  * slurm_watch.h - what changed in Slurm since we last looked.
  *
  * slurmctld answers a question with everything or with "nothing new", never with a difference; the
- * watch keeps a hash of every line that it has told, and tells only the others. From the same
+ * watch keeps a hash of every line that it has reported, and reports only the others. From the same
  * comparison it tells what happened: started, requeued, ended, gone.
  *
- * Promises:  what the filter leaves out is never told. The first look tells everything, as if all
+ * Promises:  what the filter leaves out is never reported. The first look reports everything, as if all
  *            of it had just happened; so does nothing get lost while nobody looked.
  * Costs:     one small question each if there is nothing new; else O(jobs) or O(nodes).
  * Memory:    about 80 bytes a job.
@@ -21,14 +21,15 @@
 #include "base/line.h"
 #include "base/map.h"
 #include "engine/slurm/slurm_rank.h"
+#include "engine/slurm/slurm_record.h"
 #include "engine/slurm/slurm_release.h"
 #include "engine/slurm/slurm_rules.h"
 
 enum { SLURM_FILTER_USERS_MAX = 64 };
 
-/* What is not ours. Lists have commas; NULL: no such rule. */
+/* What is not managed by Stint. Lists have commas; NULL: no such rule. */
 struct slurm_filter {
-    const char *partitions;         /* only these are ours */
+    const char *partitions;         /* only these are managed by Stint */
     const char *ignored_partitions; /* these are not */
     uint32_t ignored_uid[SLURM_FILTER_USERS_MAX];
     uint32_t ignored_uid_count;
@@ -42,15 +43,16 @@ struct slurm_watched_job {
     uint32_t id;
     uint32_t run;
     uint32_t look; /* the last one that saw it */
-    uint32_t rank; /* as it was told; 0: it was not */
+    uint32_t rank; /* as it was reported; 0: it was not */
     uint8_t phase;
     bool is_gated;
     bool has_nodes;     /* that it must run on */
     bool has_note;      /* its admin comment says why it waits */
     bool only_requires; /* see slurm_record_only_requires */
-    char *busy;         /* the nodes that it runs on, is being cleared off or requires; or NULL */
-    uint64_t member;    /* array and task, if it is one that was split off; else 0 */
-    time_t started;     /* the run that was seen last */
+    bool is_part;    /* a component of a heterogeneous job, but not the first: it is not reported */
+    char *busy;      /* the nodes that it runs on, is being cleared off or requires; or NULL */
+    uint64_t member; /* array and task, if it is one that was split off; else 0 */
+    time_t started;  /* the run that was seen last */
     time_t quiet_until; /* it must not start before: see slurm_watch_quiet_until */
 };
 
@@ -74,8 +76,12 @@ struct slurm_watch {
     struct map member_index; /* by array and task */
     struct map touched;      /* hashes of jobs that were changed since the last look */
     uint32_t
-        launch_s; /* so long slurmctld waits for the word of a node that it told to start a job */
+        launch_s; /* so long slurmctld waits for the word of a node that it asked to start a job */
     bool is_mem_counted;
+    uint32_t backfill_s; /* see slurm_record_extra */
+    struct map
+        part_index; /* while a look is read: components by the id of their job and their number -> row */
+    struct slurm_parts parts; /* scratch: of one job */
     struct slurm_rank_rules rank_rules;
     struct slurm_watched_node *nodes;
     uint32_t nodes_count, nodes_room;
@@ -114,7 +120,7 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
 int slurm_watch_nodes(struct slurm_watch *watch, bool is_full, struct line_text *out,
                       uint32_t *ret_count);
 
-/* Whether this job was told of, and so is ours. */
+/* Whether this job was reported, and so is managed by Stint. */
 bool slurm_watch_knows(const struct slurm_watch *watch, uint32_t job_id);
 
 /*

@@ -386,6 +386,7 @@ TEST(a_limit_holds_and_is_named)
 {
     struct desk desk = { .settings = stint_settings_create() };
     struct stint_task task;
+    struct stint_wait wait;
 
     assert_int_equal(stint_settings_set(desk.settings, "max_instances", "1", NULL), 0);
     desk_open(&desk);
@@ -397,6 +398,18 @@ TEST(a_limit_holds_and_is_named)
     assert_int_equal(stint_controller_task(desk.controller, 101, &task), 0);
     assert_int_equal(task.state, STINT_TASK_WAITING);
     assert_string_equal(task.limit, "max_instances");
+    stint_wait_init(&wait);
+    assert_int_equal(stint_controller_wait(desk.controller, 101, &wait), 0);
+    assert_string_equal(wait.rule, "limit");
+    assert_non_null(wait.text);
+    assert_string_equal(wait.limit, "max_instances");
+    assert_int_equal(wait.until, STINT_NEVER);
+    assert_int_equal(stint_controller_wait(desk.controller, 100, &wait), 0);
+    assert_null(wait.rule); /* it has a machine */
+    assert_null(wait.text);
+    assert_int_equal(stint_controller_wait(desk.controller, 999, &wait), -ENOENT);
+    wait.size = sizeof(wait.size);
+    assert_int_equal(stint_controller_wait(desk.controller, 101, &wait), -EINVAL);
 
     assert_int_equal(stint_settings_set(desk.settings, "max_instances", "2", NULL), 0);
     assert_int_equal(stint_controller_tune(desk.controller, desk.settings), 0);

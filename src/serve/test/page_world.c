@@ -17,8 +17,19 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "serve/http.h"
+#include "store/store_report.h"
 
-enum { USERS = 8, NAMES = 6, TYPES = 6, PAST_TASKS = 12, PAST_LEAST = 20, RAN_MS = 5400000 };
+enum {
+    USERS = 8,
+    ACCOUNTS = 3,
+    PARTITIONS = 2,
+    QOSES = 2,
+    NAMES = 6,
+    TYPES = 6,
+    PAST_TASKS = 12,
+    PAST_LEAST = 20,
+    RAN_MS = 5400000
+};
 
 struct placed {
     uint64_t key;
@@ -43,6 +54,9 @@ struct made_up {
     uint32_t placed_count, placed_room;
 };
 
+static const char *const account_words[ACCOUNTS] = { "climate", "genomics", "physics" };
+static const char *const partition_words[PARTITIONS] = { "batch", "gpu" };
+static const char *const qos_words[QOSES] = { "normal", "urgent" };
 static const char *const user_words[USERS] = { "ada", "bob",   "carol", "dan",
                                                "eve", "frank", "grace", "heidi" };
 static const char *const name_words[NAMES] = { "train",  "align",    "mpi-cfd",
@@ -51,11 +65,22 @@ static const char *const name_words[NAMES] = { "train",  "align",    "mpi-cfd",
 static void on_rent(void *self, uint64_t first, uint32_t count, uint32_t offer)
 {
     struct made_up *made = self;
+    const struct catalogue *catalogue = &made->catalogue;
+    char name[32];
 
-    (void)offer;
     for (uint32_t i = 0; i < count; i++) {
         MEM_ROOM(made->rented, made->rented_room, made->rented_count + 1);
         made->rented[made->rented_count++] = first + i;
+        (void)snprintf(name, sizeof(name), "st-%" PRIu64, first + i);
+        store_instance(made->store,
+                       &(struct store_instance){
+                           .id = first + i,
+                           .name = name,
+                           .type = catalogue_offer_type_name(catalogue, offer),
+                           .zone = names_text(&catalogue->names, catalogue->offers[offer].zone),
+                           .market = market_name(catalogue->offers[offer].market),
+                           .per_hour = price_at(&catalogue->offers[offer].price, made->now),
+                           .asked_at = made->now });
     }
 }
 
@@ -241,6 +266,38 @@ static void come_true(struct made_up *made)
     }
 }
 
+/* What is open is in the books too, as a daemon has it there. */
+static void book_open(struct made_up *made)
+{
+    const struct view *view = controller_view(made->controller);
+    struct ledger_account account;
+    uint64_t id = 0;
+
+    while (controller_take_changed_account(made->controller, &id, &account))
+        store_account_set(made->store, &(struct store_account){ .instance = id,
+                                                                .from = account.from,
+                                                                .until = account.until,
+                                                                .rest = account.rest,
+                                                                .sums = account.sums,
+                                                                .is_ready = account.is_ready });
+    for (uint32_t i = 0; i < made->placed_count; i++) {
+        const uint64_t task = made->placed[i].task;
+        const uint32_t job = view->task.job[view_find_task(view, task)];
+        const uint32_t user = view->job.user[job];
+        char label[32];
+
+        (void)snprintf(label, sizeof(label), "%" PRIu64, task);
+        store_owed_set(made->store,
+                       &(struct store_due){ .task = task,
+                                            .label = label,
+                                            .name = name_words[view->job.name[job]],
+                                            .user = user_words[user],
+                                            .account = account_words[user % ACCOUNTS],
+                                            .partition = partition_words[user % PARTITIONS],
+                                            .qos = qos_words[task % QOSES] });
+    }
+}
+
 /* One ended task of a machine of the past. */
 static void past_task(struct made_up *made, uint64_t id, uint64_t machine, msec_t from, msec_t to)
 {
@@ -261,6 +318,9 @@ static void past_task(struct made_up *made, uint64_t id, uint64_t machine, msec_
                                                 .name = name_words[user % NAMES],
                                                 .user = user_words[user],
                                                 .type = "c7i.4xlarge",
+                                                .account = account_words[user % ACCOUNTS],
+                                                .partition = partition_words[user % PARTITIONS],
+                                                .qos = qos_words[id % QOSES],
                                                 .cost = (end - begin) / 90,
                                                 .alone_cost = (end - begin) / 30,
                                                 .occupied_ms = end - begin,
@@ -327,7 +387,7 @@ static void fill_world(struct made_up *made)
     world->budgets[0] = (struct serve_budget){ .period = "month",
                                                .limit = 4000 * MONEY_PER_USD,
                                                .spent = made->spent,
-                                               .until = made->now + 14 * 24 * MSEC_PER_HOUR,
+                                               .until = made->now + 14 * (24 * MSEC_PER_HOUR),
                                                .warn_percent = 80 };
     world->budget_count = 1;
 }
@@ -395,7 +455,8 @@ static void make(struct made_up *made, const char *socket, uint32_t machines, ui
     made->now += RAN_MS;
     made->world.budgets[0].spent =
         made->spent + controller_price_per_hour(made->controller) * RAN_MS / MSEC_PER_HOUR;
-    if (store_commit(made->store, NULL) < 0)
+    book_open(made);
+    if (store_commit(made->store, NULL) < 0 || store_warm(made->store, NULL) < 0)
         exit(1);
 }
 

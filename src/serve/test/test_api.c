@@ -272,6 +272,17 @@ TEST(a_wait_by_choice_says_for_what_how_long_and_at_which_price)
     wait.offer = 0;
     serve_wait_text(&stage.world, view, &wait, 1, text, sizeof(text));
     assert_string_equal(text, "for room on st-1, in time that is paid for anyway");
+    wait = plan_wait_by(WAIT_WORTH, 0); /* both are per hour */
+    wait.rent_offer = 1;
+    wait.rent_cost = 34000;
+    wait.wait_cost = 21000;
+    serve_wait_text(&stage.world, view, &wait, 0, text, sizeof(text));
+    assert_string_equal(text,
+                        "for a better place: b.large, on-demand would cost $0.034000 per hour "
+                        "now, and it is worth $0.021000 per hour, which grows as it waits");
+    wait = plan_wait_by(WAIT_YIELDED, 0);
+    serve_wait_text(&stage.world, view, &wait, 0, text, sizeof(text));
+    assert_string_equal(text, "it was stopped for other work");
     stage_done(&stage);
 }
 

@@ -70,6 +70,7 @@ TEST(a_job_is_told_when_where_and_at_what_cost_it_would_start)
     const json_t *where = json_array_get(json_object_get(answer, "where"), 0);
 
     assert_string_equal(text_of(answer, "verdict"), "starts");
+    assert_true(json_is_null(json_object_get(answer, "wait")));
     assert_int_equal(number_of(answer, "starts_at"), stage.now + 60000);
     assert_string_equal(text_of(where, "offer"), "b.large, on-demand");
     assert_true(json_is_null(json_object_get(where, "machine")));
@@ -143,7 +144,10 @@ TEST(a_job_that_would_wait_is_told_for_what_and_until_when_at_the_least)
     assert_string_equal(text_of(answer, "verdict"), "waits");
     assert_true(json_is_null(json_object_get(answer, "starts_at")));
     assert_true(number_of(answer, "not_before") > stage.now);
-    assert_true(says(answer, "It would wait: "));
+    assert_true(says(answer, "It would wait: jobs with a higher priority, or of the same and "
+                             "submitted earlier, wait for what the limits allow"));
+    assert_string_equal(text_of(json_object_get(answer, "wait"), "rule"), "limit");
+    assert_non_null(strstr(text_of(json_object_get(answer, "wait"), "why"), "submitted earlier"));
     assert_true(says(answer, "at the earliest"));
     json_decref(answer);
     stage_done(&stage);

@@ -2,7 +2,8 @@
 /*
  * Short jobs beside long ones in random worlds, with spot machines that stand ready for them and without: all work completes, the
  * books agree (the simulation asserts it), short jobs wait less, long ones no longer, and the bill grows by no more than the
- * machines of the pool.
+ * machines of the pool. And with as many machines as may be rented, so that none stands ready: short jobs that are pulled to machines
+ * before long ones wait less, and long ones hardly longer.
  */
 #include <stdio.h>
 
@@ -10,7 +11,7 @@
 #include "base/test/check.h"
 #include "sim/simulation.h"
 
-enum { SAFE, SPOT, MOST = 3, LONG_JOBS = 40, SHORT_JOBS = 300 };
+enum { SAFE, SPOT, MOST = 3, LONG_JOBS = 40, SHORT_JOBS = 300, MACHINES = 12, LIMITED_SEEDS = 8 };
 
 #ifndef SEEDS
 #define SEEDS 40
@@ -88,7 +89,9 @@ static void add_jobs(struct trace *trace, struct rng *rng)
     trace_sort(trace);
 }
 
-static struct waits run(uint64_t seed, bool has_pool)
+enum way { WITHOUT, READY, LIMITED, LIMITED_PULLS };
+
+static struct waits run(uint64_t seed, enum way way)
 {
     struct catalogue catalogue;
     struct trace trace;
@@ -124,10 +127,14 @@ static struct waits run(uint64_t seed, bool has_pool)
         .context = &watch,
     };
 
-    if (has_pool)
-        config.short_pool = (struct short_pool_rule){
-            .machine = "a.xlarge", .most = MOST, .threshold_ppm = 850000, .longest_ms = 10 * minute
-        };
+    if (way != WITHOUT)
+        config.short_pool = (struct short_pool_rule){ .machine = "a.xlarge",
+                                                      .most = MOST,
+                                                      .threshold_ppm = 850000,
+                                                      .longest_ms = 10 * minute,
+                                                      .pulls = way != LIMITED };
+    if (way >= LIMITED)
+        config.control.max_instances = MACHINES;
     policy_defaults(&policy_stint, config.option);
     if (simulation_run(&config, &result, &error) != 0)
         fail_msg("seed %u: %s", (unsigned)seed, error.text);
@@ -150,39 +157,62 @@ static void add(struct waits *sum, const struct waits *more)
     sum->lost += more->lost;
 }
 
+static void add_run(struct waits *sum, uint64_t seed, enum way way)
+{
+    const struct waits waits = run(seed, way);
+
+    assert_int_equal(waits.count[0], LONG_JOBS);
+    assert_int_equal(waits.count[1], SHORT_JOBS);
+    add(sum, &waits);
+}
+
+static void print(const char *name, const struct waits *sum)
+{
+    print_message("# %s: short jobs wait %.1f s, %.1f %% of them at most 10 s; long jobs %.0f s; "
+                  "%.2f dollars, %u machines lost\n",
+                  name, sum->sum_s[1] / sum->count[1], 100.0 * sum->at_once / sum->count[1],
+                  sum->sum_s[0] / sum->count[0], sum->cost, sum->lost);
+}
+
 TEST(machines_that_stand_ready_let_short_jobs_start_at_once)
 {
-    struct waits sums[2] = { 0 };
+    struct waits sums[2] = { { .cost = 0 } };
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        for (int has_pool = 0; has_pool < 2; has_pool++) {
-            const struct waits waits = run(seed, has_pool != 0);
-
-            assert_int_equal(waits.count[0], LONG_JOBS);
-            assert_int_equal(waits.count[1], SHORT_JOBS);
-            add(&sums[has_pool], &waits);
-        }
+        for (int i = 0; i < 2; i++)
+            add_run(&sums[i], seed, i == 0 ? WITHOUT : READY);
     }
-    for (int i = 0; i < 2; i++)
-        print_message(
-            "# %s: short jobs wait %.1f s, %.1f %% of them at most 10 s; long jobs %.0f s; "
-            "%.2f dollars, %u machines lost\n",
-            i == 0 ? "without" : "with the pool", sums[i].sum_s[1] / sums[i].count[1],
-            100.0 * sums[i].at_once / sums[i].count[1], sums[i].sum_s[0] / sums[i].count[0],
-            sums[i].cost, sums[i].lost);
+    print("without", &sums[0]);
+    print("with the pool", &sums[1]);
     assert_true(sums[1].lost > 0);
     assert_true(sums[1].sum_s[1] < 0.3 * sums[0].sum_s[1]);
     assert_true(sums[1].sum_s[0] < 1.05 * sums[0].sum_s[0]);
     assert_true(sums[1].cost < 1.2 * sums[0].cost);
 }
 
+TEST(short_jobs_start_before_long_ones_where_no_more_machines_may_be_rented)
+{
+    struct waits sums[2] = { { .cost = 0 } };
+
+    for (uint64_t seed = 1; seed <= LIMITED_SEEDS; seed++) {
+        for (int i = 0; i < 2; i++)
+            add_run(&sums[i], seed, i == 0 ? LIMITED : LIMITED_PULLS);
+    }
+    print("in turn", &sums[0]);
+    print("pulled", &sums[1]);
+    assert_true(sums[1].sum_s[1] < 0.6 * sums[0].sum_s[1]);
+    assert_true(sums[1].sum_s[0] < 1.1 * sums[0].sum_s[0]);
+    assert_true(sums[1].cost < 1.05 * sums[0].cost);
+}
+
 TEST(the_same_world_has_the_same_outcome)
 {
-    const struct waits first = run(4, true);
-    const struct waits again = run(4, true);
+    const struct waits first = run(4, READY);
+    const struct waits again = run(4, READY);
 
     assert_memory_equal(&first, &again, sizeof(first));
 }
 
 CHECK_MAIN(RUN(machines_that_stand_ready_let_short_jobs_start_at_once),
+           RUN(short_jobs_start_before_long_ones_where_no_more_machines_may_be_rented),
            RUN(the_same_world_has_the_same_outcome))

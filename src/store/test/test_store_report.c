@@ -8,7 +8,7 @@
 
 #define DAY ((msec_t)86400000)
 
-enum { SEED = 20261116, MACHINES = 60, TASKS = 300 };
+enum { SEED = 20261116, MACHINES = 60, TASKS = 300, WORDS = 4 };
 
 struct rows {
     money_t sum;
@@ -253,6 +253,7 @@ TEST(the_books_are_read_beside_the_daemon_and_without_it)
 static void write_some(struct store *store, struct rng *rng)
 {
     static const char *const users[] = { "ada", "bob", "carol" };
+    static const char *const words[WORDS] = { NULL, "physics", "gpu", "urgent" };
 
     store_begin(store);
     for (uint64_t i = rng_below(rng, 4); i > 0; i--) {
@@ -266,7 +267,9 @@ static void write_some(struct store *store, struct rng *rng)
                                        .label = job,
                                        .job = job,
                                        .user = users[task % 3],
-                                       .account = task % 2 == 0 ? "physics" : NULL,
+                                       .account = words[rng_below(rng, WORDS)],
+                                       .partition = words[rng_below(rng, WORDS)],
+                                       .qos = words[task % WORDS],
                                        .cost = cost,
                                        .alone_cost = 2 * cost,
                                        .occupied_ms = (msec_t)rng_below(rng, 100),
@@ -283,10 +286,32 @@ static void write_some(struct store *store, struct rng *rng)
     }
 }
 
+/* A query as of nobody in particular. */
+static struct store_query any_query(struct rng *rng)
+{
+    struct store_query query = always;
+
+    query.by = (enum store_by)rng_below(rng, STORE_BYS);
+    query.most = (uint32_t)rng_below(rng, 50);
+    query.is_apportioned = rng_below(rng, 4) == 0;
+    return query;
+}
+
+static void assert_same(struct store *store, struct store *reader, const struct store_query *query)
+{
+    struct store_totals kept;
+    struct store_totals read;
+    const struct rows rows = report(store, query, &kept);
+
+    assert_string_equal(rows.text, report(reader, query, &read).text);
+    assert_memory_equal(&kept, &read, sizeof(kept));
+}
+
 /* Random ends and open tasks; now and then the commit fails, and is done again. */
-static void take_turn(struct store *store, struct rng *rng)
+static void take_turn(struct store *store, struct store *reader, struct rng *rng)
 {
     struct rng again = *rng;
+    struct store_query query = always;
 
     write_some(store, rng);
     (void)report(store, &always, NULL); /* sees what is not committed, and must not keep it */
@@ -294,7 +319,20 @@ static void take_turn(struct store *store, struct rng *rng)
         store_rollback(store);
         write_some(store, &again);
     }
-    assert_int_equal(store_commit(store, NULL), 0);
+    query = any_query(rng);
+
+    const uint64_t when = rng_below(rng, 4); /* while the commit is under way */
+    const int rc = store_commit_begin(store, NULL);
+
+    assert_true(rc >= 0);
+    if (rc == 0)
+        return;
+    if (when == 1 || when == 3)
+        assert_same(store, reader, &query);
+    store_commit_run(store);
+    if (when >= 2) /* it is in the file, and nobody has said so */
+        assert_same(store, reader, &query);
+    assert_int_equal(store_commit_end(store, NULL), 0);
 }
 
 /* What the store keeps in memory between two questions is what a reader finds in the file. */
@@ -306,23 +344,21 @@ TEST(what_is_kept_of_ended_tasks_is_what_the_file_has)
 
     store_file_make(&file);
     rng_init(&rng, SEED, 3);
+    store_begin(file.store);
+    add_machine(file.store, 1, "spot", 0, DAY,
+                (struct ledger_sums){ .boot = 101, .idle = 9998, .work = 1000 });
+    assert_int_equal(store_commit(file.store, NULL), 0);
+    assert_int_equal(store_warm(file.store, NULL), 0);
     assert_int_equal(store_open_books(file.path, &reader, NULL), 0);
-    for (int turn = 0; turn < 400; turn++) {
-        struct store_query query = always;
-        struct store_totals kept;
-        struct store_totals read;
-
-        take_turn(file.store, &rng);
+    for (int turn = 0; turn < 600; turn++) {
+        take_turn(file.store, reader, &rng);
         if (rng_below(&rng, 2) == 0)
             continue;
-        query.by = (enum store_by)rng_below(&rng, STORE_BYS);
-        query.most = (uint32_t)rng_below(&rng, 50);
-        query.is_apportioned = rng_below(&rng, 4) == 0;
 
-        const struct rows rows = report(file.store, &query, &kept);
+        struct store_query query = any_query(&rng);
+        const struct rows rows = report(file.store, &query, NULL);
 
-        assert_string_equal(rows.text, report(reader, &query, &read).text);
-        assert_memory_equal(&kept, &read, sizeof(kept));
+        assert_same(file.store, reader, &query);
         query.most = 100;
 
         const char *others = strstr(rows.text, "(others)");
@@ -331,6 +367,45 @@ TEST(what_is_kept_of_ended_tasks_is_what_the_file_has)
         assert_int_equal(strncmp(rows.text, report(reader, &query, NULL).text, length), 0);
     }
     store_close(reader);
+    store_file_remove(&file);
+}
+
+/* A task that ran, and that runs again: for another account, partition or QOS. */
+TEST(who_is_charged_may_change_after_the_end)
+{
+    static const struct store_due charged[] = {
+        { .account = "physics", .partition = "cloud", .qos = "normal" },
+        { .account = "biology", .partition = "cloud", .qos = "normal" },
+        { .account = "biology", .partition = "gpu", .qos = "normal" },
+        { .account = "biology", .partition = "gpu", .qos = "urgent" },
+        { .account = NULL, .partition = "gpu", .qos = "urgent" },
+    };
+    struct store_file file;
+
+    store_file_make(&file);
+    for (uint32_t i = 0; i < sizeof(charged) / sizeof(charged[0]); i++) {
+        struct store_due due = charged[i];
+        struct store_query query = always;
+
+        due.task = 1;
+        due.cost = 10;
+        store_begin(file.store);
+        (i == 0 ? store_due : store_owed_set)(file.store, &due);
+        store_file_commit(&file);
+
+        const char *const rows[] = { due.account != NULL ? due.account : "(none)", due.partition,
+                                     due.qos };
+
+        for (uint32_t by = 0; by < 3; by++) {
+            query.by = STORE_BY_ACCOUNT + by;
+
+            const struct rows found = report(file.store, &query, NULL);
+
+            assert_int_equal(strncmp(found.text, rows[by], strlen(rows[by])), 0);
+            assert_int_equal(found.sum,
+                             0); /* nothing is on the bill: what they paid is unassigned */
+        }
+    }
     store_file_remove(&file);
 }
 
@@ -356,4 +431,5 @@ CHECK_MAIN(RUN(the_books_can_be_cut_by_whom_the_engine_charges),
            RUN(every_cut_of_random_books_adds_up), RUN(what_is_open_is_of_now_if_somebody_knows),
            RUN(the_books_are_read_beside_the_daemon_and_without_it),
            RUN(what_is_kept_of_ended_tasks_is_what_the_file_has),
+           RUN(who_is_charged_may_change_after_the_end),
            RUN(a_user_who_owes_nothing_any_more_has_no_row))

@@ -146,7 +146,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
           "line 2: entry 1 of 'types' has no price: give 'price', or a list of 'offers'" },
         { TYPE "price: 1, prise: 2 }\n",
           "line 2: unknown key 'prise': did you mean 'price'? There may be: name, family, cpu, "
-          "mem_gib, accel, boot, price, offers, features, gpu_model" },
+          "mem_gib, accel, pods, boot, price, offers, features, gpu_model" },
         { TYPE "price: 1 }\n- { name: a, cpu: 1, mem_gib: 1, price: 2 }\n",
           "line 3: the type 'a' is there twice" },
         { "types:\n- { name: a, cpu: 0, mem_gib: 0, price: 1 }\n",
@@ -176,7 +176,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
         { TYPE "offers: [{ price: 1, market: spot, interruption: [5, 5] }] }\n",
           "line 2: 'interruption' must rise, from a low to a high percentage" },
         { TYPE "price: 1, interruption: [5, 10] }\n",
-          "line 2: unknown key 'interruption': there may be name, family, cpu, mem_gib, accel, "
+          "line 2: unknown key 'interruption': there may be name, family, cpu, mem_gib, accel, pods, "
           "boot, price, offers, features, gpu_model" },
         { TYPE "price: 1, features: [a, b&c] }\n",
           "line 2: 'b&c' cannot be a feature: it must have no blanks and none of "

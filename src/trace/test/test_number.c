@@ -158,6 +158,8 @@ TEST(printing_takes_no_more_digits_than_needed)
     assert_string_equal(number_print(0, 9).text, "0");
     assert_string_equal(number_print(1, 9).text, "0.000000001");
     assert_string_equal(number_print(INT64_MIN, 10).text, "-922337203.6854775808");
+    assert_string_equal(number_print(INT64_MIN, 0).text, "-9223372036854775808");
+    assert_string_equal(number_print(-1, 15).text, "-0.000000000000001");
 }
 
 CHECK_MAIN(RUN(decimals_become_exact_whole_numbers),

@@ -146,6 +146,7 @@ class Lab:
         """'gate': the path of the script that gates jobs, GATE for one, or None."""
         self.folder = folder
         self.gate = gate
+        self.backfill = 30  # seconds between two passes
         self.nodes = {}
         self.made = 0
         self.ctld = None
@@ -166,7 +167,7 @@ class Lab:
             text = text.replace(",cloud_reg_addrs", "")
         if release() >= (25, 11):
             text = text.replace("bf_interval=30,", "bf_interval=30,requeue_delay=86400,")
-        return text
+        return text.replace("bf_interval=30", f"bf_interval={self.backfill}")
 
     def write_conf(self):
         """What slurmctld reads, and the folder that it is in."""

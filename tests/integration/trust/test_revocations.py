@@ -200,8 +200,13 @@ def at_ec2():
             return f"{self.lab.folder}/catalogue.yaml"
 
         def revoke(self, one, notice_ms):
-            self.lab.ec2.control("/interrupt", {"instance": one["machine"], "notice": notice_ms is not None,
-                                                "notice_ms": notice_ms or 0})
+            try:
+                self.lab.ec2.control("/interrupt", {"instance": one["machine"], "notice": notice_ms is not None,
+                                                    "notice_ms": notice_ms or 0})
+            except RuntimeError as error:  # it was returned since it was listed
+                if "no such instance lives" not in str(error):
+                    raise
+                return False
             return True
 
     return lab_tap.main(points(Ec2World), Ec2World)

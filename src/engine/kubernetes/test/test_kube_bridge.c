@@ -284,6 +284,77 @@ TEST(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile)
     kube_bridge_done(&bridge);
 }
 
+static void expect_of(const char *owner, const char *labels, const char *annotations,
+                      const char *part)
+{
+    char metadata[2048];
+    struct line_text out;
+    char *text;
+
+    (void)snprintf(
+        metadata, sizeof(metadata),
+        "\"labels\":{%s},\"annotations\":{%s},\"ownerReferences\":[{\"kind\":\"%s\",\"name\":"
+        "\"web-7d9\",\"uid\":\"o\",\"controller\":true}]",
+        labels, annotations, owner);
+    out = say(metadata, GATE);
+    text = strndup(out.text, out.size);
+    if (strstr(text, part) == NULL)
+        fail_msg("%s: %s, not %s", annotations, text, part);
+    free(text);
+    line_text_done(&out);
+}
+
+#define PROMISE(availability, capacity)                \
+    "\"stint.dev/availability\":\"" availability "\"," \
+    "\"stint.dev/capacity\":\"" capacity "\""
+
+TEST(a_promise_has_an_availability_and_a_capacity)
+{
+    static const char hash[] = "\"pod-template-hash\":\"7d9\"";
+
+    expect_of("ReplicaSet", hash, PROMISE("99.9%", "300"),
+              " group=service/a/web/ capacity=300 short=1000000 ");
+    expect_of("ReplicaSet", hash, PROMISE("0.99999", "1"), " capacity=1 short=10000 ");
+    expect_of("ReplicaSet", hash, PROMISE("0.999999999", "1"), " short=1 ");
+    expect_of("StatefulSet", "", PROMISE("95%", "4096"),
+              " group=service/a/web-7d9/ capacity=4096 ");
+    expect_of("ReplicaSet", hash, PROMISE("100%", "300"),
+              " strange=the%20annotation%20stint.dev/av");
+    expect_of("ReplicaSet", hash, PROMISE("99.9", "300"),
+              " strange=the%20annotation%20stint.dev/av");
+    expect_of("ReplicaSet", hash, PROMISE("0", "300"), " strange=the%20annotation%20stint.dev/av");
+    expect_of("ReplicaSet", hash, PROMISE("99.99999999%", "3"), " strange=the%20annotation");
+    expect_of("ReplicaSet", hash, PROMISE("99.9%", "0"),
+              " strange=the%20annotation%20stint.dev/cap");
+    expect_of("ReplicaSet", hash, PROMISE("99.9%", "4097"), " strange=the%20annotation");
+    expect_of("ReplicaSet", hash, "\"stint.dev/capacity\":\"3\"",
+              " strange=a%20promise%20has%20two");
+    expect_of("Job", hash, PROMISE("99.9%", "300"), " strange=it%20has%20an%20end");
+}
+
+#define JOBSET "\"jobset.sigs.k8s.io/jobset-name\":\"train\""
+
+TEST(gangs_are_those_of_a_job_a_jobset_or_a_pod_group)
+{
+    expect_of("Job", "", "\"stint.dev/gang\":\"8\"", " group=owner/a/o/ gang=8 ");
+    expect_of("Job", JOBSET ",\"jobset.sigs.k8s.io/jobset-uid\":\"u9\"", "\"stint.dev/gang\":\"8\"",
+              " group=jobset/a/u9/0 gang=8 ");
+    expect_of("Job", JOBSET ",\"jobset.sigs.k8s.io/restart-attempt\":\"2\"",
+              "\"stint.dev/gang\":\"8\"", " group=jobset/a/train/2 gang=8 ");
+    expect_of("Job", "\"kueue.x-k8s.io/pod-group-name\":\"g\"",
+              "\"kueue.x-k8s.io/pod-group-total-count\":\"3\"", " group=group/a/g/ gang=3 ");
+    expect_of("Job", "\"scheduling.x-k8s.io/pod-group\":\"g\"", "",
+              " strange=it%20belongs%20to%20a%20pod%20group");
+    expect_of("Job", "", "\"stint.dev/gang\":\"many\"", " strange=the%20annotation");
+    expect_of("Job", "", "\"stint.dev/gang\":\"1\"", " owner=web-7d9 kind=Job cpu=");
+}
+
+TEST(negative_priority_yields)
+{
+    expect(GATE ",\"priority\":-10", " yields=1", true);
+    expect(GATE ",\"priority\":0", " yields=", false);
+}
+
 #define DAEMON(name, owner, more)                                                                 \
     "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"namespace\":\"b\",\"uid\":\"" name   \
     "\",\"ownerReferences\":[{\"kind\":\"" owner                                                  \
@@ -301,23 +372,66 @@ TEST(what_daemonsets_take_of_a_machine_is_not_there)
     begin_bridge(&bridge);
     tell(&bridge, OTHERS, DAEMON("d", "DaemonSet", ""));
     tell(&bridge, OURS, SLOT_NODE(",\"pods\":\"110\""));
-    EXPECT_SAID(&bridge, "cpu=1750 mem=3072 accel=0 pods=109");
+    EXPECT_SAID(&bridge, "cpu=1750 mem=3072 accel=0 pods=109", "overheads");
     tell(&bridge, OTHERS, DAEMON("e", "ReplicaSet", ""));
     expect_said(&bridge, NULL, 0);
     tell(&bridge, OTHERS, DAEMON("f", "Node", ""));
-    EXPECT_SAID(&bridge, "cpu=1500 mem=2048 accel=0 pods=108");
+    EXPECT_SAID(&bridge, "cpu=1500 mem=2048 accel=0 pods=108", "overheads");
     tell(&bridge, OTHERS, DAEMON("f", "Node", ""));
     expect_said(&bridge, NULL, 0);
     tell(&bridge, OTHERS, DAEMON("d", "DaemonSet", ",\"status\":{\"phase\":\"Failed\"}"));
-    EXPECT_SAID(&bridge, "cpu=1750 mem=3072 accel=0 pods=109");
+    EXPECT_SAID(&bridge, "cpu=1750 mem=3072 accel=0 pods=109", "overheads");
     tell(&bridge, OTHERS_GONE, DAEMON("f", "Node", ""));
-    EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0 pods=110");
+    EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0 pods=110", "overheads");
     tell(&bridge, OURS, SLOT_NODE(""));
     EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0");
     kube_bridge_done(&bridge);
 }
 
-CHECK_MAIN(RUN(what_daemonsets_take_of_a_machine_is_not_there),
+#define TOLERANT(name, uid, cpu, more)                                                               \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"namespace\":\"b\",\"uid\":\"" name      \
+    "\",\"ownerReferences\":[{\"kind\":\"DaemonSet\",\"name\":\"d\",\"uid\":\"" uid                  \
+    "\",\"controller\":true}]},\"spec\":{\"nodeName\":\"elsewhere\",\"affinity\":{"                  \
+    "\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"                         \
+    "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","       \
+    "\"values\":[\"elsewhere\"]}]}]}}},\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"" cpu \
+    "\"}}}]" more "}}"
+#define TOLERATES(what) ",\"tolerations\":[{\"key\":\"other\",\"operator\":\"Exists\"},{" what "}]"
+
+/* A DaemonSet is known by a pod of it, on whatever node. */
+TEST(what_daemonsets_will_take_of_a_new_machine_is_told)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OTHERS, TOLERANT("a", "set", "100m", TOLERATES("\"operator\":\"Exists\"")));
+    EXPECT_SAID(&bridge, "overhead cpu=100 mem=0 accel=0", "overheads");
+    tell(&bridge, OTHERS, TOLERANT("b", "set", "300m", TOLERATES("\"operator\":\"Exists\"")));
+    EXPECT_SAID(&bridge, "overhead cpu=300 mem=0 accel=0", "overheads");
+    tell(&bridge, OTHERS, TOLERANT("c", "none", "100m", TOLERATES("\"key\":\"x\"")));
+    EXPECT_SAID(&bridge, "overhead cpu=300 mem=0 accel=0", "overheads");
+    tell(&bridge, OTHERS,
+         TOLERANT("e", "run", "100m",
+                  TOLERATES("\"operator\":\"Exists\",\"effect\":\"NoExecute\"")));
+    EXPECT_SAID(&bridge, "overhead cpu=300 mem=0 accel=0", "overheads");
+    tell(
+        &bridge, OTHERS,
+        TOLERANT(
+            "f", "zone", "50m",
+            TOLERATES(
+                "\"key\":\"stint.dev/slot\",\"effect\":\"NoSchedule\"") ",\"nodeSelector\":{\"topology.kubernetes.io/zone\":\"z\"}"));
+    EXPECT_SAID(&bridge, "overhead cpu=300 mem=0 accel=0",
+                "overhead cpu=50 mem=0 accel=0 needs=(zone=z)", "overheads");
+    tell(&bridge, OTHERS_GONE, TOLERANT("b", "set", "300m", TOLERATES("\"operator\":\"Exists\"")));
+    EXPECT_SAID(&bridge, "overhead cpu=100 mem=0 accel=0",
+                "overhead cpu=50 mem=0 accel=0 needs=(zone=z)", "overheads");
+    kube_bridge_done(&bridge);
+}
+
+CHECK_MAIN(RUN(what_daemonsets_will_take_of_a_new_machine_is_told),
+           RUN(what_daemonsets_take_of_a_machine_is_not_there),
+           RUN(a_promise_has_an_availability_and_a_capacity),
+           RUN(gangs_are_those_of_a_job_a_jobset_or_a_pod_group), RUN(negative_priority_yields),
            RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
            RUN(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile),
            RUN(what_every_machine_has_may_be_asked_for),

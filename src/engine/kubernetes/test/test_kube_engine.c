@@ -26,6 +26,8 @@ struct world {
     uint64_t tasks[16]; /* announced, in order */
     uint32_t task_count;
     struct engine_event last;
+    struct res taken; /* of machines of the first type */
+    uint32_t taken_count;
 };
 
 static void put(char *text, const char *more, size_t size)
@@ -71,6 +73,14 @@ static void on_send(void *context, const char *lines, size_t size)
     put(world->sent, lines, size);
 }
 
+static void on_taken(void *context, const struct res *taken)
+{
+    struct world *world = context;
+
+    world->taken = taken[0];
+    world->taken_count++;
+}
+
 static void on_say(void *context, const char *text)
 {
     (void)context;
@@ -85,10 +95,11 @@ static void line(struct world *world, const char *text)
     kube_engine_line(world->engine, world->now, buf, strlen(buf));
 }
 
-static void begin_as(struct world *world, bool observes)
+static void begin_with(struct world *world, bool observes,
+                       int (*explain)(void *context, uint64_t task, char *buf, size_t size))
 {
     const struct price_change price = { 0, 100000 };
-    const struct machine_type machine = { .capacity = { .amount = { 4000, 8192, 0 } } };
+    const struct machine_type machine = { .capacity = { .amount = { 4000, 8192, 0, 110 } } };
 
     *world = (struct world){ .now = 1000000 };
     catalogue_init(&world->catalogue);
@@ -111,9 +122,11 @@ static void begin_as(struct world *world, bool observes)
         .node_prefix = "st-",
         .start_timeout_ms = 60000,
         .observes = observes,
+        .explain = explain,
         .on_event = on_event,
         .on_send = on_send,
         .on_say = on_say,
+        .on_taken = on_taken,
         .context = world,
     });
     world->port = kube_engine_port(world->engine);
@@ -126,6 +139,11 @@ static void begin_as(struct world *world, bool observes)
     assert_string_equal(world->sent,
                         observes ? "hello protocol=1 observes=1\n" : "hello protocol=1\n");
     world->sent[0] = '\0';
+}
+
+static void begin_as(struct world *world, bool observes)
+{
+    begin_with(world, observes, NULL);
 }
 
 static void begin(struct world *world)
@@ -267,6 +285,31 @@ TEST(a_machine_takes_as_many_pods_as_its_node_does)
     end(&world);
 }
 
+/* A new machine has less for pods: the second DaemonSet is for other machines. */
+TEST(what_daemons_will_take_of_a_new_machine_is_told_when_it_changes)
+{
+    struct world world;
+
+    begin(&world);
+    line(&world, "overhead cpu=100 mem=200 accel=0");
+    line(&world, "overhead cpu=1000 mem=2000 accel=0 needs=type=other");
+    line(&world, "overhead cpu=50 mem=64 accel=0 needs=zone=z1");
+    assert_int_equal(world.taken_count, 0);
+    line(&world, "overheads");
+    assert_int_equal(world.taken_count, 1);
+    assert_int_equal(world.taken.amount[RES_CPU], 150);
+    assert_int_equal(world.taken.amount[RES_MEM], 264);
+    assert_int_equal(world.taken.amount[RES_PODS], 2);
+    line(&world, "overhead cpu=100 mem=200 accel=0");
+    line(&world, "overhead cpu=50 mem=64 accel=0");
+    line(&world, "overheads");
+    assert_int_equal(world.taken_count, 1);
+    line(&world, "overheads");
+    assert_int_equal(world.taken_count, 2);
+    assert_int_equal(world.taken.amount[RES_PODS], 0);
+    end(&world);
+}
+
 /* Pods of DaemonSets have come after it was ready. */
 TEST(what_a_node_has_may_change)
 {
@@ -279,6 +322,9 @@ TEST(what_a_node_has_may_change)
     line(&world, "node slot=st-17 name=n1 state=up cpu=3400 mem=7000 accel=0 pods=108");
     expect(&world, "ready on 17\n", "");
     assert_int_equal(world.last.capacity.amount[RES_CPU], 3400);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3400 mem=7000 accel=0 pods=107");
+    expect(&world, "ready on 17\n", "");
+    assert_int_equal(world.last.capacity.amount[RES_PODS], 107);
     line(&world, "node slot=st-17 name=n1 state=up cpu=3400 mem=7000 accel=0 pods=107");
     expect(&world, "", "");
     end(&world);
@@ -364,7 +410,7 @@ TEST(a_pod_that_waits_long_is_told_so)
         &world, "",
         "note key=1 space=a name=p uid=u1 text=Stint%20has%20no%20machine%20for%20this%20pod%20yet,%20after%2030%20s;"
         "%20`stint%20explain%20a/p`%20says%20why\n");
-    assert_int_equal(kube_engine_next_wake(world.engine), MSEC_NEVER);
+    assert_int_equal(kube_engine_next_wake(world.engine), world.now + 60000);
     line(&world, "done key=1");
     world.now += 60000;
     kube_engine_tick(world.engine, world.now);
@@ -373,6 +419,56 @@ TEST(a_pod_that_waits_long_is_told_so)
     expect(
         &world, "",
         "place key=2 space=a name=p uid=u1 slot=st-17 text=After%2090%20s%20Stint%20placed%20it%20on%20st-17\n");
+    end(&world);
+}
+
+static const char *reason = "";
+
+static int explain(void *context, uint64_t task, char *buf, size_t size)
+{
+    (void)context;
+    (void)task;
+    return snprintf(buf, size, "%s", reason);
+}
+
+TEST(why_a_pod_waits_is_told_when_it_changes_and_not_too_often)
+{
+    struct world world;
+
+    begin_with(&world, false, explain);
+    reason = "the limit is reached";
+    line(&world, "pod " POD " state=waiting");
+    settle(&world);
+    world.now += 29000;
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "arrived x1\n",
+           "note key=1 space=a name=p uid=u1 text=After%2030%20s:%20the%20limit%20is%20reached;%20"
+           "`stint%20explain%20a/p`%20has%20the%20details\n");
+    reason = "the budget is spent";
+    world.now += 59999;
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "", "");
+    world.now += 1;
+    kube_engine_tick(world.engine, world.now);
+    assert_non_null(strstr(world.sent, "text=After%2090%20s:%20the%20budget%20is%20spent;"));
+    world.sent[0] = '\0';
+    world.now += 60000;
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "", "");
+    line(&world, "pod space=a name=g uid=g owner=j kind=Job group=o gang=3 cpu=1 mem=1 accel=0 "
+                 "state=waiting");
+    world.now += 30000;
+    kube_engine_tick(world.engine, world.now);
+    assert_non_null(
+        strstr(world.sent, "2%20of%20the%203%20pods%20of%20its%20gang%20are%20missing"));
+    end(&world);
+
+    begin_with(&world, true, explain); /* in mode shadow nothing is written */
+    line(&world, "pod " POD " state=waiting");
+    settle(&world);
+    world.now += 60000;
+    kube_engine_tick(world.engine, world.now);
+    assert_string_equal(world.sent, "");
     end(&world);
 }
 
@@ -413,6 +509,246 @@ TEST(a_gang_waits_for_all_its_pods_and_is_placed_together)
     line(&world, text);
     settle(&world);
     expect(&world, "arrived x2\n", "");
+    end(&world);
+}
+
+#define WEB                                                                              \
+    "owner=web-1 kind=ReplicaSet group=service/a/web/ capacity=3 short=1000000 cpu=1000" \
+    " mem=1024 accel=0"
+#define WEB_POD(name, state) "pod space=a name=" name " uid=" name " " WEB " state=" state
+
+static void up(struct world *world, uint64_t machine)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof(text),
+                   "node slot=st-%" PRIu64 " name=n%" PRIu64 " state=up cpu=3900 mem=8000 accel=0",
+                   machine, machine);
+    world->port.ops->admit(world->port.self, machine);
+    line(world, text);
+}
+
+/* Three tasks, whatever pods there are: a placement waits for the pod, and a pod goes where the one before it was to go. */
+TEST(a_service_has_its_tasks_without_pods_too)
+{
+    struct world world;
+    uint64_t task;
+
+    begin(&world);
+    line(&world, WEB_POD("w1", "waiting"));
+    settle(&world);
+    expect(&world, "arrived x3\n", "");
+    assert_false(world.last.job.gang);
+    assert_false(world.last.job.fixed);
+    assert_int_equal(world.last.job.short_ppb, 1000000);
+    task = world.tasks[0];
+    up(&world, 17);
+    expect(&world, "ready on 17\n", "");
+    world.port.ops->place(world.port.self, 5, task, 17);
+    world.port.ops->place(world.port.self, 6, task + 1, 17);
+    expect(&world, "", "place key=1 space=a name=w1 uid=w1 slot=st-17\n");
+    line(&world, WEB_POD("w2", "waiting"));
+    expect(&world, "", "place key=2 space=a name=w2 uid=w2 slot=st-17\n");
+    line(&world, WEB_POD("w2", "running") " slot=st-17");
+    expect(&world, "started a/w2 on 17\n", "");
+    assert_int_equal(world.last.key, 6);
+    line(&world, "gone uid=w2"); /* somebody has deleted it, and no machine is to blame */
+    expect(&world, "lost a/w2\n", "");
+    assert_true(world.last.is_faultless);
+    world.port.ops->place(world.port.self, 7, task + 1, 17);
+    expect(&world, "", "");
+    world.port.ops->cancel(world.port.self, 8, task + 1);
+    expect(&world, "stopped a/web/1\n", "");
+    end(&world);
+}
+
+TEST(when_a_node_vanishes_the_seats_of_a_service_are_free_at_once)
+{
+    struct world world;
+    uint64_t task;
+
+    begin(&world);
+    line(&world, WEB_POD("w1", "waiting"));
+    settle(&world);
+    up(&world, 17);
+    up(&world, 18);
+    task = world.tasks[0];
+    world.port.ops->place(world.port.self, 5, task, 17);
+    line(&world, WEB_POD("w1", "running") " slot=st-17");
+    expect(&world, "arrived x3\nready on 17\nready on 18\nstarted a/w1 on 17\n",
+           "place key=1 space=a name=w1 uid=w1 slot=st-17\n");
+    line(&world, "node slot=st-17 name=n17 state=gone cpu=0 mem=0 accel=0");
+    expect(&world, "lost-node on 17\n", "delete key=2 space=a name=w1 uid=w1\n");
+    world.port.ops->place(world.port.self, 6, task, 18);
+    line(&world, "gone uid=w1");
+    expect(&world, "", "");
+    line(&world, WEB_POD("w2", "waiting"));
+    expect(&world, "", "place key=3 space=a name=w2 uid=w2 slot=st-18\n");
+    line(&world, WEB_POD("w2", "placed") " slot=st-18");
+    line(&world, "node slot=st-18 name=n18 state=gone cpu=0 mem=0 accel=0");
+    expect(&world, "lost-node on 18\n", "delete key=4 space=a name=w2 uid=w2\n");
+    end(&world);
+}
+
+/* The cloud has said so before the API server has. */
+TEST(when_a_machine_is_forgotten_the_seats_of_a_service_are_free_too)
+{
+    struct world world;
+
+    begin(&world);
+    line(&world, WEB_POD("w1", "waiting"));
+    settle(&world);
+    up(&world, 17);
+    up(&world, 18);
+    world.port.ops->place(world.port.self, 5, world.tasks[0], 17);
+    kube_engine_flush(world.engine, world.now);
+    line(&world, WEB_POD("w1", "running") " slot=st-17");
+    world.heard[0] = '\0';
+    world.sent[0] = '\0';
+    world.port.ops->forget(world.port.self, 17);
+    world.port.ops->place(world.port.self, 6, world.tasks[0], 18);
+    expect(&world, "", "delete key=2 space=a name=w1 uid=w1\n");
+    line(&world, "gone uid=w1");
+    line(&world, WEB_POD("w2", "waiting"));
+    expect(&world, "", "place key=3 space=a name=w2 uid=w2 slot=st-18\n");
+    end(&world);
+}
+
+/* Of a rollout, say. */
+TEST(pods_beyond_the_capacity_have_no_promise_until_there_is_a_seat)
+{
+    struct world world;
+
+    begin(&world);
+    up(&world, 17);
+    up(&world, 18);
+    line(&world, "sync what=pods");
+    line(&world, WEB_POD("w1", "running") " slot=st-17");
+    line(&world, WEB_POD("w2", "running") " slot=st-17");
+    line(&world, WEB_POD("w3", "running") " slot=st-17");
+    line(&world, "synced what=pods");
+    world.heard[0] = '\0';
+    line(&world, WEB_POD("w4", "waiting"));
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    assert_int_equal(world.last.job.short_ppb, 0);
+    world.port.ops->place(world.port.self, 5, world.last.job.first_task_id, 18);
+    line(&world, WEB_POD("w4", "running") " slot=st-18");
+    expect(&world, "started a/w4 on 18\n", "place key=1 space=a name=w4 uid=w4 slot=st-18\n");
+    line(&world, "gone uid=w2");
+    expect(&world, "lost a/w2\nleft-job a/w4\nfound a/w4 on 18\n", "");
+    assert_int_equal(world.last.task, world.tasks[0] + 1);
+    end(&world);
+}
+
+TEST(a_service_without_pods_ends_after_a_while)
+{
+    struct world world;
+
+    begin(&world);
+    line(&world, WEB_POD("w1", "waiting"));
+    settle(&world);
+    line(&world, "gone uid=w1");
+    world.now += 29000;
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "arrived x3\n", "");
+    world.now += 1000;
+    assert_true(kube_engine_next_wake(world.engine) <= world.now);
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "withdrawn\n", "");
+    line(&world, WEB_POD("w2", "waiting"));
+    settle(&world);
+    expect(&world, "arrived x3\n", "");
+    end(&world);
+}
+
+TEST(a_job_of_low_priority_yields)
+{
+    struct world world;
+
+    begin(&world);
+    line(&world, "pod " POD " yields=1 state=waiting");
+    settle(&world);
+    assert_true(world.last.job.yields);
+    assert_true(world.last.job.fixed);
+    line(&world, "pod space=a name=q uid=u2 owner=j kind=Job cpu=1000 mem=1024 accel=0 yields=1 "
+                 "keep=1 state=waiting");
+    settle(&world);
+    assert_false(world.last.job.yields);
+    end(&world);
+}
+
+TEST(a_placement_waits_for_room_that_a_pod_is_to_leave)
+{
+    struct world world;
+
+    begin(&world);
+    up(&world, 17);
+    line(&world, "pod " POD " yields=1 state=waiting");
+    settle(&world);
+    world.port.ops->place(world.port.self, 5, world.tasks[0], 17);
+    line(&world, "pod " POD " state=running slot=st-17");
+    line(&world,
+         "pod space=a name=q uid=u2 owner=j kind=ReplicaSet cpu=3000 mem=1 accel=0 state=waiting");
+    settle(&world);
+    world.heard[0] = '\0';
+    world.sent[0] = '\0';
+    world.port.ops->stop(world.port.self, 6, world.tasks[0]);
+    world.port.ops->place(world.port.self, 7, world.tasks[1], 17);
+    expect(&world, "", "evict key=2 space=a name=p uid=u1 grace=2\n");
+    kube_engine_tick(world.engine, world.now);
+    expect(&world, "", "");
+    line(&world, "gone uid=u1");
+    expect(&world, "stopped a/p\nleft-job a/p\n", "place key=3 space=a name=q uid=u2 slot=st-17\n");
+    end(&world);
+}
+
+TEST(pods_of_a_service_wait_for_batch_that_is_evicted_for_them)
+{
+    struct world world;
+    uint64_t service;
+
+    begin(&world);
+    up(&world, 17);
+    up(&world, 18);
+    line(&world, WEB_POD("w1", "waiting"));
+    line(&world, "pod " POD " yields=1 state=waiting");
+    line(
+        &world,
+        "pod space=a name=q uid=u2 owner=j kind=Job cpu=1000 mem=1024 accel=0 yields=1 state=waiting");
+    settle(&world);
+    service = world.tasks[0];
+    world.port.ops->place(world.port.self, 5, service, 18);
+    world.port.ops->place(world.port.self, 6, world.tasks[1], 17);
+    world.port.ops->place(world.port.self, 7, world.tasks[2], 17);
+    kube_engine_flush(world.engine, world.now);
+    line(&world, WEB_POD("w1", "running") " slot=st-18");
+    line(&world, "pod " POD " state=running slot=st-17");
+    line(
+        &world,
+        "pod space=a name=q uid=u2 owner=j kind=Job cpu=1000 mem=1024 accel=0 yields=1 state=running slot=st-17");
+    line(&world, "node slot=st-18 name=n18 state=gone cpu=0 mem=0 accel=0");
+    world.heard[0] = '\0';
+    world.sent[0] = '\0';
+    world.port.ops->stop(world.port.self, 8, world.tasks[1]);
+    world.port.ops->stop(world.port.self, 9, world.tasks[2]);
+    for (uint32_t i = 0; i < 3; i++)
+        world.port.ops->place(world.port.self, 10 + i, service + i, 17);
+    kube_engine_flush(world.engine, world.now);
+    line(&world, "gone uid=w1");
+    line(&world, WEB_POD("w2", "waiting"));
+    line(&world, WEB_POD("w3", "waiting"));
+    line(&world, WEB_POD("w4", "waiting"));
+    world.sent[0] = '\0';
+    kube_engine_flush(world.engine, world.now);
+    assert_string_equal(world.sent, "place key=7 space=a name=w2 uid=w2 slot=st-17\n");
+    line(&world, "gone uid=u1");
+    kube_engine_flush(world.engine, world.now);
+    assert_non_null(strstr(world.sent, "name=w3"));
+    assert_null(strstr(world.sent, "name=w4"));
+    line(&world, "gone uid=u2");
+    kube_engine_flush(world.engine, world.now);
+    assert_non_null(strstr(world.sent, "name=w4"));
     end(&world);
 }
 
@@ -538,12 +874,22 @@ TEST(who_only_observes_asks_for_nothing)
 
 CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and_ends),
            RUN(a_pod_that_is_told_anew_arrives_again),
-           RUN(a_machine_takes_as_many_pods_as_its_node_does), RUN(what_a_node_has_may_change),
+           RUN(a_machine_takes_as_many_pods_as_its_node_does),
+           RUN(what_daemons_will_take_of_a_new_machine_is_told_when_it_changes),
+           RUN(what_a_node_has_may_change),
            RUN(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is),
            RUN(a_budget_that_allows_nothing_keeps_the_task),
            RUN(what_is_not_understood_or_too_large_is_left_to_the_scheduler),
            RUN(a_pod_that_waits_long_is_told_so),
+           RUN(why_a_pod_waits_is_told_when_it_changes_and_not_too_often),
            RUN(a_gang_waits_for_all_its_pods_and_is_placed_together),
+           RUN(a_service_has_its_tasks_without_pods_too),
+           RUN(when_a_node_vanishes_the_seats_of_a_service_are_free_at_once),
+           RUN(when_a_machine_is_forgotten_the_seats_of_a_service_are_free_too),
+           RUN(pods_beyond_the_capacity_have_no_promise_until_there_is_a_seat),
+           RUN(a_service_without_pods_ends_after_a_while), RUN(a_job_of_low_priority_yields),
+           RUN(a_placement_waits_for_room_that_a_pod_is_to_leave),
+           RUN(pods_of_a_service_wait_for_batch_that_is_evicted_for_them),
            RUN(a_placement_that_the_scheduler_ignores_is_given_up),
            RUN(what_was_asked_before_the_pipe_broke_is_asked_again),
            RUN(pods_that_come_together_are_announced_together), RUN(a_list_has_all_there_is))

@@ -273,6 +273,85 @@ TEST(a_gang_is_sent_when_all_of_it_is_placed)
     finish(&world);
 }
 
+/* The other components of the job 12: two nodes of four processors, and one with a GPU. */
+#define PARTS                                                                 \
+    "parts=part%20node_count=2%20cpus=8%20mem_mib=400%0Apart%20node_count=1%" \
+    "20cpus=1%20gres_node=gres:gpu:1%0A"
+
+static const char het_waits[] =
+    "job id=12 het=12 name=a state=pending run=0 hold=gate node_count=1 cpus=2 mem_mib=300 "
+    "backfill_s=30 " PARTS;
+
+static void meet_with_timeout(struct world *world, msec_t start_timeout_ms)
+{
+    begin(world);
+    slurm_engine_destroy(world->engine);
+    struct slurm_engine_config config = config_of(world);
+
+    config.start_timeout_ms = start_timeout_ms;
+    begin_with(world, &config);
+    connect_it(world);
+    sent(world, "hello protocol=1\n");
+}
+
+TEST(the_components_of_a_heterogeneous_job_are_one_gang)
+{
+    struct world world;
+
+    meet_with_timeout(&world, 60 * MSEC_PER_SEC);
+    line(&world, het_waits);
+    heard(&world, "arrived 12.0x4\n");
+    const struct job_spec *job = &world.last.job;
+
+    assert_true(job->gang && job->spread);
+    assert_int_equal(job->part_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(job->parts[i].task_count, i == 1 ? 2 : 1);
+    assert_int_equal(job->shape, job->parts[0].shape);
+    assert_true(shape_fits_offer(&world.shapes, job->parts[0].shape, &world.catalogue, 0));
+    assert_false(shape_fits_offer(&world.shapes, job->parts[1].shape, &world.catalogue, 0));
+    assert_true(shape_fits_offer(&world.shapes, job->parts[1].shape, &world.catalogue, 1));
+    assert_false(shape_fits_offer(&world.shapes, job->parts[2].shape, &world.catalogue, 1));
+    place(&world, 5, "12.0", 9);
+    place(&world, 6, "12.1", 4);
+    place(&world, 7, "12.2", 8);
+    sent(&world, "");
+    place(&world, 8, "12+2", 6);
+    sent(&world, "place key=1 job=12 run=0 nodes=st-9;st-4,st-8;st-6\n");
+    line(&world, "started job=12 run=0 nodes=st-9,st-[4,8],st-6 start=1794717000");
+    heard(&world,
+          "started 12.0 key 5\nstarted 12.1 key 6\nstarted 12.2 key 7\nstarted 12.3 key 8\n");
+    line(&world, "requeued job=12 run=1");
+    heard(&world, "lost 12.0 key 5\nlost 12.1 key 6\nlost 12.2 key 7\nlost 12.3 key 8\n");
+    finish(&world);
+}
+
+TEST(the_components_of_a_heterogeneous_job_that_runs_are_found_where_each_is)
+{
+    struct world world;
+
+    meet_with_timeout(&world, 60 * MSEC_PER_SEC);
+    line(&world, "job id=12 het=12 name=a state=running run=0 node_count=1 cpus=2 mem_mib=300 "
+                 "nodes=st-9,st-[4,8],st-6 start=1794717000 backfill_s=30 " PARTS);
+    heard(&world, "arrived 12.0x4\nfound 12.0 on 9 key own\nfound 12.1 on 4 key own\n"
+                  "found 12.2 on 8 key own\nfound 12.3 on 6 key own\n");
+    finish(&world);
+}
+
+TEST(a_heterogeneous_job_that_slurm_rarely_looks_at_passes_the_gate)
+{
+    struct world world;
+
+    meet_with_timeout(&world, 59 * MSEC_PER_SEC);
+    line(&world, het_waits);
+    heard(&world, "");
+    sent(&world, "release key=1 jobs=12\n");
+    line(&world, "job id=12 het=12 name=a state=pending run=0 hold=none node_count=1 cpus=2 "
+                 "backfill_s=30 " PARTS);
+    sent(&world, "");
+    finish(&world);
+}
+
 TEST(a_job_that_runs_elsewhere_than_placed_is_found)
 {
     struct world world;
@@ -683,6 +762,9 @@ CHECK_MAIN(RUN(every_id_that_squeue_prints_names_its_job),
            RUN(the_last_task_of_an_array_is_not_called_by_the_number_of_all),
            RUN(a_cancelled_array_ends_with_all_that_it_still_held),
            RUN(the_limit_of_an_array_is_kept), RUN(a_gang_is_sent_when_all_of_it_is_placed),
+           RUN(the_components_of_a_heterogeneous_job_are_one_gang),
+           RUN(the_components_of_a_heterogeneous_job_that_runs_are_found_where_each_is),
+           RUN(a_heterogeneous_job_that_slurm_rarely_looks_at_passes_the_gate),
            RUN(a_job_that_runs_elsewhere_than_placed_is_found),
            RUN(a_job_that_runs_unasked_is_announced_and_found),
            RUN(a_job_on_machines_of_others_is_none_of_ours),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/test/check.h"
+#include "engine/slurm/slurm_record.h"
 #include "engine/slurm/slurm_rules.h"
 
 enum { TRES = 4, NOW = 1794717000 };
@@ -34,6 +35,7 @@ struct office {
     char *names[TRES];
     assoc_mgr_info_msg_t accounts;
     slurm_job_info_t job;
+    struct slurm_parts components; /* of the job, but the first */
     struct line_text out;
     char said[2048];
 };
@@ -136,7 +138,7 @@ static const char *verdict(struct office *office)
 {
     line_text_reset(&office->out);
     line_text_begin(&office->out, "job");
-    slurm_rules_judge(&office->rules, &office->job, NOW, &office->out);
+    slurm_rules_judge(&office->rules, &office->job, &office->components, NOW, &office->out);
     line_text_end(&office->out);
     (void)snprintf(office->said, sizeof(office->said), "%.*s", (int)office->out.size - 1,
                    office->out.text);

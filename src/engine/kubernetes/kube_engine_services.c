@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kube_engine_services.c - pods with a promise are one job, with as many tasks as the promise has pods.
+ *
+ * The tasks are there whether there are pods for them or not, so that the pool of the service (decide/service_pools.h) keeps its
+ * size while pods come and go. A task is a seat: the first pod that comes takes it, and when that goes the next one does. A
+ * placement of a task that has no pod is kept for the next one, which then goes through the gate as soon as it is there.
+ *
+ * Pods beyond the capacity (of a Deployment with more replicas, or in the middle of a rollout) are jobs of their own, without a
+ * promise, and take a seat when one is free. When the node of a seat is gone, the seat is free at once, and the pod is deleted so that
+ * its controller creates another.
+ */
+#include "engine/kubernetes/kube_engine_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/names.h"
+
+/* Pods of another size, or of another promise, are another service. */
+static uint64_t group_of(const struct line *line)
+{
+    static const char *const keys[] = {
+        "group", "capacity", "short", "cpu", "mem", "accel", "needs"
+    };
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *value = line_get(line, keys[i]);
+
+        hash = map_mix(hash * 31 + kube_engine_hash_of(value != NULL ? value : ""));
+    }
+    return hash & ~OWN_KEY;
+}
+
+static int64_t capacity_of(const struct line *line)
+{
+    return kube_engine_amount(line, "capacity");
+}
+
+bool kube_services_is_promised(const struct line *line)
+{
+    return line_get(line, "group") != NULL && capacity_of(line) > 0 &&
+           capacity_of(line) <= KUBE_GANG_MAX && kube_engine_amount(line, "short") > 0 &&
+           kube_engine_amount(line, "short") < SHARE_ALL_PPB;
+}
+
+static struct kube_job *service_of(struct kube_engine *engine, uint64_t task)
+{
+    const uint32_t row = map_get(&engine->by_id, task & ~RANK_MASK);
+
+    if (row == MAP_NONE || engine->jobs[row].seats == NULL ||
+        (task & RANK_MASK) >= engine->jobs[row].size)
+        return NULL;
+    return &engine->jobs[row];
+}
+
+static void emit_task(struct kube_engine *engine, enum engine_event_kind kind,
+                      const struct kube_pod *pod, uint64_t key, bool is_faultless)
+{
+    kube_engine_emit(engine, &(struct engine_event){ .kind = kind,
+                                                     .task = kube_engine_task_of(engine, pod),
+                                                     .key = key,
+                                                     .is_faultless = is_faultless });
+}
+
+/*
+ * Seats.
+ */
+
+/* One for which there is a placement first; ROW_NONE: all are taken. */
+static uint32_t free_seat(const struct kube_job *job)
+{
+    uint32_t found = ROW_NONE;
+
+    for (uint32_t i = 0; i < job->size; i++) {
+        if (job->pods[i] != ROW_NONE)
+            continue;
+        if (job->seats[i].key != 0)
+            return i;
+        found = found == ROW_NONE ? i : found;
+    }
+    return found;
+}
+
+static void sit(struct kube_engine *engine, struct kube_job *job, struct kube_pod *pod,
+                uint32_t rank)
+{
+    pod->job = (uint32_t)(job - engine->jobs);
+    pod->rank = rank;
+    job->pods[rank] = (uint32_t)(pod - engine->pods);
+    job->seated++;
+    job->empty_since = MSEC_NEVER;
+    kube_engine_weigh(engine, job);
+}
+
+static void unseat(struct kube_engine *engine, struct kube_pod *pod)
+{
+    struct kube_job *job = &engine->jobs[pod->job];
+
+    job->pods[pod->rank] = ROW_NONE;
+    if (--job->seated == 0)
+        job->empty_since = engine->now;
+    pod->job = ROW_NONE;
+    pod->key = 0;
+    pod->stop_key = 0;
+    pod->asks &= (uint8_t)~ASK_PLACE;
+}
+
+/* The placement that was kept is that of the pod, which waits at the gate. */
+static void go_through(struct kube_engine *engine, struct kube_pod *pod)
+{
+    struct kube_seat *seat = &engine->jobs[pod->job].seats[pod->rank];
+    const struct kube_seat kept = *seat;
+    const struct kube_node *node = kube_engine_node_find(engine, kept.instance);
+
+    *seat = (struct kube_seat){ 0 };
+    if (kept.key == 0)
+        return;
+    if (node == NULL || kube_engine_is_full(node)) {
+        emit_task(engine, ENGINE_TASK_LOST, pod, kept.key, true);
+        return;
+    }
+    pod->key = kept.key;
+    pod->wanted = kept.instance;
+    kube_engine_recount(engine, pod);
+    kube_engine_ask(engine, pod, ASK_PLACE);
+}
+
+static struct kube_job *begin(struct kube_engine *engine, uint64_t group, const struct line *line)
+{
+    const uint32_t size = (uint32_t)capacity_of(line);
+    struct kube_job *job = kube_engine_job_new(engine, group & ~RANK_MASK, size);
+
+    job->seats = mem_alloc(size, sizeof(*job->seats));
+    job->empty_since = engine->now;
+    job->group = group;
+    map_put(&engine->by_group, group, (uint32_t)(job - engine->jobs));
+    engine->services++;
+    return job;
+}
+
+bool kube_services_join(struct kube_engine *engine, struct kube_pod *pod, uint32_t shape,
+                        const struct line *line)
+{
+    const char *state = line_get(line, "state");
+    const uint64_t group = group_of(line);
+    const uint32_t known = map_get(&engine->by_group, group);
+    struct kube_job *job = known != MAP_NONE ? &engine->jobs[known] : begin(engine, group, line);
+    uint32_t rank;
+
+    if (known == MAP_NONE)
+        kube_engine_fill_spec(engine, job, shape, line);
+    rank = free_seat(job);
+    if (rank == ROW_NONE)
+        return false;
+    sit(engine, job, pod, rank);
+    if (strcmp(state, "waiting") == 0)
+        go_through(engine, pod);
+    else
+        job->seats[rank] = (struct kube_seat){ 0 }; /* where it is will be reported */
+    return true;
+}
+
+void kube_services_add_spare(struct kube_engine *engine, struct kube_pod *pod,
+                             const struct line *line)
+{
+    struct kube_job *job = &engine->jobs[map_get(&engine->by_group, group_of(line))];
+
+    pod->is_spare = true;
+    pod->next = job->extra;
+    job->extra = (uint32_t)(pod - engine->pods);
+}
+
+/* A pod beyond the capacity takes a seat that is free, unless it is just on its way. */
+static void promote(struct kube_engine *engine, uint32_t service, uint32_t rank)
+{
+    uint32_t *at = &engine->jobs[service].extra;
+    struct kube_pod *pod;
+
+    while (*at != ROW_NONE && engine->pods[*at].state != POD_RUNNING &&
+           (engine->pods[*at].state != POD_WAITING || engine->pods[*at].key != 0))
+        at = &engine->pods[*at].next;
+    if (*at == ROW_NONE)
+        return;
+    pod = &engine->pods[*at];
+    *at = pod->next;
+    pod->next = ROW_NONE;
+    pod->is_spare = false;
+    if (kube_engine_is_announced(engine, pod))
+        emit_task(engine, ENGINE_TASK_WITHDRAWN, pod, 0, false);
+    kube_engine_job_drop(engine, &engine->jobs[pod->job]);
+    pod->key = 0;
+    sit(engine, &engine->jobs[service], pod, rank);
+    if (pod->state == POD_WAITING) {
+        go_through(engine, pod);
+        return;
+    }
+    engine->jobs[service].seats[rank] = (struct kube_seat){ 0 };
+    if (kube_engine_is_announced(engine, pod))
+        kube_engine_tell_found(engine, pod);
+}
+
+/*
+ * What the controller asks for.
+ */
+
+bool kube_services_place(struct kube_engine *engine, uint64_t task, uint64_t key, uint64_t instance)
+{
+    struct kube_job *job = service_of(engine, task);
+    const uint32_t rank = (uint32_t)(task & RANK_MASK);
+    struct kube_pod *pod;
+
+    if (job == NULL)
+        return false;
+    pod = job->pods[rank] != ROW_NONE ? &engine->pods[job->pods[rank]] : NULL;
+    if (pod != NULL && pod->state != POD_PLACED)
+        return false;
+    if (pod != NULL) { /* through the gate, for another machine: the next one has the placement */
+        unseat(engine, pod);
+        kube_engine_ask(engine, pod, ASK_DELETE);
+    }
+    job->seats[rank] = (struct kube_seat){ .key = key, .instance = instance };
+    return true;
+}
+
+void kube_services_cancel(struct kube_engine *engine, uint64_t task)
+{
+    struct kube_job *job = service_of(engine, task);
+
+    if (job != NULL)
+        job->seats[task & RANK_MASK] = (struct kube_seat){ 0 };
+}
+
+/*
+ * What becomes of the pods.
+ */
+
+void kube_services_gone(struct kube_engine *engine, struct kube_pod *pod)
+{
+    const uint32_t service = pod->job;
+    const uint32_t rank = pod->rank;
+    struct kube_seat kept = { 0 };
+
+    if (kube_engine_is_announced(engine, pod)) {
+        if (pod->stop_key != 0)
+            emit_task(engine, ENGINE_TASK_STOPPED, pod, pod->stop_key, false);
+        else if (pod->state == POD_WAITING)
+            kept = (struct kube_seat){ .key = pod->key, .instance = pod->wanted };
+        else if (pod->key != 0)
+            emit_task(engine, ENGINE_TASK_LOST, pod, pod->key, pod->state == POD_RUNNING);
+    }
+    unseat(engine, pod);
+    engine->jobs[service].seats[rank] = kept;
+    promote(engine, service, rank);
+}
+
+/* The controller hears that the machine is lost, and with it all that was there. */
+void kube_services_node_gone(struct kube_engine *engine, uint64_t instance)
+{
+    if (engine->services == 0)
+        return;
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        struct kube_job *job = &engine->jobs[i];
+
+        for (uint32_t k = 0; job->is_used && job->seats != NULL && k < job->size; k++) {
+            if (job->seats[k].instance == instance)
+                job->seats[k] = (struct kube_seat){ 0 };
+        }
+    }
+    for (uint32_t i = 0; i < engine->pod_count; i++) {
+        struct kube_pod *pod = &engine->pods[i];
+
+        if (!pod->is_used || pod->job == ROW_NONE || engine->jobs[pod->job].seats == NULL)
+            continue;
+        if (pod->instance == instance) {
+            unseat(engine, pod);
+            kube_engine_ask(engine, pod, ASK_DELETE);
+        } else if (pod->state == POD_WAITING && pod->key != 0 && pod->wanted == instance) {
+            pod->key = 0;
+            pod->asks &= (uint8_t)~ASK_PLACE;
+            kube_engine_recount(engine, pod);
+        }
+    }
+}
+
+/*
+ * Time.
+ */
+
+static msec_t vacant_at(const struct kube_job *job)
+{
+    return job->is_used && job->seats != NULL && job->empty_since != MSEC_NEVER
+               ? job->empty_since + KUBE_VACANT_MS
+               : MSEC_NEVER;
+}
+
+msec_t kube_services_next(const struct kube_engine *engine)
+{
+    msec_t next = MSEC_NEVER;
+
+    for (uint32_t i = 0; engine->services > 0 && i < engine->job_count; i++)
+        next = vacant_at(&engine->jobs[i]) < next ? vacant_at(&engine->jobs[i]) : next;
+    return next;
+}
+
+static void end(struct kube_engine *engine, struct kube_job *job)
+{
+    while (job->extra != ROW_NONE) {
+        struct kube_pod *pod = &engine->pods[job->extra];
+
+        job->extra = pod->next;
+        pod->next = ROW_NONE;
+        pod->is_spare = false;
+    }
+    if (job->is_announced)
+        kube_engine_emit(engine,
+                         &(struct engine_event){ .kind = ENGINE_JOB_WITHDRAWN, .job = job->spec });
+    kube_engine_job_drop(engine, job);
+}
+
+void kube_services_tick(struct kube_engine *engine)
+{
+    for (uint32_t i = 0; engine->services > 0 && i < engine->job_count; i++) {
+        if (vacant_at(&engine->jobs[i]) <= engine->now)
+            end(engine, &engine->jobs[i]);
+    }
+}
+
+int kube_services_label(const struct kube_engine *engine, const struct kube_job *job, uint32_t rank,
+                        char *buf, size_t size)
+{
+    return snprintf(buf, size, "%s/%s/%" PRIu32, names_text(engine->config.users, job->spec.user),
+                    names_text(engine->config.job_names, job->spec.name), rank);
+}
