@@ -110,6 +110,9 @@ MAY_NAME = {
     "cli/repro_sec_plans.c": "likewise",
     "cli/repro_sec_table.c": "likewise",
     "cli/verb_demo.c": "finds the programs of the one engine and the one cloud that the demo's script starts",
+    "cli/main.c": "lists the verb that puts Stint into such a cluster",
+    "cli/verb.h": "likewise",
+    "cli/verb_kubernetes.c": "runs the adapter's program for people who install it",
     "cli/verb_plan.c": "gives the comparison of a cluster to kube_plan.c",
     "cli/verb_replay.c": "says which formats of history trace/ can read",
 }

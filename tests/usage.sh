@@ -49,6 +49,8 @@ refuses() {
 }
 
 judge "demo: more jobs than it takes" refuses "up to 9999" demo -j 99999
+judge "kubernetes: no role" refuses "Usage: stint kubernetes" kubernetes
+judge "kubernetes: a role of the daemon" refuses "Usage: stint kubernetes" kubernetes engine
 judge "demo: a surplus argument" refuses "nothing to be done with 'extra'" demo extra
 
 judge "bench: without saying what" refuses "what to measure: change or plan?" bench
@@ -143,7 +145,7 @@ can_paste() {
         inside && !/^  (sudo )?stint / { print; bad = 1 }
         END { exit bad }'
 }
-for verb in sim replay commit catalogue demo repro state status top plan explain estimate ledger doctor approve reject drain reload open report; do
+for verb in sim replay commit catalogue demo kubernetes repro state status top plan explain estimate ledger doctor approve reject drain reload open report; do
     judge "$verb: its examples are not broken" can_paste "$verb"
 done
 

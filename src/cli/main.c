@@ -16,14 +16,15 @@
 
 /* Those that need no daemon, then those that ask it. */
 static const struct verb *const verbs[] = {
-    &verb_sim,    &verb_replay, &verb_commit,  &verb_pool,    &verb_catalogue,
-    &verb_demo,   &verb_repro,  &verb_bench,   &verb_state,   &verb_reconcile,
-    &verb_status, &verb_top,    &verb_plan,    &verb_explain, &verb_estimate,
-    &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,  &verb_drain,
-    &verb_reload, &verb_open,   &verb_notify,  &verb_report,  &verb_report_rate,
+    &verb_sim,         &verb_replay, &verb_commit, &verb_pool,    &verb_catalogue,
+    &verb_demo,        &verb_repro,  &verb_bench,  &verb_state,   &verb_reconcile,
+    &verb_kubernetes,  &verb_status, &verb_top,    &verb_plan,    &verb_explain,
+    &verb_estimate,    &verb_ledger, &verb_doctor, &verb_approve, &verb_reject,
+    &verb_drain,       &verb_reload, &verb_open,   &verb_notify,  &verb_report,
+    &verb_report_rate,
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 10 };
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 11 };
 
 static void print_help(FILE *out)
 {
@@ -39,9 +40,6 @@ static void print_help(FILE *out)
         fprintf(out, "  %-11s %s\n", verbs[i]->name, verbs[i]->summary);
     }
     fputs(
-        "\n"
-        "Every verb that prints rows takes -o table, wide, json, yaml or csv; those that only ask stintd take\n"
-        "--watch[=SECONDS], which shows the answer again and again.\n"
         "\n"
         "Where an answer has rows, -o is table, wide, json, yaml or csv. Verbs that only ask stintd take\n"
         "--watch[=SECONDS], which shows the answer again and again.\n"

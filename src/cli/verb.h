@@ -40,6 +40,7 @@ extern const struct verb verb_catalogue;
 extern const struct verb verb_commit;
 extern const struct verb verb_pool;
 extern const struct verb verb_demo;
+extern const struct verb verb_kubernetes;
 extern const struct verb verb_state;
 extern const struct verb verb_bench;
 

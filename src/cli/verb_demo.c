@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/own_folder.h"
 #include "cli/verb.h"
 
 #ifndef STINT_PREFIX
@@ -66,18 +67,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* The folder of this program. */
-static int own_folder(char *folder, size_t size)
-{
-    const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
-
-    if (length <= 0)
-        return -errno;
-    folder[length] = '\0';
-    *strrchr(folder, '/') = '\0';
-    return 0;
 }
 
 /* Put the first of two paths that is there into the environment. False: neither is. */

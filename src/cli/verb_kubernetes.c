@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stint kubernetes - put Stint into a Kubernetes cluster, and take it out.
+ *
+ * The work is done by stint-kubernetes(1), which is found beside this program or in the build folder that it was
+ * built in. Its roles for the daemon (engine, cloud, lead) are not for people, so this verb does not offer them.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/own_folder.h"
+#include "cli/verb.h"
+
+static const char usage[] =
+    "Usage: stint kubernetes [OPTION...] install|uninstall|release|watchdog\n";
+
+static const char help[] =
+    "Put Stint into a Kubernetes cluster, and take it out.\n"
+    "\n"
+    "  install      namespace, admission policy, roles and service account; with --image, --conf and\n"
+    "               --catalogue the daemon too\n"
+    "  uninstall    remove labels, policy, gates, machines that are empty, and rights; pods keep running\n"
+    "  release      open the gate of every pod that waits for Stint, and end\n"
+    "  watchdog     do that whenever Stint has not renewed its lease in time\n"
+    "\n"
+    "  -d, --dry-run           for install and uninstall: say what would be done, and only read\n"
+    "  -k, --kubeconfig=FILE   where the API server is and who we are there\n"
+    "  -c, --context=NAME      not the current context of that file but this one\n"
+    "\n"
+    "stint-kubernetes(1) has all options. Exit codes: 0 done, 1 the API server cannot be asked, or\n"
+    "refuses, or machines are left that run pods; 2 wrong usage.\n"
+    "\n"
+    "Example:\n"
+    "  stint kubernetes install --dry-run --kubeconfig ~/.kube/config\n";
+
+static const char *const roles[] = { "install", "uninstall", "release", "watchdog" };
+
+enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };
+
+static bool is_role(const char *word)
+{
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        if (strcmp(word, roles[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Become stint-kubernetes. Returns only if that is not possible. */
+static int become(char **argv, struct error *reterr)
+{
+    char folder[PATH_MAX];
+    char path[2 * PATH_MAX];
+
+    if (own_folder(folder, sizeof(folder)) < 0)
+        return error_set(reterr, -ENOENT, "cannot find out where this program is");
+    (void)snprintf(path, sizeof(path), "%s/../engine/kubernetes/stint-kubernetes", folder);
+    if (access(path, X_OK) != 0)
+        (void)snprintf(path, sizeof(path), "%s/stint-kubernetes", folder);
+    (void)execv(path, argv);
+    return error_set(reterr, -errno, "cannot start %s: %s; it is in the package stintd", path,
+                     strerror(errno));
+}
+
+static int run_kubernetes(int argc, char **argv)
+{
+    static char name[] = "stint kubernetes";
+    struct error error = { "" };
+    bool has_role = false;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-?") == 0) {
+            fputs(usage, stdout);
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        has_role = has_role || is_role(argv[i]);
+    }
+    if (!has_role) {
+        fputs(usage, stderr);
+        fputs("Try `stint kubernetes --help' for more information.\n", stderr);
+        return EXIT_USAGE;
+    }
+    argv[0] = name;
+    (void)become(argv, &error);
+    return verb_fail("kubernetes", &error);
+}
+
+const struct verb verb_kubernetes = {
+    .name = "kubernetes",
+    .summary = "put Stint into a Kubernetes cluster, or take it out",
+    .run = run_kubernetes,
+};
