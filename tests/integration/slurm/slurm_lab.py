@@ -50,7 +50,7 @@ SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=30,sched_interval=1,batch_sched_delay=0,sched_min_interval=1000
 SlurmctldParameters=enable_configless,cloud_reg_addrs
 SlurmdParameters=config_overrides
-MessageTimeout=5
+MessageTimeout=10
 MaxNodeCount=64
 TreeWidth=65533
 GresTypes=gpu
