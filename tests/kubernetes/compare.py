@@ -53,18 +53,6 @@ def bound(world, cpu, mem):
     return best
 
 
-def node_pool(world):
-    world.lab.create("/apis/karpenter.sh/v1/nodepools", {
-        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
-        "spec": {"disruption": {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "10s",
-                                "budgets": [{"nodes": "10%"}]},
-                 "template": {"spec": {
-                     "expireAfter": "Never",
-                     "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
-                     "requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
-                                      {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}]}}}})
-
-
 def begin(build, who):
     world = kube_world.KubeWorld(build)
     world.namespace("work", managed=who == "stint")
@@ -73,7 +61,7 @@ def begin(build, who):
         world.start_stintd()
         time.sleep(3)
     else:
-        node_pool(world)
+        world.node_pool()
     return world
 
 

@@ -29,6 +29,7 @@ http: {{ socket: {folder}/stintd.sock }}
 """
 JOB = "/apis/batch/v1/namespaces/{}/jobs"
 CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
+REFUSAL = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/no-capacity"
 
 
 def is_offer(offer, market):
@@ -124,6 +125,36 @@ class KubeWorld:
     def namespace(self, name, managed=True):
         labels = {"stint.dev/managed": "true"} if managed else {}
         self.lab.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+
+    def node_pool(self):
+        """From now on Karpenter rents by itself for pods that nobody else places."""
+        self.lab.create("/apis/karpenter.sh/v1/nodepools", {
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
+            "spec": {"disruption": {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "10s",
+                                    "budgets": [{"nodes": "10%"}]},
+                     "template": {"spec": {
+                         "expireAfter": "Never",
+                         "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
+                         "requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+                                          {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}]}}}})
+
+    def refuse(self, expression):
+        """New claims for which it holds (CEL) get a class that is not there, and so no machine; whoever sees them deletes them."""
+        policy = {
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy", "metadata": {"name": "no-capacity"},
+            "spec": {"failurePolicy": "Fail", "reinvocationPolicy": "Never",
+                     "matchConstraints": {"resourceRules": [{"apiGroups": ["karpenter.sh"], "apiVersions": ["v1"],
+                                                             "operations": ["CREATE"], "resources": ["nodeclaims"]}]},
+                     "matchConditions": [{"name": "gone", "expression": expression}],
+                     "mutations": [{"patchType": "JSONPatch", "jsonPatch": {
+                         "expression": '[JSONPatch{op: "replace", path: "/spec/nodeClassRef/name", value: "none"}]'}}]}}
+        try:
+            self.lab.patch(REFUSAL, {"spec": policy["spec"]})
+        except kube_lab.Refused:
+            self.lab.create(os.path.dirname(REFUSAL), policy)
+            self.lab.create(os.path.dirname(REFUSAL).replace("policies", "policybindings"), {
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicyBinding",
+                "metadata": {"name": "no-capacity"}, "spec": {"policyName": "no-capacity"}})
 
     def is_gated(self, space):
         """Whether the API server has read the policy; that takes it a second."""

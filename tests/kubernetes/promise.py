@@ -32,7 +32,6 @@ TYPES = {"c3.xlarge": (4, 7.5, 0.21), "d2.8xlarge": (36, 244, 5.52), "g2.2xlarge
          "r3.large": (2, 15, 0.175)}
 POD_CPU, POD_MIB = 0.4, 900
 STEP = 0.5
-REFUSAL = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/no-capacity"
 
 
 class Market:
@@ -103,21 +102,7 @@ class World(kube_world.KubeWorld):
 def refuse(world, gone):
     """Claims of these offers get no machine; they are deleted when they are seen."""
     names = json.dumps(sorted(f"{kind}/{zone}/spot" for kind, zone in gone) or ["none"])
-    policy = {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy", "metadata": {"name": "no-capacity"},
-        "spec": {"failurePolicy": "Fail", "reinvocationPolicy": "Never",
-                 "matchConstraints": {"resourceRules": [{"apiGroups": ["karpenter.sh"], "apiVersions": ["v1"], "operations": ["CREATE"],
-                                                         "resources": ["nodeclaims"]}]},
-                 "matchConditions": [{"name": "gone", "expression": f"object.metadata.annotations['stint.dev/offer'] in {names}"}],
-                 "mutations": [{"patchType": "JSONPatch", "jsonPatch": {
-                     "expression": '[JSONPatch{op: "replace", path: "/spec/nodeClassRef/name", value: "none"}]'}}]}}
-    try:
-        world.lab.patch(REFUSAL, {"spec": policy["spec"]})
-    except kube_lab.Refused:
-        world.lab.create(os.path.dirname(REFUSAL), policy)
-        world.lab.create(os.path.dirname(REFUSAL).replace("policies", "policybindings"), {
-            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicyBinding",
-            "metadata": {"name": "no-capacity"}, "spec": {"policyName": "no-capacity"}})
+    world.refuse(f"object.metadata.annotations['stint.dev/offer'] in {names}")
 
 
 def offer_of(claim):

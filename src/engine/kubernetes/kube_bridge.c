@@ -488,16 +488,55 @@ static void begin_nodes(void *context)
         bridge->nodes[i].is_seen = false;
 }
 
+/* A node that is asked for by its name. */
+struct sought {
+    struct kube_bridge *bridge;
+    uint64_t key;
+};
+
+static void on_sought(void *context, const struct kube_object *node)
+{
+    struct sought *sought = context;
+    struct kube_bridge *bridge = sought->bridge;
+    const uint32_t at = map_get(&bridge->by_name, sought->key);
+
+    if (at != MAP_NONE && bridge->nodes[at].is_sought) { /* else a watch was faster */
+        if (node != NULL) {
+            kube_bridge_node(bridge, false, node);
+        } else {
+            say_node(bridge, &bridge->nodes[at], "gone");
+            node_drop(bridge, at);
+        }
+    }
+    mem_free(sought);
+}
+
+/* A list lacks the node. What runs there would be given up: it stays as it was until the server says that it is not there. */
+static void seek(struct kube_bridge *bridge, struct kube_slot_node *node)
+{
+    struct sought *sought;
+    char path[PATH_TEXT];
+
+    say_node(bridge, node, node->is_up ? "up" : "down");
+    if (node->is_sought)
+        return;
+    node->is_sought = true;
+    sought = mem_alloc(1, sizeof(*sought));
+    *sought = (struct sought){ .bridge = bridge, .key = node->key };
+    (void)snprintf(path, sizeof(path), "/api/v1/nodes/%s", node->name);
+    kube_net_look(bridge->talk.net, path, KUBE_NODE, on_sought, sought);
+}
+
 static void end_nodes(void *context)
 {
     struct kube_bridge *bridge = context;
 
+    for (uint32_t i = 0; i < bridge->node_count; i++) {
+        if (!bridge->nodes[i].is_seen)
+            seek(bridge, &bridge->nodes[i]);
+    }
     say_sync(bridge, "synced", "nodes");
     kube_repel_end(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
-    for (uint32_t i = bridge->node_count; i-- > 0;) {
-        if (!bridge->nodes[i].is_seen)
-            node_drop(bridge, i);
-    }
     has_listed(bridge);
 }
 

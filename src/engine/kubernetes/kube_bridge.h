@@ -36,6 +36,7 @@ struct kube_slot_node {
     char *slot;
     bool is_up;
     bool is_seen;
+    bool is_sought; /* a list lacked it, and it is asked for by name */
     struct kube_amounts allocatable;
     struct kube_amounts told; /* what is left of it without DaemonSets */
 };

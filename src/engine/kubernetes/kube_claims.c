@@ -33,6 +33,14 @@ struct asked {
     uint64_t id;
 };
 
+static struct asked *asked_new(struct kube_claims *claims, uint64_t id)
+{
+    struct asked *asked = mem_alloc(1, sizeof(*asked));
+
+    *asked = (struct asked){ .claims = claims, .id = id };
+    return asked;
+}
+
 static msec_t now_ms(void)
 {
     struct timespec at;
@@ -177,6 +185,21 @@ static uint64_t id_of(const char *name)
     return dash != NULL && line_number(dash + 1, UINT64_MAX, &id) == 0 ? id : 0;
 }
 
+/* It was said to be no more, and is there: whoever said so was wrong. */
+static void revive(struct kube_claims *claims, struct kube_claim *claim,
+                   const struct kube_object *object)
+{
+    const char *offer = object->offer != NULL ? object->offer : "";
+
+    *claim =
+        (struct kube_claim){ .id = claim->id,
+                             .name = names_add(&claims->texts, object->name, strlen(object->name)),
+                             .offer = names_add(&claims->texts, offer, strlen(offer)),
+                             .billed_from = -1,
+                             .billed_to = -1,
+                             .state = CLAIM_THERE };
+}
+
 static void on_claim(void *context, bool is_gone, const struct kube_object *object)
 {
     struct kube_claims *claims = context;
@@ -187,6 +210,8 @@ static void on_claim(void *context, bool is_gone, const struct kube_object *obje
         return;
     if (claim == NULL)
         claim = add(claims, id, object->name, object->offer != NULL ? object->offer : "");
+    else if (claim->state >= CLAIM_GONE && !is_gone)
+        revive(claims, claim, object);
     claim->is_seen = true;
     if (claim->state == CLAIM_ASKED)
         claim->state = CLAIM_THERE;
@@ -252,13 +277,39 @@ static void tell_list(struct kube_claims *claims, uint64_t key)
     line_text_end(&claims->talk.out);
 }
 
+static void on_sought(void *context, const struct kube_object *object)
+{
+    struct asked *asked = context;
+    struct kube_claim *claim = find(asked->claims, asked->id);
+
+    if (claim != NULL) {
+        claim->is_sought = false;
+        if (object != NULL)
+            on_claim(asked->claims, false, object);
+        else
+            end_claim(asked->claims, claim);
+    }
+    mem_free(asked);
+}
+
+static void seek(struct kube_claims *claims, struct kube_claim *claim)
+{
+    char path[PATH_TEXT];
+
+    if (claim->state >= CLAIM_GONE || claim->is_sought)
+        return;
+    claim->is_sought = true;
+    (void)snprintf(path, sizeof(path), CLAIMS "/%s", names_text(&claims->texts, claim->name));
+    kube_net_look(claims->talk.net, path, KUBE_CLAIM, on_sought, asked_new(claims, claim->id));
+}
+
 static void end_claims(void *context)
 {
     struct kube_claims *claims = context;
 
     for (uint32_t i = 0; i < claims->count; i++) {
         if (!claims->rows[i].is_seen)
-            end_claim(claims, &claims->rows[i]);
+            seek(claims, &claims->rows[i]);
     }
     claims->is_synced = true;
     for (uint32_t i = 0; i < claims->list_count; i++)
@@ -271,14 +322,6 @@ static void end_claims(void *context)
  */
 
 static void return_machine(struct kube_claims *claims, const struct kube_claim *claim);
-
-static struct asked *asked_new(struct kube_claims *claims, uint64_t id)
-{
-    struct asked *asked = mem_alloc(1, sizeof(*asked));
-
-    *asked = (struct asked){ .claims = claims, .id = id };
-    return asked;
-}
 
 static void on_rented(void *context, const struct kube_answer *answer)
 {

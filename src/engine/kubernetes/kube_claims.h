@@ -5,7 +5,9 @@
  * It speaks the lines of docs/format/local-protocol.md. A machine is a NodeClaim without a NodePool, so that Karpenter launches
  * and ends it and leaves it alone in between; its name is the machine's, its labels say whose it is, and the offer that was
  * rented stands in an annotation, so that nothing has to be remembered over a restart. A claim that is deleted before it
- * had a machine was refused; one that somebody else deletes is a machine that is taken away.
+ * had a machine was refused; one that somebody else deletes is a machine that is taken away. One that a list lacks is asked for by
+ * name before it counts as gone: what runs there would be given up. One that was gone and is seen again is there again, so that
+ * the daemon finds it and gives it back.
  *
  * Memory:    about 100 bytes for each machine since the program began.
  */
@@ -25,7 +27,8 @@ struct kube_claim {
     uint8_t state; /* of kube_claims.c */
     bool is_returning;
     bool is_noticed;
-    bool is_seen; /* by the list that is being read */
+    bool is_seen;   /* by the list that is being read */
+    bool is_sought; /* a list lacked it, and it is asked for by name */
 };
 
 struct kube_claims {

@@ -20,6 +20,7 @@ enum {
     PAUSE_MOST_MS = 30000,
     DOWN_MS = 20000,
     URL_TEXT = 4096,
+    LOOK_TRIES = 6,
 };
 
 struct watch {
@@ -358,6 +359,80 @@ static void end_call(struct call *call, CURLcode code)
                                                    .body = call->body != NULL ? call->body : "",
                                                    .size = call->size });
     free_call(call);
+}
+
+/*
+ * One object.
+ */
+
+struct look {
+    struct kube_net *net;
+    enum kube_kind kind;
+    char path[KUBE_NET_PATH];
+    void (*on_look)(void *context, const struct kube_object *object);
+    void *context;
+    bool is_told;
+};
+
+static void look_send(struct look *look);
+
+static int on_looked(void *context, const char *event, const struct kube_object *object)
+{
+    struct look *look = context;
+
+    (void)event;
+    if (!look->is_told)
+        look->on_look(look->context, object);
+    look->is_told = true;
+    return 0;
+}
+
+/* An object by itself is read like one of a watch. */
+static void read_looked(struct look *look, const struct kube_answer *answer)
+{
+    static const char before[] = "{\"type\":\"MODIFIED\",\"object\":";
+    const struct kube_object_sink sink = { .on_object = on_looked, .context = look };
+    struct kube_objects *objects = kube_objects_create(look->kind, true, &sink);
+    struct error error = { "" };
+
+    if (kube_objects_read(objects, before, sizeof(before) - 1, &error) == 0 &&
+        kube_objects_read(objects, answer->body, answer->size, &error) == 0)
+        (void)kube_objects_read(objects, "}\n", 2, &error);
+    kube_objects_destroy(objects);
+}
+
+static void on_look_answer(void *context, const struct kube_answer *answer)
+{
+    struct look *look = context;
+
+    if (answer->status == 0 || answer->status == 429 || answer->status >= 500) {
+        look_send(look);
+        return;
+    }
+    if (answer->status == 200)
+        read_looked(look, answer);
+    if (!look->is_told)
+        look->on_look(look->context, NULL);
+    mem_free(look);
+}
+
+static void look_send(struct look *look)
+{
+    kube_net_send(look->net, &(struct kube_request){ .method = "GET",
+                                                     .path = look->path,
+                                                     .tries = LOOK_TRIES,
+                                                     .on_answer = on_look_answer,
+                                                     .context = look });
+}
+
+void kube_net_look(struct kube_net *net, const char *path, enum kube_kind kind,
+                   void (*on_look)(void *context, const struct kube_object *object), void *context)
+{
+    struct look *look = mem_alloc(1, sizeof(*look));
+
+    *look = (struct look){ .net = net, .kind = kind, .on_look = on_look, .context = context };
+    (void)snprintf(look->path, sizeof(look->path), "%s", path);
+    look_send(look);
 }
 
 /*

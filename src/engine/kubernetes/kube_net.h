@@ -9,7 +9,9 @@
  * A request is answered once, by a callback from the loop. One that the server is too busy for (429, 503), or that no answer
  * came to, is sent again with growing pauses, as often as it may be; an answer of 401 fetches a new token first.
  *
- * Promises:  callbacks come from kube_net_turn only. What a watch has reported between 'begin' and 'end' is all that there is.
+ * Promises:  callbacks come from kube_net_turn only. What a watch has reported between 'begin' and 'end' is all that there is, as
+ *            the server said it. A list may lack what is there (a cache that was behind, a server that has just begun): before
+ *            something is stopped or paid for twice because it is in no list, kube_net_look asks for it by its name.
  * Bounds:    KUBE_NET_FLIGHT requests at a time, an answer of KUBE_NET_ANSWER bytes; the rest of it is left out.
  */
 #ifndef STINT_ENGINE_KUBE_NET_H
@@ -60,6 +62,11 @@ void kube_net_watch(struct kube_net *net, const char *path, const char *selector
 
 /* The texts are copied. */
 void kube_net_send(struct kube_net *net, const struct kube_request *request);
+
+/* Ask for one object, 'path' and all, until the server answers; 'object' NULL: it is not there, or may not be read. 'on_look' is
+ * called once, unless the net ends before, and frees the context. */
+void kube_net_look(struct kube_net *net, const char *path, enum kube_kind kind,
+                   void (*on_look)(void *context, const struct kube_object *object), void *context);
 
 /* Wait for something to happen, at most so long. Whether 'fd' can be read. */
 bool kube_net_turn(struct kube_net *net, int fd, int timeout_ms);
