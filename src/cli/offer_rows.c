@@ -24,9 +24,11 @@ struct report_table *offer_rows_create(bool experience)
         { .key = "lasts_by", .heading = "known by", .kind = REPORT_TEXT },
         { .key = "losses", .heading = "losses", .kind = REPORT_DECIMAL, .digits = 1 },
         { .key = "machine_hours", .heading = "in machine h", .kind = REPORT_DECIMAL, .digits = 1 },
+        { .key = "lasts_low_hours", .heading = "80 % from h", .kind = REPORT_DECIMAL, .digits = 1 },
+        { .key = "lasts_high_hours", .heading = "to h", .kind = REPORT_DECIMAL, .digits = 1 },
     };
 
-    enum { COLUMNS = sizeof(columns) / sizeof(*columns), OF_EXPERIENCE = 2 };
+    enum { COLUMNS = sizeof(columns) / sizeof(*columns), OF_EXPERIENCE = 4 };
 
     return report_table_create("catalogue", columns,
                                experience ? COLUMNS : COLUMNS - OF_EXPERIENCE);
@@ -63,6 +65,8 @@ void offer_rows_add(struct report_table *table, const struct offer_row *row, boo
         return;
     report_table_add_real(table, is_learned ? (double)row->losses_milli / 1000 : (double)NAN);
     report_table_add_real(table, is_learned ? hours_of(row->machine_ms) : (double)NAN);
+    report_table_add_real(table, is_learned ? hours_of(row->low_ms) : (double)NAN);
+    report_table_add_real(table, is_learned ? hours_of(row->high_ms) : (double)NAN);
 }
 
 struct offer_row offer_row_of(const struct catalogue *catalogue, uint32_t index)
@@ -114,5 +118,7 @@ struct offer_row offer_row_of_json(const json_t *object)
                             ? field_integer(object, "losses_milli", -1)
                             : -1,
         .machine_ms = field_integer(object, "machine_ms", MSEC_NEVER),
+        .low_ms = field_integer(object, "lasts_low_ms", MSEC_NEVER),
+        .high_ms = field_integer(object, "lasts_high_ms", MSEC_NEVER),
     };
 }

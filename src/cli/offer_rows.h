@@ -3,7 +3,7 @@
  * offer_rows.h - a table of what can be rented: of a catalogue, or of what a daemon knows of its own.
  *
  * How long machines of a spot offer last is the catalogue's word, or learned by the daemon from the machines that it
- * lost.
+ * lost; then it comes with the span in which it is with a chance of 80 %.
  */
 #ifndef STINT_CLI_OFFER_ROWS_H
 #define STINT_CLI_OFFER_ROWS_H
@@ -26,6 +26,8 @@ struct offer_row {
     const char *lasts_by; /* NULL: nobody */
     int64_t losses_milli; /* -1: it was not learned */
     msec_t machine_ms;
+    msec_t low_ms;  /* it is below this with a chance of one in ten, */
+    msec_t high_ms; /* and above this with the same */
 };
 
 /* 'experience': with columns for what was learned from; then each row has them. */

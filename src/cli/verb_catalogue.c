@@ -16,10 +16,14 @@
 #include "base/line.h"
 #include "base/mem.h"
 #include "cli/daemon_client.h"
+#include "cli/learned_risks.h"
 #include "cli/offer_rows.h"
+#include "cli/period.h"
 #include "cli/report_table.h"
+#include "cli/state_path.h"
 #include "cli/verb.h"
 #include "cloud/clouds.h"
+#include "daemon/conf.h"
 #include "trace/catalogue_file.h"
 #include "trace/doc.h"
 #include "trace/input_file.h"
@@ -27,6 +31,7 @@
 
 enum option_key {
     KEY_OUTPUT = 'o',
+    KEY_CONFIG = 'c',
     KEY_FILE = 'f',
     KEY_REGION = 0x100,
     KEY_ENDPOINT,
@@ -42,6 +47,7 @@ enum option_key {
     KEY_NO_SPOT,
     KEY_CLOUD,
     KEY_SOCKET,
+    KEY_STATE,
 };
 
 /* Each description begins with what the option goes with. */
@@ -76,6 +82,11 @@ static const struct argp_option options[] = {
     { "socket", KEY_SOCKET, "PATH", 0,
       "show: ask the daemon there, if no FILE is given (default: $STINT_SOCKET, " DAEMON_SOCKET ")",
       0 },
+    { "config", KEY_CONFIG, "FILE", 0,
+      "show: the catalogue and what was learned from the files that this stint.conf names, without the daemon",
+      0 },
+    { "state", KEY_STATE, "FILE", 0,
+      "show: what was learned, from this state file of a daemon that may run or not", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), wide, json, yaml or csv",
       0 },
     { NULL, 0, NULL, 0, NULL, 0 },
@@ -88,7 +99,10 @@ static const char intro[] =
     "the features by which jobs may ask for machines, or tell how two differ.\v"
     "A price that is not known is not guessed: the type has no such offer and is named in a comment at "
     "the end. Without a file, show asks the daemon: for how long machines of a spot offer last it has what it "
-    "has learned from its own, and how many were lost in how many machine-hours. refresh can ask these clouds:\n";
+    "has learned from its own, how many were lost in how many machine-hours, and within which bounds it is with a "
+    "chance of 80 %. If no daemon runs, it reads the files that " STATE_CONF_PATH
+    " names. refresh can ask these "
+    "clouds:\n";
 
 static const char outro[] =
     "\n"
@@ -99,6 +113,7 @@ static const char outro[] =
     "  stint catalogue refresh --region us-east-1 --history 30 -f spring.yaml\n"
     "  stint catalogue show c7i.yaml\n"
     "  stint catalogue show --types 'c7i.*'\n"
+    "  stint catalogue show c7i.yaml --state /var/lib/stint/stint.db\n"
     "  stint catalogue features c7i.yaml\n"
     "  stint catalogue diff old.yaml c7i.yaml -o csv";
 
@@ -118,6 +133,8 @@ struct arguments {
     const char *arch;
     const char *types;
     const char *socket;
+    const char *conf;
+    const char *state;
     uint64_t mem_percent; /* 0: not given */
     uint64_t history;     /* days; 0: none */
     bool with_metal;
@@ -169,6 +186,10 @@ static void check_words(const struct argp_state *state, const struct arguments *
         argp_error(state, "refresh takes no file, show one or none, features one, diff two");
     else if (arguments->act == ACT_SHOW && arguments->path_count > 0 && arguments->socket != NULL)
         argp_error(state, "--socket is where to ask if there is no FILE");
+    else if (arguments->path_count > 0 && arguments->conf != NULL)
+        argp_error(state, "--config names a catalogue, and so does FILE: give one of them");
+    else if (arguments->socket != NULL && (arguments->conf != NULL || arguments->state != NULL))
+        argp_error(state, "--socket asks the daemon, --config and --state read files");
     else if (arguments->history > 0 && arguments->without_spot)
         argp_error(state, "--history is of the spot market, which --no-spot leaves out");
     for (int i = 0; i < OPTIONS; i++) {
@@ -181,45 +202,55 @@ static void check_words(const struct argp_state *state, const struct arguments *
     }
 }
 
+/* Where the text of an option goes that is taken as it is; NULL: it is another option. */
+static const char **text_of(struct arguments *arguments, int key)
+{
+    switch (key) {
+    case KEY_FILE:
+        return &arguments->file;
+    case KEY_REGION:
+        return &arguments->region;
+    case KEY_ENDPOINT:
+        return &arguments->endpoint;
+    case KEY_PROFILE:
+        return &arguments->profile;
+    case KEY_PRICES:
+        return &arguments->prices;
+    case KEY_BANDS:
+        return &arguments->bands;
+    case KEY_SOCKET:
+        return &arguments->socket;
+    case KEY_CONFIG:
+        return &arguments->conf;
+    case KEY_STATE:
+        return &arguments->state;
+    case KEY_TYPES:
+        return &arguments->types;
+    default:
+        return NULL;
+    }
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
+    const char **text = text_of(arguments, key);
     struct error error = { "" };
 
     for (int i = 0; i < OPTIONS; i++)
         arguments->given[i] |= options[i].key == key;
-    switch (key) {
-    case KEY_FILE:
-        arguments->file = arg;
+    if (text != NULL) {
+        *text = arg;
         return 0;
+    }
+    switch (key) {
     case KEY_CLOUD:
         if (find_source(arg) == NULL)
             argp_error(state, "there is no cloud '%s' that can be asked", arg);
         arguments->cloud = arg;
         return 0;
-    case KEY_REGION:
-        arguments->region = arg;
-        return 0;
-    case KEY_ENDPOINT:
-        arguments->endpoint = arg;
-        return 0;
-    case KEY_PROFILE:
-        arguments->profile = arg;
-        return 0;
-    case KEY_PRICES:
-        arguments->prices = arg;
-        return 0;
-    case KEY_BANDS:
-        arguments->bands = arg;
-        return 0;
     case KEY_ARCH:
         arguments->arch = strcmp(arg, "any") == 0 ? NULL : arg;
-        return 0;
-    case KEY_SOCKET:
-        arguments->socket = arg;
-        return 0;
-    case KEY_TYPES:
-        arguments->types = arg;
         return 0;
     case KEY_MEMORY:
         if (line_number(arg, 100, &arguments->mem_percent) < 0 || arguments->mem_percent == 0)
@@ -399,11 +430,11 @@ static int write_rows(struct report_table *table, enum output_format format, str
 
 /* The row, unless another type was asked for; whether it was added. */
 static bool add_row(const struct arguments *arguments, struct report_table *table,
-                    const struct offer_row *row)
+                    const struct offer_row *row, bool experience)
 {
     if (!text_matches(arguments->types, row->type))
         return false;
-    offer_rows_add(table, row, arguments->path_count == 0);
+    offer_rows_add(table, row, experience);
     return true;
 }
 
@@ -413,30 +444,69 @@ static void warn_of_none(const struct arguments *arguments, uint32_t shown, cons
         fprintf(stderr, "stint catalogue: no type of %s matches '%s'\n", where, arguments->types);
 }
 
-static int show_file(const struct arguments *arguments, struct error *reterr)
+/* 'risks' may be NULL: nothing was learned. */
+static int show_loaded(const struct arguments *arguments, const struct loaded *loaded,
+                       const struct learned_risks *risks, const char *where, struct error *reterr)
+{
+    struct report_table *table = offer_rows_create(risks != NULL);
+    uint32_t shown = 0;
+
+    for (int i = 0; i < 3; i++) {
+        report_table_note_text(table, words[i], loaded->words[i]);
+        if (arguments->format == OUTPUT_TABLE && loaded->words[i][0] != '\0')
+            printf("%s: %s\n", words[i], loaded->words[i]);
+    }
+    for (uint32_t i = 0; i < loaded->catalogue.offer_count; i++) {
+        const struct offer_row row =
+            risks != NULL ? learned_risks_row(risks, i) : offer_row_of(&loaded->catalogue, i);
+
+        shown += add_row(arguments, table, &row, risks != NULL);
+    }
+    warn_of_none(arguments, shown, where);
+    return write_rows(table, arguments->format, reterr);
+}
+
+/* The catalogue of that file, with what the state file has; 'state' may be NULL. */
+static int show_file(const struct arguments *arguments, const char *path, const char *state,
+                     struct error *reterr)
 {
     struct loaded loaded = { 0 };
-    uint32_t shown = 0;
-    int rc = load(arguments->paths[0], &loaded, reterr);
+    struct learned_risks risks;
+    int rc = load(path, &loaded, reterr);
 
     if (rc < 0)
         return rc;
-
-    struct report_table *table = offer_rows_create(false);
-
-    for (int i = 0; i < 3; i++) {
-        report_table_note_text(table, words[i], loaded.words[i]);
-        if (arguments->format == OUTPUT_TABLE && loaded.words[i][0] != '\0')
-            printf("%s: %s\n", words[i], loaded.words[i]);
+    if (state != NULL)
+        rc = learned_risks_read(state, &loaded.catalogue, period_now(), &risks, reterr);
+    if (rc == 0) {
+        rc = show_loaded(arguments, &loaded, state != NULL ? &risks : NULL, path, reterr);
+        if (state != NULL)
+            learned_risks_done(&risks);
     }
-    for (uint32_t i = 0; i < loaded.catalogue.offer_count; i++) {
-        const struct offer_row row = offer_row_of(&loaded.catalogue, i);
-
-        shown += add_row(arguments, table, &row);
-    }
-    warn_of_none(arguments, shown, arguments->paths[0]);
-    rc = write_rows(table, arguments->format, reterr);
     catalogue_done(&loaded.catalogue);
+    return rc;
+}
+
+/* Both files as a configuration names them, but for what the command line names. */
+static int show_configured(const struct arguments *arguments, struct error *reterr)
+{
+    const char *path = arguments->conf != NULL ? arguments->conf : STATE_CONF_PATH;
+    char state[STORE_PATH_ROOM];
+    bool is_shadow = false;
+    struct conf conf = { 0 };
+    int rc = state_path(path, arguments->state, state, &is_shadow, reterr);
+
+    if (rc == 0)
+        rc = conf_load(path, &conf, reterr);
+    if (rc < 0)
+        return rc;
+
+    /* Where a daemon never ran there is nothing that it learned; who names a file means it. */
+    const bool is_there =
+        arguments->conf != NULL || arguments->state != NULL || access(state, F_OK) == 0;
+
+    rc = show_file(arguments, conf.catalogue, is_there ? state : NULL, reterr);
+    conf_done(&conf);
     return rc;
 }
 
@@ -459,7 +529,7 @@ static int show_daemon(const struct arguments *arguments, struct error *reterr)
     {
         const struct offer_row row = offer_row_of_json(offer);
 
-        shown += add_row(arguments, table, &row);
+        shown += add_row(arguments, table, &row, true);
     }
     warn_of_none(arguments, shown, "the daemon's catalogue");
     json_decref(answer);
@@ -468,8 +538,21 @@ static int show_daemon(const struct arguments *arguments, struct error *reterr)
 
 static int show(const struct arguments *arguments, struct error *reterr)
 {
-    return arguments->path_count == 0 ? show_daemon(arguments, reterr)
-                                      : show_file(arguments, reterr);
+    if (arguments->path_count > 0)
+        return show_file(arguments, arguments->paths[0], arguments->state, reterr);
+    if (arguments->conf != NULL || arguments->state != NULL)
+        return show_configured(arguments, reterr);
+
+    const int rc = show_daemon(arguments, reterr);
+    const char *named = arguments->socket != NULL ? arguments->socket : getenv("STINT_SOCKET");
+
+    /* Who names a socket means that daemon. */
+    if (rc != -ECONNREFUSED || (named != NULL && named[0] != '\0') ||
+        access(STATE_CONF_PATH, R_OK) != 0)
+        return rc;
+    fprintf(stderr, "stint catalogue: no stintd listens on " DAEMON_SOCKET
+                    "; from the files that " STATE_CONF_PATH " names:\n");
+    return show_configured(arguments, reterr);
 }
 
 /* What a catalogue says of an offer. */

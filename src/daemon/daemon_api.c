@@ -8,6 +8,7 @@
 
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "daemon/offer_index.h"
 
 static msec_t now_of(void *context)
 {
@@ -204,8 +205,8 @@ static void tell_proposal(struct daemon *daemon, const struct gate_proposal *pro
     if (act->kind == GATE_RENT) {
         const size_t used = (size_t)snprintf(detail, sizeof(detail), "%u x ", act->count);
 
-        (void)gate_offer_words(&daemon->catalogue, act->offer, detail + used,
-                               sizeof(detail) - used);
+        (void)offer_index_words(&daemon->catalogue, act->offer, detail + used,
+                                sizeof(detail) - used);
         shown.per_hour =
             act->count * price_at(&daemon->catalogue.offers[act->offer].price, daemon->now);
     } else if (act->kind == GATE_PLACE) {

@@ -27,7 +27,7 @@ static const char *offer_words(const struct daemon *daemon, uint32_t offer, char
 {
     if (offer >= daemon->catalogue.offer_count)
         return NULL;
-    (void)gate_offer_words(&daemon->catalogue, offer, buf, size);
+    (void)offer_index_words(&daemon->catalogue, offer, buf, size);
     return buf;
 }
 
@@ -56,8 +56,8 @@ static void note_places(struct daemon *daemon, const struct view *view, const st
         struct store_reason reason = reason_of(daemon, view, &place->why, passed, sizeof(passed));
 
         if (place->fresh)
-            (void)gate_offer_words(&daemon->catalogue, plan->rents[place->target].offer, target,
-                                   sizeof(target));
+            (void)offer_index_words(&daemon->catalogue, plan->rents[place->target].offer, target,
+                                    sizeof(target));
         else
             serve_machine_text(&daemon->world, view->instance.id[place->target], target,
                                sizeof(target));
@@ -79,7 +79,7 @@ static void note_rents(struct daemon *daemon, const struct view *view, const str
         struct store_reason reason =
             reason_of(daemon, view, &plan->rents[i].why, passed, sizeof(passed));
 
-        (void)gate_offer_words(&daemon->catalogue, plan->rents[i].offer, target, sizeof(target));
+        (void)offer_index_words(&daemon->catalogue, plan->rents[i].offer, target, sizeof(target));
         reason.subject = STORE_RENTED;
         reason.id = first + i;
         reason.target = target;
@@ -559,7 +559,7 @@ void daemon_note_found(struct daemon *daemon, const struct cloud_event *event)
 
     (void)snprintf(name, sizeof(name), "%s%llu", daemon->conf.node_prefix,
                    (unsigned long long)event->instance);
-    (void)gate_offer_words(catalogue, event->offer, words, sizeof(words));
+    (void)offer_index_words(catalogue, event->offer, words, sizeof(words));
     journal_instance(
         &daemon->journal,
         &(struct store_instance){

@@ -12,13 +12,14 @@
 #include "base/mem.h"
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
+#include "daemon/offer_index.h"
 
 static uint32_t find_offer(const struct catalogue *catalogue, const char *words)
 {
     char other[SERVE_TEXT];
 
     for (uint32_t i = 0; words != NULL && i < catalogue->offer_count; i++) {
-        (void)gate_offer_words(catalogue, i, other, sizeof(other));
+        (void)offer_index_words(catalogue, i, other, sizeof(other));
         if (strcmp(other, words) == 0)
             return i;
     }

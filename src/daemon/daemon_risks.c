@@ -21,7 +21,7 @@ void daemon_note_risks(struct daemon *daemon)
     if (daemon->shadow != NULL)
         return;
     while (controller_take_changed_risk(daemon->controller, &offer, &memory)) {
-        (void)gate_offer_words(&daemon->catalogue, offer, words, sizeof(words));
+        (void)offer_index_words(&daemon->catalogue, offer, words, sizeof(words));
         journal_interruption(&daemon->journal, &(struct store_interruption){
                                                    .offer = words,
                                                    .losses_micro = memory.losses_micro,

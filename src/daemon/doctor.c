@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/daemon_private.h"
+#include "daemon/offer_index.h"
 
 /* What has been open so long deserves a look. */
 static const msec_t long_ms = 600 * MSEC_PER_SEC;
@@ -462,7 +463,7 @@ static void look_at_offers(struct doctor *doctor)
 
         if (left <= 0 || view->catalogue->offers[i].is_former)
             continue;
-        (void)gate_offer_words(view->catalogue, i, subject, sizeof(subject));
+        (void)offer_index_words(view->catalogue, i, subject, sizeof(subject));
         (void)snprintf(text, sizeof(text), "was refused and is not asked for again for %lld s",
                        (long long)(left / MSEC_PER_SEC) + 1);
         tell(doctor, &(struct finding){

@@ -16,6 +16,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "daemon/offer_index.h"
 
 struct open_intent {
     uint64_t key; /* 0: the row is free */
@@ -71,15 +72,6 @@ const char *gate_act_word(enum gate_act_kind kind)
     };
 
     return words[kind];
-}
-
-int gate_offer_words(const struct catalogue *catalogue, uint32_t offer, char *buf, size_t size)
-{
-    const struct offer *of = &catalogue->offers[offer];
-    const char *zone = of->zone != NAME_NONE ? names_text(&catalogue->names, of->zone) : NULL;
-
-    return snprintf(buf, size, "%s%s%s, %s", catalogue_offer_type_name(catalogue, offer),
-                    zone != NULL ? " in " : "", zone != NULL ? zone : "", market_name(of->market));
 }
 
 /*
@@ -388,7 +380,7 @@ static void note_rent(struct gate *gate, const struct gate_act *act, msec_t now)
     char words[3 * 256];
     char name[64];
 
-    (void)gate_offer_words(catalogue, act->offer, words, sizeof(words));
+    (void)offer_index_words(catalogue, act->offer, words, sizeof(words));
     for (uint32_t i = 0; i < act->count; i++) {
         const uint64_t id = act->instance + i;
         const struct store_intent intent = {

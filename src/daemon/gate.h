@@ -137,7 +137,4 @@ msec_t gate_oldest(const struct gate *gate);
 /* "rent", "give-back", "place" ... */
 const char *gate_act_word(enum gate_act_kind kind);
 
-/* "m5.large in eu-1a, spot": an offer in words; returns its length. */
-int gate_offer_words(const struct catalogue *catalogue, uint32_t offer, char *buf, size_t size);
-
 #endif

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/offer_index.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/gate.h"
+
+int offer_index_words(const struct catalogue *catalogue, uint32_t offer, char *buf, size_t size)
+{
+    const struct offer *of = &catalogue->offers[offer];
+    const char *zone = of->zone != NAME_NONE ? names_text(&catalogue->names, of->zone) : NULL;
+
+    return snprintf(buf, size, "%s%s%s, %s", catalogue_offer_type_name(catalogue, offer),
+                    zone != NULL ? " in " : "", zone != NULL ? zone : "", market_name(of->market));
+}
 
 void offer_index_init(struct offer_index *index, const struct catalogue *catalogue)
 {
@@ -13,7 +22,7 @@ void offer_index_init(struct offer_index *index, const struct catalogue *catalog
     names_init(&index->words);
     index->offers = mem_alloc(catalogue->offer_count, sizeof(*index->offers));
     for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        (void)gate_offer_words(catalogue, i, words, sizeof(words));
+        (void)offer_index_words(catalogue, i, words, sizeof(words));
         index->offers[names_add(&index->words, words, strlen(words))] = i;
     }
 }

@@ -204,6 +204,13 @@ bool interruptions_rate(const struct interruptions *interruptions, uint32_t offe
     return true;
 }
 
+msec_t interruption_span_ms(double rate)
+{
+    const double span = rate > 0 ? (double)MSEC_PER_HOUR / rate : (double)LIMIT_TIME_MS;
+
+    return span < (double)LIMIT_TIME_MS ? (msec_t)span : LIMIT_TIME_MS;
+}
+
 msec_t interruptions_mean_ms(const struct interruptions *interruptions, uint32_t offer, msec_t now)
 {
     struct interruption_rate rate;

@@ -82,6 +82,9 @@ void interruptions_end(struct interruptions *interruptions, uint32_t offer, msec
 bool interruptions_rate(const struct interruptions *interruptions, uint32_t offer, msec_t now,
                         struct interruption_rate *ret);
 
+/* The span in which one machine is lost at that rate per machine-hour, LIMIT_TIME_MS at the most. */
+msec_t interruption_span_ms(double rate);
+
 /* The mean time until a machine of the offer is taken away, learned or else by the catalogue; MSEC_NEVER: not known. */
 msec_t interruptions_mean_ms(const struct interruptions *interruptions, uint32_t offer, msec_t now);
 

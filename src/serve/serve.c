@@ -320,14 +320,6 @@ void serve_note_decision(struct serve_world *world, uint64_t microseconds)
         world->plan.decision_us = microseconds;
 }
 
-/* The span in which one is lost at that rate per hour. */
-static msec_t span_of(double rate)
-{
-    const double span = rate > 0 ? (double)MSEC_PER_HOUR / rate : (double)LIMIT_TIME_MS;
-
-    return span < (double)LIMIT_TIME_MS ? (msec_t)span : LIMIT_TIME_MS;
-}
-
 struct serve_risk serve_risk(const struct serve_world *world, uint32_t offer)
 {
     const struct interruptions *learned = &controller_knowledge(world->controller)->interruptions;
@@ -339,8 +331,8 @@ struct serve_risk serve_risk(const struct serve_world *world, uint32_t offer)
 
     risk.is_learned = interruptions_rate(learned, offer, now, &rate);
     if (risk.is_learned) {
-        risk.low_ms = span_of(rate.high);
-        risk.high_ms = span_of(rate.low);
+        risk.low_ms = interruption_span_ms(rate.high);
+        risk.high_ms = interruption_span_ms(rate.low);
         risk.losses_milli = (int64_t)(rate.losses * 1000 + 0.5);
         risk.machine_ms = (msec_t)(rate.hours * (double)MSEC_PER_HOUR);
     }
