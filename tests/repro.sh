@@ -82,6 +82,15 @@ shape "repro sec has the promised columns" \
 shape "repro stratus has the promised columns" \
     "policy cost_usd known_cost_usd norm_cost latency_seconds norm_latency_p50 norm_latency_p95 memory_use
     instances seconds" stratus --jobs 100
+shape "repro stratus on the market of 2015 has the promised columns" \
+    "policy cost_usd norm_cost latency_seconds instances taken evicted lost_work_hours" stratus --jobs 100 --vary market=2015
+"$stint" repro stratus --vary market=2015 -p hotspot -p stint -o json | python3 -c '
+import json, sys
+hotspot, stint = json.load(sys.stdin)["rows"]
+assert hotspot["taken"] > 1000 and hotspot["evicted"] > 100, hotspot
+assert 0 < stint["taken"] < 100 and stint["cost_usd"] < 0.6 * hotspot["cost_usd"], stint
+'
+point $? "in 2015 machines are taken away when their price rises above the bid, from hotspot by the thousand"
 shape "repro coaster has the promised columns" \
     "policy window mean_seconds gain p99_seconds max_seconds transients transients_arrival peak life_hours
     life_max_hours bill_servers long_norm in_long_share seconds paper_mean_seconds paper_gain paper_transients" \

@@ -101,7 +101,8 @@ static void add_offers(struct catalogue *catalogue, const struct repro_spot *spo
 
 int repro_spot_add(struct catalogue *catalogue, const struct repro_spot *spot, struct error *reterr)
 {
-    static const char *const name = "spot-2024-2026/us-east-1-selected.csv.zst";
+    const char *name = spot->is_2015 ? "spot-2015/us-east-1-linux.csv.zst"
+                                     : "spot-2024-2026/us-east-1-selected.csv.zst";
     const uint32_t types = catalogue->type_count;
     struct changes *changes = NULL;
     struct input_file file = { 0 };

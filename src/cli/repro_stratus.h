@@ -5,6 +5,7 @@
  * The paper's own traces are not public. docs/stratus-results.md says what was read how.
  *
  *   repro_stratus_world.c    the data: trace, machines, spot prices, and how a run is varied
+ *   repro_stratus_vary.c     the words of --vary
  *   repro_stratus_table.c    the four schedulers at fixed prices
  *   repro_stratus_figures.c  figures 4, 7 and 8
  */
@@ -22,12 +23,17 @@ enum { STRATUS_BOOT_S = 95, STRATUS_BILLED_BOOT_S = 60 };
 struct stratus_setting {
     int64_t billed_boot_s; /* of the 95 s that a boot takes */
     int64_t spot_from;     /* spot prices from then on, in Unix time; 0: fixed prices, on demand */
-    uint32_t jobs;         /* only the first so many; 0: all */
+    bool is_2015;          /* the machines and auctions of that year, and machines on demand */
+    uint32_t jobs;         /* only the first so many, or of 2015 every so many-th; 0: all */
 };
+
+/* The first day for which there are all prices of 2015, 1 April in UTC, and how many days there are. */
+enum { STRATUS_2015_FROM = 1427846400, STRATUS_2015_DAYS = 152 };
 
 struct stratus_world {
     struct catalogue catalogue;
     struct trace trace;
+    struct sim_faults faults;
 };
 
 /* A policy with its options. */
@@ -55,6 +61,9 @@ void stratus_world_done(struct stratus_world *world);
 
 int stratus_world_run(const struct stratus_world *world, const struct stratus_runner *runner,
                       uint64_t seed, struct stratus_run *ret, struct error *reterr);
+
+/* The words of --vary: market=2015 and day=N. */
+int stratus_vary(struct stratus_setting *setting, const char *words, struct error *reterr);
 
 /* The rows of the table, from 0 on; NULL: there are no more. */
 const char *repro_stratus_name(uint32_t index);

@@ -92,7 +92,22 @@ static int read_rows(struct trace *trace, const struct input_file *file, struct 
     return rc;
 }
 
-static int read_trace(struct trace *trace, uint32_t jobs, struct error *reterr)
+/* So many jobs, taken from all of the trace at equal distances; 0: all. */
+static void keep_spread(struct trace *trace, uint32_t jobs)
+{
+    const uint64_t all = trace->job_count;
+
+    if (jobs == 0 || jobs >= all)
+        return;
+    trace->task_total = 0;
+    for (uint32_t i = 0; i < jobs; i++) {
+        trace->jobs[i] = trace->jobs[i * all / jobs];
+        trace->task_total += trace->jobs[i].task_count;
+    }
+    trace->job_count = jobs;
+}
+
+static int read_trace(struct trace *trace, uint32_t jobs, bool is_spread, struct error *reterr)
 {
     static const char *const name = "alibaba-batch-2017/jobs.csv.zst";
     struct input_file file = { 0 };
@@ -105,12 +120,15 @@ static int read_trace(struct trace *trace, uint32_t jobs, struct error *reterr)
     if (rc != 0)
         return error_prefix(reterr, rc, name);
     trace_sort(trace);
-    trace_keep_first(trace, jobs);
+    if (is_spread)
+        keep_spread(trace, jobs);
+    else
+        trace_keep_first(trace, jobs);
     return 0;
 }
 
 /*
- * The machines: the m4 family, on demand or at spot prices.
+ * The machines: the m4 family, on demand or at spot prices; or what there are prices of in 2015.
  */
 
 static const struct {
@@ -151,9 +169,50 @@ static void add_on_demand(struct catalogue *catalogue)
     }
 }
 
-static int add_spot(struct catalogue *catalogue, int64_t from, struct error *reterr)
+/* Of 2015, the same in all zones. */
+static const struct {
+    const char *name;
+    const char *family;
+    int64_t cpus;
+    int64_t mib;
+    money_t on_demand;
+} types_2015[] = {
+    { "m3.medium", "m3", 1, 3840, 70000 },       { "r3.large", "r3", 2, 15616, 175000 },
+    { "c3.xlarge", "c3", 4, 7680, 210000 },      { "g2.2xlarge", "g2", 8, 15360, 650000 },
+    { "d2.8xlarge", "d2", 36, 249856, 5520000 },
+};
+
+/* Each also on demand: its price is what is bid for spot machines of the type. */
+static void add_2015(struct catalogue *catalogue, int64_t billed_boot_s)
 {
-    const struct repro_spot spot = { .from = from,
+    for (uint32_t i = 0; i < sizeof(types_2015) / sizeof(types_2015[0]); i++) {
+        const struct machine_type type = {
+            .capacity = { { types_2015[i].cpus * 1000, types_2015[i].mib, 0 } },
+            .acquire_ms = (STRATUS_BOOT_S - billed_boot_s) * MSEC_PER_SEC,
+            .setup_ms = billed_boot_s * MSEC_PER_SEC,
+        };
+        const struct price_change change = { 0, types_2015[i].on_demand };
+        const struct offer offer = { .type = i,
+                                     .billing = to_the_millisecond,
+                                     .price = { &change, 1 } };
+
+        (void)catalogue_add_type(catalogue, types_2015[i].name, types_2015[i].family, &type);
+        (void)catalogue_add_offer(catalogue, NULL, &offer);
+    }
+}
+
+/* Who bids the price on demand loses a machine when the spot price rises above it, two minutes after a notice. */
+static const struct sim_faults taken_by_price = {
+    .market = { .bid_ppm = 1000000 },
+    .notice_ppm = 1000000,
+    .notice_ms = 120 * MSEC_PER_SEC,
+};
+
+static int add_spot(struct catalogue *catalogue, const struct stratus_setting *setting,
+                    struct error *reterr)
+{
+    const struct repro_spot spot = { .from = setting->spot_from,
+                                     .is_2015 = setting->is_2015,
                                      .window_s = window_s,
                                      .billing = to_the_millisecond };
 
@@ -167,13 +226,17 @@ int stratus_world_load(struct stratus_world *world, const struct stratus_setting
 
     catalogue_init(&world->catalogue);
     trace_init(&world->trace);
-    add_types(&world->catalogue, setting->billed_boot_s);
+    world->faults = setting->is_2015 ? taken_by_price : (struct sim_faults){ 0 };
+    if (setting->is_2015)
+        add_2015(&world->catalogue, setting->billed_boot_s);
+    else
+        add_types(&world->catalogue, setting->billed_boot_s);
     if (setting->spot_from > 0)
-        rc = add_spot(&world->catalogue, setting->spot_from, reterr);
+        rc = add_spot(&world->catalogue, setting, reterr);
     else
         add_on_demand(&world->catalogue);
     if (rc == 0)
-        rc = read_trace(&world->trace, setting->jobs, reterr);
+        rc = read_trace(&world->trace, setting->jobs, setting->is_2015, reterr);
     if (rc != 0)
         stratus_world_done(world);
     return rc;
@@ -240,12 +303,12 @@ static double work_mib_ms(const struct trace *trace)
     return sum;
 }
 
-/* Set an option of the policy, if it has one of that name, to the choice of that word. */
+/* Set an option of the policy, if it has one of that name with choices, to the choice of that word. */
 static void set_choice(struct sim_config *config, const char *option, const char *word)
 {
     const uint32_t index = policy_find_option(config->policy, option);
 
-    if (index == UINT32_MAX)
+    if (index == UINT32_MAX || config->policy->options[index].choices == NULL)
         return;
     for (int64_t i = 0; config->policy->options[index].choices[i] != NULL; i++) {
         if (strcmp(config->policy->options[index].choices[i], word) == 0)
@@ -278,6 +341,7 @@ int stratus_world_run(const struct stratus_world *world, const struct stratus_ru
         .noise_ppm = runner->noise_ppm,
         .noise_side = runner->noise_side,
         .default_rate = 1,
+        .faults = world->faults,
         .seed = seed,
         .on_progress = on_progress,
         .on_billed = on_billed,

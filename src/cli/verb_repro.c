@@ -81,7 +81,8 @@ static const struct argp_option argp_options[] = {
     { "vary", KEY_VARY, "WHAT=VALUE,...", 0,
       "eva: the trace with delays=FACTOR of moves, arrivals=FACTOR, half=1 or 2, redraw=1 (jobs in another order, by --seed), "
       "multi-gpu=SHARE, multi-task=SHARE, noise=SHARE of the rates that tasks report, drift=DAYS in which pairs of workloads "
-      "come to run as others did, durations=alibaba2023 or philly, or spot=1 (prices and losses of spot machines)",
+      "come to run as others did, durations=alibaba2023 or philly, or spot=1 (prices and losses of spot machines). stratus: "
+      "market=2015, spot machines that are lost when their price rises above that on demand, and of it day=0 to 151",
       0 },
     { "policy", 'p', "NAME", 0, "Only this policy or mode; may be repeated", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },
@@ -205,8 +206,9 @@ static void check_options(const struct argp_state *state, const struct system *s
         { options->policy_count > 0 && options->figure != 0,
           "--policy goes with the table, without --figure" },
         { options->interference != NULL && !is_eva, "--interference goes with eva" },
-        { options->vary != NULL && (!is_eva || options->figure != 0 || options->check),
-          "--vary goes with the table of eva, without --check" },
+        { options->vary != NULL && ((!is_eva && system->table != repro_stratus_table) ||
+                                    options->figure != 0 || options->check),
+          "--vary goes with the tables of eva and stratus, without --check" },
         { options->wait_price != NULL && !is_eva, "--wait-price goes with eva" },
         { options->wait_price != NULL && options->check,
           "--check goes with the default options, without --wait-price" },

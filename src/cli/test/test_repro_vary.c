@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of `stint repro eva --vary`.
+ * The words of `stint repro eva --vary` and of `stint repro stratus --vary`.
  */
 #include "base/test/check.h"
 #include "cli/repro_eva.h"
+#include "cli/repro_stratus.h"
 
 TEST(every_word_sets_what_it_names)
 {
@@ -47,4 +48,32 @@ TEST(what_is_no_such_word_or_value_is_refused)
     }
 }
 
-CHECK_MAIN(RUN(every_word_sets_what_it_names), RUN(what_is_no_such_word_or_value_is_refused))
+TEST(stratus_has_a_market_and_its_day)
+{
+    static const char *const wrong[] = { "",           "market",        "market=2014",
+                                         "day=3",      "market=2015,",  "market=2015,day=152",
+                                         "market=-1",  "market=2015,x", "market=2015,day=",
+                                         "market=201", "day=-1" };
+    struct stratus_setting setting = { .jobs = 7 };
+    struct error error = { "" };
+
+    assert_int_equal(stratus_vary(&setting, NULL, &error), 0);
+    assert_false(setting.is_2015);
+    assert_int_equal(setting.spot_from, 0);
+    assert_int_equal(stratus_vary(&setting, "market=2015,day=2", &error), 0);
+    assert_true(setting.is_2015);
+    assert_int_equal(setting.spot_from, STRATUS_2015_FROM + 2 * 86400);
+    assert_int_equal(setting.jobs, 7);
+    setting.jobs = 0;
+    assert_int_equal(stratus_vary(&setting, "market=2015", &error), 0);
+    assert_int_equal(setting.spot_from, STRATUS_2015_FROM + 73 * 86400);
+    assert_int_equal(setting.jobs, 2000);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        error.text[0] = '\0';
+        assert_true(stratus_vary(&setting, wrong[i], &error) < 0);
+        assert_true(error.text[0] != '\0');
+    }
+}
+
+CHECK_MAIN(RUN(every_word_sets_what_it_names), RUN(what_is_no_such_word_or_value_is_refused),
+           RUN(stratus_has_a_market_and_its_day))
