@@ -357,7 +357,7 @@ def a_job_of_a_dead_node_runs_elsewhere_within_seconds(world):
     world.start_on(world.job, "n3", run=2)
     took = time.monotonic() - began
     print(f"# from kill to running elsewhere: {took:.1f} s")
-    assert took < 15, took
+    assert took < 25, took  # slurmctld gives the node up after MessageTimeout
     said = world.bridge.wait("node", since, name="n2", state="down")
     assert said["reason"] == "taken away", said
 
