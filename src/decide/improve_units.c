@@ -298,7 +298,8 @@ static bool goes_on(const struct view *view, uint32_t task)
     return runtime_of_task(view, task, RUNTIME_REMAINING) > worthwhile * move;
 }
 
-/* Whether the task may leave its machine. Services are not interrupted to save money. */
+/* Whether the task may leave its machine. Services are not interrupted for a few percent: they leave machines that are
+ * little used (clearing.h), and no others. */
 static bool is_movable(const struct view *view, uint32_t task)
 {
     const uint32_t shape = view->task.shape[task];

@@ -338,11 +338,11 @@ static void decide_by(struct run *run, struct machine_index *index, struct impro
         .paid_wait = in->option[OPT_PAID_WAIT],
     };
     const struct clearing_options clearing = {
-        .rule = in->option[OPT_CLEAR] != 0 && (in->option[OPT_IMPROVE] == 0 ||
-                                               run->view->instance.living > IMPROVE_MACHINES_MOST)
-                    ? CLEARING_PAYS
-                    : CLEARING_NEVER,
+        .rule = in->option[OPT_CLEAR] != 0 ? CLEARING_PAYS : CLEARING_NEVER,
         .after = in->option[OPT_CLEAR_AFTER],
+        .only_endless =
+            in->option[OPT_IMPROVE] != 0 &&
+            run->view->instance.living <= IMPROVE_MACHINES_MOST, /* the search does the rest */
         .runtime = RUNTIME_PAID,
         .scale_out = { .within_bins = true, .unit = UNIT_PER_KIND },
     };

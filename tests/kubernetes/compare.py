@@ -9,7 +9,8 @@ burst    Pods of Deployments with 250m to 8 CPUs and 1 to 16 GiB for each CPU, a
          nothing changing for --quiet seconds more, how many pods were disrupted and what the nodes cost at the end.
 shrink   As burst, every Deployment with a disruption budget of one pod; then each is scaled to a third. What is measured: dollars
          per hour --quiet seconds later, over the bound of what is left; how many pods were evicted; and the most pods that any
-         Deployment lacked at a time, looked at every 2 s.
+         Deployment lacked at a time, looked at every 2 s. Stint may move pods off a machine that has been little used for 10 s
+         (clear_after), as Karpenter may (consolidateAfter).
 jobs     --pods pods of Jobs over --over seconds, 30 to 300 s each, beside --services pods of Deployments. What is measured: dollars until
          all Jobs are complete, and how many of their pods were evicted, or created a second time.
 """
@@ -53,12 +54,12 @@ def bound(world, cpu, mem):
     return best
 
 
-def begin(build, who):
+def begin(build, who, load):
     world = kube_world.KubeWorld(build)
     world.namespace("work", managed=who == "stint")
     if who == "stint":
         until(lambda: world.is_gated("work"), 30, "the policy")
-        world.start_stintd()
+        world.start_stintd(**({"clear_after": kube_world.CONSOLIDATE_AFTER} if load == "shrink" else {}))
         time.sleep(3)
     else:
         world.node_pool()
@@ -206,7 +207,7 @@ def main():
     print(" ".join(sys.argv[2:]))
     print("| | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 1), flush=True)
     for who in [arguments.only] if arguments.only else ["karpenter", "stint"]:
-        world = begin(arguments.build, who)
+        world = begin(arguments.build, who, arguments.load)
         try:
             load(world, who, arguments)
         finally:

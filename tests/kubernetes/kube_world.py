@@ -14,13 +14,14 @@ import subprocess
 import kube_lab
 
 ZONE = "us-west-2a"
+CONSOLIDATE_AFTER = "10s"
 CONF = """\
 cluster: lab
 mode: act
 node_prefix: st-
 state: {folder}/stint.db
 catalogue: {folder}/catalogue.yaml
-policy: {{ name: stint }}
+policy: {{ name: stint{options} }}
 estimates: {{ default: 60s, learn: true }}
 timing: {{ audit: {audit}, boot_timeout: 120s, refused: 5s }}
 engine: {{ kind: kubernetes, program: {bridge}, kubeconfig: {folder}/stint.kubeconfig }}
@@ -130,7 +131,7 @@ class KubeWorld:
         """From now on Karpenter rents by itself for pods that nobody else places."""
         self.lab.create("/apis/karpenter.sh/v1/nodepools", {
             "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
-            "spec": {"disruption": {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "10s",
+            "spec": {"disruption": {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": CONSOLIDATE_AFTER,
                                     "budgets": [{"nodes": "10%"}]},
                      "template": {"spec": {
                          "expireAfter": "Never",
@@ -165,13 +166,14 @@ class KubeWorld:
     def bridge(self):
         return f"{self.build}/src/engine/kubernetes/stint-kubernetes"
 
-    def daemon(self, audit="10s"):
-        """The command that runs stintd."""
-        conf = self.lab.write("stint.conf", CONF.format(folder=self.lab.folder, audit=audit, bridge=self.bridge()))
+    def daemon(self, audit="10s", **options):
+        """The command that runs stintd, with options of the policy."""
+        conf = self.lab.write("stint.conf", CONF.format(folder=self.lab.folder, audit=audit, bridge=self.bridge(),
+                                                        options="".join(f", {name}: {value}" for name, value in options.items())))
         return f"{self.build}/src/daemon/stintd", "-c", conf
 
-    def start_stintd(self, audit="10s"):
-        self.lab.spawn("stintd", *self.daemon(audit))
+    def start_stintd(self, audit="10s", **options):
+        self.lab.spawn("stintd", *self.daemon(audit, **options))
 
     def start_copy(self, name):
         """One of several, of which one leads; they share the state file."""

@@ -73,7 +73,7 @@ TEST(every_default_is_a_value_that_its_option_can_have)
  * A world: machines of 2 CPUs for 1 dollar and of 4 for 1.50, tasks of 2 CPUs.
  */
 
-enum { SMALL, LARGE };
+enum { SMALL, LARGE, HUGE };
 
 struct place {
     struct catalogue catalogue;
@@ -438,6 +438,34 @@ TEST(stint_keeps_an_empty_machine_while_it_is_paid_for)
     place_done(&place);
 }
 
+/* The search leaves services alone, so it is clearing that moves them; what must not be moved stays. */
+TEST(stint_moves_a_service_off_a_machine_that_is_little_used)
+{
+    for (int is_fixed = 0; is_fixed < 2; is_fixed++) {
+        struct place place;
+
+        place_init(&place);
+        add_machine_type(&place, "huge", 16, 6000000);
+        view_done(&place.view);
+        view_init(&place.view, &place.catalogue, &place.shapes);
+        reservation_update(&place.view);
+        const uint32_t task = add_running(&place, HUGE);
+        place.view.task.estimate_ms[task] = MSEC_NEVER;
+        place.view.job.fixed[place.view.task.job[task]] = is_fixed != 0;
+        decide_with(&place, &policy_stint, NULL, 0);
+        assert_int_equal(place.plan.place_count, 0); /* not at once */
+        place.view.now += 180 * MSEC_PER_SEC;
+        decide_with(&place, &policy_stint, NULL, 0);
+
+        assert_int_equal(place.plan.release_count, is_fixed ? 0 : 1);
+        assert_int_equal(place.plan.place_count, is_fixed ? 0 : 1);
+        assert_int_equal(place.plan.rent_count, is_fixed ? 0 : 1);
+        if (!is_fixed)
+            assert_int_equal(place.plan.rents[0].offer, SMALL);
+        place_done(&place);
+    }
+}
+
 TEST(stint_uses_paid_time_and_says_what_a_machine_alone_would_cost)
 {
     struct place place;
@@ -547,6 +575,7 @@ CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy
            RUN(owl_goes_by_the_profile_and_not_by_what_was_learned),
            RUN(synergy_leaves_what_runs_where_it_is),
            RUN(stint_keeps_an_empty_machine_while_it_is_paid_for),
+           RUN(stint_moves_a_service_off_a_machine_that_is_little_used),
            RUN(stint_uses_paid_time_and_says_what_a_machine_alone_would_cost),
            RUN(stint_lets_a_machine_last_longer_only_where_that_is_cheaper),
            RUN(stint_puts_no_work_that_may_run_on_beside_other_on_an_expensive_machine),
