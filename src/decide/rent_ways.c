@@ -166,6 +166,36 @@ static inline bool may_be_beaten(const struct face *a, const struct face *b)
     return is != 0;
 }
 
+/* How many of the kept ways come before the first that has, of each resource alone, some way up to it with as much as the
+ * face: what beats a face is not among them. Cheap machines are small, so that few are left to be looked at. */
+static uint32_t skip_narrow(const struct face *face, const struct res *widest, uint32_t count)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (res_fits(&face->capacity, &widest[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The most that a way up to this one has, of each resource alone. */
+static struct res widen(const struct res *before, const struct res *capacity)
+{
+    struct res ret = *capacity;
+
+    for (int kind = 0; kind < RES_KINDS && before != NULL; kind++) {
+        if (before->amount[kind] > ret.amount[kind])
+            ret.amount[kind] = before->amount[kind];
+    }
+    return ret;
+}
+
 /* Whether one of 'others' beats it. */
 static bool is_beaten_by_any(const struct rent_ways *ways, const struct face *face,
                              const struct face *others, uint32_t count, bool choosy)
@@ -189,19 +219,23 @@ static void drop_beaten(struct rent_ways *ways)
     const uint32_t count = ways->count;
     const struct face *faces = list_faces(ways);
     struct face *kept = ARENA_ARRAY(ways->arena, struct face, count);
+    struct res *widest = ARENA_ARRAY(ways->arena, struct res, count);
     struct way *rows = ARENA_ARRAY(ways->arena, struct way, count);
     bool *is_kept = ARENA_ARRAY(ways->arena, bool, count);
     uint32_t kept_count = 0;
 
     for (uint32_t i = 0; i < count; i++) {
+        const uint32_t skipped = skip_narrow(&faces[i], widest, kept_count);
         uint32_t alike = i + 1;
 
         while (alike < count && compare_worth(&faces[i], &faces[alike]) == 0)
             alike++;
-        if (is_beaten_by_any(ways, &faces[i], kept, kept_count, choosy) ||
+        if (is_beaten_by_any(ways, &faces[i], &kept[skipped], kept_count - skipped, choosy) ||
             is_beaten_by_any(ways, &faces[i], &faces[i + 1], alike - i - 1, choosy))
             continue;
         is_kept[faces[i].way] = true;
+        widest[kept_count] =
+            widen(kept_count > 0 ? &widest[kept_count - 1] : NULL, &faces[i].capacity);
         kept[kept_count++] = faces[i];
     }
     ways->count = 0;
