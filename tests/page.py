@@ -188,6 +188,9 @@ def check_numbers(tap, sock):
     tap.judge(bill == sum(43000 + i for i in range(1, 9)), "the bill is what the books have", f"{bill}")
     tap.judge(bill == number(now, "bill") == number(books, "bill") == ledger["total"]["bill_microdollars"] ==
               in_metrics == rows, "page, status, ledger, metrics and the sum of the rows have the same bill")
+    found = get(sock, "/ledger?by=job&name=7")[2]
+    tap.judge(re.findall(r'class="row-cost" value="(-?\d+)"', found) == [str(40007)] and number(found, "bill") == bill,
+              "a filter leaves the rows that have it, and the total of all", found)
     saved = status["savings_microdollars"]
     in_metrics = round(float(re.search(r"^stint_savings_dollars (\S+)$", metrics, re.M)[1]) * 1e6)
     tap.judge(saved == number(now, "savings") == number(books, "savings") == in_metrics,

@@ -17,7 +17,7 @@
 #include "serve/page.h"
 
 enum {
-    ARGUMENTS_OF_ROUTE = 6,
+    ARGUMENTS_OF_ROUTE = 7,
     AUDITS_MISSED = 3,  /* before the audit is called late */
     AUDIT_SLACK = 30000 /* and at least so many milliseconds */
 };
@@ -569,7 +569,7 @@ static const struct route routes[] = {
     { .path = "/v1/ledger",
       .method = "GET",
       .answer = api_ledger,
-      .arguments = { "by", "since", "until", "apportion", "limit" } },
+      .arguments = { "by", "since", "until", "apportion", "name", "limit" } },
     { .path = "/v1/history",
       .method = "GET",
       .answer = api_history,

@@ -33,7 +33,9 @@ static bool read_query(struct api_call *call, struct store_query *ret)
     const char *by = api_argument(call, "by");
     const char *apportion = api_argument(call, "apportion");
 
-    *ret = (struct store_query){ .by = STORE_BY_USER, .period = STORE_ALWAYS };
+    *ret = (struct store_query){ .by = STORE_BY_USER,
+                                 .period = STORE_ALWAYS,
+                                 .name = api_argument(call, "name") };
     if (by != NULL)
         ret->by = store_by_find(by);
     if (ret->by == STORE_BYS) {

@@ -115,22 +115,29 @@ void page_error(struct api_call *call, unsigned status, const char *text)
 
 /* Answers of the API. -------------------------------------------------------------------------- */
 
-static json_t *ask(const struct api_call *call, const char *path, const char *key,
-                   const char *value, unsigned *ret_status)
+static json_t *ask_with(const struct api_call *call, const char *path,
+                        const struct api_argument *arguments, uint32_t count, unsigned *ret_status)
 {
     struct api_request request = { .method = "GET", .path = path, .authorised = true };
     struct api_reply reply;
     json_t *answer = NULL;
 
-    if (key != NULL)
-        request.arguments[request.argument_count++] =
-            (struct api_argument){ .key = key, .value = value };
+    for (uint32_t i = 0; i < count; i++)
+        request.arguments[request.argument_count++] = arguments[i];
     api_answer(call->world, &request, &reply);
     if (reply.body != NULL)
         answer = json_loadb(reply.body, reply.size, 0, NULL);
     free(reply.body);
     *ret_status = answer != NULL ? reply.status : 500;
     return answer;
+}
+
+static json_t *ask(const struct api_call *call, const char *path, const char *key,
+                   const char *value, unsigned *ret_status)
+{
+    const struct api_argument argument = { .key = key, .value = value };
+
+    return ask_with(call, path, &argument, key != NULL ? 1 : 0, ret_status);
 }
 
 json_t *page_try(const struct api_call *call, const char *path, const char *key, const char *value)
@@ -144,16 +151,24 @@ json_t *page_try(const struct api_call *call, const char *path, const char *key,
     return NULL;
 }
 
-json_t *page_ask(struct api_call *call, const char *path, const char *key, const char *value)
+json_t *page_ask_with(struct api_call *call, const char *path, const struct api_argument *arguments,
+                      uint32_t count)
 {
     unsigned status = 0;
-    json_t *answer = ask(call, path, key, value, &status);
+    json_t *answer = ask_with(call, path, arguments, count, &status);
 
     if (status == 200)
         return answer;
     page_error(call, status, answer != NULL ? page_word(answer, "error") : "there is no answer");
     json_decref(answer);
     return NULL;
+}
+
+json_t *page_ask(struct api_call *call, const char *path, const char *key, const char *value)
+{
+    const struct api_argument argument = { .key = key, .value = value };
+
+    return page_ask_with(call, path, &argument, key != NULL ? 1 : 0);
 }
 
 money_t page_money(const json_t *object, const char *key)

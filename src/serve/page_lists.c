@@ -140,13 +140,6 @@ static bool is_known(const char *by)
 }
 
 /* Whether the row has the text in one of its names. */
-static bool fits(const json_t *row, const char *text)
-{
-    return text[0] == '\0' || strcasestr(page_word(row, "name"), text) != NULL ||
-           strcasestr(page_word(row, "user"), text) != NULL ||
-           strcasestr(page_word(row, "job_name"), text) != NULL;
-}
-
 static void write_row(const struct page *page, const json_t *row, const char *by)
 {
     const bool by_job = strcmp(by, "job") == 0;
@@ -228,8 +221,7 @@ static void write_total(const struct page *page, const json_t *total)
     (void)fputs(".</p>\n", out);
 }
 
-static void write_rows(const struct page *page, const json_t *rows, const char *by,
-                       const char *text)
+static void write_rows(const struct page *page, const json_t *rows, const char *by)
 {
     static const char *const of_jobs[] = { "job",    "user",   "~job name", "#cost",
                                            "#alone", "#hours", "#tasks",    NULL };
@@ -241,7 +233,7 @@ static void write_rows(const struct page *page, const json_t *rows, const char *
     page_table(page, "What was spent", strcmp(by, "job") == 0 ? of_jobs : of_others);
     json_array_foreach(rows, i, row)
     {
-        if (fits(row, text) && found++ < LEDGER_SHOWN)
+        if (found++ < LEDGER_SHOWN)
             write_row(page, row, by);
     }
     page_table_end(page);
@@ -263,7 +255,11 @@ static json_t *ask_ledger(struct api_call *call, const char **ret_by, const char
         page_error(call, 400, "there is no such view of the ledger");
         return NULL;
     }
-    return page_ask(call, "/v1/ledger", "by", *ret_by);
+
+    const struct api_argument arguments[] = { { .key = "by", .value = *ret_by },
+                                              { .key = "name", .value = *ret_text } };
+
+    return page_ask_with(call, "/v1/ledger", arguments, sizeof(arguments) / sizeof(arguments[0]));
 }
 
 void page_ledger(struct api_call *call)
@@ -281,7 +277,7 @@ void page_ledger(struct api_call *call)
     }
     write_total(&page, json_object_get(answer, "total"));
     write_ledger_filter(&page, by, text);
-    write_rows(&page, json_object_get(answer, "rows"), by, text);
+    write_rows(&page, json_object_get(answer, "rows"), by);
     (void)fputs(
         "<p class=\"note\"><i>alone</i> is what ended tasks would have cost with a machine "
         "each, the cheapest that holds them. <i>(unassigned)</i> is work time that no task in the "
@@ -336,8 +332,7 @@ void page_ledger_csv(struct api_call *call)
     (void)fprintf(out, "%s,user,job_name,cost_usd,alone_usd,ms,count\n", by);
     json_array_foreach(json_object_get(answer, "rows"), i, row)
     {
-        if (fits(row, text))
-            write_csv_row(out, row);
+        write_csv_row(out, row);
     }
     json_decref(answer);
     call->reply->status = 200;

@@ -35,6 +35,8 @@ json_t *page_try(const struct api_call *call, const char *path, const char *key,
 
 /* The same before page_begin: an error becomes the answer. */
 json_t *page_ask(struct api_call *call, const char *path, const char *key, const char *value);
+json_t *page_ask_with(struct api_call *call, const char *path, const struct api_argument *arguments,
+                      uint32_t count);
 
 /* Fields of answers: MONEY_UNKNOWN, -1 and "" for what is not there. */
 money_t page_money(const json_t *object, const char *key);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/names.h"
@@ -567,6 +568,12 @@ static void show_row(const struct store_tally *report, const struct sorted *sort
     each(context, &row);
 }
 
+/* The texts of a key are apart by what is in none of them, so that nothing is found across two. */
+static bool is_asked_for(const struct store_tally *report, const char *key)
+{
+    return report->query->name == NULL || strcasestr(key, report->query->name) != NULL;
+}
+
 static void show_rows(const struct store_tally *report,
                       void (*each)(void *context, const struct store_ledger_row *row),
                       void *context)
@@ -577,8 +584,10 @@ static void show_rows(const struct store_tally *report,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < report->count; i++) {
-        if (report->rows[i].count != 0)
-            sorted[count++] = (struct sorted){ &report->rows[i], names_text(&report->names, i) };
+        const char *key = names_text(&report->names, i);
+
+        if (report->rows[i].count != 0 && is_asked_for(report, key))
+            sorted[count++] = (struct sorted){ &report->rows[i], key };
     }
     sort_first(sorted, count, report->query->most, by_time ? by_key : by_cost);
     for (uint32_t i = 0; i < count; i++) {
@@ -614,9 +623,9 @@ static void show_rest(const struct store_tally *report, bool is_apportioned,
         .cost = totals->work - report->paid,
     };
 
-    if (!is_apportioned)
+    if (!is_apportioned && is_asked_for(report, idle.name))
         each(context, &idle);
-    if (unassigned.cost != 0)
+    if (unassigned.cost != 0 && is_asked_for(report, unassigned.name))
         each(context, &unassigned);
 }
 

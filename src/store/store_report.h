@@ -79,12 +79,14 @@ int64_t store_part(int64_t whole, msec_t from, msec_t to, const struct store_per
 struct store_query {
     enum store_by by;
     struct store_period period;
-    uint32_t most;       /* rows, before "(others)" */
+    uint32_t most; /* rows, before "(others)" */
+    const char
+        *name; /* only rows that have it in their name, user or job name, in any case; NULL: all */
     bool is_apportioned; /* boot and idle time is paid by who paid for work */
     const struct store_live *live;
 };
 
-/* Rows as of store_ledger; 'ret' is what they add up to. */
+/* Rows as of store_ledger; 'ret' is what they add up to without 'name'. */
 int store_report(struct store *store, const struct store_query *query,
                  void (*each)(void *context, const struct store_ledger_row *row), void *context,
                  struct store_totals *ret, struct error *reterr);

@@ -97,6 +97,28 @@ TEST(the_books_can_be_cut_by_whom_the_engine_charges)
     store_file_remove(&file);
 }
 
+TEST(rows_can_be_chosen_by_a_part_of_their_name_before_they_are_cut)
+{
+    struct store_file file;
+    struct store_query query = always;
+
+    store_file_make(&file);
+    fill(file.store);
+    query.by = STORE_BY_ACCOUNT;
+    query.most = 1;
+    query.name = "PHYS";
+    assert_string_equal(report(file.store, &query, NULL).text, "physics 60 x1;");
+    query.name = "i";
+    assert_string_equal(report(file.store, &query, NULL).text,
+                        "biology 180 x1;(others) 60 x1;(idle and boot) 60 x2;");
+    query.name = "nobody";
+    assert_string_equal(report(file.store, &query, NULL).text, "");
+    query.by = STORE_BY_MARKET;
+    query.name = "spot";
+    assert_string_equal(report(file.store, &query, NULL).text, "spot 100 x1;");
+    store_file_remove(&file);
+}
+
 TEST(a_period_has_what_lies_within_it)
 {
     struct store_file file;
@@ -426,6 +448,7 @@ TEST(a_user_who_owes_nothing_any_more_has_no_row)
 }
 
 CHECK_MAIN(RUN(the_books_can_be_cut_by_whom_the_engine_charges),
+           RUN(rows_can_be_chosen_by_a_part_of_their_name_before_they_are_cut),
            RUN(a_period_has_what_lies_within_it),
            RUN(overhead_is_apportioned_by_what_was_paid_for_work),
            RUN(every_cut_of_random_books_adds_up), RUN(what_is_open_is_of_now_if_somebody_knows),
