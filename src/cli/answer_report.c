@@ -313,6 +313,16 @@ static void html_cell(FILE *out, const char *cell, double largest)
     (void)fputs("</td>", out);
 }
 
+/* The how many-th table it is: each is a landmark, and has a name of its own. */
+static uint32_t table_number(const struct lines *lines, uint32_t first)
+{
+    uint32_t number = 1;
+
+    for (uint32_t i = 0; i < first; i++)
+        number += lines->line[i].kind == LINE_TABLE && lines->line[i].rule == i;
+    return number;
+}
+
 static void html_table(FILE *out, const struct lines *lines, uint32_t first, uint32_t end)
 {
     const uint32_t rule = lines->line[first].rule;
@@ -320,9 +330,10 @@ static void html_table(FILE *out, const struct lines *lines, uint32_t first, uin
     double largest[COLUMNS_MAX] = { 0 };
     char cell[CELL_SIZE];
 
-    (void)fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table\">"
-                "<table><thead><tr>",
-                out);
+    (void)fprintf(out,
+                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                  "aria-label=\"Table %u\"><table><thead><tr>",
+                  table_number(lines, first));
     for (uint32_t i = 0; i < columns.count; i++) {
         cut_heading(lines, first, rule, columns.from[i], columns.to[i], cell);
         if (strcmp(cell, "cost $") == 0)

@@ -71,5 +71,28 @@ TEST(a_page_has_bars_for_costs_and_only_text_for_names)
     free(html);
 }
 
+TEST(each_table_of_a_page_has_a_name_of_its_own)
+{
+    const struct answer_report two = { .title = "Two",
+                                       .command = "stint sim x.yaml",
+                                       .text = "a    b\n---  ---\n1    2\n\nMore:\n"
+                                               "a    b\n---  ---\n3    4\n" };
+    char *html = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&html, &size);
+
+    answer_report_html(&two, out);
+    assert_int_equal(fclose(out), 0);
+
+    const char *first = strstr(html, "role=\"region\" aria-label=\"Table 1\"");
+    const char *second = strstr(html, "role=\"region\" aria-label=\"Table 2\"");
+
+    assert_non_null(first);
+    assert_true(second > first);
+    assert_null(strstr(second, "aria-label=\"Table 1\""));
+    free(html);
+}
+
 CHECK_MAIN(RUN(markdown_has_the_same_tables_lists_and_headings),
-           RUN(a_page_has_bars_for_costs_and_only_text_for_names))
+           RUN(a_page_has_bars_for_costs_and_only_text_for_names),
+           RUN(each_table_of_a_page_has_a_name_of_its_own))
