@@ -30,6 +30,7 @@ static const char help[] =
     "  -d, --dry-run           for install and uninstall: say what would be done, and only read\n"
     "  -k, --kubeconfig=FILE   where the API server is and who we are there\n"
     "  -c, --context=NAME      not the current context of that file but this one\n"
+    "  -?, --help              print this text\n"
     "\n"
     "stint-kubernetes(1) has all options. Exit codes: 0 done, 1 the API server cannot be asked, or\n"
     "refuses, or machines are left that run pods; 2 wrong usage.\n"
