@@ -11,7 +11,8 @@
  *  1. what it rents is asked for at once; what it releases goes back when the last task has left;
  *  2. a task that moves is stopped first, and started at its target when it has stopped and the
  *     target is ready; a gang of which one task moves is stopped and started as a whole;
- *  3. a refused offer is not asked for again for a while, and its tasks wait for the next decision;
+ *  3. a refused offer is not asked for again for a while, and its tasks wait for the next decision; one that has been refused
+ *     for some time is doubted;
  *  4. tasks of a machine that was lost wait again;
  *  5. what a limit forbids is dropped, as are placements of tasks that were lost a short time ago; a
  *     gang is dropped as a whole, and with a move all that needs its room.

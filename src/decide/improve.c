@@ -70,6 +70,8 @@ static void meet_machine(const struct search *search, struct problem *problem, u
     row->demand[machine] = view_demand(view, of->task, unit->instance);
     row->risk[machine] = row->stake * search_risk(search, of, view->instance.offer[unit->instance]);
     row->beside_stayers[machine] = 1;
+    if (of->home != UNIT_NONE && !search->asks && search_is_asked(view, unit->instance))
+        row->demand[machine] = NULL;
     for (uint32_t i = 0; i < unit->stayer_count; i++) {
         row->beside_stayers[machine] *= search_rate(search, of, &unit->stayers[i]);
         problem->stayers[machine][i].beside[task] = search_rate(search, &unit->stayers[i], of);
@@ -120,7 +122,7 @@ static void state_problem(const struct search *search, const struct group *group
     problem->regroup.task_count = 0;
     problem->regroup.machine_count = 0;
     problem->regroup.offers = search->offers;
-    problem->regroup.offer_count = search->offer_count;
+    problem->regroup.offer_count = search->rents_nothing ? 0 : search->offer_count;
     for (uint32_t i = 0; i < group->count; i++) {
         if (search->units[group->units[i]].instance != ROW_NONE)
             add_machine(search, problem, group->units[i]);
@@ -205,6 +207,7 @@ static uint64_t key_of(const struct search *search, const struct group *group)
         sum += unit->hash;
         mixed ^= map_mix(unit->hash);
     }
+    mixed += (search->asks ? 16U : 0U) + (search->rents_nothing ? 32U : 0U);
     return map_mix(sum ^ map_mix(mixed + group->count)) | 1;
 }
 
@@ -383,6 +386,54 @@ static void try_triples(struct search *search, struct rng *rng)
     }
 }
 
+static bool is_asked(const struct search *search, uint32_t unit)
+{
+    const uint32_t instance = search->units[unit].instance;
+
+    return instance != ROW_NONE && search_is_asked(search->view, instance);
+}
+
+static bool is_nowhere(const struct search *search, uint32_t unit)
+{
+    return search->units[unit].instance == ROW_NONE;
+}
+
+/* All pairs of which the first is of the one kind, and, where it is wanted, the second too. */
+static void ask_pairs(struct search *search, const uint32_t *units, uint32_t count,
+                      bool (*is_kind)(const struct search *, uint32_t), bool both)
+{
+    for (uint32_t i = 0; i < count && search->work_left > 0; i++) {
+        for (uint32_t k = i + 1; k < count && is_kind(search, units[i]); k++) {
+            const struct group pair = { .units = { units[i], units[k] }, .count = 2 };
+
+            if (!both || is_kind(search, units[k]))
+                try_pair(search, &pair, 0, true);
+        }
+    }
+}
+
+/*
+ * What would be better if the cloud had it: nothing is given up for that before it is there. First with what was asked for already, so
+ * that it is not asked for twice; then each machine and each task that waits by itself, then two tasks that wait. Not two machines that run:
+ * when the new one is there it has to be worth its price for each of them.
+ */
+static void ask_first(struct search *search, struct plan *plan, struct row_map *uses)
+{
+    uint32_t *units = ARENA_ARRAY(search->arena, uint32_t, search->unit_count);
+    const uint32_t since = search->stamp;
+    const uint32_t count = search_ask(search, units);
+
+    search->rents_nothing = true;
+    ask_pairs(search, units, count, is_asked, false);
+    search->rents_nothing = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (search->units[units[i]].task_count > 0 && !is_asked(search, units[i]))
+            try_group(search, &(struct group){ .units = { units[i] }, .count = 1 });
+    }
+    ask_pairs(search, units, count, is_nowhere, true);
+    search_end_asking(search, since, plan, uses);
+}
+
 /* What was learned or changed price makes dull groups worth another look. */
 static void refresh_memory(const struct search *search)
 {
@@ -419,6 +470,7 @@ void improve(const struct improve_input *input, struct plan *plan, struct row_ma
             break;
         since = before;
     }
-    map_done(&search->seen);
     search_end(search, plan, uses);
+    ask_first(search, plan, uses);
+    map_done(&search->seen);
 }

@@ -11,6 +11,9 @@
  * Worth: the price of work of a shape (work_price.h, or its reservation price), and more for who has been delayed: so
  * nobody waits for ever. A task may wait, or be suspended, if what it would cost to run it now is more than that.
  *
+ * Spot machines may be refused: work that runs does not leave its machine for a new one in another market, nor for one of an offer that is
+ * doubted. Such machines are rented for nobody, with the reason REASON_ASKED_FIRST, and work moves there when they are ready.
+ *
  * Limits: machines that a plan has used or left already are left alone, so are those that are taken away soon or are
  * crowded. Tasks that must not move stay, and others may join them. Where there are more than IMPROVE_MACHINES_MOST, a few are looked
  * at in each decision, others in the next, so that all have their turn.

@@ -71,8 +71,8 @@ static uint32_t workload_of(struct search *search, uint32_t workload)
     return search->workload_count - 1;
 }
 
-/* The market of a task that runs; of one that waits, any. Work that runs does not change its market here: who leaves a
- * machine for one that is refused has lost both, and prices that rise and fall are the business of repricing.h. */
+/* The market of a task that runs; of one that waits, any. Who leaves a machine for one that is refused has lost both, so work that
+ * runs goes to another market only when the machine is there (search_ask). */
 static uint32_t market_of(const struct view *view, uint32_t task)
 {
     const uint32_t instance = view->task.instance[task];
@@ -390,6 +390,7 @@ static void hash_unit(const struct search *search, struct unit *unit)
     if (unit->instance != ROW_NONE) {
         sum =
             mix_real(map_mix(sum + search->view->instance.offer[unit->instance] + 1), unit->price);
+        sum += search_is_asked(search->view, unit->instance);
         for (int kind = 0; kind < RES_KINDS; kind++)
             sum = map_mix(sum ^ (uint64_t)unit->free.amount[kind]);
     }
@@ -546,15 +547,21 @@ static void list_offers(struct search *search)
         };
         search->era = mix_real(search->era + rows[i].offer, rows[i].price);
         search->era = map_mix(search->era ^ (uint64_t)lasts_of(view, rows[i].offer));
+        search->era += reservation_is_doubtful(view, rows[i].offer);
     }
 }
 
+/* What the kind needs on a new machine of the offer; NULL: it is not to be asked for. */
 static const struct res *demand_at(const struct search *search, const struct search_kind *kind,
-                                   uint32_t offer)
+                                   uint32_t offer, bool with_doubtful)
 {
     const struct catalogue *catalogue = search->view->catalogue;
+    const uint32_t market = catalogue->offers[offer].market;
+    const bool is_kept = search->asks && kind->market < MARKET_COUNT;
 
-    if (kind->market != MARKET_COUNT && catalogue->offers[offer].market != kind->market)
+    if (is_kept ? market != MARKET_SPOT : kind->market < MARKET_COUNT && market != kind->market)
+        return NULL;
+    if (!with_doubtful && reservation_is_doubtful(search->view, offer))
         return NULL;
     return shape_demand_at(search->view->shapes, kind->shape, catalogue, offer);
 }
@@ -568,17 +575,30 @@ static const double *list_risks(const struct search *search, struct risk_stake s
     return row;
 }
 
+/* Returns whether there is any offer. */
+static bool list_demand(const struct search *search, struct search_kind *kind, bool with_doubtful)
+{
+    const struct res **row = ARENA_ARRAY(search->arena, const struct res *, search->offer_count);
+    bool has_any = false;
+
+    for (uint32_t i = 0; i < search->offer_count; i++) {
+        row[i] = demand_at(search, kind, search->offer_rows[i], with_doubtful);
+        has_any = has_any || row[i] != NULL;
+    }
+    kind->demand = row;
+    return has_any;
+}
+
 static void list_demands(struct search *search)
 {
     for (uint32_t number = 0; number < search->kind_count; number++) {
         struct search_kind *kind = &search->kinds[number];
-        const struct res **row =
-            ARENA_ARRAY(search->arena, const struct res *, search->offer_count);
 
-        for (uint32_t i = 0; i < search->offer_count; i++)
-            row[i] = demand_at(search, kind, search->offer_rows[i]);
-        kind->demand = row;
-        kind->risk = search->has_risk ? list_risks(search, kind->stake) : NULL;
+        if (!list_demand(search, kind, search->asks) && !search->asks &&
+            kind->market == MARKET_COUNT)
+            (void)list_demand(search, kind, true);
+        if (!search->asks)
+            kind->risk = search->has_risk ? list_risks(search, kind->stake) : NULL;
     }
 }
 
@@ -703,21 +723,28 @@ static void plan_wait(const struct search *search, const struct unit *unit, stru
 }
 
 /* Who came to wait and is left waiting: to run it costs more than it is worth now. */
-static void say_waiting(const struct search *search, const struct unit *unit, struct plan *plan)
+static void say_waiting(const struct search *search, const struct search_task *task,
+                        struct plan *plan)
 {
     const struct view *view = search->view;
 
-    for (uint32_t i = 0; i < unit->task_count; i++) {
-        const struct search_task *task = &search->tasks[unit->tasks[i]];
-        const uint32_t shape = view->task.shape[task->task];
-        struct plan_wait wait = plan_wait_by(WAIT_WORTH, task->task);
+    const uint32_t shape = view->task.shape[task->task];
+    struct plan_wait wait = plan_wait_by(WAIT_WORTH, task->task);
 
-        if (task->home != UNIT_NONE || view->shape_offer[shape] == OFFER_NONE)
-            continue;
-        wait.rent_offer = view->shape_offer[shape];
-        wait.rent_cost = view->shape_price[shape];
-        wait.wait_cost = (money_t)task->worth;
-        plan_let_wait(plan, &wait);
+    if (view->shape_offer[shape] == OFFER_NONE)
+        return;
+    wait.rent_offer = view->shape_offer[shape];
+    wait.rent_cost = view->shape_price[shape];
+    wait.wait_cost = (money_t)task->worth;
+    plan_let_wait(plan, &wait);
+}
+
+static void note_waiting(struct search *search, const struct unit *unit)
+{
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        struct search_task *task = &search->tasks[unit->tasks[i]];
+
+        task->waits = task->home == UNIT_NONE;
     }
 }
 
@@ -739,13 +766,13 @@ static void wake_for_waiting(const struct search *search, struct plan *plan)
     }
 }
 
-void search_end(const struct search *search, struct plan *plan, struct row_map *uses)
+void search_end(struct search *search, struct plan *plan, struct row_map *uses)
 {
     for (uint32_t i = 0; i < search->unit_count; i++) {
         const struct unit *unit = &search->units[i];
 
         if (unit->instance == ROW_NONE && unit->offer == UNIT_NONE)
-            say_waiting(search, unit, plan);
+            note_waiting(search, unit);
         if (unit->stamp == 0)
             continue;
         if (unit->instance != ROW_NONE)
@@ -756,4 +783,96 @@ void search_end(const struct search *search, struct plan *plan, struct row_map *
             plan_wait(search, unit, plan);
     }
     wake_for_waiting(search, plan);
+}
+
+/*
+ * What is asked for first.
+ */
+
+static bool is_spot(const struct view *view, uint32_t offer)
+{
+    return view->catalogue->offers[offer].market == MARKET_SPOT;
+}
+
+bool search_is_asked(const struct view *view, uint32_t instance)
+{
+    const uint32_t offer = view->instance.offer[instance];
+
+    return is_spot(view, offer) && view->instance.state[instance] != INSTANCE_READY &&
+           (view->instance.task_count[instance] == 0 || reservation_is_doubtful(view, offer));
+}
+
+/* Whether the unit is one of those to be looked at: first machines that were asked for, then others. */
+static bool is_of_interest(const struct search *search, const struct unit *unit, bool asked)
+{
+    if (unit->instance == ROW_NONE)
+        return !asked && unit->offer == UNIT_NONE && unit->task_count > 0;
+    return unit->stamp == 0 && search_is_asked(search->view, unit->instance) == asked &&
+           (asked || unit->task_count > 0);
+}
+
+/* What is blocked is not among the offers, and what was asked for may be of such an offer. */
+static bool has_spot(const struct search *search)
+{
+    for (uint32_t i = 0; i < search->view->offer_count; i++) {
+        if (is_spot(search->view, i))
+            return true;
+    }
+    return false;
+}
+
+uint32_t search_ask(struct search *search, uint32_t *ret)
+{
+    uint32_t count = 0;
+
+    if (!has_spot(search) || search->view->instance.living > IMPROVE_MACHINES_MOST)
+        return 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < search->unit_count; i++) {
+            if (is_of_interest(search, &search->units[i], pass == 0))
+                ret[count++] = i;
+        }
+    }
+    search->asks = true;
+    list_demands(search);
+    return count;
+}
+
+static void ask_for(struct search *search, const struct unit *unit, struct plan *plan)
+{
+    const uint32_t offer = search->offer_rows[unit->offer];
+
+    if (!is_spot(search->view, offer))
+        return;
+
+    const uint32_t rent =
+        plan_rent(plan, offer, plan_because(REASON_ASKED_FIRST, search->view->offer_price[offer]));
+
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        struct search_task *task = &search->tasks[unit->tasks[i]];
+
+        if (task->home != UNIT_NONE)
+            continue;
+        place(search, unit, task, rent, plan);
+        task->waits = false;
+    }
+}
+
+void search_end_asking(struct search *search, uint32_t since, struct plan *plan,
+                       struct row_map *uses)
+{
+    for (uint32_t i = 0; i < search->unit_count; i++) {
+        const struct unit *unit = &search->units[i];
+
+        if (unit->stamp <= since || unit->task_count == 0)
+            continue;
+        if (unit->instance == ROW_NONE && unit->offer != UNIT_NONE)
+            ask_for(search, unit, plan);
+        else if (unit->instance != ROW_NONE && search_is_asked(search->view, unit->instance))
+            row_map_set(uses, unit->instance, USE_PLACED);
+    }
+    for (uint32_t i = 0; i < search->task_count; i++) {
+        if (search->tasks[i].waits)
+            say_waiting(search, &search->tasks[i], plan);
+    }
 }

@@ -38,6 +38,7 @@ struct search_task {
     double start;
     double wait;
     uint64_t token;
+    bool waits; /* it came to wait, and is left waiting */
 };
 
 struct unit {
@@ -84,6 +85,8 @@ struct search {
     uint64_t work_left; /* steps of regroup() that may still be spent */
     bool is_short;      /* there is less of it than all pairs take */
     struct map seen;    /* if so: groups that gave nothing in this decision */
+    bool asks;          /* see search_ask */
+    bool rents_nothing; /* only machines that there are, or were asked for, are looked at */
     bool has_risk;      /* machines of some offer are known to be lost */
 };
 
@@ -91,8 +94,24 @@ struct search {
 void search_begin(struct search *search, const struct improve_input *input, struct arena *arena,
                   const struct row_map *uses);
 
-/* What has changed, as a plan. */
-void search_end(const struct search *search, struct plan *plan, struct row_map *uses);
+/* What has changed, as a plan; but for why tasks wait. */
+void search_end(struct search *search, struct plan *plan, struct row_map *uses);
+
+/* Whether the machine is of the spot market, not there yet, and either nobody's or of an offer that was refused last: no work that runs
+ * is to be stopped for it. */
+bool search_is_asked(const struct view *view, uint32_t instance);
+
+/*
+ * What would be better if the cloud granted it: from now on work that runs may only go to spot machines, new or such as were asked for,
+ * and work that waits may also ask for offers that were refused last. Returns the units that are to be looked at: those that have not
+ * changed, machines that were asked for first. 'ret' has room for all.
+ */
+uint32_t search_ask(struct search *search, uint32_t *ret);
+
+/* What has changed since that stamp, as a plan: machines are asked for, and those that were are kept. Work that runs stays, and is moved
+ * when the machine is there. Who waits even so is named. */
+void search_end_asking(struct search *search, uint32_t since, struct plan *plan,
+                       struct row_map *uses);
 
 /* A unit more; its address is good until the next one. */
 struct unit *search_add_unit(struct search *search);

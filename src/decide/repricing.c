@@ -128,7 +128,7 @@ static uint32_t cheapest_for(const struct repricing *repricing, const struct dea
             charge(risk_price(view, offer, dear->there), dear->remaining + type->setup_ms);
 
         if (cost >= least || offer == view->instance.offer[dear->instance] ||
-            !reservation_is_open(view, offer) ||
+            !reservation_is_open(view, offer) || reservation_is_doubtful(view, offer) ||
             !res_fits(view_capacity(view, dear->instance), &type->capacity) ||
             !reservation_offer_holds(view, offer, shapes, count))
             continue;
@@ -444,7 +444,7 @@ static struct rate *list_rates(const struct view *view, struct arena *arena, mse
             .least = (double)view->offer_price[i],
             .most = risk_price(view, i, most_at_stake),
             .changed = last_change(view, i),
-            .is_open = reservation_is_open(view, i),
+            .is_open = reservation_is_open(view, i) && !reservation_is_doubtful(view, i),
         };
         if (rates[i].changed > *ret_changed)
             *ret_changed = rates[i].changed;

@@ -42,6 +42,13 @@ static inline bool reservation_is_open(const struct view *view, uint32_t offer)
     return view->offer_blocked_until[offer] <= view->now;
 }
 
+/* Whether a machine of the offer would probably be refused. On demand a refusal is an accident, and soon over. */
+static inline bool reservation_is_doubtful(const struct view *view, uint32_t offer)
+{
+    return view->catalogue->offers[offer].market == MARKET_SPOT &&
+           view->now < view->offer_doubted_until[offer];
+}
+
 /* Whether a machine may be asked for now for the task, and for each of its gang that waits: these need not be alike. */
 static inline bool reservation_has_offer(const struct view *view, uint32_t task)
 {

@@ -52,6 +52,7 @@ enum plan_reason_code {
     REASON_SHORT_POOL,    /* stands ready for short tasks, as most machines have long ones */
     REASON_SHORT_READY,   /* short, and runs on a machine that stands ready for such */
     REASON_SHORT_FIRST,   /* short, and starts before long work that waits for the same room */
+    REASON_ASKED_FIRST,   /* for work that runs on elsewhere until the machine is there */
     REASON_COUNT,
 };
 

@@ -34,12 +34,15 @@ void view_catalogue_grew(struct view *view)
     view->offer_price = mem_resize(view->offer_price, count, sizeof(*view->offer_price));
     view->offer_blocked_until =
         mem_resize(view->offer_blocked_until, count, sizeof(*view->offer_blocked_until));
+    view->offer_doubted_until =
+        mem_resize(view->offer_doubted_until, count, sizeof(*view->offer_doubted_until));
     view->offer_lasts = mem_resize(view->offer_lasts, count, sizeof(*view->offer_lasts));
     view->offer_risk_changed =
         mem_resize(view->offer_risk_changed, count, sizeof(*view->offer_risk_changed));
     for (uint32_t i = view->offer_count; i < count; i++) {
         view->offer_price[i] = price_at(&view->catalogue->offers[i].price, view->now);
         view->offer_blocked_until[i] = 0;
+        view->offer_doubted_until[i] = 0;
         view->offer_lasts[i] = interruption_mean_ms(view->catalogue->offers[i].interruption);
         view->offer_risk_changed[i] = 0;
     }
@@ -76,6 +79,7 @@ void view_done(struct view *view)
     mem_free(view->offer_blocked_until);
     mem_free(view->offer_lasts);
     mem_free(view->offer_risk_changed);
+    mem_free(view->offer_doubted_until);
     mem_free(view->shape_offer);
     mem_free(view->shape_price);
     *view = (struct view){ 0 };

@@ -192,9 +192,11 @@ struct view {
     uint64_t next_order;
     struct change_log changes;
 
-    /* What each offer costs per hour now, and until when it is not to be asked for again. */
+    /* What each offer costs per hour now, until when it is not to be asked for again, and until when it would
+     * probably be refused. */
     money_t *offer_price;
     msec_t *offer_blocked_until;
+    msec_t *offer_doubted_until;
     uint32_t offer_count; /* of which that is known */
 
     /* After how long a machine of each offer is taken away, on average: by what was learned, else by the catalogue;

@@ -33,6 +33,8 @@ static void copy_offers(struct view *to, const struct view *from)
     to->offer_price = mem_copy(from->offer_price, count, count, sizeof(*from->offer_price));
     to->offer_blocked_until =
         mem_copy(from->offer_blocked_until, count, count, sizeof(*from->offer_blocked_until));
+    to->offer_doubted_until =
+        mem_copy(from->offer_doubted_until, count, count, sizeof(*from->offer_doubted_until));
     to->offer_lasts = mem_copy(from->offer_lasts, count, count, sizeof(*from->offer_lasts));
     to->offer_risk_changed =
         mem_copy(from->offer_risk_changed, count, count, sizeof(*from->offer_risk_changed));

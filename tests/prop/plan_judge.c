@@ -235,7 +235,8 @@ static const char *judge_rents(const struct judge *judge, bool stocks)
         if (view->offer_blocked_until[judge->plan->rents[i].offer] > view->now)
             return "it asks for an offer that is blocked";
         if (judge->machines[view->instance.count + i].tasks == 0 && !stocks &&
-            !judge->plan->rents[i].is_for_engine)
+            !judge->plan->rents[i].is_for_engine &&
+            judge->plan->rents[i].why.code != REASON_ASKED_FIRST)
             return "it rents a machine for nobody";
     }
     return NULL;

@@ -38,9 +38,12 @@ void books_catalogue_changed(struct books *books)
     books->boots = mem_resize(books->boots, catalogue->offer_count, sizeof(*books->boots));
     books->noted_lasts =
         mem_resize(books->noted_lasts, catalogue->offer_count, sizeof(*books->noted_lasts));
+    books->refused_since =
+        mem_resize(books->refused_since, catalogue->offer_count, sizeof(*books->refused_since));
     for (uint32_t i = known; i < catalogue->offer_count; i++) {
         books->boots[i] = (struct boot_record){ 0 };
         books->noted_lasts[i] = view->offer_lasts[i];
+        books->refused_since[i] = -1;
     }
     books->boot_count = catalogue->offer_count;
     interruptions_catalogue_grew(&books->knowledge.interruptions);
@@ -72,4 +75,5 @@ void books_done(struct books *books)
     mem_free(books->lessons);
     mem_free(books->boots);
     mem_free(books->noted_lasts);
+    mem_free(books->refused_since);
 }

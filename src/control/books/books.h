@@ -61,7 +61,8 @@ struct books {
     uint32_t rated_room;
     struct boot_record *boots; /* per offer of the catalogue */
     uint32_t boot_count;
-    msec_t *noted_lasts; /* per offer: how long its machines lasted when that was news */
+    msec_t *noted_lasts;   /* per offer: how long its machines lasted when that was news */
+    msec_t *refused_since; /* per offer: no machine was granted since it was refused then; or -1 */
     struct controller_brake brake;
     msec_t next_proof;   /* when a machine may have proved good, or the next probe is due */
     msec_t proven_at;    /* when the latest machine that became ready was asked for */
@@ -161,6 +162,13 @@ void books_observe_pairs(struct books *books);
 
 /* The offer is left alone for so long. */
 void books_block(struct books *books, uint32_t offer, msec_t at, msec_t length);
+
+/*
+ * The cloud had no machine of the offer, or had one. What has been refused for some time is expected to be refused for as long again, but
+ * an hour at the most; a single refusal may be an accident.
+ */
+void books_refused(struct books *books, uint32_t offer, msec_t at);
+void books_granted(struct books *books, uint32_t offer);
 
 /* When the next price changes after 'now'; MSEC_NEVER: none does. */
 msec_t books_next_price(const struct catalogue *catalogue, msec_t now);

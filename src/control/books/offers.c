@@ -35,6 +35,28 @@ void books_block(struct books *books, uint32_t offer, msec_t at, msec_t length)
     reservation_forget(view);
 }
 
+void books_refused(struct books *books, uint32_t offer, msec_t at)
+{
+    static const msec_t most = MSEC_PER_HOUR;
+    struct view *view = &books->state->view;
+    msec_t *since = &books->refused_since[offer];
+
+    if (*since < 0 || at < *since)
+        *since = at;
+
+    const msec_t so_far = at - *since;
+    const msec_t until = at + (so_far < most ? so_far : most);
+
+    if (until > view->offer_doubted_until[offer])
+        view->offer_doubted_until[offer] = until;
+}
+
+void books_granted(struct books *books, uint32_t offer)
+{
+    books->refused_since[offer] = -1;
+    books->state->view.offer_doubted_until[offer] = 0;
+}
+
 void books_refresh_offers(struct books *books, msec_t now)
 {
     struct view *view = &books->state->view;

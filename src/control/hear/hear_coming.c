@@ -14,6 +14,7 @@ bool hear_billed(struct hearing *hear, uint32_t instance, msec_t billed_from)
     view_set_billed_from(view, instance, billed_from < view->now ? billed_from : view->now);
     interruptions_begin(&hear->books->knowledge.interruptions, view->instance.offer[instance],
                         view->instance.billed_from[instance]);
+    books_granted(hear->books, view->instance.offer[instance]);
     if (view->instance.state[instance] == INSTANCE_READY)
         books_catch_up(hear->books, instance);
     if (view->instance.state[instance] == INSTANCE_REQUESTED)

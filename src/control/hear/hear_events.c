@@ -367,6 +367,7 @@ static void on_refused(struct hearing *hear, uint32_t instance, const struct clo
     const msec_t usual = hear->state->config.refused_block_ms;
 
     hear_never(hear, instance, event->at);
+    books_refused(hear->books, offer, event->at);
     books_block(hear->books, offer, event->at, event->for_ms > usual ? event->for_ms : usual);
     hear->state->stats.refused++;
 }

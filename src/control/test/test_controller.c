@@ -398,6 +398,32 @@ TEST(late_news_of_a_refusal_does_not_end_a_later_block)
     stage_done(&stage);
 }
 
+TEST(what_has_been_refused_for_some_time_is_doubted_for_as_long_until_it_is_granted)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_job(&stage, 1, 1, false);
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_REFUSED,
+                                              .instance = stage_move(&stage, 1, 0) });
+    assert_true(stage_view(&stage)->offer_doubted_until[0] <=
+                stage.now); /* it may be an accident */
+    const msec_t first = stage.now;
+
+    stage.now += 600000;
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_REFUSED,
+                                              .instance = stage_move(&stage, 1, 0) });
+    assert_int_equal(stage_view(&stage)->offer_doubted_until[0], stage.now + (stage.now - first));
+    stage.now += 10 * MSEC_PER_HOUR;
+    stage_cloud(&stage, (struct cloud_event){ .kind = CLOUD_REFUSED,
+                                              .instance = stage_move(&stage, 1, 0) });
+    assert_int_equal(stage_view(&stage)->offer_doubted_until[0], stage.now + MSEC_PER_HOUR);
+
+    stage_running(&stage, stage_move(&stage, 1, 0));
+    assert_int_equal(stage_view(&stage)->offer_doubted_until[0], 0);
+    stage_done(&stage);
+}
+
 TEST(a_task_on_the_way_to_a_refused_machine_waits_when_it_has_stopped)
 {
     struct stage stage;
@@ -943,6 +969,7 @@ CHECK_MAIN(RUN(what_a_plan_rents_is_asked_for_at_once),
            RUN(a_refused_offer_is_passed_over_until_its_block_ends),
            RUN(an_offer_that_will_be_refused_for_long_is_left_alone_for_so_long),
            RUN(late_news_of_a_refusal_does_not_end_a_later_block),
+           RUN(what_has_been_refused_for_some_time_is_doubted_for_as_long_until_it_is_granted),
            RUN(a_task_on_the_way_to_a_refused_machine_waits_when_it_has_stopped),
            RUN(tasks_of_a_lost_machine_wait_again_when_the_engine_speaks_first),
            RUN(tasks_of_a_lost_machine_wait_again_when_the_cloud_speaks_first),

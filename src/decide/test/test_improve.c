@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the search for better places says of tasks that it leaves waiting. */
+/* What the search for better places says of tasks that it leaves waiting, and what it asks for before anything moves. */
 #include "decide/improve.h"
 
 #include "decide/test/minute_yard.h"
 
-/* Search for a place of the one task that waits; an hour of its work is worth so many micro-dollars. */
+/* Search for a place of the one task that waits, if any; an hour of its work is worth so many micro-dollars. */
 static void search(struct yard *yard, const struct pairs *pairs, uint32_t task, double worth)
 {
     const double work_price[] = { worth, worth };
@@ -22,7 +22,7 @@ static void search(struct yard *yard, const struct pairs *pairs, uint32_t task, 
                      .work = 1000000,
                      .suspends = true },
         .waiting = &task,
-        .waiting_count = 1,
+        .waiting_count = task != ROW_NONE ? 1 : 0,
     };
     struct row_map uses;
 
@@ -87,6 +87,125 @@ TEST(who_is_worth_more_gets_its_machine_and_does_not_wait)
     yard_done(&yard);
 }
 
+/*
+ * Spot machines that may be refused.
+ */
+
+struct spot {
+    struct yard yard;
+    struct pairs pairs;
+    uint32_t on_demand;
+    uint32_t cheap; /* the same machine in the spot market */
+    uint32_t task;
+    uint32_t machine; /* on demand */
+};
+
+/* One task, which runs on demand or waits. */
+static void spot_init(struct spot *spot, bool runs)
+{
+    yard_init(&spot->yard);
+    spot->on_demand = yard_type(&spot->yard, "any", 2, 8, 0, 1.0);
+    spot->cheap = yard_offer(&spot->yard, spot->on_demand, 0.3);
+    spot->task = yard_task_for(&spot->yard, yard_shape(&spot->yard, 2, 4, 0), 20 * MSEC_PER_HOUR);
+    pairs_init(&spot->pairs, 1);
+    if (!runs)
+        return;
+    spot->machine = yard_machine(&spot->yard, spot->on_demand);
+    yard_run(&spot->yard, spot->task, spot->machine);
+}
+
+static void spot_done(struct spot *spot)
+{
+    pairs_done(&spot->pairs);
+    yard_done(&spot->yard);
+}
+
+TEST(who_runs_on_demand_asks_for_a_cheaper_machine_and_runs_on)
+{
+    struct spot spot;
+
+    spot_init(&spot, true);
+    search(&spot.yard, &spot.pairs, ROW_NONE, 1200000);
+    assert_int_equal(spot.yard.plan.rent_count, 1);
+    assert_int_equal(spot.yard.plan.rents[0].offer, spot.cheap);
+    assert_int_equal(spot.yard.plan.rents[0].why.code, REASON_ASKED_FIRST);
+    assert_int_equal(spot.yard.plan.place_count, 0);
+    assert_int_equal(spot.yard.plan.release_count, 0);
+    assert_int_equal(spot.yard.plan.suspend_count, 0);
+    spot_done(&spot);
+}
+
+TEST(what_was_asked_for_is_neither_asked_for_again_nor_moved_to_before_it_is_there)
+{
+    struct spot spot;
+
+    spot_init(&spot, true);
+
+    const uint32_t asked = view_add_instance(&spot.yard.view, 1000, spot.cheap);
+
+    search(&spot.yard, &spot.pairs, ROW_NONE, 1200000);
+    assert_int_equal(spot.yard.plan.rent_count, 0);
+    assert_int_equal(spot.yard.plan.place_count, 0);
+
+    view_set_state(&spot.yard.view, asked, INSTANCE_READY);
+    view_set_billed_from(&spot.yard.view, asked, spot.yard.view.now);
+    search(&spot.yard, &spot.pairs, ROW_NONE, 1200000);
+    assert_int_equal(spot.yard.plan.place_count, 1);
+    assert_int_equal(spot.yard.plan.places[0].target, asked);
+    assert_false(spot.yard.plan.places[0].fresh);
+    assert_int_equal(spot.yard.plan.release_count, 1);
+    assert_int_equal(spot.yard.plan.releases[0].instance, spot.machine);
+    spot_done(&spot);
+}
+
+TEST(work_that_must_not_move_asks_for_nothing)
+{
+    struct spot spot;
+
+    spot_init(&spot, true);
+    spot.yard.view.job.fixed[spot.yard.view.task.job[spot.task]] = true;
+    search(&spot.yard, &spot.pairs, ROW_NONE, 1200000);
+    assert_int_equal(spot.yard.plan.rent_count, 0);
+    assert_int_equal(spot.yard.plan.place_count, 0);
+    spot_done(&spot);
+}
+
+TEST(who_waits_does_not_count_on_an_offer_that_was_refused_time_and_again)
+{
+    struct spot spot;
+
+    spot_init(&spot, false);
+    search(&spot.yard, &spot.pairs, spot.task, 1200000);
+    assert_int_equal(spot.yard.plan.rent_count, 1);
+    assert_int_equal(spot.yard.plan.rents[0].offer, spot.cheap);
+
+    spot.yard.view.offer_doubted_until[spot.cheap] = spot.yard.view.now + 1;
+    search(&spot.yard, &spot.pairs, spot.task, 1200000);
+    assert_int_equal(spot.yard.plan.rent_count, 1);
+    assert_int_equal(spot.yard.plan.rents[0].offer, spot.on_demand);
+    assert_int_equal(spot.yard.plan.place_count, 1);
+    spot_done(&spot);
+}
+
+TEST(who_would_wait_by_choice_asks_for_what_was_refused_meanwhile)
+{
+    struct spot spot;
+
+    spot_init(&spot, false);
+    spot.yard.view.offer_doubted_until[spot.cheap] = spot.yard.view.now + 1;
+    search(&spot.yard, &spot.pairs, spot.task, 400000); /* less than it costs on demand */
+    assert_int_equal(spot.yard.plan.rent_count, 1);
+    assert_int_equal(spot.yard.plan.rents[0].offer, spot.cheap);
+    assert_int_equal(spot.yard.plan.place_count, 1);
+    assert_int_equal(spot.yard.plan.wait_count, 0);
+    spot_done(&spot);
+}
+
 CHECK_MAIN(RUN(who_is_worth_less_than_a_machine_costs_waits_and_says_so),
            RUN(who_ends_soon_does_not_wait_by_choice),
-           RUN(who_is_worth_more_gets_its_machine_and_does_not_wait))
+           RUN(who_is_worth_more_gets_its_machine_and_does_not_wait),
+           RUN(who_runs_on_demand_asks_for_a_cheaper_machine_and_runs_on),
+           RUN(what_was_asked_for_is_neither_asked_for_again_nor_moved_to_before_it_is_there),
+           RUN(work_that_must_not_move_asks_for_nothing),
+           RUN(who_waits_does_not_count_on_an_offer_that_was_refused_time_and_again),
+           RUN(who_would_wait_by_choice_asks_for_what_was_refused_meanwhile))
