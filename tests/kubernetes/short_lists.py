@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""short_lists.py STINT_KUBERNETES - a list that lacks what is there gives up no machine. TAP.
+"""short_lists.py STINT_KUBERNETES - a list that lacks what is there gives up no machine, nor does a refusal. TAP.
 
 The API server is a mock that answers watches, and requests for one object, by what the test says; stint-kubernetes is the real one.
 """
@@ -83,7 +83,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_DELETE(self):
         with self.server.changed:
             self.server.asked.append(f"DELETE {self.path}")
-        self.answer(200, {})
+            refused = self.server.refused
+        self.answer(403 if refused else 200, {"kind": "Status", "message": "forbidden"} if refused else {})
 
 
 class Mock(http.server.ThreadingHTTPServer):
@@ -92,6 +93,7 @@ class Mock(http.server.ThreadingHTTPServer):
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), Handler)
         self.changed, self.turn, self.listed, self.there, self.asked = threading.Condition(), 0, {}, {}, []
+        self.refused = False  # whether nothing may be deleted
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
                         "/CN=mock", "-keyout", f"{folder}/key", "-out", f"{folder}/crt"], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -193,6 +195,28 @@ def claims_come_back(path, mock):
         program.end()
 
 
+def claims_are_asked_for_slowly(path, mock):
+    mock.refused = True
+    mock.has(CLAIMS, [claim(1)], [claim(1)])
+    program = cloud(path, mock)
+    try:
+        assert program.hear("running", "id=1")
+        program.say("give-back key=1")
+        assert program.hear("error"), "nobody hears why"
+        time.sleep(2)
+        asked = mock.asked.count(f"DELETE {CLAIMS}/st-1")
+        assert asked == 1, f"{asked} requests in two seconds"
+        mock.refused = False
+        line = program.hear("error", seconds=1)
+        assert line is None, line
+        limit = time.monotonic() + WAIT_S
+        while mock.asked.count(f"DELETE {CLAIMS}/st-1") < 2:
+            assert time.monotonic() < limit, "it is not tried again"
+            time.sleep(0.05)
+    finally:
+        program.end()
+
+
 def nodes_stay(path, mock):
     mock.has(NODES, [node(1), node(2)], [node(1), node(2)])
     program = Program(path, "engine", mock)
@@ -215,6 +239,7 @@ def nodes_stay(path, mock):
 POINTS = [
     ("a claim that a list lacks is gone only if it is not there", claims_stay),
     ("a claim that was gone and is seen again is found, and given back", claims_come_back),
+    ("a claim that may not be deleted is tried again after a while, and why is said", claims_are_asked_for_slowly),
     ("a node that a list lacks is gone only if it is not there", nodes_stay),
 ]
 

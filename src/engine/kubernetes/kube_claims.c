@@ -17,6 +17,7 @@ enum {
     PATH_TEXT = 1024,
     BODY_TEXT = 4096,
     TRIES = 6,
+    AGAIN_S = 10, /* until a claim that could not be deleted is tried again */
     GRACE_S = 600
 };
 
@@ -321,7 +322,7 @@ static void end_claims(void *context)
  * Requests.
  */
 
-static void return_machine(struct kube_claims *claims, const struct kube_claim *claim);
+static void return_machine(struct kube_claims *claims, const struct kube_claim *claim, int after_s);
 
 static void on_rented(void *context, const struct kube_answer *answer)
 {
@@ -337,12 +338,12 @@ static void on_rented(void *context, const struct kube_answer *answer)
         say_refused(claims, claim->id,
                     "broken"); /* nobody knows; if it is there after all, it goes back */
         claim->is_returning = true;
-        return_machine(claims, claim);
+        return_machine(claims, claim, 0);
     } else {
         if (claim->state == CLAIM_ASKED)
             claim->state = CLAIM_THERE;
         if (claim->is_returning)
-            return_machine(claims, claim);
+            return_machine(claims, claim, 0);
     }
     mem_free(asked);
 }
@@ -427,14 +428,16 @@ static void on_returned(void *context, const struct kube_answer *answer)
     struct asked *asked = context;
     struct kube_claim *claim = find(asked->claims, asked->id);
 
-    if (answer->status == 404)
+    if (answer->status == 404) {
         end_claim(asked->claims, claim);
-    else if (answer->status < 200 || answer->status >= 300)
-        return_machine(asked->claims, claim);
+    } else if (answer->status < 200 || answer->status >= 300) {
+        kube_talk_error(&asked->claims->talk, answer->body); /* such as a right that is missing */
+        return_machine(asked->claims, claim, AGAIN_S);
+    }
     mem_free(asked);
 }
 
-static void return_machine(struct kube_claims *claims, const struct kube_claim *claim)
+static void return_machine(struct kube_claims *claims, const struct kube_claim *claim, int after_s)
 {
     char path[PATH_TEXT];
 
@@ -443,6 +446,7 @@ static void return_machine(struct kube_claims *claims, const struct kube_claim *
                   &(struct kube_request){ .method = "DELETE",
                                           .path = path,
                                           .tries = TRIES,
+                                          .after_s = after_s,
                                           .on_answer = on_returned,
                                           .context = asked_new(claims, claim->id) });
 }
@@ -465,7 +469,7 @@ static void take_return(struct kube_claims *claims, uint64_t key, const struct l
         return;
     claim->is_returning = true;
     if (claim->state != CLAIM_ASKED)
-        return_machine(claims, claim);
+        return_machine(claims, claim, 0);
 }
 
 static void take_list(struct kube_claims *claims, uint64_t key, const struct line *line)

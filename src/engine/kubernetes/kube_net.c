@@ -271,6 +271,7 @@ void kube_net_send(struct kube_net *net, const struct kube_request *request)
     call->net = net;
     call->request = *request;
     keep_texts(call, request);
+    call->not_before_ms = monotonic_ms() + (msec_t)request->after_s * MSEC_PER_SEC;
     *net->calls_end = call;
     net->calls_end = &call->next;
     net->call_count++;

@@ -41,6 +41,7 @@ struct kube_request {
     const char *body;
     int seconds; /* after which no answer comes any more; 0: a minute */
     int tries;   /* again, if the server is too busy or cannot be reached */
+    int after_s; /* not before so long from now */
     void (*on_answer)(void *context, const struct kube_answer *answer);
     void *context; /* freed by on_answer, which is called once unless the net ends before */
 };
