@@ -272,12 +272,19 @@ class KubeLab:
         return sorted(datetime.datetime.fromisoformat(event["stageTimestamp"][:26].rstrip("Z")).timestamp() for event in events
                       if event["user"].get("username") == "stint" and event["objectRef"]["resource"] == "pods")
 
+    def events_of(self, user):
+        with open(self.path("audit.log"), encoding="utf-8") as log:
+            return [event for event in map(json.loads, log) if event["user"].get("username") == user]
+
     def audited(self, user):
         """What the user asked, as (verb, resource, status)."""
-        with open(self.path("audit.log"), encoding="utf-8") as log:
-            events = [json.loads(line) for line in log]
         return [(event["verb"], event.get("objectRef", {}).get("resource", event["requestURI"]),
-                 event.get("responseStatus", {}).get("code")) for event in events if event["user"].get("username") == user]
+                 event.get("responseStatus", {}).get("code")) for event in self.events_of(user)]
+
+    def answers_to_patches(self, user, resource, part):
+        """How the server answered patches of that part."""
+        return [event.get("responseStatus", {}).get("code") for event in self.events_of(user) if event["verb"] == "patch" and
+                (event["objectRef"].get("resource"), event["objectRef"].get("subresource")) == (resource, part)]
 
 
 def main(points, make_lab):

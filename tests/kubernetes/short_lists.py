@@ -64,7 +64,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         self.answer(201, {})
 
-    do_PATCH = do_POST
+    def do_PATCH(self):
+        with self.server.changed:
+            self.server.asked.append(f"PATCH {self.path}")
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.answer(200, {})
 
     def watch(self, path):
         self.send_response(200)
@@ -217,6 +221,21 @@ def claims_are_asked_for_slowly(path, mock):
         program.end()
 
 
+def pods_were_disrupted(path, mock):
+    mock.has(NODES, [node(1)], [node(1)])
+    program = Program(path, "engine", mock)
+    program.say("hello protocol=1")
+    try:
+        assert program.hear("synced", "what=nodes")
+        program.say("delete key=5 space=work name=p uid=u")
+        assert program.hear("done", "key=5")
+        pod = "/api/v1/namespaces/work/pods/p"
+        wrote = [one for one in mock.asked if pod in one]
+        assert wrote == [f"PATCH {pod}/status", f"DELETE {pod}"], wrote
+    finally:
+        program.end()
+
+
 def nodes_stay(path, mock):
     mock.has(NODES, [node(1), node(2)], [node(1), node(2)])
     program = Program(path, "engine", mock)
@@ -240,6 +259,7 @@ POINTS = [
     ("a claim that a list lacks is gone only if it is not there", claims_stay),
     ("a claim that was gone and is seen again is found, and given back", claims_come_back),
     ("a claim that may not be deleted is tried again after a while, and why is said", claims_are_asked_for_slowly),
+    ("a pod that is deleted was disrupted, which is said first", pods_were_disrupted),
     ("a node that a list lacks is gone only if it is not there", nodes_stay),
 ]
 

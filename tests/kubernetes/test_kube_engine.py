@@ -171,13 +171,15 @@ def leader(world):
 
 
 def rights(world):
-    """The role of share/kubernetes/stint.yaml is enough, and no workload was written."""
+    """The role of share/kubernetes/stint.yaml is enough, no workload was written, and pods of a lost machine were said to be disrupted."""
     asked = world.lab.audited("stint")
     assert asked and not [one for one in asked if one[2] in (401, 403)], [one for one in asked if one[2] in (401, 403)][:5]
     written = {(verb, resource) for verb, resource, _ in asked if verb in kube_lab.WRITES}
     assert written <= {("patch", "pods"), ("delete", "pods"), ("create", "pods"), ("create", "nodeclaims"),
                        ("delete", "nodeclaims"), ("patch", "leases"), ("create", "leases"),
                        ("create", "events")}, written
+    disrupted = world.lab.answers_to_patches("stint", "pods", "status")
+    assert 200 in disrupted and not set(disrupted) - {200, 404, 409}, disrupted
 
 
 def watchdog(world):

@@ -788,22 +788,61 @@ static void evict(struct kube_bridge *bridge, uint64_t key, const struct line *l
              .method = "POST", .path = path, .type = "application/json", .body = body });
 }
 
-/* At once: its machine is gone, or it has not begun. */
-static void delete_pod(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
+/* A pod that is to be deleted, while its condition is written. */
+struct deleting {
+    struct kube_bridge *bridge;
+    uint64_t key;
+    char uid[KUBE_NAME];
     char path[PATH_TEXT];
+};
+
+/* Whatever came of the condition: a machine that is gone is no place to stay. */
+static void on_condition(void *context, const struct kube_answer *answer)
+{
+    struct deleting *deleting = context;
     char body[BODY_TEXT];
 
-    (void)pod_path(line, "", path);
+    (void)answer;
     (void)snprintf(body, sizeof(body),
-                   "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}",
-                   line_get(line, "uid"));
-    send(bridge, key,
+                   "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}", deleting->uid);
+    send(deleting->bridge, deleting->key,
          &(struct kube_request){ .method = "DELETE",
-                                 .path = path,
+                                 .path = deleting->path,
                                  .type = "application/json",
                                  .body = body,
                                  .tries = TRIES });
+    mem_free(deleting);
+}
+
+/*
+ * At once: its machine is gone, or it has not begun. An eviction sets the condition DisruptionTarget by itself; here it is for us to say
+ * that the pod did not fail, or a Job counts it against its backoffLimit although its podFailurePolicy ignores disruptions.
+ */
+static void delete_pod(struct kube_bridge *bridge, uint64_t key, const struct line *line)
+{
+    struct deleting *deleting = mem_alloc(1, sizeof(*deleting));
+    char path[PATH_TEXT];
+    char body[BODY_TEXT];
+    char now[64];
+
+    deleting->bridge = bridge;
+    deleting->key = key;
+    (void)snprintf(deleting->uid, sizeof(deleting->uid), "%s", line_get(line, "uid"));
+    (void)pod_path(line, "", deleting->path);
+    (void)pod_path(line, "/status", path);
+    kube_talk_now(now, sizeof(now));
+    (void)snprintf(
+        body, sizeof(body),
+        "{\"metadata\":{\"uid\":\"%s\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\","
+        "\"reason\":\"DeletionByStint\",\"message\":\"Stint: its machine is gone, or never took it\",\"lastTransitionTime\":\"%s\"}]}}",
+        deleting->uid, now);
+    kube_net_send(bridge->talk.net, &(struct kube_request){ .method = "PATCH",
+                                                            .path = path,
+                                                            .type = KUBE_TALK_PATCH,
+                                                            .body = body,
+                                                            .tries = TRIES,
+                                                            .on_answer = on_condition,
+                                                            .context = deleting });
 }
 
 static int count_pod(void *context, const char *event, const struct kube_object *pod)
