@@ -144,11 +144,12 @@ class World:
             return []
 
     def place(self, job, nodes, **fields):
-        """Whether it was taken; not while Slurm clears its last run away."""
+        """Whether it was taken; not while Slurm clears its last run away, nor in moments in which 22.05 does not find a node that it
+        shows. The daemon tries these again, too."""
         try:
             return self.bridge.ask("place", job=job, nodes=nodes, **fields)
         except Refused as refusal:
-            if "being cleared away" not in str(refusal):
+            if "being cleared away" not in str(refusal) and "Invalid node name" not in str(refusal):
                 raise
             return None
 
