@@ -4,7 +4,8 @@
 
 Long jobs keep machines busy, so a spot machine stands ready for short ones ('short_pool' of stint.conf). Short jobs, by their
 time limits, start there without a new machine; a new stintd finds the machine again; when the cloud takes it away without a word,
-the job that ran there runs again elsewhere; when the long jobs have ended it goes.
+the job that ran there runs again elsewhere; under a limit a short job starts before a long one that waited for longer, on the machine of a long
+job that has ended; when the long jobs have ended all machines go.
 """
 import signal
 import sys
@@ -19,7 +20,7 @@ import judge
 import lab_tap
 import load
 
-LONG_S, SHORT_S = 100, 3
+LONG_S, SHORT_S = 170, 3
 AT_ONCE_S = 4  # from sbatch until the script runs; a machine here takes at least 1.5 s to boot
 
 
@@ -60,8 +61,8 @@ class World:
         self.lab.begin(spot=True)
 
     def ready(self):
-        for _ in range(2):
-            self.submit(8, LONG_S, 10)
+        for more in (0, 20):  # s
+            self.submit(8, LONG_S + more, 10)
         until(self.ready_nodes, 40, "a spot machine that stands ready")
         until(lambda: len(self.lab.running()) == 2, 30, "the long jobs")
 
@@ -95,6 +96,27 @@ class World:
         assert again != node, "it ran again on the machine that is gone"
         print(f"# ran again on {again}", flush=True)
 
+    def pulled(self):
+        """As many machines as there are, all with long jobs; a long one waits, then a short one."""
+        limit = len(self.lab.living())
+        self.lab.configure(limits={"instances": limit, "dollars_per_hour": 0})
+        assert self.lab.reload()[0], "stintd did not take the limit"
+        first = self.work[0]
+        for _ in range(limit - 2):
+            self.submit(8, LONG_S, 10)
+        until(lambda: len(self.lab.running()) == limit, 90, "long jobs on all machines")
+        late = self.submit(8, SHORT_S, 10)
+        time.sleep(2)
+        short = self.submit(2, SHORT_S, 1)
+        assert self.lab.missing([first]), "the first long job has ended too early"
+        until(lambda: self.node_of(late) and self.node_of(short), LONG_S, "both to begin")
+        (node, began), (_, passed) = self.node_of(short), self.node_of(late)
+        ended = self.lab.moment(f"done.{first.id}_") / 1000
+        print(f"# began {began - ended:.1f} s after the end of the first long job, the one that waited {passed - ended:.1f} s after it",
+              flush=True)
+        assert node == self.node_of(first)[0], f"it ran on {node}"
+        assert began < passed, "the long job began first"
+
     def go(self):
         until(lambda: not self.lab.missing(self.work), LONG_S + 60, "the long jobs to end")
         until(lambda: not self.lab.living(), 150, "all machines to go back")
@@ -114,6 +136,7 @@ def points(world):
             ("short jobs start there at once, and nothing is rented for them", world.start_at_once),
             ("a new stintd finds it again", world.taken_over),
             ("a job that is lost with it runs again elsewhere", world.lost),
+            ("under a limit a short job starts before a long one that waits", world.pulled),
             ("it goes when the long jobs have ended", world.go),
             ("the oracle agrees", world.check_oracle))
 
