@@ -16,6 +16,7 @@ struct candidate {
     double saving;    /* per hour */
     double migration; /* once */
     msec_t wake_at;   /* when the next task that must stay has stayed long enough */
+    bool moves;       /* some task that runs may be moved, now or later */
 };
 
 static bool is_worth_its_price(const struct worth_rules *rules, uint32_t instance,
@@ -117,6 +118,8 @@ static void build(struct candidate *candidate, const struct worth_rules *rules,
     const struct layout_costs costs = { .per_instance_ms = options->per_instance_ms };
 
     assert(freedom.task_count <= view->task.living);
+    candidate->moves =
+        freedom.task_count > view->task.waiting_count || candidate->wake_at != MSEC_NEVER;
     candidate->saving = layout_saving(&candidate->layout);
     candidate->migration = layout_migration(&candidate->layout, &costs);
     assert(candidate->migration >= 0);
@@ -152,7 +155,13 @@ void reconfigure(const struct worth_rules *rules, const struct reconfigure_optio
     assert(rules->view->shapes_priced == rules->view->shapes->count);
     if (options->mode != RECONFIGURE_PARTIAL)
         build(&full, rules, options, true, ret->arena);
-    if (options->mode != RECONFIGURE_FULL)
+
+    /* Where everything that runs stays anyway, and the room beside it is used by both, the two are one. */
+    const bool is_one = options->mode == RECONFIGURE_BEST && options->fill_kept && !full.moves;
+
+    if (is_one)
+        partial = full;
+    else if (options->mode != RECONFIGURE_FULL)
         build(&partial, rules, options, false, ret->arena);
     if (options->mode == RECONFIGURE_BEST) {
         choose_full =

@@ -810,7 +810,8 @@ static void carry_out(struct renter *renter, const struct choice *choice)
 }
 
 void rent_value(struct batches *batches, struct runtime_bins *bins,
-                const struct wait_limits *limits, double doubt, struct plan *plan)
+                const struct wait_limits *limits, double doubt, struct rent_ways_memory *memory,
+                struct plan *plan)
 {
     const struct view *view = batches->view;
     struct renter renter = {
@@ -829,7 +830,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     look(&renter);
     if (renter.row_count == 0)
         return;
-    rent_ways_list(&renter.ways, batches, batches->count >= MANY_BATCHES, plan->arena);
+    rent_ways_list(&renter.ways, batches, batches->count >= MANY_BATCHES, memory, plan->arena);
     renter.values = ARENA_ARRAY(plan->arena, double, renter.ways.count);
     if (batches->count >= MANY_BATCHES && renter.ways.count >= MANY_WAYS)
         renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.ways.count);

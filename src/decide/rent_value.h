@@ -29,6 +29,7 @@
  * Costs:   O(o + t^2 + r x t x k x w) for o offers, t types (twice, if it is billed in two ways), of which
  *          those count that no other type beats in every respect, r different machines, the first k = 64 batches that
  *          have tasks left, and w = 64 moments at which tasks end. A machine that is full is not filled further.
+ *          What there is to choose from is listed again only when prices, risks, refusals or constraints have changed.
  * Memory:  the arena's.
  */
 #ifndef STINT_DECIDE_RENT_VALUE_H
@@ -39,9 +40,12 @@
 #include "decide/runtime_bins.h"
 #include "model/plan.h"
 
+struct rent_ways_memory; /* decide/rent_ways.h */
+
 /* Rent for all tasks that are left in the batches; those that no open offer holds stay there. Empty
- * machines of 'bins' that got nothing yet may be used. 'doubt': of runtimes, see overrun.h. */
+ * machines of 'bins' that got nothing yet may be used. 'doubt': of runtimes, see overrun.h. 'memory' may be NULL, with the same plan. */
 void rent_value(struct batches *batches, struct runtime_bins *bins,
-                const struct wait_limits *limits, double doubt, struct plan *plan);
+                const struct wait_limits *limits, double doubt, struct rent_ways_memory *memory,
+                struct plan *plan);
 
 #endif

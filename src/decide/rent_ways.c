@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "decide/reservation.h"
 
@@ -252,7 +253,7 @@ struct risk_stake rent_stake_of(const struct view *view, const struct batch *bat
 }
 
 /* No machine has more at stake than this. */
-static struct risk_stake most_at_stake(const struct rent_ways *ways, const struct batches *batches)
+static struct risk_stake most_at_stake(const struct batches *batches)
 {
     struct risk_stake most = { 0, 0 };
 
@@ -260,7 +261,7 @@ static struct risk_stake most_at_stake(const struct rent_ways *ways, const struc
         if (batches->rows[i].left == 0)
             continue;
 
-        const struct risk_stake stake = rent_stake_of(ways->view, &batches->rows[i]);
+        const struct risk_stake stake = rent_stake_of(batches->view, &batches->rows[i]);
 
         most.redo = stake.redo > most.redo ? stake.redo : most.redo;
         most.restart = stake.restart > most.restart ? stake.restart : most.restart;
@@ -276,7 +277,7 @@ static struct way **find_ways(const struct rent_ways *ways, const struct batches
     struct arena *arena = ways->arena;
     struct way **of_class = ARENA_ARRAY(arena, struct way *, ways->classes.count);
     struct rival *rivals = ARENA_ARRAY(arena, struct rival, catalogue->offer_count);
-    const struct risk_stake most = most_at_stake(ways, batches);
+    const struct risk_stake most = most_at_stake(batches);
 
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
         if (!reservation_is_open(view, offer))
@@ -389,12 +390,115 @@ static void merge_alike(struct rent_ways *ways)
     }
 }
 
-void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
-                    struct arena *arena)
+static void list_all(struct rent_ways *ways, const struct batches *batches, bool few,
+                     struct arena *arena)
 {
     *ways = (struct rent_ways){ .view = batches->view, .arena = arena };
     list_ways(ways, batches);
     list_sized(ways);
     if (few)
         merge_alike(ways);
+}
+
+void rent_ways_memory_init(struct rent_ways_memory *memory)
+{
+    *memory = (struct rent_ways_memory){ 0 };
+    arena_init(&memory->arena);
+}
+
+void rent_ways_memory_done(struct rent_ways_memory *memory)
+{
+    arena_done(&memory->arena);
+}
+
+/* Whether the work is constrained as the work was for which the list was made: the sets come in the same order, by which classes are numbered. */
+static bool has_same_sets(const struct rent_ways_memory *memory, const struct batches *batches,
+                          struct arena *arena)
+{
+    const struct offer_classes *kept = &memory->ways.classes;
+    struct offer_classes noted;
+
+    offer_classes_init(&noted, batches->view, arena);
+    for (uint32_t i = 0; i < batches->count; i++)
+        offer_classes_note(&noted, batches->rows[i].shape);
+    if (noted.set_count != kept->set_count)
+        return false;
+    return noted.set_count == 0 ||
+           memcmp(noted.sets, kept->sets, noted.set_count * sizeof(*noted.sets)) == 0;
+}
+
+static bool has_same_open(const struct rent_ways_memory *memory, const struct view *view)
+{
+    bool same = true;
+
+    for (uint32_t offer = 0; offer < memory->offer_count; offer++)
+        same = same && memory->is_open[offer] == reservation_is_open(view, offer);
+    return same;
+}
+
+/* A stake makes a difference only where machines may be taken away. */
+static bool has_same_stake(const struct rent_ways_memory *memory, const struct batches *batches)
+{
+    if (!memory->has_losses)
+        return true;
+
+    const struct risk_stake most = most_at_stake(batches);
+
+    return most.redo >= memory->most.redo && most.redo <= memory->most.redo &&
+           most.restart >= memory->most.restart && most.restart <= memory->most.restart;
+}
+
+static bool is_still_right(const struct rent_ways_memory *memory, const struct batches *batches,
+                           bool few, struct arena *arena)
+{
+    const struct view *view = batches->view;
+    const uint32_t count = view->catalogue->offer_count;
+
+    return memory->catalogue == view->catalogue && memory->offer_count == count &&
+           memory->type_count == view->catalogue->type_count && memory->few == few &&
+           memory->choosy == is_choosy(view->shapes) &&
+           memcmp(memory->price, view->offer_price, count * sizeof(*memory->price)) == 0 &&
+           memcmp(memory->lasts, view->offer_lasts, count * sizeof(*memory->lasts)) == 0 &&
+           has_same_open(memory, view) && has_same_sets(memory, batches, arena) &&
+           has_same_stake(memory, batches);
+}
+
+/* Make the list and keep it, with what it was made of. */
+static void keep(struct rent_ways_memory *memory, const struct batches *batches, bool few)
+{
+    const struct view *view = batches->view;
+    const uint32_t count = view->catalogue->offer_count;
+
+    arena_reset(&memory->arena);
+    memory->catalogue = view->catalogue;
+    memory->offer_count = count;
+    memory->type_count = view->catalogue->type_count;
+    memory->price = ARENA_ARRAY(&memory->arena, money_t, count);
+    memory->lasts = ARENA_ARRAY(&memory->arena, msec_t, count);
+    memory->is_open = ARENA_ARRAY(&memory->arena, bool, count);
+    memory->has_losses = false;
+    for (uint32_t offer = 0; offer < count; offer++) {
+        memory->price[offer] = view->offer_price[offer];
+        memory->lasts[offer] = view->offer_lasts[offer];
+        memory->is_open[offer] = reservation_is_open(view, offer);
+        memory->has_losses = memory->has_losses || view->offer_lasts[offer] != MSEC_NEVER;
+    }
+    memory->most = most_at_stake(batches);
+    memory->choosy = is_choosy(view->shapes);
+    memory->few = few;
+    list_all(&memory->ways, batches, few, &memory->arena);
+}
+
+void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
+                    struct rent_ways_memory *memory, struct arena *arena)
+{
+    if (memory == NULL) {
+        list_all(ways, batches, few, arena);
+        return;
+    }
+    if (!is_still_right(memory, batches, few, arena))
+        keep(memory, batches, few);
+    *ways = memory->ways;
+    ways->view = batches->view;
+    ways->classes.view = batches->view;
 }

@@ -6,8 +6,11 @@
  * beats in every respect is left out. Of many, a few stand for all: a type gives way to one that has no less of anything and costs
  * hardly more; all are kept beside them, by price, for the choice of the machine that holds just what was put together.
  *
+ * What was found is kept in a memory, and found there as long as prices, risks and refusals are the same, and the work is constrained alike.
+ *
  * Costs:   O(o + t log t + t k) for o offers and t types of which k are left (twice, if billed in two ways); for many, some times as much.
- * Memory:  the arena's.
+ *          O(o), a comparison of arrays, for what is kept.
+ * Memory:  the arena's; of what is kept, the memory's.
  */
 #ifndef STINT_DECIDE_RENT_WAYS_H
 #define STINT_DECIDE_RENT_WAYS_H
@@ -53,9 +56,29 @@ struct rent_ways {
     bool has_risk; /* machines of some way may be taken away */
 };
 
-/* For the tasks that are left in the batches. 'few': no more than RENT_WAYS_MAX. */
+/* All that the list depends on, and the list: it is the same, to the bit, as if it were made from scratch. */
+struct rent_ways_memory {
+    struct arena arena;                /* of all below */
+    const struct catalogue *catalogue; /* NULL: nothing is kept */
+    uint32_t offer_count;
+    uint32_t type_count;
+    money_t *price; /* per offer, as the two below */
+    msec_t *lasts;
+    bool *is_open;
+    struct risk_stake most;
+    bool has_losses; /* machines of some offer may be taken away */
+    bool choosy;
+    bool few;
+    struct rent_ways ways;
+};
+
+void rent_ways_memory_init(struct rent_ways_memory *memory);
+void rent_ways_memory_done(struct rent_ways_memory *memory);
+
+/* For the tasks that are left in the batches. 'few': no more than RENT_WAYS_MAX. 'memory' may be NULL, with the same answer; with one, what
+ * is returned is valid until it is asked again. The 'share' of a way is left to the caller. */
 void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
-                    struct arena *arena);
+                    struct rent_ways_memory *memory, struct arena *arena);
 
 /* What is at stake for a task of the batch. */
 struct risk_stake rent_stake_of(const struct view *view, const struct batch *batch);

@@ -434,11 +434,23 @@ static void leave(struct repricing *repricing, const struct dear *dear)
  * Which machines to look at.
  */
 
-static struct rate *list_rates(const struct view *view, struct arena *arena, msec_t *ret_changed)
+/* When the price or the risk of any offer changed last; 0: never. */
+static msec_t newest_change(const struct view *view)
+{
+    msec_t newest = 0;
+
+    for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
+        const msec_t changed = last_change(view, i);
+
+        newest = changed > newest ? changed : newest;
+    }
+    return newest;
+}
+
+static struct rate *list_rates(const struct view *view, struct arena *arena)
 {
     struct rate *rates = ARENA_ARRAY(arena, struct rate, view->catalogue->offer_count);
 
-    *ret_changed = 0;
     for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
         rates[i] = (struct rate){
             .least = (double)view->offer_price[i],
@@ -446,8 +458,6 @@ static struct rate *list_rates(const struct view *view, struct arena *arena, mse
             .changed = last_change(view, i),
             .is_open = reservation_is_open(view, i) && !reservation_is_doubtful(view, i),
         };
-        if (rates[i].changed > *ret_changed)
-            *ret_changed = rates[i].changed;
     }
     return rates;
 }
@@ -556,13 +566,14 @@ static uint32_t list_suspects(const struct repricing *repricing, const struct ra
 
 void repricing_run(const struct machine_index *index, struct plan *plan, struct row_map *uses)
 {
-    msec_t changed;
-    const struct rate *rates = list_rates(index->view, plan->arena, &changed);
+    const msec_t changed = newest_change(index->view);
     struct suspect *suspects;
 
     assert(index->is_full);
     if (changed == 0)
         return;
+
+    const struct rate *rates = list_rates(index->view, plan->arena);
 
     struct repricing *repricing = ARENA_ARRAY(plan->arena, struct repricing, 1);
 

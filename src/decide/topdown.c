@@ -252,6 +252,26 @@ static uint32_t same_slot(const struct topdown *run, uint32_t bin, uint32_t offe
     return slot;
 }
 
+/* Whether all tasks that are left, none slowed down, are worth less than a machine of the offer: then no machine of it can be
+ * worth its price, nor of it be the cheapest for one of them alone. Beside tasks that speed others up, nobody knows. */
+static bool is_beyond_all(const struct topdown *run, uint32_t offer)
+{
+    const struct pool *pool = run->layout->pool;
+    const struct colocation *colocation = run->layout->rules->colocation;
+    money_t worth = 0;
+
+    if (colocation != NULL && colocation->highest > 1)
+        return false;
+    for (uint32_t i = 0; i < pool->kind_count; i++) {
+        const uint32_t shape = pool->kinds[i].kind.shape;
+
+        if (pool->kinds[i].left > 0 && run->view->shape_offer[shape] == offer)
+            return false;
+        worth += pool->kinds[i].left * run->view->shape_price[shape];
+    }
+    return worth < run->view->offer_price[offer];
+}
+
 /* One machine of the offer; false if there is none to be had or it was not worth its price. */
 static bool pack_one(struct topdown *run, uint32_t offer)
 {
@@ -380,6 +400,8 @@ void topdown_pack(struct layout *layout, const uint32_t *reusable, uint32_t reus
     const uint32_t count = offers_by_price(&run, offers);
 
     for (uint32_t i = 0; i < count && layout->pool->left > 0; i++) {
+        if (is_beyond_all(&run, offers[i]))
+            continue;
         while (layout->pool->left > 0 && pack_one(&run, offers[i]))
             ;
         pack_alone(&run, offers[i]);

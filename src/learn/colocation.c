@@ -7,7 +7,7 @@
 
 void colocation_init(struct colocation *table, double default_rate)
 {
-    *table = (struct colocation){ .default_rate = default_rate };
+    *table = (struct colocation){ .default_rate = default_rate, .highest = default_rate };
     map_init(&table->by_key);
 }
 
@@ -36,6 +36,8 @@ void colocation_observe(struct colocation *table, uint32_t shape, uint64_t neigh
         table->entries[index] = (struct colocation_entry){ 0 };
         map_put(&table->by_key, key, index);
     }
+    if (rate > table->highest)
+        table->highest = rate;
     table->entries[index].sum += rate;
     table->entries[index].count++;
 }

@@ -29,6 +29,7 @@ struct colocation_entry {
 
 struct colocation {
     double default_rate; /* of a pair that was never seen */
+    double highest;      /* no rate, recorded or default, is above it */
     struct map by_key;
     struct colocation_entry *entries;
     uint32_t count;

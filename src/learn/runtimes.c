@@ -52,6 +52,7 @@ struct runtime_group {
     double error[RUNTIME_ESTIMATORS];
     struct snapshot snapshots[SNAPSHOTS]; /* run i is in slot i % SNAPSHOTS */
     msec_t runs[RUNTIMES_MEDIAN_RUNS];    /* the same way */
+    uint8_t order[RUNTIMES_MEDIAN_RUNS];  /* their slots, the shortest run first */
     uint32_t key[TRAITS];                 /* RUNTIME_UNKNOWN where its kind does not look */
     enum runtime_kind kind;
     uint32_t newer; /* in its list */
@@ -108,7 +109,8 @@ static bool make_key(const struct runtime_traits *traits, enum runtime_kind kind
         if (looks && values[i] == RUNTIME_UNKNOWN)
             return false;
         ret->key[i] = looks ? values[i] : RUNTIME_UNKNOWN;
-        ret->hash = map_mix(ret->hash ^ ret->key[i]);
+        if (looks)
+            ret->hash = map_mix(ret->hash ^ values[i]);
     }
     return true;
 }
@@ -219,22 +221,37 @@ static uint32_t new_slot(struct runtimes *runtimes)
 
 /* The sums. */
 
-static double middle(const msec_t *runs, uint32_t count)
+static uint32_t kept_runs(const struct runtime_group *group)
 {
-    msec_t sorted[RUNTIMES_MEDIAN_RUNS];
+    return group->count < RUNTIMES_MEDIAN_RUNS ? (uint32_t)group->count : RUNTIMES_MEDIAN_RUNS;
+}
+
+/* Put the run that was counted last into its slot, in the place of the one that is forgotten for it, and into the order. */
+static void put_run(struct runtime_group *group, msec_t runtime_ms)
+{
+    const uint8_t slot = (uint8_t)((group->count - 1) % RUNTIMES_MEDIAN_RUNS);
+    const uint32_t others = kept_runs(group) - 1;
+    uint32_t at = 0;
+
+    if (group->count > RUNTIMES_MEDIAN_RUNS) {
+        while (group->order[at] != slot)
+            at++;
+        memmove(&group->order[at], &group->order[at + 1], others - at);
+    }
+    group->runs[slot] = runtime_ms;
+    for (at = others; at > 0 && group->runs[group->order[at - 1]] > runtime_ms; at--)
+        group->order[at] = group->order[at - 1];
+    group->order[at] = slot;
+}
+
+static double middle(const struct runtime_group *group)
+{
+    const uint32_t count = kept_runs(group);
 
     assert(count > 0);
-    assert(count <= RUNTIMES_MEDIAN_RUNS);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = i;
 
-        for (; at > 0 && sorted[at - 1] > runs[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = runs[i];
-    }
-
-    const msec_t lower = sorted[(count - 1) / 2];
-    const msec_t upper = sorted[count / 2];
+    const msec_t lower = group->runs[group->order[(count - 1) / 2]];
+    const msec_t upper = group->runs[group->order[count / 2]];
 
     return (double)(lower + upper) / 2.0;
 }
@@ -270,18 +287,16 @@ static void take(struct runtime_group *group, msec_t runtime_ms, uint64_t learne
     const double runtime = (double)runtime_ms;
     const double decay = group->count > 0 ? 0.5 : 1.0;
 
-    group->runs[group->count % RUNTIMES_MEDIAN_RUNS] = runtime_ms;
     group->count++;
+    put_run(group, runtime_ms);
 
-    const uint32_t kept =
-        group->count < RUNTIMES_MEDIAN_RUNS ? (uint32_t)group->count : RUNTIMES_MEDIAN_RUNS;
     const double mean = before->estimate[RUNTIME_MEAN];
     const double decayed = before->estimate[RUNTIME_DECAYED];
 
     group->snapshots[(group->count - 1) % SNAPSHOTS] = (struct snapshot){
         .learned = learned,
         .estimate = {
-            [RUNTIME_MEDIAN] = middle(group->runs, kept),
+            [RUNTIME_MEDIAN] = middle(group),
             [RUNTIME_MEAN] = mean + (runtime - mean) / (double)group->count,
             [RUNTIME_RECENT] = mean_of_recent(group),
             [RUNTIME_DECAYED] = decayed + decay * (runtime - decayed),

@@ -131,12 +131,6 @@ uint32_t catalogue_add_owned(struct catalogue *catalogue, uint32_t type, money_t
     return catalogue_add_offer(catalogue, OWNED_ZONE, &offer);
 }
 
-const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer)
-{
-    assert(offer < catalogue->offer_count);
-    return &catalogue->types[catalogue->offers[offer].type];
-}
-
 msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count)
 {
     const struct boot_point *boot = type->boot;

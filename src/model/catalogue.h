@@ -14,6 +14,7 @@
 #ifndef STINT_MODEL_CATALOGUE_H
 #define STINT_MODEL_CATALOGUE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -130,7 +131,12 @@ uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
 
 uint32_t catalogue_add_owned(struct catalogue *catalogue, uint32_t type, money_t per_hour);
 
-const struct machine_type *catalogue_type_of(const struct catalogue *catalogue, uint32_t offer);
+static inline const struct machine_type *catalogue_type_of(const struct catalogue *catalogue,
+                                                           uint32_t offer)
+{
+    assert(offer < catalogue->offer_count);
+    return &catalogue->types[catalogue->offers[offer].type];
+}
 
 /* The acquire time of 'count' machines that are asked for together: linear between the points, and
  * beyond the last on along the last slope. */

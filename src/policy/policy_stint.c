@@ -23,6 +23,7 @@
 #include "decide/machine_index.h"
 #include "decide/overrun.h"
 #include "decide/rent_value.h"
+#include "decide/rent_ways.h"
 #include "decide/repricing.h"
 #include "decide/room_soon.h"
 #include "decide/row_map.h"
@@ -124,10 +125,11 @@ struct work_prices {
     double mean;
 };
 
-/* What is remembered: an index of the machines, which comes first, and what the search found. */
+/* What is remembered: an index of the machines, which comes first, what the search found, and what there is to rent. */
 struct memory {
     struct machine_index index;
     struct improve_memory improve;
+    struct rent_ways_memory ways;
     struct work_prices prices;
 };
 
@@ -330,7 +332,7 @@ static void search_better(struct run *run, struct improve_memory *memory)
     improve(&input, run->plan, &run->uses);
 }
 
-static void decide_by(struct run *run, struct machine_index *index, struct improve_memory *memory)
+static void decide_by(struct run *run, struct machine_index *index, struct memory *memory)
 {
     const struct policy_input *in = run->in;
     const struct wait_limits limits = {
@@ -360,12 +362,13 @@ static void decide_by(struct run *run, struct machine_index *index, struct impro
         fill_kept(run);
         room_soon(&run->batches, &run->bins, &limits, run->plan, &run->uses);
         blocked_wait(&run->batches, run->plan);
-        rent_value(&run->batches, &run->bins, &limits, doubt_of(run), run->plan);
+        rent_value(&run->batches, &run->bins, &limits, doubt_of(run),
+                   memory != NULL ? &memory->ways : NULL, run->plan);
         clearing_run(&run->bins, &clearing, cleared, cleared_count, run->plan);
         runtime_bins_end(&run->bins);
     }
     note_placed(run);
-    search_better(run, memory);
+    search_better(run, memory != NULL ? &memory->improve : NULL);
     lease_release_late(run->view, in->option[OPT_MARGIN], &run->uses, run->plan);
 }
 
@@ -375,6 +378,7 @@ static void *memory_create(void)
 
     machine_index_init(&memory->index, RUNTIME_PAID, true, NULL);
     improve_memory_init(&memory->improve);
+    rent_ways_memory_init(&memory->ways);
     return memory;
 }
 
@@ -384,6 +388,7 @@ static void memory_destroy(void *memory)
 
     machine_index_done(&mine->index);
     improve_memory_done(&mine->improve);
+    rent_ways_memory_done(&mine->ways);
     mem_free(mine->prices.of_shape);
     mem_free(mine);
 }
@@ -398,7 +403,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
     if (memory == NULL)
         machine_index_init(&fresh, RUNTIME_PAID, true, in->arena);
     machine_index_absorb(index, in->view);
-    decide_by(&run, index, memory != NULL ? &memory->improve : NULL);
+    decide_by(&run, index, memory);
 }
 
 const struct policy policy_stint = {

@@ -11,7 +11,7 @@ static void rent_doubting(struct yard *yard, msec_t paid_wait, double doubt)
 
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    rent_value(&batches, &bins, &limits, doubt, &yard->plan);
+    rent_value(&batches, &bins, &limits, doubt, NULL, &yard->plan);
 }
 
 static void rent(struct yard *yard, msec_t paid_wait)

@@ -16,6 +16,25 @@ struct world {
     struct arena arena;
 };
 
+/* One more task that waits, and may run on those offers. */
+static void add_work(struct world *world, const char *offers, msec_t estimate)
+{
+    const struct shape_demand demand = { .family = FAMILY_NONE, .res = { { 1, 1, 0 } } };
+    const uint64_t id = world->view.job.count + 1;
+    const uint32_t shape = shapes_add(&world->shapes, &(struct shape_spec){ .name = offers,
+                                                                            .workload = "s",
+                                                                            .demands = &demand,
+                                                                            .demand_count = 1,
+                                                                            .offers = offers });
+
+    (void)view_add_job(&world->view, &(struct job_spec){ .id = id,
+                                                         .first_task_id = id,
+                                                         .shape = shape,
+                                                         .task_count = 1,
+                                                         .estimate_ms = estimate });
+    reservation_update(&world->view);
+}
+
 /* Few different prices, sizes and times: many are alike in some respect, some in all. */
 static void world_init(struct world *world, uint64_t seed)
 {
@@ -48,17 +67,9 @@ static void world_init(struct world *world, uint64_t seed)
 
         (void)catalogue_add_offer(&world->catalogue, "z", &offer);
     }
-    const struct shape_demand demand = { .family = FAMILY_NONE, .res = { { 1, 1, 0 } } };
-    const uint32_t shape = shapes_add(
-        &world->shapes, &(struct shape_spec){
-                            .name = "s", .workload = "s", .demands = &demand, .demand_count = 1 });
-
     shapes_bind(&world->shapes, &world->catalogue);
     view_init(&world->view, &world->catalogue, &world->shapes);
-    (void)view_add_job(
-        &world->view,
-        &(struct job_spec){ .id = 1, .first_task_id = 1, .shape = shape, .task_count = 1 });
-    reservation_update(&world->view);
+    add_work(world, "", 0);
 }
 
 static void world_done(struct world *world)
@@ -97,7 +108,7 @@ TEST(what_is_left_are_the_ways_that_no_other_one_replaces_in_their_order)
 
         world_init(&world, seed);
         batches_build(&batches, &world.view, &world.arena);
-        rent_ways_list(&ways, &batches, false, &world.arena);
+        rent_ways_list(&ways, &batches, false, NULL, &world.arena);
         for (uint32_t offer = 0; offer < world.catalogue.offer_count; offer++) {
             bool is_left = true;
 
@@ -116,4 +127,92 @@ TEST(what_is_left_are_the_ways_that_no_other_one_replaces_in_their_order)
     assert_true(dropped > WORLDS);
 }
 
-CHECK_MAIN(RUN(what_is_left_are_the_ways_that_no_other_one_replaces_in_their_order))
+static void assert_same_way(const struct way *a, const struct way *b)
+{
+    const struct rival *mine = a->rivals;
+    const struct rival *other = b->rivals;
+
+    assert_true(a->least >= b->least && a->least <= b->least);
+    assert_true(a->most >= b->most && a->most <= b->most);
+    while (mine != NULL && other != NULL) {
+        assert_int_equal(mine->offer, other->offer);
+        mine = mine->next;
+        other = other->next;
+    }
+    assert_null(mine);
+    assert_null(other);
+}
+
+static void assert_same_ways(const struct rent_ways *a, const struct rent_ways *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->sized_count, b->sized_count);
+    assert_int_equal(a->has_risk, b->has_risk);
+    for (uint32_t i = 0; i < a->count; i++)
+        assert_same_way(&a->rows[i], &b->rows[i]);
+    for (uint32_t i = 0; i < a->sized_count; i++)
+        assert_same_way(a->sized[i].way, b->sized[i].way);
+}
+
+/* Whatever the list depends on changes: a price, a risk, a refusal, the work and how it is constrained; often nothing does. */
+static void change(struct world *world, struct rng *rng)
+{
+    const uint32_t offer = (uint32_t)rng_below(rng, world->catalogue.offer_count);
+
+    switch (rng_below(rng, 8)) {
+    case 0:
+        world->view.offer_price[offer] = 1000 * (1 + (money_t)rng_below(rng, 8));
+        break;
+    case 1:
+        world->view.offer_lasts[offer] =
+            rng_below(rng, 2) == 0 ? MSEC_NEVER : MSEC_PER_HOUR * (1 + (msec_t)rng_below(rng, 4));
+        break;
+    case 2:
+        world->view.offer_blocked_until[offer] = rng_below(rng, 2) == 0 ? 0 : MSEC_PER_HOUR;
+        break;
+    case 3:
+        add_work(world, "", (msec_t)rng_below(rng, 3) * MSEC_PER_HOUR);
+        break;
+    case 4:
+        add_work(world, rng_below(rng, 2) == 0 ? "t0|t1|t2" : "!t1", MSEC_PER_HOUR);
+        break;
+    default:
+        break;
+    }
+}
+
+TEST(what_a_memory_keeps_is_what_would_be_found_without_it)
+{
+    uint32_t kept = 0;
+
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        struct world world;
+        struct rent_ways_memory memory;
+        struct rng rng;
+
+        rng_init(&rng, seed, 2);
+        world_init(&world, seed);
+        rent_ways_memory_init(&memory);
+        for (int round = 0; round < 40; round++) {
+            struct batches batches;
+            struct rent_ways fresh;
+            struct rent_ways ways;
+            const bool few = rng_below(&rng, 16) == 0;
+            const void *before = memory.ways.rows;
+            const struct arena_mark mark = arena_mark(&memory.arena);
+
+            batches_build(&batches, &world.view, &world.arena);
+            rent_ways_list(&fresh, &batches, few, NULL, &world.arena);
+            rent_ways_list(&ways, &batches, few, &memory, &world.arena);
+            assert_same_ways(&fresh, &ways);
+            kept += before == memory.ways.rows && mark.used == arena_mark(&memory.arena).used;
+            change(&world, &rng);
+        }
+        rent_ways_memory_done(&memory);
+        world_done(&world);
+    }
+    assert_true(kept > WORLDS * 10); /* else this would show nothing */
+}
+
+CHECK_MAIN(RUN(what_is_left_are_the_ways_that_no_other_one_replaces_in_their_order),
+           RUN(what_a_memory_keeps_is_what_would_be_found_without_it))
