@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "learn/reuse.h"
+
 const char *const lease_order_words[] = { "max-margin", "min-margin", "max-idle",
                                           "min-idle",   "random",     NULL };
 
@@ -45,6 +47,15 @@ msec_t lease_until(const struct view *view, uint32_t instance, msec_t busy)
     const msec_t runs = due > 0 ? due : 0;
 
     return runs + billing_paid_span(rule, busy > runs ? busy - runs : 1);
+}
+
+bool lease_spans(const struct view *view, uint32_t instance, msec_t wait, uint32_t used_ppm)
+{
+    const struct machine_type *type =
+        catalogue_type_of(view->catalogue, view->instance.offer[instance]);
+    const msec_t more = lease_until(view, instance, wait) - lease_left(view, instance);
+
+    return more <= 0 || more * REUSE_PPM < type->setup_ms * (int64_t)used_ppm;
 }
 
 struct idle {

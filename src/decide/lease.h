@@ -11,6 +11,7 @@
 #ifndef STINT_DECIDE_LEASE_H
 #define STINT_DECIDE_LEASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -39,6 +40,13 @@ msec_t lease_left(const struct view *view, uint32_t instance);
 
 /* The same for an instance that is kept for 'busy' from now: no less than what is left of the lease. */
 msec_t lease_until(const struct view *view, uint32_t instance, msec_t busy);
+
+/*
+ * Whether an instance without work is worth what it costs to keep for 'wait' more, until the next decision: it is paid for
+ * until then, or the chance that it is used then, 'used_ppm', times its setup, which another one would be billed for, is
+ * longer than what has to be paid for.
+ */
+bool lease_spans(const struct view *view, uint32_t instance, msec_t wait, uint32_t used_ppm);
 
 /* What to look for. */
 struct lease_query {

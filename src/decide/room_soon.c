@@ -195,6 +195,14 @@ static void promise(struct soon *soon, struct batch *batch, const struct res *de
         push(soon, (struct end){ at + batch->runtime, instance, demand });
 }
 
+/* When room that comes free at 'at', from now, can be used: with a decision. */
+static msec_t usable(const struct view *view, msec_t at)
+{
+    if (view->round_ms <= 0)
+        return at;
+    return msec_round_up(at > 0 ? at : 1, view->round_ms);
+}
+
 /* Room came free: who could use it? */
 static void offer_room(struct soon *soon, uint32_t instance, msec_t at)
 {
@@ -305,7 +313,7 @@ static void next_end(struct soon *soon)
     while (soon->heap_count > 0 && soon->heap[0].at == end.at &&
            soon->heap[0].instance == end.instance)
         res_add(free_on(soon, end.instance), pop(soon).demand);
-    offer_room(soon, end.instance, end.at);
+    offer_room(soon, end.instance, usable(soon->view, end.at));
 }
 
 void room_soon(struct batches *batches, const struct runtime_bins *bins,

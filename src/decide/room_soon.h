@@ -8,6 +8,8 @@
  *  - if it would start no later than a new machine would take it, or 'boot_wait' if that is set; or
  *  - if it would end while the machine is busy or paid for anyway, and start within 'paid_wait'.
  *
+ * Where decisions are made in rounds it starts with the first one after the room is free.
+ *
  * Nothing is reserved: the next decision looks again, and by then a task that was promised too much has
  * waited the longer and is promised the less. Gangs and jobs that are spread do not wait here.
  *

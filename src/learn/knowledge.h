@@ -11,6 +11,7 @@
 #include "learn/colocation.h"
 #include "learn/interruptions.h"
 #include "learn/pairs.h"
+#include "learn/reuse.h"
 #include "learn/runtimes.h"
 #include "learn/tempo.h"
 #include "learn/work_mix.h"
@@ -26,6 +27,7 @@ struct knowledge {
     struct pairs pairs;
     struct work_mix work_mix;
     struct tempo tempo;
+    struct reuse reuse;
     struct runtimes runtimes;
     struct interruptions interruptions;
     struct pair_profile profile;

@@ -140,6 +140,13 @@ struct plan_candidate {
     money_t total; /* over the expected duration */
 };
 
+/* What becomes of an instance whose last task ends before there is another plan. */
+enum plan_when_empty {
+    EMPTY_STAYS,
+    EMPTY_GOES,
+    EMPTY_GOES_UNLESS_USED, /* if it is not paid for until then, not worth its price, and no task waits for its room */
+};
+
 struct plan {
     struct arena *arena;
     struct plan_rent *rents;
@@ -159,8 +166,7 @@ struct plan {
     struct plan_candidate full, partial; /* where kind is not PLAN_PLAIN */
     msec_t expected_ms;                  /* how long the configuration was expected to last */
     msec_t wake_at; /* decide again then, even if nothing happens; MSEC_NEVER: no need */
-    bool
-        release_when_empty; /* until the next plan, an instance whose last task ends goes back at once */
+    enum plan_when_empty when_empty;
 };
 
 void plan_init(struct plan *plan, struct arena *arena);

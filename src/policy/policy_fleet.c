@@ -11,7 +11,7 @@
 static void decide(const struct policy_input *in, struct plan *ret)
 {
     tight_fit(in->view, ret);
-    ret->release_when_empty = true;
+    ret->when_empty = EMPTY_GOES;
 }
 
 const struct policy policy_fleet = {

@@ -12,7 +12,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
 {
     policy_place_alone(in->view, ret);
     policy_release_empty(in->view, ret);
-    ret->release_when_empty = true;
+    ret->when_empty = EMPTY_GOES;
 }
 
 const struct policy policy_hotspot = {

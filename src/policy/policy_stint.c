@@ -9,7 +9,8 @@
  *    time is paid for anyway; and so is a cheap offer that was refused, for a few minutes, where all others cost
  *    at least twice as much;
  *  - what is rented does the most work for what it will be charged: setup, steps and minimum counted;
- *  - a machine goes back when nothing runs there and the time that is paid for ends, as in SEC;
+ *  - a machine goes back when nothing runs there and the time that is paid for ends, as in SEC; where decisions are
+ *    made in rounds, in between them as well, unless a task waits for it or it is likely to be used;
  *  - work that may be moved is moved off machines that are mostly idle, as in Stratus, and off those
  *    whose price has risen above that of others, where either pays.
  * A gang gets room for all its tasks or for none.
@@ -370,6 +371,8 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
     note_placed(run);
     search_better(run, memory != NULL ? &memory->improve : NULL);
     lease_release_late(run->view, in->option[OPT_MARGIN], &run->uses, run->plan);
+    if (run->view->round_ms > 0)
+        run->plan->when_empty = EMPTY_GOES_UNLESS_USED;
 }
 
 static void *memory_create(void)

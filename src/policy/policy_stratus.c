@@ -161,7 +161,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
     const uint32_t cleared_count = clearing_candidates(view, &how, ret, &cleared);
     struct runtime_bins bins;
 
-    ret->release_when_empty = in->option[OPT_RELEASE] != 0;
+    ret->when_empty = in->option[OPT_RELEASE] != 0 ? EMPTY_GOES : EMPTY_STAYS;
     if (view->task.waiting_count == 0 && cleared_count == 0) {
         policy_release_empty(view, ret);
         return;

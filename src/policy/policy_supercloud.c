@@ -14,7 +14,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
 {
     fresh_fill(in->view, ret);
     policy_release_empty(in->view, ret);
-    ret->release_when_empty = true;
+    ret->when_empty = EMPTY_GOES;
 }
 
 const struct policy policy_supercloud = {

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "control/hear/hear.h"
+#include "decide/lease.h"
 
 /* A run that was lost by itself before it was so long counts as one that did not start. */
 static const msec_t lasting_ms = 60 * MSEC_PER_SEC;
@@ -305,6 +306,22 @@ void hear_lost(struct hearing *hear, uint32_t task, bool is_faultless, msec_t at
     hear->state->wants_decision = true;
 }
 
+/* Whether the instance goes back now, as nothing is on it any more. */
+static bool goes_empty(const struct hearing *hear, uint32_t instance)
+{
+    const struct state *state = hear->state;
+    const struct view *view = &state->view;
+
+    if (state->when_empty == EMPTY_STAYS || !view_is_open(view, instance) ||
+        view->instance.task_count[instance] > 0 || state_stays_idle(state, instance))
+        return false;
+    if (state->when_empty == EMPTY_GOES)
+        return true;
+    return state->instance_notes[instance].awaited_in != state->plans &&
+           !lease_spans(view, instance, state->planned_at + view->round_ms - view->now,
+                        reuse_chance(&hear->books->knowledge.reuse));
+}
+
 /* The task is no more; true: its job is not either. */
 static bool forget_task(struct hearing *hear, uint32_t task, msec_t at)
 {
@@ -318,8 +335,7 @@ static bool forget_task(struct hearing *hear, uint32_t task, msec_t at)
 
     const bool was_last = view_finish_task(view, task);
 
-    if (instance != ROW_NONE && hear->state->release_when_empty && view_is_open(view, instance) &&
-        view->instance.task_count[instance] == 0 && !state_stays_idle(hear->state, instance))
+    if (instance != ROW_NONE && goes_empty(hear, instance))
         state_set_instance(hear->state, instance, INSTANCE_DRAINING);
     if (instance != ROW_NONE)
         state_mark_instance(hear->state, instance);

@@ -73,12 +73,14 @@ struct task_note {
 struct instance_note {
     uint64_t rent;         /* the first key of the request by which it is to be rented; 0: it is */
     uint64_t returned_key; /* the next key when it was returned; 0: it was not */
-    msec_t started_at;     /* of the last start there since the last loss; -1: none */
-    msec_t asked_at;       /* to leave, or returned */
-    msec_t leaving_since;  /* asked to leave first */
-    msec_t ready_at;       /* it takes work since */
-    msec_t missing_since;  /* the first list in a row that did not name it; -1: the last one did */
-    uint32_t mention;      /* the audit in which the cloud spoke of it last */
+    uint64_t
+        awaited_in; /* the last plan by which somebody waits for its room, counted from 1; 0: none */
+    msec_t started_at;    /* of the last start there since the last loss; -1: none */
+    msec_t asked_at;      /* to leave, or returned */
+    msec_t leaving_since; /* asked to leave first */
+    msec_t ready_at;      /* it takes work since */
+    msec_t missing_since; /* the first list in a row that did not name it; -1: the last one did */
+    uint32_t mention;     /* the audit in which the cloud spoke of it last */
     uint32_t engine_mention; /* and the engine */
     uint32_t pool;           /* the row of the service whose pool it is in, + 1; 0: none */
     uint8_t shown_from;      /* its state, while it is shown as leaving */
@@ -158,12 +160,14 @@ struct state {
     uint64_t next_key;
     struct map asked;     /* ids of instances that this process asked for */
     uint32_t owned;       /* instances that are: never rented, never returned */
+    uint64_t plans;       /* so far */
+    msec_t planned_at;    /* the last of them */
     uint32_t audit;       /* number of the last one that began */
     uint32_t queued;      /* tasks that are wanted to be queued at the engine */
     uint32_t queue_first; /* of them */
     struct doubts doubts;
-    bool is_limited;         /* the last decision would have rented more */
-    bool release_when_empty; /* of the last plan */
+    bool is_limited;                 /* the last decision would have rented more */
+    enum plan_when_empty when_empty; /* of the last plan */
     bool wants_decision;
     bool has_clock; /* the time is given, not taken from events */
 };

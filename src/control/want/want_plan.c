@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "decide/row_map.h"
 
 void want_init(struct wanting *want, struct state *state, struct books *books)
 {
@@ -103,11 +104,43 @@ static void restart_gang(struct state *state, uint32_t job)
     }
 }
 
+/* A machine without work that was kept though nobody waited for it. */
+static bool is_spare(const struct state *state, uint32_t instance)
+{
+    return state->view.instance.state[instance] == INSTANCE_READY &&
+           state->view.instance.task_count[instance] == 0 &&
+           state->instance_notes[instance].awaited_in != state->plans &&
+           !state_stays_idle(state, instance);
+}
+
+/* How many of the machines without work this plan uses. */
+static void note_reuse(struct wanting *want, const struct plan *plan)
+{
+    const struct state *state = want->state;
+    struct row_map used;
+    uint32_t idle = 0;
+
+    row_map_init(&used, &want->state->arena);
+    EMPTY_EACH(instance, &state->view)
+    {
+        idle += is_spare(state, instance);
+    }
+    for (uint32_t i = 0; idle > 0 && i < plan->place_count; i++) {
+        if (!plan->places[i].fresh && is_spare(state, plan->places[i].target))
+            row_map_set(&used, plan->places[i].target, 1);
+    }
+    reuse_note(&want->books->knowledge.reuse, idle, used.count);
+}
+
 void want_plan(struct wanting *want, const struct plan *plan)
 {
     struct state *state = want->state;
     const struct view *view = &state->view;
     uint32_t *fresh = ARENA_ARRAY(&state->arena, uint32_t, plan->rent_count);
+
+    note_reuse(want, plan);
+    state->plans++;
+    state->planned_at = view->now;
 
     for (uint32_t i = 0; i < plan->rent_count;)
         i = rent(state, plan, i, fresh);
@@ -138,7 +171,7 @@ void want_plan(struct wanting *want, const struct plan *plan)
     }
     want_keep_waits(want, plan, fresh);
     want->next_wake = plan->wake_at;
-    state->release_when_empty = plan->release_when_empty;
+    state->when_empty = plan->when_empty;
 }
 
 void want_drain(struct wanting *want)

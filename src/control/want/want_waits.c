@@ -191,6 +191,8 @@ void want_keep_waits(struct wanting *want, const struct plan *plan, const uint32
             .instance = row != ROW_NONE ? view->instance.id[row] : 0,
         };
         state->task_notes[wait->task].wait_at = i;
+        if (row != ROW_NONE)
+            state->instance_notes[row].awaited_in = state->plans;
     }
 }
 

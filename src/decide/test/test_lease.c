@@ -131,7 +131,44 @@ TEST(in_rounds_what_the_next_one_would_find_too_late_goes_now)
     yard_done(&yard);
 }
 
-CHECK_MAIN(RUN(in_rounds_what_the_next_one_would_find_too_late_goes_now),
+/* A setup of a minute: at a chance of a half it is worth 30 s. */
+TEST(a_machine_is_kept_until_the_next_decision_if_that_is_paid_for_or_worth_it)
+{
+    enum { HALF_PPM = 500000 };
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    yard.catalogue.types[TWO].setup_ms = 60 * SECOND;
+    const uint32_t machine = yard_machine(&yard, TWO);
+    yard.view.now = 20 * SECOND;
+    assert_true(lease_spans(&yard.view, machine, 40 * SECOND, 0));
+    assert_false(lease_spans(&yard.view, machine, 41 * SECOND, 0));
+
+    yard.view.now = 100 * SECOND;
+    assert_true(lease_spans(&yard.view, machine, 30 * SECOND, HALF_PPM));
+    assert_false(lease_spans(&yard.view, machine, 31 * SECOND, HALF_PPM));
+    assert_false(lease_spans(&yard.view, machine, 30 * SECOND, HALF_PPM / 2));
+    yard_done(&yard);
+}
+
+TEST(a_new_hour_is_not_begun_for_a_chance)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    yard.catalogue.types[TWO].setup_ms = 60 * SECOND;
+    yard.catalogue.offers[TWO].billing = (struct billing_rule){ .step_ms = YARD_HOUR };
+    const uint32_t machine = yard_machine(&yard, TWO);
+    yard.view.now = YARD_HOUR - 10 * SECOND;
+
+    assert_true(lease_spans(&yard.view, machine, 10 * SECOND, 0));
+    assert_false(lease_spans(&yard.view, machine, 11 * SECOND, 1000000));
+    yard_done(&yard);
+}
+
+CHECK_MAIN(RUN(a_machine_is_kept_until_the_next_decision_if_that_is_paid_for_or_worth_it),
+           RUN(a_new_hour_is_not_begun_for_a_chance),
+           RUN(in_rounds_what_the_next_one_would_find_too_late_goes_now),
            RUN(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end),
            RUN(after_that_a_machine_that_is_empty_goes_at_once),
            RUN(what_takes_long_to_give_back_is_given_back_earlier),

@@ -64,6 +64,29 @@ TEST(room_that_comes_before_a_machine_would_boot_is_waited_for)
     yard_done(&yard);
 }
 
+/* A machine takes two seconds: room that is free in one can be used in one, or with the next decision. */
+TEST(in_rounds_room_is_there_with_the_first_decision_after_it_comes_free)
+{
+    static const msec_t rounds[] = { 0, 2 * SECOND, 3 * SECOND };
+    static const msec_t starts[] = { 1 * SECOND, 2 * SECOND, MSEC_NEVER };
+
+    for (uint32_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+        struct yard yard;
+        bool expected[1] = { false };
+
+        init_later(&yard);
+        yard.view.round_ms = rounds[i];
+        (void)full(&yard, 300 * SECOND, 1 * SECOND);
+        waiting_for(&yard, 0, 600 * SECOND);
+
+        assert_int_equal(left_over(&yard, &limits, expected), starts[i] == MSEC_NEVER);
+        assert_int_equal(yard.plan.wait_count, starts[i] != MSEC_NEVER);
+        if (yard.plan.wait_count > 0)
+            assert_int_equal(yard.plan.waits[0].expected, yard.view.now + starts[i]);
+        yard_done(&yard);
+    }
+}
+
 /* What a task costs alone on the small machine. */
 static money_t alone(const struct yard *yard, msec_t runtime)
 {
@@ -249,7 +272,8 @@ TEST(the_room_that_comes_first_is_given_first)
     }
 }
 
-CHECK_MAIN(RUN(the_room_that_comes_first_is_given_first),
+CHECK_MAIN(RUN(in_rounds_room_is_there_with_the_first_decision_after_it_comes_free),
+           RUN(the_room_that_comes_first_is_given_first),
            RUN(room_that_comes_before_a_machine_would_boot_is_waited_for),
            RUN(who_waits_for_room_says_for_what_how_long_and_what_a_machine_would_cost),
            RUN(who_waits_in_paid_time_pays_nothing_more),

@@ -289,14 +289,14 @@ TEST(stratus_lets_emptied_machines_go_at_once_only_if_it_is_told_to)
     place_init(&place);
     (void)add_running(&place, SMALL); /* nobody waits, nothing is cleared */
     decide_with(&place, &policy_stratus, NULL, 0);
-    assert_false(place.plan.release_when_empty);
+    assert_int_equal(place.plan.when_empty, EMPTY_STAYS);
     decide_with(&place, &policy_stratus, "release", AT_ONCE);
-    assert_true(place.plan.release_when_empty);
+    assert_int_equal(place.plan.when_empty, EMPTY_GOES);
     (void)add_task(&place);
     decide_with(&place, &policy_stratus, "release", AT_ONCE);
-    assert_true(place.plan.release_when_empty);
+    assert_int_equal(place.plan.when_empty, EMPTY_GOES);
     decide_with(&place, &policy_stratus, "release", ROUND);
-    assert_false(place.plan.release_when_empty);
+    assert_int_equal(place.plan.when_empty, EMPTY_STAYS);
     place_done(&place);
 }
 
@@ -310,7 +310,7 @@ static void decide_as_rival(struct place *place, const struct policy *policy)
     (void)add_task(place);
     decide_with(place, policy, NULL, 0);
     assert_int_equal(place->plan.place_count, 2);
-    assert_true(place->plan.release_when_empty);
+    assert_int_equal(place->plan.when_empty, EMPTY_GOES);
 }
 
 TEST(hotspot_rents_for_each_task_alone)
