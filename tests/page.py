@@ -9,6 +9,7 @@ A stintd in the mode shadow with books of its own, without Slurm and without a c
 what status, metrics and ledger say. Then a made-up world of many machines and jobs: how large and how fast
 the views are. Times are the best of several, over a Unix socket.
 """
+import datetime
 import http.client
 import json
 import os
@@ -191,6 +192,12 @@ def check_numbers(tap, sock):
     found = get(sock, "/ledger?by=job&name=7")[2]
     tap.judge(re.findall(r'class="row-cost" value="(-?\d+)"', found) == [str(40007)] and number(found, "bill") == bill,
               "a filter leaves the rows that have it, and the total of all", found)
+    today = datetime.datetime.fromtimestamp(status["now"] / 1000, datetime.timezone.utc).date()
+    parts = [number(get(sock, f"/ledger?by=user&{period}")[2], "bill") for period in
+             (f"to={today - datetime.timedelta(days=1)}", f"from={today}&to={today}", f"from={today + datetime.timedelta(days=1)}")]
+    tap.judge(sum(parts) == bill and parts[2] == 0, "the ledgers until yesterday, of today and from tomorrow on add up to the bill", f"{parts}")
+    refused = [get(sock, f"/ledger?from={day}")[0] for day in ("yesterday", "2026-11-15x", "2026-13-01")]
+    tap.judge(refused == [400, 400, 400], "what is no day is refused", f"{refused}")
     saved = status["savings_microdollars"]
     in_metrics = round(float(re.search(r"^stint_savings_dollars (\S+)$", metrics, re.M)[1]) * 1e6)
     tap.judge(saved == number(now, "savings") == number(books, "savings") == in_metrics,
@@ -358,11 +365,12 @@ def check_large(tap, folder, program, machines, jobs):
     status = json.loads(get(sock, "/v1/status")[2])
     tap.judge(status["instances"]["ready"] + status["instances"]["booting"] >= machines * 0.9,
               f"{machines} machines are there", f"{status['instances']}, {status['jobs']}, {status['tasks']}")
+    today = datetime.datetime.fromtimestamp(status["now"] / 1000, datetime.timezone.utc).date()
     waiting = json.loads(get(sock, "/v1/jobs?state=waiting&limit=1")[2])["jobs"]
     job = waiting[0]["job"] if waiting else "1"
     machine = json.loads(get(sock, "/v1/instances?limit=1")[2])["instances"][0]["instance"]
     for view in ("/", "/time", "/time?hours=720", "/jobs", f"/job/{job}", f"/machine/{machine}", *(f"/ledger?by={by}" for by in BYS),
-                 "/ledger.csv?by=job", "/doctor", "/page.css", "/page.js"):
+                 "/ledger?by=user&from=1970-01-02", f"/ledger?by=job&from={today + datetime.timedelta(days=1)}", "/ledger.csv?by=job", "/doctor", "/page.css", "/page.js"):
         answers = []
         used = []
         for _ in range(5):

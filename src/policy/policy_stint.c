@@ -199,6 +199,8 @@ static uint32_t find_kept(const struct run *run, const struct batch *batch,
 
 static void fill_kept(struct run *run)
 {
+    if (run->view->instance.living == 0)
+        return; /* nor has anybody to look for one */
     for (uint32_t i = 0; i < run->batches.count; i++) {
         struct batch *batch = &run->batches.rows[i];
 

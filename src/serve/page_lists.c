@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs by user and state, and the ledger by whatever it can be cut by, with a filter and as CSV.
+ * Jobs by user and state, and the ledger by whatever it can be cut by, of a period, with a filter and as CSV.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "draw/csv_text.h"
@@ -13,7 +14,7 @@
 #include "serve/page_private.h"
 #include "store/store_report.h"
 
-enum { JOBS_SHOWN = 300, LEDGER_SHOWN = 500 };
+enum { JOBS_SHOWN = 300, LEDGER_SHOWN = 500, NUMBER_SIZE = 24 };
 
 /* Jobs. ----------------------------------------------------------------------------------------- */
 
@@ -134,12 +135,33 @@ void page_jobs(struct api_call *call)
 
 /* The ledger. ----------------------------------------------------------------------------------- */
 
-static bool is_known(const char *by)
+/* What is asked of the ledger, as it stands in the address: of days in UTC, the last one included. "" is no limit. */
+struct ledger_view {
+    const char *by;
+    const char *text;
+    const char *from;
+    const char *to;
+};
+
+static const char *argument_or(const struct api_call *call, const char *key, const char *otherwise)
 {
-    return store_by_find(by) < STORE_BYS;
+    const char *value = api_argument(call, key);
+
+    return value != NULL && value[0] != '\0' ? value : otherwise;
 }
 
-/* Whether the row has the text in one of its names. */
+/* The beginning of a day such as 2026-11-15, in milliseconds since 1970; false: it is none. */
+static bool read_day(const char *text, msec_t *ret)
+{
+    struct tm day = { 0 };
+    const char *end = strptime(text, "%Y-%m-%d", &day);
+
+    if (end == NULL || *end != '\0')
+        return false;
+    *ret = (msec_t)timegm(&day) * MSEC_PER_SEC;
+    return *ret >= 0;
+}
+
 static void write_row(const struct page *page, const json_t *row, const char *by)
 {
     const bool by_job = strcmp(by, "job") == 0;
@@ -169,29 +191,48 @@ static void write_row(const struct page *page, const json_t *row, const char *by
     (void)fputs("</td></tr>\n", out);
 }
 
-static void write_ledger_filter(const struct page *page, const char *by, const char *text)
+static void write_day(FILE *out, const char *name, const char *label, const char *day)
+{
+    (void)fprintf(
+        out, "<label for=\"%s\">%s</label> <input id=\"%s\" name=\"%s\" type=\"date\" value=\"",
+        name, label, name, name);
+    html_text(out, day);
+    (void)fputs("\"> ", out);
+}
+
+static void write_address(FILE *out, const char *name, const char *value)
+{
+    (void)fprintf(out, "%s=", name);
+    html_address(out, value);
+}
+
+static void write_ledger_filter(const struct page *page, const struct ledger_view *view)
 {
     FILE *out = page->out;
 
     (void)fputs(
         "<form class=\"filter\"><label for=\"by\">By</label> <select id=\"by\" name=\"by\">", out);
-    write_option(out, "user", "user", by);
-    write_option(out, "job", "job", by);
-    write_option(out, "account", "account", by);
-    write_option(out, "partition", "partition", by);
-    write_option(out, "qos", "QOS", by);
-    write_option(out, "type", "machine type", by);
-    write_option(out, "market", "market", by);
-    write_option(out, "day", "day", by);
-    write_option(out, "month", "month", by);
+    write_option(out, "user", "user", view->by);
+    write_option(out, "job", "job", view->by);
+    write_option(out, "account", "account", view->by);
+    write_option(out, "partition", "partition", view->by);
+    write_option(out, "qos", "QOS", view->by);
+    write_option(out, "type", "machine type", view->by);
+    write_option(out, "market", "market", view->by);
+    write_option(out, "day", "day", view->by);
+    write_option(out, "month", "month", view->by);
     (void)fputs("</select> <label for=\"name\">Name contains</label> <input id=\"name\" "
                 "name=\"name\" value=\"",
                 out);
-    html_text(out, text);
-    (void)fputs("\"> <button>Filter</button> <a href=\"ledger.csv?by=", out);
-    html_address(out, by);
-    (void)fputs("&amp;name=", out);
-    html_address(out, text);
+    html_text(out, view->text);
+    (void)fputs("\"> ", out);
+    write_day(out, "from", "From", view->from);
+    write_day(out, "to", "to", view->to);
+    (void)fputs("<button>Filter</button> <a href=\"ledger.csv?", out);
+    write_address(out, "by", view->by);
+    write_address(out, "&amp;name", view->text);
+    write_address(out, "&amp;from", view->from);
+    write_address(out, "&amp;to", view->to);
     (void)fputs("\" download>As CSV</a></form>\n", out);
 }
 
@@ -243,30 +284,56 @@ static void write_rows(const struct page *page, const json_t *rows, const char *
                       found, LEDGER_SHOWN);
 }
 
-/* The answer of the API; NULL: it was answered. */
-static json_t *ask_ledger(struct api_call *call, const char **ret_by, const char **ret_text)
-{
-    const char *by = api_argument(call, "by");
-    const char *text = api_argument(call, "name");
+struct ledger_question {
+    struct api_argument arguments[API_ARGUMENTS_MAX];
+    uint32_t count;
+};
 
-    *ret_by = by != NULL && by[0] != '\0' ? by : "user";
-    *ret_text = text != NULL ? text : "";
-    if (!is_known(*ret_by)) {
+/* Ask for what was so long after the beginning of the day, or before; "": any. 'buf' lives as long as the question. False: it was answered. */
+static bool ask_day(struct api_call *call, const char *text, const char *key, msec_t after,
+                    char buf[NUMBER_SIZE], struct ledger_question *question)
+{
+    msec_t day;
+
+    if (text[0] == '\0')
+        return true;
+    if (!read_day(text, &day)) {
+        page_error(call, 400, "a day is written as 2026-11-15");
+        return false;
+    }
+    (void)snprintf(buf, NUMBER_SIZE, "%" PRId64, day + after);
+    question->arguments[question->count++] = (struct api_argument){ .key = key, .value = buf };
+    return true;
+}
+
+/* The answer of the API; NULL: it was answered. */
+static json_t *ask_ledger(struct api_call *call, struct ledger_view *ret)
+{
+    struct ledger_question question = { .count = 0 };
+    char since[NUMBER_SIZE];
+    char until[NUMBER_SIZE];
+
+    *ret = (struct ledger_view){ .by = argument_or(call, "by", "user"),
+                                 .text = argument_or(call, "name", ""),
+                                 .from = argument_or(call, "from", ""),
+                                 .to = argument_or(call, "to", "") };
+    if (store_by_find(ret->by) == STORE_BYS) {
         page_error(call, 400, "there is no such view of the ledger");
         return NULL;
     }
-
-    const struct api_argument arguments[] = { { .key = "by", .value = *ret_by },
-                                              { .key = "name", .value = *ret_text } };
-
-    return page_ask_with(call, "/v1/ledger", arguments, sizeof(arguments) / sizeof(arguments[0]));
+    question.arguments[question.count++] = (struct api_argument){ .key = "by", .value = ret->by };
+    question.arguments[question.count++] =
+        (struct api_argument){ .key = "name", .value = ret->text };
+    if (!ask_day(call, ret->from, "since", 0, since, &question) ||
+        !ask_day(call, ret->to, "until", 24 * MSEC_PER_HOUR, until, &question))
+        return NULL;
+    return page_ask_with(call, "/v1/ledger", question.arguments, question.count);
 }
 
 void page_ledger(struct api_call *call)
 {
-    const char *by = NULL;
-    const char *text = NULL;
-    json_t *answer = ask_ledger(call, &by, &text);
+    struct ledger_view view;
+    json_t *answer = ask_ledger(call, &view);
     struct page page;
 
     if (answer == NULL)
@@ -276,12 +343,12 @@ void page_ledger(struct api_call *call)
         return;
     }
     write_total(&page, json_object_get(answer, "total"));
-    write_ledger_filter(&page, by, text);
-    write_rows(&page, json_object_get(answer, "rows"), by);
+    write_ledger_filter(&page, &view);
+    write_rows(&page, json_object_get(answer, "rows"), view.by);
     (void)fputs(
         "<p class=\"note\"><i>alone</i> is what ended tasks would have cost with a machine "
         "each, the cheapest that holds them. <i>(unassigned)</i> is work time that no task in the "
-        "books has paid. Days are those of UTC.</p>\n",
+        "books has paid. Days are those of UTC; the last one is included.</p>\n",
         page.out);
     json_decref(answer);
     page_end(&page);
@@ -313,9 +380,8 @@ static void write_csv_row(FILE *out, const json_t *row)
 
 void page_ledger_csv(struct api_call *call)
 {
-    const char *by = NULL;
-    const char *text = NULL;
-    json_t *answer = ask_ledger(call, &by, &text);
+    struct ledger_view view;
+    json_t *answer = ask_ledger(call, &view);
     const json_t *row;
     size_t i;
 
@@ -329,7 +395,7 @@ void page_ledger_csv(struct api_call *call)
         api_error(call, 500, "out of memory");
         return;
     }
-    (void)fprintf(out, "%s,user,job_name,cost_usd,alone_usd,ms,count\n", by);
+    (void)fprintf(out, "%s,user,job_name,cost_usd,alone_usd,ms,count\n", view.by);
     json_array_foreach(json_object_get(answer, "rows"), i, row)
     {
         write_csv_row(out, row);

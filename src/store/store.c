@@ -79,6 +79,7 @@ static const char *const schema_more =
     "CREATE TABLE IF NOT EXISTS mark(name TEXT PRIMARY KEY,value TEXT NOT NULL)"
     " STRICT,WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS bill_to ON bill(billed_to);"
+    "CREATE INDEX IF NOT EXISTS due_ended ON due(ended_at);"
     "CREATE INDEX IF NOT EXISTS due_user ON due(user,cost,alone,occupied_ms);"
     "CREATE TABLE IF NOT EXISTS interruption(offer TEXT PRIMARY KEY,losses_micro INTEGER NOT NULL,"
     " machine_ms INTEGER NOT NULL,at INTEGER NOT NULL) STRICT,WITHOUT ROWID;"

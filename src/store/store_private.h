@@ -126,6 +126,10 @@
         " FROM due LEFT JOIN payer USING(task)" \
         " UNION ALL SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
         " FROM owed LEFT JOIN payer USING(task)") \
+    X(SQL_PAYERS_SINCE, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at,task" \
+        " FROM due LEFT JOIN payer USING(task) WHERE ended_at>=?1" \
+        " UNION ALL SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
+        " FROM owed LEFT JOIN payer USING(task)") \
     X(SQL_PAYERS_OPEN, "SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
         " FROM owed LEFT JOIN payer USING(task)") \
     X(SQL_PAYERS_ENDED, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at," \

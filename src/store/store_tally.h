@@ -2,7 +2,7 @@
 /*
  * store_tally.h - the rows of a report while they are added up, and what is kept of them from one question to the next.
  *
- * Kept is what ended tasks paid, by each of those who can pay. Such rows only grow: tasks that end later are noted
+ * Kept is what ended tasks paid in all, by each of those who can pay: that answers for any period in which all of them lie, too. Such rows only grow: tasks that end later are noted
  * by their numbers and added by the next question. What does change, a task that ends again or that another
  * account is charged with, drops what is kept; the next question reads the file. Private to the store.
  *
@@ -32,7 +32,10 @@ struct store_tally {
     uint32_t count;
     uint32_t room;
     struct store_totals totals;
-    money_t paid;  /* by tasks, in the period */
+    money_t paid; /* by tasks, in the period */
+    msec_t
+        since; /* the earliest that an ended task had a machine, and the latest; without one, 'since' is after 'until' */
+    msec_t until;
     msec_t newest; /* until when open accounts are booked */
 };
 

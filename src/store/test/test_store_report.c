@@ -295,7 +295,7 @@ static void write_some(struct store *store, struct rng *rng)
                                        .cost = cost,
                                        .alone_cost = 2 * cost,
                                        .occupied_ms = (msec_t)rng_below(rng, 100),
-                                       .ended_at = DAY };
+                                       .ended_at = DAY + (msec_t)rng_below(rng, 100) };
 
         const uint64_t what = rng_below(rng, 6);
 
@@ -316,6 +316,11 @@ static struct store_query any_query(struct rng *rng)
     query.by = (enum store_by)rng_below(rng, STORE_BYS);
     query.most = (uint32_t)rng_below(rng, 50);
     query.is_apportioned = rng_below(rng, 4) == 0;
+    if (rng_below(rng, 2) == 0)
+        query.period.since =
+            DAY - 150 + (msec_t)rng_below(rng, 250); /* all have ended after it, or some */
+    if (rng_below(rng, 4) == 0)
+        query.period.until = DAY + (msec_t)rng_below(rng, 150);
     return query;
 }
 
