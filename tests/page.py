@@ -191,7 +191,7 @@ def check_numbers(tap, sock):
               in_metrics == rows, "page, status, ledger, metrics and the sum of the rows have the same bill")
     found = get(sock, "/ledger?by=job&name=7")[2]
     tap.judge(re.findall(r'class="row-cost" value="(-?\d+)"', found) == [str(40007)] and number(found, "bill") == bill,
-              "a filter leaves the rows that have it, and the total of all", found)
+              "a filter leaves the rows that have it, and the total of all")
     today = datetime.datetime.fromtimestamp(status["now"] / 1000, datetime.timezone.utc).date()
     parts = [number(get(sock, f"/ledger?by=user&{period}")[2], "bill") for period in
              (f"to={today - datetime.timedelta(days=1)}", f"from={today}&to={today}", f"from={today + datetime.timedelta(days=1)}")]
