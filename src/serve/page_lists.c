@@ -194,10 +194,11 @@ static void write_row(const struct page *page, const json_t *row, const char *by
 static void write_day(FILE *out, const char *name, const char *label, const char *day)
 {
     (void)fprintf(
-        out, "<label for=\"%s\">%s</label> <input id=\"%s\" name=\"%s\" type=\"date\" value=\"",
+        out,
+        "<span><label for=\"%s\">%s</label> <input id=\"%s\" name=\"%s\" type=\"date\" value=\"",
         name, label, name, name);
     html_text(out, day);
-    (void)fputs("\"> ", out);
+    (void)fputs("\"></span> ", out);
 }
 
 static void write_address(FILE *out, const char *name, const char *value)
@@ -211,7 +212,8 @@ static void write_ledger_filter(const struct page *page, const struct ledger_vie
     FILE *out = page->out;
 
     (void)fputs(
-        "<form class=\"filter\"><label for=\"by\">By</label> <select id=\"by\" name=\"by\">", out);
+        "<form class=\"filter\"><span><label for=\"by\">By</label> <select id=\"by\" name=\"by\">",
+        out);
     write_option(out, "user", "user", view->by);
     write_option(out, "job", "job", view->by);
     write_option(out, "account", "account", view->by);
@@ -221,11 +223,12 @@ static void write_ledger_filter(const struct page *page, const struct ledger_vie
     write_option(out, "market", "market", view->by);
     write_option(out, "day", "day", view->by);
     write_option(out, "month", "month", view->by);
-    (void)fputs("</select> <label for=\"name\">Name contains</label> <input id=\"name\" "
-                "name=\"name\" value=\"",
-                out);
+    (void)fputs(
+        "</select></span> <span><label for=\"name\">Name contains</label> <input id=\"name\" "
+        "name=\"name\" value=\"",
+        out);
     html_text(out, view->text);
-    (void)fputs("\"> ", out);
+    (void)fputs("\"></span> ", out);
     write_day(out, "from", "From", view->from);
     write_day(out, "to", "to", view->to);
     (void)fputs("<button>Filter</button> <a href=\"ledger.csv?", out);
