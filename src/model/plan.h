@@ -90,6 +90,7 @@ enum plan_wait_rule {
     WAIT_NONE,      /* it does not, or nothing was decided yet */
     WAIT_ROOM,      /* room comes free before a new machine would be ready */
     WAIT_PAID_ROOM, /* room comes free soon, in time that is paid for anyway */
+    WAIT_MACHINES,  /* enough machines come free soon, and others need not be rented */
     WAIT_SHARED,    /* a machine that others get takes it after them, in time that is paid for */
     WAIT_OFFER,     /* an offer that costs much less was refused and may be asked for again soon */
     WAIT_WORTH,     /* to run it now costs more than it is worth, by the price of waiting */

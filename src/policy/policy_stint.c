@@ -8,6 +8,7 @@
  *  - room that comes free soon is waited for, where a new machine would not be faster, or where the
  *    time is paid for anyway; and so is a cheap offer that was refused, for a few minutes, where all others cost
  *    at least twice as much;
+ *  - jobs that take whole machines wait until enough of them come free, the longer the more need not be rented;
  *  - what is rented does the most work for what it will be charged: setup, steps and minimum counted;
  *  - a machine goes back when nothing runs there and the time that is paid for ends, as in SEC; where decisions are
  *    made in rounds, in between them as well, unless a task waits for it or it is likely to be used;
@@ -22,6 +23,7 @@
 #include "decide/improve.h"
 #include "decide/lease.h"
 #include "decide/machine_index.h"
+#include "decide/machines_soon.h"
 #include "decide/overrun.h"
 #include "decide/rent_value.h"
 #include "decide/rent_ways.h"
@@ -44,6 +46,7 @@ enum option {
     OPT_IMPROVE_STEPS,
     OPT_WAITING,
     OPT_DOUBT,
+    OPT_HOUR_WAIT,
     OPT_COUNT
 };
 
@@ -100,6 +103,12 @@ static const struct policy_option options[OPT_COUNT] = {
                         "not be moved shares machines only where that is cheaper even so",
                     .kind = OPTION_COUNT,
                     .normal = 200 },
+    [OPT_HOUR_WAIT] = { .name = "hour_wait",
+                        .help =
+                            "a job whose tasks take a machine each waits so long, to save an hour of a machine, "
+                            "until enough of those that there are come free",
+                        .kind = OPTION_DURATION,
+                        .normal = 300 * MSEC_PER_SEC },
 };
 
 /* Where so many wait, there is no time to look at each. */
@@ -357,6 +366,8 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
     row_map_init(&run->uses, in->arena);
     cleared_count = leave_dear(run, index, cleared, cleared_count);
     choose_searched(run);
+    machines_soon(run->view, in->option[OPT_HOUR_WAIT], in->scarcity, run->plan, &run->uses,
+                  &run->searched);
     if (run->view->task.waiting_count > run->waiting_count || cleared_count > 0) {
         runtime_bins_begin(&run->bins, index, in->arena);
         close_left(run);

@@ -101,6 +101,10 @@ void serve_wait_text(const struct serve_world *world, const struct view *view,
         (void)snprintf(ret, size, "%sfor room on %s, in time that is paid for anyway%s", patience,
                        target, cost);
         break;
+    case WAIT_MACHINES:
+        (void)snprintf(ret, size, "%sfor machines that come free, the last of them %s%s", patience,
+                       target, cost);
+        break;
     case WAIT_SHARED:
         (void)snprintf(ret, size,
                        "%sfor room on %s, after others that start there, in time that is paid for "

@@ -388,11 +388,18 @@ static void draw_jobs(struct trace *trace, const struct work *work, struct rng *
 
 void random_options(const struct policy *policy, int64_t *option, struct rng *rng)
 {
+    enum { DRAWN_AT_FIRST = 10 };
+    struct rng copy = { 0 };
+
     policy_defaults(policy, option);
     for (uint32_t i = 0; i < policy->option_count; i++) {
         const struct policy_option *of = &policy->options[i];
         int64_t choices = 0;
 
+        if (i == DRAWN_AT_FIRST) { /* what came later changes nothing else of a world */
+            copy = *rng;
+            rng = &copy;
+        }
         if (policy == &policy_stint && of->kind == OPTION_COUNT)
             continue; /* its search is off here; test_memory.c has it on */
         if (one_in(rng, 2))

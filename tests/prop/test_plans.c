@@ -263,6 +263,29 @@ static const char *judge_waiting(const struct view *view, const struct plan *pla
     return NULL;
 }
 
+/* What is wrong with a wait for machines that come free, or NULL. */
+static const char *judge_machines(const struct view *view, const struct plan *plan,
+                                  const struct plan_wait *wait)
+{
+    if (wait->until < view->now || wait->expected > wait->until)
+        return "a task waits for machines for longer than that is worth";
+    const msec_t soonest = view->now + 60 * MSEC_PER_SEC;
+
+    return plan->wake_at > (wait->expected + 1 > soonest ? wait->expected + 1 : soonest)
+               ? "nobody will look whether the machines came"
+               : NULL;
+}
+
+/* The wait of the task for machines that come free, or NULL. */
+static const struct plan_wait *wait_for_machines(const struct plan *plan, uint32_t task)
+{
+    for (uint32_t i = 0; i < plan->wait_count; i++) {
+        if (plan->waits[i].task == task && plan->waits[i].rule == WAIT_MACHINES)
+            return &plan->waits[i];
+    }
+    return NULL;
+}
+
 /* The policy stint lets a task wait for room that comes soon, no longer than a new machine would take or
  * than it was told, and asks to look again then. The arrivals of all jobs are at 0 here. */
 static const char *judge_patience(const struct view *view, const int64_t *option,
@@ -280,6 +303,16 @@ static const char *judge_patience(const struct view *view, const int64_t *option
             placed = plan->places[i].task == task;
         if (placed)
             continue;
+
+        const struct plan_wait *wait = wait_for_machines(plan, task);
+
+        if (wait != NULL) {
+            const char *wrong = judge_machines(view, plan, wait);
+
+            if (wrong != NULL)
+                return wrong;
+            continue;
+        }
 
         const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
         const msec_t boot =

@@ -738,7 +738,7 @@ TEST(tasks_waited_by_all_rules_but_a_price_of_waiting)
 {
     static const enum plan_wait_rule seen[] = {
         WAIT_ROOM,  WAIT_PAID_ROOM, WAIT_SHARED, WAIT_OFFER, WAIT_QUEUE,   WAIT_NO_OFFER,
-        WAIT_LIMIT, WAIT_BACK_OFF,  WAIT_ENGINE, WAIT_GANG,  WAIT_SERVICE,
+        WAIT_LIMIT, WAIT_BACK_OFF,  WAIT_ENGINE, WAIT_GANG,  WAIT_SERVICE, WAIT_MACHINES,
     };
     uint64_t waits[WAIT_RULES] = { 0 };
 
