@@ -83,7 +83,14 @@ shape "repro stratus has the promised columns" \
     "policy cost_usd known_cost_usd norm_cost latency_seconds norm_latency_p50 norm_latency_p95 memory_use
     instances seconds" stratus --jobs 100
 shape "repro stratus on the market of 2015 has the promised columns" \
-    "policy cost_usd norm_cost latency_seconds instances taken evicted lost_work_hours" stratus --jobs 100 --vary market=2015
+    "policy cost_usd norm_cost latency_seconds instances boot_usd idle_usd taken evicted lost_work_hours" stratus --jobs 100 --vary market=2015
+"$stint" repro stratus --jobs 5000 --vary rounds=events -p stratus -p stint -o json | python3 -c '
+import json, sys
+stratus, stint = json.load(sys.stdin)["rows"]
+assert stint["cost_usd"] < 0.8 * stratus["cost_usd"] and stint["latency_seconds"] < stratus["latency_seconds"], (stratus, stint)
+assert stint["boot_usd"] < 0.5 * stratus["boot_usd"], (stratus, stint)
+'
+point $? "with decisions on events stint is cheaper and faster than stratus, as it boots less"
 "$stint" repro stratus --vary market=2015 -p hotspot -p stint -o json | python3 -c '
 import json, sys
 hotspot, stint = json.load(sys.stdin)["rows"]

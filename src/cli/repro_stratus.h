@@ -24,7 +24,10 @@ struct stratus_setting {
     int64_t billed_boot_s; /* of the 95 s that a boot takes */
     int64_t spot_from;     /* spot prices from then on, in Unix time; 0: fixed prices, on demand */
     bool is_2015;          /* the machines and auctions of that year, and machines on demand */
-    uint32_t jobs;         /* only the first so many, or of 2015 every so many-th; 0: all */
+    bool
+        by_events; /* decisions are made when something happened, a second later; else every minute */
+    bool is_learned; /* how long tasks run is learned; else it is known */
+    uint32_t jobs;   /* only the first so many, or of 2015 every so many-th; 0: all */
 };
 
 /* The first day for which there are all prices of 2015, 1 April in UTC, and how many days there are. */
@@ -34,6 +37,8 @@ struct stratus_world {
     struct catalogue catalogue;
     struct trace trace;
     struct sim_faults faults;
+    bool by_events;
+    bool is_learned;
 };
 
 /* A policy with its options. */
@@ -62,7 +67,7 @@ void stratus_world_done(struct stratus_world *world);
 int stratus_world_run(const struct stratus_world *world, const struct stratus_runner *runner,
                       uint64_t seed, struct stratus_run *ret, struct error *reterr);
 
-/* The words of --vary: market=2015 and day=N. */
+/* The words of --vary: market=2015 and day=N, rounds=events, estimates=learned. */
 int stratus_vary(struct stratus_setting *setting, const char *words, struct error *reterr);
 
 /* The rows of the table, from 0 on; NULL: there are no more. */

@@ -45,18 +45,22 @@ static const struct report_column columns[] = {
     { .key = "migrations", .heading = "moves", .kind = REPORT_INTEGER },
     { .key = "instances", .heading = "instances", .kind = REPORT_INTEGER },
     { .key = "seconds", .heading = "run s", .kind = REPORT_DECIMAL, .digits = 2 },
+    { .key = "boot_usd", .heading = "boots $", .kind = REPORT_MONEY, .digits = 2 },
+    { .key = "idle_usd", .heading = "idle $", .kind = REPORT_MONEY, .digits = 2 },
     { .key = "taken", .heading = "taken", .kind = REPORT_INTEGER },
     { .key = "evicted", .heading = "runs lost", .kind = REPORT_INTEGER },
     { .key = "lost_work_hours", .heading = "lost work h", .kind = REPORT_DECIMAL, .digits = 2 },
 };
 
-/* The last ones are of a market that takes machines away. */
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), OF_MARKET = 3 };
+/* The last ones are of what is varied. */
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), VARIED = 5 };
 
-static void add_losses(struct report_table *table, const struct sim_result *result)
+static void add_varied(struct report_table *table, const struct sim_result *result)
 {
     const struct controller_stats *stats = &result->stats;
 
+    report_table_add_money(table, result->boot_cost);
+    report_table_add_money(table, result->idle_cost);
     report_table_add_integer(table, (int64_t)stats->taken);
     report_table_add_integer(
         table, (int64_t)(stats->evicted[EVICTED_BY_NOTICE] + stats->evicted[EVICTED_BY_LOSS]));
@@ -151,7 +155,7 @@ static int run_all(const struct stratus_world *world, const struct repro_options
         good &= !options->check || holds(world, &rows[i], &run);
         add_row(table, &rows[i], &run, base, options->vary != NULL);
         if (options->vary != NULL)
-            add_losses(table, &run.result);
+            add_varied(table, &run.result);
     }
     return good ? EXIT_DONE : EXIT_DIFFERS;
 }
@@ -169,8 +173,8 @@ int repro_stratus_table(const struct repro_options *options)
     if (rc != 0)
         return repro_fail(rc, &error);
 
-    struct report_table *table = report_table_create(
-        "stratus", columns, options->vary != NULL ? COLUMNS : COLUMNS - OF_MARKET);
+    struct report_table *table =
+        report_table_create("stratus", columns, options->vary != NULL ? COLUMNS : COLUMNS - VARIED);
     int code = run_all(&world, options, table);
 
     if (code != EXIT_FAILED && report_table_write(table, options->format, stdout) != 0)

@@ -226,6 +226,8 @@ int stratus_world_load(struct stratus_world *world, const struct stratus_setting
 
     catalogue_init(&world->catalogue);
     trace_init(&world->trace);
+    world->by_events = setting->by_events;
+    world->is_learned = setting->is_learned;
     world->faults = setting->is_2015 ? taken_by_price : (struct sim_faults){ 0 };
     if (setting->is_2015)
         add_2015(&world->catalogue, setting->billed_boot_s);
@@ -336,7 +338,9 @@ int stratus_world_run(const struct stratus_world *world, const struct stratus_ru
         .trace = &world->trace,
         .catalogue = &world->catalogue,
         .policy = runner->policy,
-        .round_ms = 60 * MSEC_PER_SEC,
+        .round_ms = world->by_events ? 0 : 60 * MSEC_PER_SEC,
+        .settle_ms = MSEC_PER_SEC,
+        .estimates = world->is_learned ? SIM_ESTIMATES_LEARNED : SIM_ESTIMATES_ORACLE,
         .tick_ms = 1,
         .noise_ppm = runner->noise_ppm,
         .noise_side = runner->noise_side,

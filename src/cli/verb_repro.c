@@ -82,7 +82,8 @@ static const struct argp_option argp_options[] = {
       "eva: the trace with delays=FACTOR of moves, arrivals=FACTOR, half=1 or 2, redraw=1 (jobs in another order, by --seed), "
       "multi-gpu=SHARE, multi-task=SHARE, noise=SHARE of the rates that tasks report, drift=DAYS in which pairs of workloads "
       "come to run as others did, durations=alibaba2023 or philly, or spot=1 (prices and losses of spot machines). stratus: "
-      "market=2015, spot machines that are lost when their price rises above that on demand, and of it day=0 to 151",
+      "market=2015, spot machines that are lost when their price rises above that on demand, and of it day=0 to 151; "
+      "rounds=events, decisions when something happened; estimates=learned, runtimes that are learned",
       0 },
     { "policy", 'p', "NAME", 0, "Only this policy or mode; may be repeated", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },

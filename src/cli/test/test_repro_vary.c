@@ -48,12 +48,13 @@ TEST(what_is_no_such_word_or_value_is_refused)
     }
 }
 
-TEST(stratus_has_a_market_and_its_day)
+TEST(stratus_has_a_market_and_its_day_rounds_and_estimates)
 {
-    static const char *const wrong[] = { "",           "market",        "market=2014",
-                                         "day=3",      "market=2015,",  "market=2015,day=152",
-                                         "market=-1",  "market=2015,x", "market=2015,day=",
-                                         "market=201", "day=-1" };
+    static const char *const wrong[] = { "",           "market",         "market=2014",
+                                         "day=3",      "market=2015,",   "market=2015,day=152",
+                                         "market=-1",  "market=2015,x",  "market=2015,day=",
+                                         "market=201", "day=-1",         "rounds=1m",
+                                         "rounds",     "estimates=user", "rounds=events,day=3" };
     struct stratus_setting setting = { .jobs = 7 };
     struct error error = { "" };
 
@@ -68,6 +69,12 @@ TEST(stratus_has_a_market_and_its_day)
     assert_int_equal(stratus_vary(&setting, "market=2015", &error), 0);
     assert_int_equal(setting.spot_from, STRATUS_2015_FROM + 73 * 86400);
     assert_int_equal(setting.jobs, 2000);
+    assert_false(setting.by_events || setting.is_learned);
+    setting = (struct stratus_setting){ 0 };
+    assert_int_equal(stratus_vary(&setting, "rounds=events,estimates=learned", &error), 0);
+    assert_true(setting.by_events && setting.is_learned);
+    assert_false(setting.is_2015);
+    assert_int_equal(setting.jobs, 0);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         error.text[0] = '\0';
         assert_true(stratus_vary(&setting, wrong[i], &error) < 0);
@@ -76,4 +83,4 @@ TEST(stratus_has_a_market_and_its_day)
 }
 
 CHECK_MAIN(RUN(every_word_sets_what_it_names), RUN(what_is_no_such_word_or_value_is_refused),
-           RUN(stratus_has_a_market_and_its_day))
+           RUN(stratus_has_a_market_and_its_day_rounds_and_estimates))
