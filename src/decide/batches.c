@@ -34,6 +34,12 @@ struct drafts {
     uint32_t size;   /* of them: a power of two */
 };
 
+/* A task, and the number of its batch. */
+struct listed {
+    uint32_t task;
+    uint32_t draft;
+};
+
 static msec_t about(msec_t runtime)
 {
     const uint64_t value = runtime > 0 ? (uint64_t)runtime : 1;
@@ -117,34 +123,25 @@ static uint32_t add_task(struct drafts *drafts, const struct draft *key)
     return *slot - 1;
 }
 
-/* All tasks and the batch of each. Returns how many there are. */
-static uint32_t list_tasks(const struct view *view, const struct row_map *left_out,
-                           struct drafts *drafts, uint32_t *tasks, uint32_t *of_task)
+/* Note the task and its batch. */
+static void list_task(const struct view *view, uint32_t task, struct drafts *drafts,
+                      struct listed *listed)
 {
-    uint32_t count = 0;
+    const uint32_t job = view->task.job[task];
+    const msec_t runtime = runtime_of_task(view, task, RUNTIME_REMAINING);
+    const struct draft key = {
+        .about = about(runtime),
+        .price = view->shape_price[view->task.shape[task]],
+        .shape = view->task.shape[task],
+        .apart = view->job.spread[job] ? job : ROW_NONE,
+        .together = view->job.gang[job] && view->job.task_count[job] > 1,
+        .fixed = view->job.fixed[job],
+        .runtime = runtime,
+        .order = view->task.order[task],
+    };
 
-    TASK_EACH(task, view, view->task.waiting_first)
-    {
-        const uint32_t job = view->task.job[task];
-        const msec_t runtime = runtime_of_task(view, task, RUNTIME_REMAINING);
-        const struct draft key = {
-            .about = about(runtime),
-            .price = view->shape_price[view->task.shape[task]],
-            .shape = view->task.shape[task],
-            .apart = view->job.spread[job] ? job : ROW_NONE,
-            .together = view->job.gang[job] && view->job.task_count[job] > 1,
-            .fixed = view->job.fixed[job],
-            .runtime = runtime,
-            .order = view->task.order[task],
-        };
-
-        assert(runtime >= 0);
-        if (stuck_gangs_has(view, task) || (left_out != NULL && row_map_has(left_out, task)))
-            continue;
-        tasks[count] = task;
-        of_task[count++] = add_task(drafts, &key);
-    }
-    return count;
+    assert(runtime >= 0);
+    *listed = (struct listed){ task, add_task(drafts, &key) };
 }
 
 struct arrival {
@@ -194,21 +191,18 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
     batches_build_but(batches, view, NULL, arena);
 }
 
-void batches_build_but(struct batches *batches, const struct view *view,
-                       const struct row_map *left_out, struct arena *arena)
+static void build(struct batches *batches, const struct view *view, struct drafts *drafts,
+                  const struct listed *listed, uint32_t count)
 {
-    struct drafts drafts = { .arena = arena };
-    uint32_t *listed = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count);
-    uint32_t *of_task = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count);
-    const uint32_t count = list_tasks(view, left_out, &drafts, listed, of_task);
-    struct draft **sorted = sort_drafts(&drafts);
+    struct arena *arena = drafts->arena;
+    struct draft **sorted = sort_drafts(drafts);
     uint32_t *tasks = ARENA_ARRAY(arena, uint32_t, count);
 
     for (uint32_t i = 0; i < count; i++)
-        tasks[drafts.rows[of_task[i]].begin++] = listed[i];
-    *batches = (struct batches){ .view = view, .count = drafts.count };
-    batches->rows = ARENA_ARRAY(arena, struct batch, drafts.count);
-    for (uint32_t i = 0; i < drafts.count; i++) {
+        tasks[drafts->rows[listed[i].draft].begin++] = listed[i].task;
+    *batches = (struct batches){ .view = view, .count = drafts->count };
+    batches->rows = ARENA_ARRAY(arena, struct batch, drafts->count);
+    for (uint32_t i = 0; i < drafts->count; i++) {
         const struct draft *draft = sorted[i];
 
         batches->rows[i] = (struct batch){
@@ -223,6 +217,32 @@ void batches_build_but(struct batches *batches, const struct view *view,
         if (draft->is_mixed)
             sort_tasks(view, &batches->rows[i], arena);
     }
+}
+
+void batches_build_but(struct batches *batches, const struct view *view,
+                       const struct row_map *left_out, struct arena *arena)
+{
+    struct drafts drafts = { .arena = arena };
+    struct listed *listed = ARENA_ARRAY(arena, struct listed, view->task.waiting_count);
+    uint32_t count = 0;
+
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        if (!stuck_gangs_has(view, task) && (left_out == NULL || !row_map_has(left_out, task)))
+            list_task(view, task, &drafts, &listed[count++]);
+    }
+    build(batches, view, &drafts, listed, count);
+}
+
+void batches_build_of(struct batches *batches, const struct view *view, const uint32_t *tasks,
+                      uint32_t count, struct arena *arena)
+{
+    struct drafts drafts = { .arena = arena };
+    struct listed *listed = ARENA_ARRAY(arena, struct listed, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        list_task(view, tasks[i], &drafts, &listed[i]);
+    build(batches, view, &drafts, listed, count);
 }
 
 uint32_t batch_take_first(struct batch *batch)

@@ -48,6 +48,10 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
 void batches_build_but(struct batches *batches, const struct view *view,
                        const struct row_map *left_out, struct arena *arena);
 
+/* The same of these tasks, whether they wait or run. */
+void batches_build_of(struct batches *batches, const struct view *view, const uint32_t *tasks,
+                      uint32_t count, struct arena *arena);
+
 /* Take the oldest, or the newest, task that is left. */
 uint32_t batch_take_first(struct batch *batch);
 uint32_t batch_take_last(struct batch *batch);

@@ -52,12 +52,7 @@ static bool is_under_used(const struct view *view, uint32_t instance,
     }
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        const uint32_t job = view->task.job[task];
-
-        if (view->job.fixed[job])
-            return false;
-        if (options->only_endless &&
-            (view->task.estimate_ms[task] != MSEC_NEVER || view->job.short_ppb[job] > 0))
+        if (view->job.fixed[view->task.job[task]])
             return false;
     }
     return true;

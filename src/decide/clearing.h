@@ -42,8 +42,7 @@ enum clearing_rule {
 
 struct clearing_options {
     enum clearing_rule rule;
-    msec_t after;      /* under half for at least this long */
-    bool only_endless; /* those that have nothing but work without an end, and no promise */
+    msec_t after; /* under half for at least this long */
     enum runtime_rule runtime;
     struct scale_out_options scale_out;
 };

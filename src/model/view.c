@@ -222,6 +222,7 @@ static void note_use(struct view *view, uint32_t instance)
 {
     struct instance_table *table = &view->instance;
 
+    table->steady_since[instance] = view->now;
     if (!is_under_half(&table->used[instance], view_capacity(view, instance)))
         table->under_half_since[instance] = MSEC_NEVER;
     else if (table->under_half_since[instance] == MSEC_NEVER)
@@ -670,6 +671,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->billed_from[row] = -1;
     table->deadline[row] = MSEC_NEVER;
     table->under_half_since[row] = view->now;
+    table->steady_since[row] = view->now;
     table->state[row] = INSTANCE_REQUESTED;
     table->capacity[row] = catalogue_type_of(view->catalogue, offer)->capacity;
     table->crowded[row] = false;

@@ -27,6 +27,7 @@
 #include "decide/overrun.h"
 #include "decide/rent_value.h"
 #include "decide/rent_ways.h"
+#include "decide/repack.h"
 #include "decide/repricing.h"
 #include "decide/room_soon.h"
 #include "decide/row_map.h"
@@ -66,11 +67,13 @@ static const struct policy_option options[OPT_COUNT] = {
                      .kind = OPTION_DURATION,
                      .normal = MSEC_PER_SEC },
     [OPT_CLEAR] = { .name = "clear",
-                    .help = "move work off under-used machines where that pays for itself",
+                    .help = "move work off under-used machines, and services to fewer or "
+                            "cheaper ones, where that pays for itself",
                     .kind = OPTION_BOOL,
                     .normal = 1 },
     [OPT_CLEAR_AFTER] = { .name = "clear_after",
-                          .help = "how long a machine must have been under-used",
+                          .help = "how long a machine must have been under-used, or one with "
+                                  "services without a change",
                           .kind = OPTION_DURATION,
                           .normal = 180 * MSEC_PER_SEC },
     [OPT_REPRICE] = { .name = "reprice",
@@ -140,6 +143,7 @@ struct memory {
     struct machine_index index;
     struct improve_memory improve;
     struct rent_ways_memory ways;
+    struct repack_memory repack;
     struct work_prices prices;
 };
 
@@ -347,19 +351,21 @@ static void search_better(struct run *run, struct improve_memory *memory)
 static void decide_by(struct run *run, struct machine_index *index, struct memory *memory)
 {
     const struct policy_input *in = run->in;
+    const bool searches =
+        in->option[OPT_IMPROVE] != 0 && run->view->instance.living <= IMPROVE_MACHINES_MOST;
     const struct wait_limits limits = {
         .boot_wait = in->option[OPT_WAIT_LIMIT],
         .paid_wait = in->option[OPT_PAID_WAIT],
     };
     const struct clearing_options clearing = {
-        .rule = in->option[OPT_CLEAR] != 0 ? CLEARING_PAYS : CLEARING_NEVER,
+        .rule = in->option[OPT_CLEAR] != 0 && !searches ? CLEARING_PAYS : CLEARING_NEVER,
         .after = in->option[OPT_CLEAR_AFTER],
-        .only_endless =
-            in->option[OPT_IMPROVE] != 0 &&
-            run->view->instance.living <= IMPROVE_MACHINES_MOST, /* the search does the rest */
         .runtime = RUNTIME_PAID,
         .scale_out = { .within_bins = true, .unit = UNIT_PER_KIND },
     };
+    const struct repack_options repack = { .after = in->option[OPT_CLEAR_AFTER], .limits = limits };
+    const bool repacks =
+        in->option[OPT_CLEAR] != 0 && searches && repack_has_any(run->view, &repack, run->plan);
     uint32_t *cleared = NULL;
     uint32_t cleared_count = clearing_candidates_of(index, &clearing, run->plan, &cleared);
 
@@ -368,7 +374,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
     choose_searched(run);
     machines_soon(run->view, in->option[OPT_HOUR_WAIT], in->scarcity, run->plan, &run->uses,
                   &run->searched);
-    if (run->view->task.waiting_count > run->waiting_count || cleared_count > 0) {
+    if (run->view->task.waiting_count > run->waiting_count || cleared_count > 0 || repacks) {
         runtime_bins_begin(&run->bins, index, in->arena);
         close_left(run);
         batches_build_but(&run->batches, run->view, &run->searched, in->arena);
@@ -379,6 +385,8 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
         rent_value(&run->batches, &run->bins, &limits, doubt_of(run),
                    memory != NULL ? &memory->ways : NULL, run->plan);
         clearing_run(&run->bins, &clearing, cleared, cleared_count, run->plan);
+        if (repacks)
+            repack_run(&run->bins, &repack, memory != NULL ? &memory->repack : NULL, run->plan);
         runtime_bins_end(&run->bins);
     }
     note_placed(run);

@@ -168,6 +168,24 @@ void hear_notice(struct hearing *hear, uint32_t instance, msec_t until, msec_t a
     state_set_instance(hear->state, instance, INSTANCE_DRAINING);
 }
 
+/* Those whose stop was refused on a machine that a plan has let go are asked again when it is time. */
+static void ask_kept_again(struct hearing *hear, uint32_t instance)
+{
+    struct state *state = hear->state;
+
+    for (uint32_t task = state->present[instance]; task != ROW_NONE;
+         task = state->steps[task].next) {
+        const msec_t until = state->task_notes[task].stays_until;
+
+        if (!state->task_notes[task].lingers)
+            continue;
+        if (until > state->view.now)
+            look_again_at(hear, until);
+        else
+            state_mark_task(state, task);
+    }
+}
+
 void hear_check_deadlines(struct hearing *hear)
 {
     const struct view *view = &hear->state->view;
@@ -179,6 +197,8 @@ void hear_check_deadlines(struct hearing *hear)
     {
         if (hear->state->instance_notes[instance].is_noticed)
             weigh_all(hear, instance, view->now);
+        else if (hear->state->instance_notes[instance].is_released)
+            ask_kept_again(hear, instance);
     }
     hear->state->wants_decision = false; /* one is being made */
 }

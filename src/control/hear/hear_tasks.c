@@ -209,6 +209,18 @@ void hear_stopped(struct hearing *hear, uint32_t task, msec_t at)
         view_note_saved(&hear->state->view, task);
 }
 
+/* Whether the task, which is alone in this, is to leave a machine that a plan has let go, for another one. Where it goes has been decided: it is asked to
+ * stop again later. */
+static bool is_let_go(const struct state *state, uint32_t task, uint32_t instance)
+{
+    const struct view *view = &state->view;
+
+    return view->instance.state[instance] == INSTANCE_DRAINING &&
+           state->instance_notes[instance].is_released &&
+           !state->instance_notes[instance].is_noticed && view->task.instance[task] != ROW_NONE &&
+           view->task.instance[task] != instance && !view->job.gang[view->task.job[task]];
+}
+
 void hear_kept(struct hearing *hear, uint32_t task, msec_t until)
 {
     static const msec_t least_ms = 10 * MSEC_PER_SEC; /* nobody is asked without end */
@@ -223,6 +235,11 @@ void hear_kept(struct hearing *hear, uint32_t task, msec_t until)
     hear->state->stats.stops_refused++;
     wake_gang(hear->state, task);
     state_step_kept(hear->state, task, until);
+    if (is_let_go(hear->state, task, instance)) {
+        state_linger(hear->state, task);
+        hear->next_deadline = until < hear->next_deadline ? until : hear->next_deadline;
+        return;
+    }
     if (view->task.instance[task] != instance)
         settle_in(hear, task, instance, view->now);
     if (view->task.state[task] == TASK_BOUND)

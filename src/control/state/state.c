@@ -340,7 +340,7 @@ bool state_lingers(const struct state *state, uint32_t task)
     if (!state->task_notes[task].lingers)
         return false;
     if (!is_gang(view, job))
-        return !state_has_place(state, task);
+        return !state_has_place(state, task) || state->task_notes[task].stays_until > view->now;
     for (uint32_t other = view->job.first_task[job]; other != ROW_NONE;
          other = view->task.sibling[other]) {
         if (!state_has_place(state, other))

@@ -98,6 +98,7 @@ struct instance_note {
     bool is_faulted;     /* the engine closed it, or we gave it up */
     bool is_short;       /* it stands ready for short tasks, by the last decision */
     bool is_noticed;     /* the cloud said that it takes it */
+    bool is_released;    /* it drains because a plan has let it go */
     bool is_shut;     /* the engine was asked to start nothing more there, while something runs */
     bool is_unbilled; /* its bill has ended, and it lives on: it has no account */
     bool is_marked;
@@ -238,7 +239,7 @@ void state_restart(struct state *state, uint32_t task);
 void state_linger(struct state *state, uint32_t task);
 void state_end_linger(struct state *state, uint32_t task);
 
-/* Whether it is not to be stopped yet for that reason. */
+/* Whether it is not to be stopped yet for that reason, or because the engine does not let it end now. */
 bool state_lingers(const struct state *state, uint32_t task);
 
 /* What it is to be on is ready. */

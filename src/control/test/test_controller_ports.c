@@ -190,6 +190,68 @@ static void on_a_machine_that_is_taken_the_stop_is_asked_for_again(void **state)
     stage_done(&stage);
 }
 
+/* Task 1 runs on the machine whose id is returned, and has no end. */
+static uint64_t launch_service(struct stage *stage)
+{
+    stage_init(stage);
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                               .job = { .id = 1001,
+                                                        .first_task_id = 1,
+                                                        .task_count = 1,
+                                                        .estimate_ms = MSEC_NEVER } });
+    return stage_launch(stage, 1, 0);
+}
+
+static void a_service_runs_on_until_its_new_machine_is_ready(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t machine = launch_service(&stage);
+    const uint64_t other = stage_move(&stage, 1, 1);
+
+    stage_acts(&stage, "rent %" PRIu64 " of 1; ", other);
+    stage_release(&stage, machine);
+    stage_running(&stage, other);
+    stage.seen = stage.act_count;
+    stage_ready(&stage, other);
+    stage_acts(&stage, "stop 1; ");
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ", machine,
+               other, machine);
+    stage_done(&stage);
+}
+
+/* Where it goes was decided: the room there stays its own. */
+static void the_stop_of_a_service_on_a_machine_that_was_let_go_is_asked_for_again(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+
+    const uint64_t machine = launch_service(&stage);
+    const uint64_t other = stage_move(&stage, 1, 1);
+
+    stage_release(&stage, machine);
+    stage_running(&stage, other);
+    stage_ready(&stage, other);
+    stage.seen = stage.act_count;
+    stage_kept(&stage, 1, 30000);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 1), other);
+    assert_int_equal(controller_next_wake(stage.controller), stage.now + 30000);
+    stage_decide(&stage, (struct script){ 0 });
+    stage_no_acts(&stage);
+    stage.now += 29000;
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "stop 1; ");
+    stage_stopped(&stage, 1);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ", machine,
+               other, machine);
+    stage_done(&stage);
+}
+
 static void a_gang_of_which_one_stop_is_refused_is_not_moved(void **state)
 {
     struct stage stage;
@@ -547,6 +609,8 @@ int main(void)
         cmocka_unit_test(a_task_whose_stop_is_refused_goes_on_where_it_is),
         cmocka_unit_test(it_is_not_moved_again_before_the_engine_lets_it),
         cmocka_unit_test(on_a_machine_that_is_taken_the_stop_is_asked_for_again),
+        cmocka_unit_test(a_service_runs_on_until_its_new_machine_is_ready),
+        cmocka_unit_test(the_stop_of_a_service_on_a_machine_that_was_let_go_is_asked_for_again),
         cmocka_unit_test(a_gang_of_which_one_stop_is_refused_is_not_moved),
         cmocka_unit_test(old_news_of_a_refusal_changes_nothing),
         cmocka_unit_test(a_gang_is_placed_in_one_act_when_all_of_it_can_start),

@@ -67,17 +67,28 @@ static uint32_t rent(struct state *state, const struct plan *plan, uint32_t begi
     return end;
 }
 
+/* Whether the task runs on where it is until it can start elsewhere: its gang does, or it is a service, which others miss meanwhile. */
+static bool runs_on(const struct state *state, uint32_t task)
+{
+    const struct view *view = &state->view;
+    const uint32_t job = view->task.job[task];
+
+    if (view->task.state[task] != TASK_RUNNING)
+        return false;
+    if (view->job.gang[job])
+        return state->job_notes[job].lingering > 0;
+    return view->task.estimate_ms[task] == MSEC_NEVER;
+}
+
 /* Take the task from where it is; it is bound again in a second pass, when all have left. */
 static void lift(struct state *state, uint32_t task)
 {
-    const uint32_t job = state->view.task.job[task];
-    const bool lingers = state->view.task.state[task] == TASK_RUNNING &&
-                         state->view.job.gang[job] && state->job_notes[job].lingering > 0;
+    const bool lingers = runs_on(state, task);
 
     if (state->view.task.launches[task] > 0)
         state->stats.migrations++;
     state_unbind(state, task, state->view.now);
-    if (lingers) /* its gang does */
+    if (lingers)
         state_linger(state, task);
 }
 
@@ -168,6 +179,7 @@ void want_plan(struct wanting *want, const struct plan *plan)
 
         assert(view->instance.task_count[instance] == 0);
         state_set_instance(state, instance, INSTANCE_DRAINING);
+        state->instance_notes[instance].is_released = true;
     }
     want_keep_waits(want, plan, fresh);
     want->next_wake = plan->wake_at;

@@ -405,33 +405,6 @@ TEST(a_machine_that_lasts_long_enough_takes_tasks_in_for_nothing)
     yard_done(&yard);
 }
 
-/* Beside a search that moves what has an end. */
-TEST(of_endless_work_alone_only_machines_that_have_nothing_else_are_cleared)
-{
-    struct clearing_options endless = pays;
-    struct yard yard;
-    uint32_t found[4];
-
-    endless.only_endless = true;
-    init_sizes(&yard);
-    (void)filled(&yard, SIXTEEN, 2);
-    const uint32_t services = filled_for(&yard, SIXTEEN, 2, MSEC_NEVER);
-    const uint32_t mixed = filled_for(&yard, SIXTEEN, 1, MSEC_NEVER);
-    yard_run(&yard, yard_task(&yard, 0), mixed);
-    const uint32_t promised = filled_for(&yard, SIXTEEN, 2, MSEC_NEVER);
-    const uint32_t task = yard.view.instance.first_task[promised];
-    yard.view.job.short_ppb[yard.view.task.job[task]] = 1000000;
-    wait_a_while(&yard);
-
-    assert_int_equal(candidates_of(&yard, &endless, found), 1);
-    assert_int_equal(found[0], services);
-    assert_int_equal(candidates_of(&yard, &pays, found), 4);
-    clear_with(&yard, &endless);
-    assert_true(yard_releases(&yard, services));
-    assert_int_equal(yard.plan.release_count, 1);
-    yard_done(&yard);
-}
-
 /* Tasks of an hour on 'sparse' and room for them where all ends in twelve minutes; ten have passed. */
 static uint32_t sparse_beside_short(struct yard *yard)
 {
@@ -647,7 +620,6 @@ CHECK_MAIN(RUN(a_machine_used_by_less_than_half_for_a_while_is_a_candidate),
            RUN(nobody_wakes_for_machines_that_are_never_cleared),
            RUN(it_is_looked_again_at_a_job_that_is_on_its_way),
            RUN(a_machine_that_lasts_long_enough_takes_tasks_in_for_nothing),
-           RUN(of_endless_work_alone_only_machines_that_have_nothing_else_are_cleared),
            RUN(a_machine_that_would_have_to_last_longer_is_charged),
            RUN(a_machine_that_may_be_taken_is_rented_for_what_saves_its_work),
            RUN(what_has_not_been_saved_is_a_reason_to_leave),

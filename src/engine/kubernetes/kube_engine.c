@@ -21,7 +21,6 @@ enum {
      * machines: when none has come for a moment, or at the latest. Karpenter waits as long by default. */
     QUIET_MS = 1000,
     QUIET_MOST_MS = 10000,
-    KEPT_MS = 10000, /* a budget that was used up is asked again after it */
 };
 
 /*
@@ -306,6 +305,7 @@ static void on_stop(void *self, uint64_t key, uint64_t task)
         return;
     }
     pod->stop_key = key;
+    kube_services_move(engine, pod);
     kube_engine_ask(engine, pod, ASK_EVICT);
 }
 
@@ -475,6 +475,7 @@ void kube_engine_flush(struct kube_engine *engine, msec_t now)
     engine->now = now;
     if (!kube_engine_is_up(engine))
         return;
+    kube_services_pace(engine);
     send_dirty(engine);
     if (engine->out.size > 0)
         engine->config.on_send(engine->config.context, engine->out.text, engine->out.size);
@@ -530,9 +531,15 @@ static void hear_room(struct kube_engine *engine, uint64_t instance, bool is_emp
 static bool take_done(struct kube_engine *engine, const struct line *line)
 {
     struct kube_asked request;
+    uint32_t row;
 
-    if (request_close(engine, line, &request) && request.kind == ASK_ROOM)
+    if (!request_close(engine, line, &request))
+        return true;
+    if (request.kind == ASK_ROOM)
         hear_room(engine, request.subject, kube_engine_amount(line, "pods") == 0);
+    row = request.kind == ASK_EVICT ? map_get(&engine->by_uid, request.subject) : MAP_NONE;
+    if (row != MAP_NONE)
+        kube_services_evicted(engine, &engine->pods[row]);
     return true;
 }
 
@@ -573,8 +580,10 @@ static bool take_refused(struct kube_engine *engine, const struct line *line)
         kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_TASK_KEPT,
                                                          .task = kube_engine_task_of(engine, pod),
                                                          .key = pod->stop_key,
-                                                         .until = engine->now + KEPT_MS });
+                                                         .until = engine->now + KUBE_KEPT_MS });
         pod->stop_key = 0;
+        pod->is_asked = false;
+        kube_services_stay(engine, pod);
     } else {
         kube_engine_say(engine, "the API server refuses", pod->space, pod->name,
                         text != NULL ? text : "");

@@ -128,6 +128,8 @@ static void on_running(struct kube_engine *engine, struct kube_pod *pod)
     engine->placed -= pod->state == POD_PLACED ? 1 : 0;
     pod->state = POD_RUNNING;
     pod->started_at = engine->now;
+    if (pod->stop_key == 0)
+        kube_services_stay(engine, pod);
     if (pod->job != ROW_NONE && engine->jobs[pod->job].is_pending &&
         kube_engine_is_whole(&engine->jobs[pod->job]))
         kube_engine_announce(engine, &engine->jobs[pod->job]);
@@ -270,6 +272,8 @@ static struct kube_pod *meet(struct kube_engine *engine, const struct line *line
         kube_notes_begin(engine, pod);
     pod->takes = kube_engine_asks_of(line);
     begin_job(engine, pod, shape, line);
+    if (state == POD_WAITING)
+        (void)kube_services_follow(engine, pod);
     return pod;
 }
 

@@ -20,6 +20,7 @@ enum {
     KUBE_REASON = 256,
     RANK_BITS = 12,
     KUBE_NOTE_MS = 30000,   /* after this a waiting pod gets an event that says so */
+    KUBE_KEPT_MS = 10000,   /* an eviction that could not be is asked for again after it */
     KUBE_VACANT_MS = 30000, /* a service that has had no pod for so long is no more */
 };
 
@@ -64,9 +65,11 @@ struct kube_pod {
     bool is_used;
     bool is_seen;
     bool is_dirty;
-    bool is_left;  /* to the scheduler */
-    bool is_noted; /* why it waits stands in an event */
-    bool is_held;  /* its placement waits for those of the rest of its gang */
+    bool is_left;    /* to the scheduler */
+    bool is_noted;   /* why it waits stands in an event */
+    bool is_held;    /* its placement waits for those of the rest of its gang */
+    bool is_asked;   /* to leave, and no answer has come that it stays */
+    bool is_evicted; /* the API server has agreed: it is on its way out */
     bool
         is_spare; /* of a service, beyond its capacity: in its list of extras, and a job of its own */
 };
@@ -92,6 +95,7 @@ struct kube_job {
     bool is_used;
     bool is_announced;
     bool is_pending; /* whole, and announced with what comes in the same moment */
+    bool is_moving;  /* of one pod, which is evicted: the next one of its controller has its seat */
 };
 
 struct kube_node {
@@ -150,6 +154,7 @@ struct kube_engine {
     msec_t now;
     uint32_t open_count; /* of requests */
     uint32_t services;
+    uint32_t moving;                    /* of them, those that have one pod, which is evicted */
     uint32_t placed;                    /* pods */
     msec_t first_pending, last_pending; /* when jobs became so; MSEC_NEVER: there are none */
     msec_t note_at; /* when it is looked at why a pod waits; MSEC_NEVER: none does */
@@ -213,6 +218,23 @@ void kube_notes_tick(struct kube_engine *engine);
  */
 
 bool kube_services_is_promised(const struct line *line);
+
+/*
+ * A pod without a promise that is evicted, so that it goes to another machine: its job stays, for the pod that its controller creates
+ * instead. It is asked to leave; it stays after all; the API server has agreed; the next one runs.
+ */
+void kube_services_move(struct kube_engine *engine, const struct kube_pod *pod);
+void kube_services_stay(struct kube_engine *engine, const struct kube_pod *pod);
+void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod);
+
+/*
+ * Evictions are about to be sent. Of the pods of one controller a tenth, and one at the least, may be missing because of that, budget or not: the
+ * others are kept for now. But not on a machine that goes. O(jobs), if there are any.
+ */
+void kube_services_pace(struct kube_engine *engine);
+
+/* A pod that waits, with a job of its own, takes the seat of one that was evicted; false: there is none. */
+bool kube_services_follow(struct kube_engine *engine, struct kube_pod *pod);
 
 /* Give the pod of the line a seat; false: there is none, and it is a job of its own, to be added as a spare one. */
 bool kube_services_join(struct kube_engine *engine, struct kube_pod *pod, uint32_t shape,

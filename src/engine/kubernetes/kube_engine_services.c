@@ -9,6 +9,9 @@
  * Pods beyond the capacity (of a Deployment with more replicas, or in the middle of a rollout) are jobs of their own, without a
  * promise, and take a seat when one is free. When the node of a seat is gone, the seat is free at once, and the pod is deleted so that
  * its controller creates another.
+ *
+ * A pod without a promise that Stint evicts, to move it, is such a service too for as long as that takes, of one seat: the pod that its controller
+ * creates instead goes where the first one was to go. It may come before the first one is gone. If none has come half a minute after that, the job is over.
  */
 #include "engine/kubernetes/kube_engine_private.h"
 
@@ -232,6 +235,191 @@ void kube_services_cancel(struct kube_engine *engine, uint64_t task)
 
     if (job != NULL)
         job->seats[task & RANK_MASK] = (struct kube_seat){ 0 };
+}
+
+/*
+ * Moves.
+ */
+
+static void end_move(struct kube_engine *engine, struct kube_job *job)
+{
+    mem_free(job->seats);
+    job->seats = NULL;
+    job->is_moving = false;
+    engine->services--;
+    engine->moving--;
+}
+
+void kube_services_move(struct kube_engine *engine, const struct kube_pod *pod)
+{
+    struct kube_job *job = pod->job != ROW_NONE ? &engine->jobs[pod->job] : NULL;
+
+    if (job == NULL || job->size != 1 || job->seats != NULL || pod->is_spare ||
+        job->spec.estimate_ms != MSEC_NEVER)
+        return;
+    job->seats = mem_alloc(1, sizeof(*job->seats));
+    job->seated = 1;
+    job->empty_since = MSEC_NEVER;
+    job->is_moving = true;
+    engine->services++;
+    engine->moving++;
+}
+
+void kube_services_stay(struct kube_engine *engine, const struct kube_pod *pod)
+{
+    if (pod->job != ROW_NONE && engine->jobs[pod->job].is_moving)
+        end_move(engine, &engine->jobs[pod->job]);
+}
+
+/* Whether a pod of the one job can take the place of one of the other. */
+static bool is_alike(const struct kube_job *a, const struct kube_job *b)
+{
+    return a->spec.name == b->spec.name && a->spec.user == b->spec.user &&
+           a->spec.shape == b->spec.shape && a->spec.priority == b->spec.priority &&
+           a->spec.estimate_ms == b->spec.estimate_ms && a->spec.fixed == b->spec.fixed;
+}
+
+/* Whether it waits, for nothing that was planned for it. */
+static bool is_heir(const struct kube_engine *engine, const struct kube_pod *pod)
+{
+    return pod->is_used && pod->job != ROW_NONE && pod->state == POD_WAITING && pod->key == 0 &&
+           !pod->is_left && !pod->is_spare && engine->jobs[pod->job].size == 1 &&
+           engine->jobs[pod->job].seats == NULL;
+}
+
+/* The pod, which has a job of its own, gets the seat of the job. */
+static void inherit(struct kube_engine *engine, struct kube_job *job, struct kube_pod *pod)
+{
+    if (kube_engine_is_announced(engine, pod))
+        emit_task(engine, ENGINE_TASK_WITHDRAWN, pod, 0, false);
+    kube_engine_job_drop(engine, &engine->jobs[pod->job]);
+    sit(engine, job, pod, 0);
+    go_through(engine, pod);
+}
+
+void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod)
+{
+    struct kube_job *job = pod->job != ROW_NONE ? &engine->jobs[pod->job] : NULL;
+
+    if (job == NULL || !job->is_moving)
+        return;
+    pod->is_evicted = true;
+    for (uint32_t i = 0; i < engine->pod_count; i++) {
+        struct kube_pod *heir = &engine->pods[i];
+
+        if (is_heir(engine, heir) && is_alike(job, &engine->jobs[heir->job])) {
+            kube_services_gone(engine, pod);
+            inherit(engine, job, heir);
+            return;
+        }
+    }
+}
+
+bool kube_services_follow(struct kube_engine *engine, struct kube_pod *pod)
+{
+    for (uint32_t i = 0; engine->moving > 0 && is_heir(engine, pod) && i < engine->job_count; i++) {
+        struct kube_job *job = &engine->jobs[i];
+        struct kube_pod *last = job->is_used && job->is_moving && job->pods[0] != ROW_NONE
+                                    ? &engine->pods[job->pods[0]]
+                                    : NULL;
+
+        if (!job->is_used || !job->is_moving || (last != NULL && !last->is_evicted) ||
+            !is_alike(job, &engine->jobs[pod->job]))
+            continue;
+        if (last != NULL)
+            kube_services_gone(engine, last);
+        inherit(engine, job, pod);
+        return true;
+    }
+    return false;
+}
+
+/* Which jobs are of one controller, and alike. */
+static uint64_t kind_of(const struct kube_job *job)
+{
+    return map_mix(map_mix((uint64_t)job->spec.name << 32 | job->spec.user) ^ job->spec.shape);
+}
+
+/* Whether nothing of it runs, or will not for long. */
+static bool is_missing(const struct kube_engine *engine, const struct kube_job *job)
+{
+    const struct kube_pod *pod = job->pods[0] != ROW_NONE ? &engine->pods[job->pods[0]] : NULL;
+
+    return job->is_moving && (pod == NULL || pod->state != POD_RUNNING || pod->is_asked);
+}
+
+static void count_one(struct map *map, uint64_t key)
+{
+    const uint32_t count = map_get(map, key);
+
+    map_put(map, key, count != MAP_NONE ? count + 1 : 1);
+}
+
+/* Whether the pod is to be evicted, and others of its controller may have to leave before it. */
+static bool is_paced(const struct kube_engine *engine, const struct kube_pod *pod)
+{
+    return pod->is_used && (pod->asks & ASK_EVICT) != 0 && pod->job != ROW_NONE &&
+           engine->jobs[pod->job].is_moving;
+}
+
+/* Whether the machine that it is on goes, whatever is there. */
+static bool must_leave(struct kube_engine *engine, const struct kube_pod *pod)
+{
+    const struct kube_node *node = kube_engine_node_find(engine, pod->instance);
+
+    return node == NULL || node->is_leaving;
+}
+
+static void keep(struct kube_engine *engine, struct kube_pod *pod)
+{
+    kube_engine_emit_later(engine, &(struct engine_event){ .kind = ENGINE_TASK_KEPT,
+                                                           .task = kube_engine_task_of(engine, pod),
+                                                           .key = pod->stop_key,
+                                                           .until = engine->now + KUBE_KEPT_MS });
+    pod->asks &= (uint8_t)~ASK_EVICT;
+    pod->stop_key = 0;
+    kube_services_stay(engine, pod);
+}
+
+void kube_services_pace(struct kube_engine *engine)
+{
+    enum { PART = 10 };
+
+    struct map all;
+    struct map missing;
+    uint32_t paced = 0;
+
+    for (uint32_t i = 0; i < engine->dirty_count; i++)
+        paced += is_paced(engine, &engine->pods[engine->dirty[i]]);
+    if (paced == 0)
+        return;
+    map_init(&all);
+    map_init(&missing);
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        const struct kube_job *job = &engine->jobs[i];
+
+        if (!job->is_used || job->size != 1)
+            continue;
+        count_one(&all, kind_of(job));
+        if (is_missing(engine, job))
+            count_one(&missing, kind_of(job));
+    }
+    for (uint32_t i = 0; i < engine->dirty_count; i++) {
+        struct kube_pod *pod = &engine->pods[engine->dirty[i]];
+        const uint64_t key = is_paced(engine, pod) ? kind_of(&engine->jobs[pod->job]) : 0;
+
+        if (!is_paced(engine, pod) || pod->is_asked)
+            continue;
+        if (map_get(&missing, key) != MAP_NONE && !must_leave(engine, pod) &&
+            (uint64_t)(map_get(&missing, key) + 1) * PART > map_get(&all, key)) {
+            keep(engine, pod);
+            continue;
+        }
+        pod->is_asked = true;
+        count_one(&missing, key);
+    }
+    map_done(&all);
+    map_done(&missing);
 }
 
 /*

@@ -245,6 +245,7 @@ void kube_engine_job_drop(struct kube_engine *engine, struct kube_job *job)
     if (job->group != 0)
         (void)map_remove(&engine->by_group, job->group);
     engine->services -= job->seats != NULL ? 1 : 0;
+    engine->moving -= job->is_moving ? 1 : 0;
     mem_free(job->seats);
     mem_free(job->pods);
     job->is_used = false;
