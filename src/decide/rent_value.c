@@ -26,6 +26,8 @@ enum {
 };
 
 #define NEARLY 0.94 /* of the best value: who had that is tried each time */
+/* Of the best value: for services the largest machine that has that is rented. */
+#define AS_GOOD 0.99
 
 /* Some tasks of a batch leave the machine at 'at', from now. */
 struct leaving {
@@ -641,6 +643,7 @@ static bool choose_contender(struct renter *renter, struct choice *ret)
         return false;
     consider_idle(renter, ret);
     for (uint32_t i = 0; i < renter->ways.count; i++) {
+        renter->values[i] = 0;
         if (!renter->is_contender[i])
             continue;
 
@@ -648,14 +651,49 @@ static bool choose_contender(struct renter *renter, struct choice *ret)
 
         if (!consider(renter, &trial, ret))
             return false;
+        renter->values[i] = trial.value;
     }
     return ret->found;
 }
 
+/* Services have no end, so those of a large machine leave it no later than those of several small ones. Each machine costs something that is
+ * not in its price: its boot, a system and daemons of its own, requests to the cloud and the engine. So of machines that are
+ * as good, the one that costs most is rented: it does the most. */
+static void prefer_large(const struct renter *renter, struct choice *choice)
+{
+    const struct view *view = renter->view;
+    const struct way *largest = NULL;
+    money_t most = view->offer_price[choice->best.offer];
+
+    if (choice->best.instance != ROW_NONE || batch_of(renter, 0)->runtime < RUNTIME_HORIZON_MS)
+        return;
+    for (uint32_t i = 0; i < renter->ways.count; i++) {
+        const struct way *way = &renter->ways.rows[i];
+
+        if (renter->values[i] >= choice->best.value * AS_GOOD &&
+            view->offer_price[way->rivals->offer] > most) {
+            most = view->offer_price[way->rivals->offer];
+            largest = way;
+        }
+    }
+    if (largest == NULL)
+        return;
+
+    struct trial trial = fresh_trial(view, largest->rivals);
+
+    if (!try_machine(renter, &trial))
+        return;
+    choice->runner_up = choice->best.offer;
+    choice->runner_up_value = choice->best.value;
+    choice->best = trial;
+}
+
 static void choose(struct renter *renter, struct choice *ret)
 {
-    if (choose_contender(renter, ret))
+    if (choose_contender(renter, ret)) {
+        prefer_large(renter, ret);
         return;
+    }
     consider_idle(renter, ret);
     for (uint32_t i = 0; i < renter->ways.count; i++) {
         struct trial trial = fresh_trial(renter->view, renter->ways.rows[i].rivals);
@@ -664,6 +702,8 @@ static void choose(struct renter *renter, struct choice *ret)
     }
     for (uint32_t i = 0; i < renter->ways.count && renter->is_contender != NULL; i++)
         renter->is_contender[i] = renter->values[i] >= ret->best.value * NEARLY;
+    if (ret->found)
+        prefer_large(renter, ret);
 }
 
 /* What all tasks of the trial take; false: that differs from machine to machine. */

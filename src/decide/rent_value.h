@@ -22,6 +22,8 @@
  *
  * When it is known what would be done on the machine, the type that holds just that for the least charge takes its place.
  *
+ * Services, which have no end, get the largest of the machines that are as good within 1 %, so that there are fewer of them.
+ *
  * Where 256 and more different batches wait, no more than 96 ways to get a machine are tried: a type gives way to one that
  * has no less of anything and costs hardly more. Of these, those that came within 6 % of the best are tried for each
  * machine, and all every sixteenth time.

@@ -35,6 +35,35 @@ TEST(tasks_share_a_machine_of_which_they_use_all)
     yard_done(&yard);
 }
 
+/* Two, eight and sixteen CPUs; of the last each costs 2 % more. */
+static uint32_t rented_of_three(uint32_t tasks, msec_t runtime, double dollars_of_eight)
+{
+    struct yard yard;
+    uint32_t offer;
+
+    yard_init(&yard);
+    (void)yard_type(&yard, "a", 2, 8, 0, 0.2);
+    (void)yard_type(&yard, "a", 8, 32, 0, dollars_of_eight);
+    (void)yard_type(&yard, "a", 16, 64, 0, 1.632);
+    (void)yard_shape(&yard, 1, 4, 0);
+    for (uint32_t i = 0; i < tasks; i++)
+        (void)yard_task_for(&yard, 0, runtime);
+    rent(&yard, 0);
+    offer = yard.plan.rents[0].offer;
+    yard_done(&yard);
+    return offer;
+}
+
+TEST(services_get_the_largest_machine_of_those_that_are_as_good)
+{
+    enum { SMALLEST, LARGER };
+
+    assert_int_equal(rented_of_three(16, MSEC_NEVER, 0.807), LARGER);
+    assert_int_equal(rented_of_three(16, MSEC_NEVER, 0.809), SMALLEST); /* 1.1 % more */
+    assert_int_equal(rented_of_three(7, MSEC_NEVER, 0.8), SMALLEST);    /* it would not be full */
+    assert_int_equal(rented_of_three(16, YARD_HOUR, 0.807), SMALLEST);
+}
+
 /* A minute is paid: after the 2 s of the boot, five tasks of 10 s follow each other on each of two CPUs
  * (the sixth would end a second late). */
 TEST(in_the_minute_that_is_paid_short_tasks_follow_each_other)
@@ -449,6 +478,7 @@ TEST(tasks_of_one_job_end_together_and_share_a_large_machine)
 }
 
 CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
+           RUN(services_get_the_largest_machine_of_those_that_are_as_good),
            RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
            RUN(who_may_not_wait_gets_a_machine_at_once),
            RUN(a_gang_starts_at_once_whatever_could_follow),
