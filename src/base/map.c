@@ -45,6 +45,17 @@ uint32_t map_get(const struct map *map, uint64_t key)
     return map->values[slot_of(map, key)];
 }
 
+void map_expect(const struct map *map, uint64_t key)
+{
+    if (map->count == 0)
+        return;
+
+    const uint32_t slot = (uint32_t)map_mix(key) & (map->size - 1);
+
+    __builtin_prefetch(&map->keys[slot]);
+    __builtin_prefetch(&map->values[slot]);
+}
+
 static void resize(struct map *map, uint32_t size)
 {
     const struct map old = *map;

@@ -38,6 +38,9 @@ void map_put(struct map *map, uint64_t key, uint32_t value);
 /* Whether there was such a key. */
 bool map_remove(struct map *map, uint64_t key);
 
+/* The slot of 'key' is needed soon: have it fetched. */
+void map_expect(const struct map *map, uint64_t key);
+
 /* A well-mixed 64-bit hash of 'key' (the finaliser of splitmix64). */
 static inline uint64_t map_mix(uint64_t key)
 {

@@ -121,18 +121,42 @@ static bool is_group(const struct runtime_group *group, enum runtime_kind kind,
     return group->kind == kind && memcmp(group->key, key->key, sizeof(key->key)) == 0;
 }
 
-static const struct runtime_group *find_group(const struct runtimes *runtimes,
-                                              const struct runtime_traits *traits,
-                                              enum runtime_kind kind)
-{
-    struct group_key key;
+/* The keys of some work, by kind. */
+struct group_keys {
+    struct group_key of_kind[RUNTIME_KINDS];
+    bool has[RUNTIME_KINDS];
+};
 
-    if (!make_key(traits, kind, &key))
+/* The keys of the kinds in 'which'. They lie anywhere in memory, so that they are fetched all at once before the first is needed. */
+static void make_keys(const struct runtimes *runtimes, const struct runtime_traits *traits,
+                      uint32_t which, struct group_keys *ret)
+{
+    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
+        ret->has[kind] = (which >> kind & 1) != 0 &&
+                         make_key(traits, (enum runtime_kind)kind, &ret->of_kind[kind]);
+        if (ret->has[kind])
+            map_expect(&runtimes->by_hash, ret->of_kind[kind].hash);
+    }
+    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
+        const uint32_t index =
+            ret->has[kind] ? map_get(&runtimes->by_hash, ret->of_kind[kind].hash) : MAP_NONE;
+
+        if (index != MAP_NONE) {
+            __builtin_prefetch(&runtimes->groups[index]);
+            __builtin_prefetch(runtimes->groups[index].key);
+        }
+    }
+}
+
+static const struct runtime_group *find_group(const struct runtimes *runtimes,
+                                              const struct group_keys *keys, enum runtime_kind kind)
+{
+    if (!keys->has[kind])
         return NULL;
 
-    const uint32_t index = map_get(&runtimes->by_hash, key.hash);
+    const uint32_t index = map_get(&runtimes->by_hash, keys->of_kind[kind].hash);
 
-    if (index == MAP_NONE || !is_group(&runtimes->groups[index], kind, &key))
+    if (index == MAP_NONE || !is_group(&runtimes->groups[index], kind, &keys->of_kind[kind]))
         return NULL;
     return &runtimes->groups[index];
 }
@@ -377,22 +401,17 @@ void runtimes_done(struct runtimes *runtimes)
 }
 
 /* Score and take in, for one kind; 'learned' of 'runtimes' counts the run already. */
-static void learn_by(struct runtimes *runtimes, const struct runtime_traits *traits,
-                     enum runtime_kind kind, msec_t runtime_ms, uint64_t seen)
+static void learn_by(struct runtimes *runtimes, const struct group_key *key, enum runtime_kind kind,
+                     msec_t runtime_ms, uint64_t seen)
 {
-    struct group_key key;
-
-    if (!make_key(traits, kind, &key))
-        return;
-
-    uint32_t index = map_get(&runtimes->by_hash, key.hash);
+    uint32_t index = map_get(&runtimes->by_hash, key->hash);
 
     if (index == MAP_NONE) {
         index = new_slot(runtimes);
-        runtimes->groups[index] = (struct runtime_group){ .hash = key.hash, .kind = kind };
-        memcpy(runtimes->groups[index].key, key.key, sizeof(key.key));
-        map_put(&runtimes->by_hash, key.hash, index);
-    } else if (is_group(&runtimes->groups[index], kind, &key)) {
+        runtimes->groups[index] = (struct runtime_group){ .hash = key->hash, .kind = kind };
+        memcpy(runtimes->groups[index].key, key->key, sizeof(key->key));
+        map_put(&runtimes->by_hash, key->hash, index);
+    } else if (is_group(&runtimes->groups[index], kind, key)) {
         score(runtimes, &runtimes->groups[index], runtime_ms, seen);
         list_remove(runtimes, index);
     } else {
@@ -408,9 +427,14 @@ void runtimes_learn(struct runtimes *runtimes, const struct runtime_traits *trai
     assert(runtime_ms >= 0);
     assert(runtime_ms <= LIMIT_TIME_MS);
 
+    struct group_keys keys;
+
+    make_keys(runtimes, traits, UINT32_MAX, &keys);
     runtimes->learned++;
-    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++)
-        learn_by(runtimes, traits, (enum runtime_kind)kind, runtime_ms, seen);
+    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
+        if (keys.has[kind])
+            learn_by(runtimes, &keys.of_kind[kind], (enum runtime_kind)kind, runtime_ms, seen);
+    }
 }
 
 static struct runtime_estimate no_estimate(const struct runtimes *runtimes, enum runtime_kind kind,
@@ -425,11 +449,10 @@ static struct runtime_estimate no_estimate(const struct runtimes *runtimes, enum
     };
 }
 
-struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
-                                           const struct runtime_traits *traits,
-                                           enum runtime_kind kind, enum runtime_estimator estimator)
+static struct runtime_estimate say(const struct runtimes *runtimes, const struct group_keys *keys,
+                                   enum runtime_kind kind, enum runtime_estimator estimator)
 {
-    const struct runtime_group *group = find_group(runtimes, traits, kind);
+    const struct runtime_group *group = find_group(runtimes, keys, kind);
     struct runtime_estimate said = no_estimate(runtimes, kind, estimator);
 
     if (group == NULL)
@@ -441,16 +464,27 @@ struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
     return said;
 }
 
+struct runtime_estimate runtimes_candidate(const struct runtimes *runtimes,
+                                           const struct runtime_traits *traits,
+                                           enum runtime_kind kind, enum runtime_estimator estimator)
+{
+    struct group_keys keys;
+
+    make_keys(runtimes, traits, 1U << kind, &keys);
+    return say(runtimes, &keys, kind, estimator);
+}
+
 struct runtime_estimate runtimes_estimate_by(const struct runtimes *runtimes,
                                              const struct runtime_traits *traits, uint32_t which)
 {
     enum runtime_kind best_kind = RUNTIME_BY_NOTHING;
     enum runtime_estimator best_estimator = RUNTIME_MEDIAN;
+    struct group_keys keys;
     double least = 2.0; /* above any error */
 
+    make_keys(runtimes, traits, which, &keys);
     for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
-        const struct runtime_group *group =
-            (which >> kind & 1) != 0 ? find_group(runtimes, traits, (enum runtime_kind)kind) : NULL;
+        const struct runtime_group *group = find_group(runtimes, &keys, (enum runtime_kind)kind);
 
         for (uint32_t i = 0; group != NULL && i < RUNTIME_ESTIMATORS; i++) {
             const double error = expected_error(runtimes, group, (enum runtime_estimator)i);
@@ -462,7 +496,7 @@ struct runtime_estimate runtimes_estimate_by(const struct runtimes *runtimes,
             }
         }
     }
-    return least < 2.0 ? runtimes_candidate(runtimes, traits, best_kind, best_estimator)
+    return least < 2.0 ? say(runtimes, &keys, best_kind, best_estimator)
                        : no_estimate(runtimes, best_kind, best_estimator);
 }
 
