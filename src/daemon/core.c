@@ -302,8 +302,8 @@ static void retire_stray(void *context, uint64_t instance, bool is_up)
 
     if (is_up || view_find_instance(controller_view(daemon->controller), instance) != ROW_NONE)
         return;
-    LOG_INFO("node left over, removing it name=%s%llu", daemon->conf.node_prefix,
-             (unsigned long long)instance);
+    LOG_INFO("node left over from an earlier run, giving it up name=%s%llu",
+             daemon->conf.node_prefix, (unsigned long long)instance);
     engine->ops->forget(engine->self, instance);
 }
 
