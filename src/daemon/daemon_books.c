@@ -462,14 +462,13 @@ static uint32_t expect_boots(struct catalogue *catalogue, const struct boots *bo
     uint32_t learned = 0;
 
     for (uint32_t i = 0; i < catalogue->type_count; i++) {
-        struct machine_type *type = &catalogue->types[i];
+        const struct machine_type *type = &catalogue->types[i];
         struct boot_times times;
 
         if (!boots_expect(boots, i, &times))
             continue;
-        type->setup_ms = times.setup;
-        if (type->boot_count == 0)
-            type->acquire_ms = times.acquire;
+        catalogue_set_boot(catalogue, i, type->boot_count == 0 ? times.acquire : type->acquire_ms,
+                           times.setup);
         learned++;
     }
     return learned;

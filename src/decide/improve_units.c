@@ -613,6 +613,7 @@ static void list_rates(struct search *search)
                 pairs_rate(search->input->pairs, search->workloads[a], search->workloads[b]);
     }
     search->era = map_mix(search->era ^ search->input->pairs->version);
+    search->era = map_mix(search->era ^ search->input->view->catalogue->changes);
 }
 
 void search_begin(struct search *search, const struct improve_input *input, struct arena *arena,

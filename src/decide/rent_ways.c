@@ -455,7 +455,8 @@ static bool is_still_right(const struct rent_ways_memory *memory, const struct b
     const uint32_t count = view->catalogue->offer_count;
 
     return memory->catalogue == view->catalogue && memory->offer_count == count &&
-           memory->type_count == view->catalogue->type_count && memory->few == few &&
+           memory->type_count == view->catalogue->type_count &&
+           memory->changes == view->catalogue->changes && memory->few == few &&
            memory->choosy == is_choosy(view->shapes) &&
            memcmp(memory->price, view->offer_price, count * sizeof(*memory->price)) == 0 &&
            memcmp(memory->lasts, view->offer_lasts, count * sizeof(*memory->lasts)) == 0 &&
@@ -473,6 +474,7 @@ static void keep(struct rent_ways_memory *memory, const struct batches *batches,
     memory->catalogue = view->catalogue;
     memory->offer_count = count;
     memory->type_count = view->catalogue->type_count;
+    memory->changes = view->catalogue->changes;
     memory->price = ARENA_ARRAY(&memory->arena, money_t, count);
     memory->lasts = ARENA_ARRAY(&memory->arena, msec_t, count);
     memory->is_open = ARENA_ARRAY(&memory->arena, bool, count);

@@ -62,7 +62,8 @@ struct rent_ways_memory {
     const struct catalogue *catalogue; /* NULL: nothing is kept */
     uint32_t offer_count;
     uint32_t type_count;
-    money_t *price; /* per offer, as the two below */
+    uint64_t changes; /* of the catalogue */
+    money_t *price;   /* per offer, as the two below */
     msec_t *lasts;
     bool *is_open;
     struct risk_stake most;

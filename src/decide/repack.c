@@ -437,7 +437,7 @@ static void carry_out(struct repack *repack, uint32_t machines)
 static uint64_t digest(const struct repack *repack)
 {
     const struct view *view = repack->view;
-    uint64_t sum = map_mix(repack->count);
+    uint64_t sum = map_mix(map_mix(repack->count) ^ view->catalogue->changes);
 
     for (uint32_t i = 0; i < repack->count; i++)
         sum = map_mix(sum ^ repack->sources[i].id);

@@ -47,6 +47,18 @@ void catalogue_set_pods(struct catalogue *catalogue, int64_t pods)
 
         *most = *most > 0 ? *most : pods;
     }
+    catalogue->changes++;
+}
+
+void catalogue_set_boot(struct catalogue *catalogue, uint32_t type, msec_t acquire_ms,
+                        msec_t setup_ms)
+{
+    struct machine_type *row = &catalogue->types[type];
+
+    assert(type < catalogue->type_count);
+    catalogue->changes += row->acquire_ms != acquire_ms || row->setup_ms != setup_ms;
+    row->acquire_ms = acquire_ms;
+    row->setup_ms = setup_ms;
 }
 
 void catalogue_add_word(struct catalogue *catalogue, uint32_t type, const char *word)

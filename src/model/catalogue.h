@@ -85,6 +85,7 @@ struct catalogue {
     struct offer *offers;
     struct type_word *words;
     struct price_change **owned_prices; /* one block per offer, freed with the catalogue */
+    uint64_t changes; /* of types that were there: what was concluded from them before is void */
     uint32_t type_count;
     uint32_t types_room;
     uint32_t offer_count;
@@ -103,6 +104,10 @@ uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const
 
 /* How many tasks at a time machines take of the types that do not say. */
 void catalogue_set_pods(struct catalogue *catalogue, int64_t pods);
+
+/* How long machines of the type take to boot, as was learned of them. */
+void catalogue_set_boot(struct catalogue *catalogue, uint32_t type, msec_t acquire_ms,
+                        msec_t setup_ms);
 
 /* Say the word of the type. */
 void catalogue_add_word(struct catalogue *catalogue, uint32_t type, const char *word);

@@ -176,6 +176,10 @@ static void change(struct world *world, struct rng *rng)
     case 4:
         add_work(world, rng_below(rng, 2) == 0 ? "t0|t1|t2" : "!t1", MSEC_PER_HOUR);
         break;
+    case 5:
+        catalogue_set_boot(&world->catalogue, world->catalogue.offers[offer].type,
+                           1000 * (msec_t)rng_below(rng, 2), 1000 * (msec_t)rng_below(rng, 2));
+        break;
     default:
         break;
     }
