@@ -139,11 +139,11 @@ def measure_shrink(world, who, arguments):
             "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": f"d{i}"},
             "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": f"d{i}"}}}})
     burst(world, arguments, made, each)
-    left = max(1, each // 3)
+    left, before = max(1, each // 3), len(evicted(world))
     for i in range(len(made)):
         world.lab.patch(f"/apis/apps/v1/namespaces/work/deployments/d{i}", {"spec": {"replicas": left}})
     until(lambda: len(world.pods("work")) <= left * len(made) * 1.05, 120, "the shrinking", pause=1)
-    before, wanted, worst = len(evicted(world)), {f"d{i}": left for i in range(len(made))}, 0
+    wanted, worst = {f"d{i}": left for i in range(len(made))}, 0
     limit = time.monotonic() + arguments.quiet
     while time.monotonic() < limit:
         worst = max(worst, lacking(world, wanted))
