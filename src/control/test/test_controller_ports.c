@@ -218,8 +218,8 @@ static void a_service_runs_on_until_its_new_machine_is_ready(void **state)
     stage_ready(&stage, other);
     stage_acts(&stage, "stop 1; ");
     stage_stopped(&stage, 1);
-    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ", machine,
-               other, machine);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ",
+               machine, other, machine);
     stage_done(&stage);
 }
 
@@ -247,8 +247,8 @@ static void the_stop_of_a_service_on_a_machine_that_was_let_go_is_asked_for_agai
     stage_decide(&stage, (struct script){ 0 });
     stage_acts(&stage, "stop 1; ");
     stage_stopped(&stage, 1);
-    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ", machine,
-               other, machine);
+    stage_acts(&stage, "retire %" PRIu64 "; place 1 on %" PRIu64 "; give back %" PRIu64 "; ",
+               machine, other, machine);
     stage_done(&stage);
 }
 
