@@ -231,8 +231,8 @@ static uint32_t node_for(struct baseline *of, uint32_t offer, const struct res *
     to->machines++;
     of->nodes[room] = (struct node){
         .type = offer,
-        .up_at = now + machine_type_acquire_ms(type, 1),
-        .ready_at = now + machine_type_acquire_ms(type, 1) + type->setup_ms,
+        .up_at = now + type->acquire_ms,
+        .ready_at = now + type->acquire_ms + type->setup_ms,
         .left = type->capacity,
         .is_up = true,
     };

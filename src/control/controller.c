@@ -175,10 +175,8 @@ void controller_rent_waits(struct controller *controller, uint64_t instance, mse
     now = state_advance(&controller->state, now);
     if (row == ROW_NONE)
         return;
-
-    const struct machine_type *type = catalogue_type_of(view->catalogue, view->instance.offer[row]);
-
-    view_set_ready_expected(view, row, now + machine_type_acquire_ms(type, 1) + type->setup_ms);
+    view_set_ready_expected(view, row,
+                            now + catalogue_boot_ms(view->catalogue, view->instance.offer[row]));
 }
 
 void controller_rent_withdrawn(struct controller *controller, uint64_t instance, msec_t now)

@@ -286,13 +286,6 @@ static msec_t standstill(const struct view *view, uint32_t task, msec_t ready)
     return (leave > ready ? leave : ready) + time_to_arrive(view, task);
 }
 
-static msec_t boot_time(const struct view *view, uint32_t offer)
-{
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-
-    return type->acquire_ms + type->setup_ms;
-}
-
 /* The paper's question. */
 static bool lasts_longer_than_move(const struct clearing *clearing, const struct move *move,
                                    money_t fresh)
@@ -304,7 +297,7 @@ static bool lasts_longer_than_move(const struct clearing *clearing, const struct
     if (fresh >= view->offer_price[view->instance.offer[move->instance]])
         return false;
     if (clearing->plan->rent_count > move->rents)
-        lost += boot_time(view, clearing->plan->rents[move->rents].offer);
+        lost += catalogue_boot_ms(view->catalogue, clearing->plan->rents[move->rents].offer);
     return runtime_of_task(view, longest, clearing->bins->index->rule) > lost;
 }
 
@@ -398,7 +391,7 @@ static msec_t time_to_ready(const struct clearing *clearing, const struct move *
     msec_t ready = 0;
 
     for (uint32_t i = move->rents; i < plan->rent_count; i++) {
-        const msec_t boot = boot_time(view, plan->rents[i].offer);
+        const msec_t boot = catalogue_boot_ms(view->catalogue, plan->rents[i].offer);
 
         ready = boot > ready ? boot : ready;
     }

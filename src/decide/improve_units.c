@@ -214,8 +214,7 @@ bool improve_takes(const struct view *view, uint32_t task)
         view->task.estimate_ms[task] == MSEC_NEVER)
         return false;
 
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-    const msec_t start = machine_type_acquire_ms(type, 1) + type->setup_ms +
+    const msec_t start = catalogue_boot_ms(view->catalogue, offer) +
                          view->catalogue->offers[offer].billing.minimum_ms;
 
     return runtime_of_task(view, task, RUNTIME_REMAINING) > short_times * start;
@@ -291,9 +290,9 @@ static bool goes_on(const struct view *view, uint32_t task)
 {
     const uint32_t shape = view->task.shape[task];
     const struct shape_delays *delays = &view->shapes->rows[shape].delays;
-    const struct machine_type *type = catalogue_type_of(view->catalogue, view->shape_offer[shape]);
     const msec_t move = delays->kill_ms + delays->upload_ms + delays->fetch_ms + delays->build_ms +
-                        delays->init_ms + machine_type_acquire_ms(type, 1) + type->setup_ms;
+                        delays->init_ms +
+                        catalogue_boot_ms(view->catalogue, view->shape_offer[shape]);
 
     return runtime_of_task(view, task, RUNTIME_REMAINING) > worthwhile * move;
 }
@@ -542,7 +541,7 @@ static void list_offers(struct search *search)
         search->offer_rows[i] = rows[i].offer;
         search->offers[i] = (struct regroup_offer){
             .price = rows[i].price,
-            .boot = hours(machine_type_acquire_ms(type, 1) + type->setup_ms),
+            .boot = hours(catalogue_boot_ms(view->catalogue, rows[i].offer)),
             .capacity = type->capacity,
         };
         search->era = mix_real(search->era + rows[i].offer, rows[i].price);

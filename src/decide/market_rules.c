@@ -32,13 +32,6 @@ static uint32_t base_of(const struct view *view, uint32_t job)
 }
 
 /* Until a machine of the offer takes work. */
-static msec_t boot_ms(const struct view *view, uint32_t offer)
-{
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-
-    return machine_type_acquire_ms(type, 1) + type->setup_ms;
-}
-
 /* The slowest machine counts of those that are the cheapest in their zone. */
 static struct escape find_escape(const struct view *view, uint32_t base)
 {
@@ -53,8 +46,8 @@ static struct escape find_escape(const struct view *view, uint32_t base)
 
         if (view->shapes->rows[variant].market != SHAPE_MARKET_SAFE)
             continue;
-        if (offer != OFFER_NONE && boot_ms(view, offer) > longest)
-            longest = boot_ms(view, offer);
+        if (offer != OFFER_NONE && catalogue_boot_ms(view->catalogue, offer) > longest)
+            longest = catalogue_boot_ms(view->catalogue, offer);
         escape.is_there |= offer != OFFER_NONE || view->shape_price[variant] > 0;
     }
     escape.restart_ms = delays->kill_ms + delays->upload_ms + view->round_ms + longest +

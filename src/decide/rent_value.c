@@ -567,7 +567,7 @@ static struct trial fresh_trial(const struct view *view, const struct rival *riv
         .rivals = rivals,
         .offer = offer,
         .instance = ROW_NONE,
-        .ready = type->acquire_ms + type->setup_ms,
+        .ready = catalogue_boot_ms(view->catalogue, offer),
         .paid = type->acquire_ms + billing_paid_span(&view->catalogue->offers[offer].billing, 1),
         .free = type->capacity,
     };

@@ -295,15 +295,15 @@ static money_t charge_for_places(const struct repack *repack, uint32_t from, uin
 
         if (place->fresh) {
             const uint32_t offer = plan->rents[place->target].offer;
-            const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-            const msec_t boot = type->acquire_ms + type->setup_ms;
+            const msec_t setup = catalogue_type_of(view->catalogue, offer)->setup_ms;
+            const msec_t boot = catalogue_boot_ms(view->catalogue, offer);
 
             if (is_seen[place->target - rents])
                 continue;
             is_seen[place->target - rents] = true;
-            charge += money_for(price_for(view, offer, place->task),
-                                billing_paid_span(&view->catalogue->offers[offer].billing,
-                                                  type->setup_ms + HOURS_SEEN_MS));
+            charge += money_for(
+                price_for(view, offer, place->task),
+                billing_paid_span(&view->catalogue->offers[offer].billing, setup + HOURS_SEEN_MS));
             *ret_ready = boot > *ret_ready ? boot : *ret_ready;
         } else if (view->instance.task_count[place->target] == 0 &&
                    !row_map_has(&empty, place->target)) {

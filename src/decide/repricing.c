@@ -313,8 +313,7 @@ static struct dear *dear_of(struct repricing *repricing, uint32_t instance)
 
 static void join(struct repricing *repricing, struct group *group, struct dear *dear)
 {
-    const struct machine_type *type = catalogue_type_of(repricing->view->catalogue, dear->to);
-    const msec_t boot = type->acquire_ms + type->setup_ms;
+    const msec_t boot = catalogue_boot_ms(repricing->view->catalogue, dear->to);
     const msec_t pause = (boot > dear->stop_ms ? boot : dear->stop_ms) + dear->start_ms;
 
     row_map_set(&repricing->joined, dear->instance, 1);

@@ -106,8 +106,7 @@ msec_t wait_for_boot(const struct view *view, const struct batch *batch,
     if (offer == OFFER_NONE)
         return MSEC_NEVER; /* there is nothing else to do */
 
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-    const msec_t boot = type->acquire_ms + type->setup_ms;
+    const msec_t boot = catalogue_boot_ms(view->catalogue, offer);
 
     return limits->boot_wait > 0 && limits->boot_wait < boot ? limits->boot_wait : boot;
 }

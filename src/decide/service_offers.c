@@ -116,8 +116,7 @@ static msec_t repair_time(const struct service *service, const struct found *fou
     msec_t longest = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct machine_type *type = catalogue_type_of(view->catalogue, found[i].offer);
-        const msec_t boot = machine_type_acquire_ms(type, 1) + type->setup_ms;
+        const msec_t boot = catalogue_boot_ms(view->catalogue, found[i].offer);
 
         longest = boot > longest ? boot : longest;
     }

@@ -217,13 +217,6 @@ static msec_t end_of(const struct view *view, uint32_t instance)
     return later(view->now, longest);
 }
 
-static msec_t boot_of(const struct view *view, uint32_t offer)
-{
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-
-    return machine_type_acquire_ms(type, 1) + type->setup_ms;
-}
-
 /* When machines end: those that there are, and those that the plan rents for whoever is before 'first'. */
 static uint32_t list_endings(const struct queue *queue, const struct plan *plan, uint32_t first,
                              struct ending **ret)
@@ -250,8 +243,10 @@ static uint32_t list_endings(const struct queue *queue, const struct plan *plan,
         const uint32_t offer = plan->rents[i].offer;
 
         if (lasts[i] > 0)
-            (*ret)[count++] = (struct ending){ later(view->now, boot_of(view, offer) + lasts[i]),
-                                               offer, ROW_NONE };
+            (*ret)[count++] =
+                (struct ending){ later(view->now,
+                                       catalogue_boot_ms(view->catalogue, offer) + lasts[i]),
+                                 offer, ROW_NONE };
     }
     qsort(*ret, count, sizeof(**ret), compare_endings);
     return count;
@@ -461,6 +456,6 @@ bool turns_forbids(const struct turns *turns, const struct view *view, const str
     msec_t left = runtime_of_task(view, place->task, RUNTIME_REMAINING);
 
     if (place->fresh)
-        left = later(left, boot_of(view, plan->rents[place->target].offer));
+        left = later(left, catalogue_boot_ms(view->catalogue, plan->rents[place->target].offer));
     return later(view->now, left) > turns->starts_at;
 }

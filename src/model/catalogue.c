@@ -33,6 +33,7 @@ uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const
 
     MEM_ROOM(catalogue->types, catalogue->types_room, index + 1);
     catalogue->types[index] = *type;
+    catalogue->types[index].acquire_ms = machine_type_acquire_ms(type, 1);
     catalogue->types[index].word_first = 0;
     catalogue->types[index].name = names_add(&catalogue->names, name, strlen(name));
     catalogue->types[index].family = names_add(&catalogue->families, family, strlen(family));

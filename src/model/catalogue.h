@@ -48,8 +48,9 @@ struct machine_type {
     uint32_t family; /* in catalogue.families */
     struct res capacity;
     uint32_t word_first; /* in catalogue.words, + 1; 0: none. Kept by the catalogue */
-    msec_t acquire_ms;   /* from the request until the machine runs and is billed */
-    struct boot_point boot[BOOT_POINTS_MAX]; /* where that depends on how many are asked for */
+    msec_t acquire_ms;   /* from the request for one machine until it runs and is billed */
+    struct boot_point boot[BOOT_POINTS_MAX]; /* where that depends on how many are asked for; the
+                                              * catalogue then takes acquire_ms from the first */
     uint32_t boot_count;                     /* 0: it does not */
     msec_t setup_ms;                         /* from then until it takes work */
     msec_t release_ms;                       /* from giving it back until the bill ends */
@@ -146,6 +147,14 @@ static inline const struct machine_type *catalogue_type_of(const struct catalogu
 /* The acquire time of 'count' machines that are asked for together: linear between the points, and
  * beyond the last on along the last slope. */
 msec_t machine_type_acquire_ms(const struct machine_type *type, uint32_t count);
+
+/* From the request for one machine of the offer until it takes work. */
+static inline msec_t catalogue_boot_ms(const struct catalogue *catalogue, uint32_t offer)
+{
+    const struct machine_type *type = catalogue_type_of(catalogue, offer);
+
+    return type->acquire_ms + type->setup_ms;
+}
 
 /* The mean time until a machine is interrupted, by the middle of the band; MSEC_NEVER where no one has
  * said anything. */

@@ -9,13 +9,12 @@
 static uint32_t adopt(struct hearing *hear, const struct cloud_event *event)
 {
     struct view *view = &hear->state->view;
-    const struct machine_type *type = catalogue_type_of(view->catalogue, event->offer);
     const uint32_t instance = state_add_instance(hear->state, event->instance, event->offer);
 
     if (event->instance >= hear->state->next_key)
         hear->state->next_key = event->instance + 1; /* never use its key again */
     view_set_ready_expected(view, instance,
-                            view->now + machine_type_acquire_ms(type, 1) + type->setup_ms);
+                            view->now + catalogue_boot_ms(view->catalogue, event->offer));
     hear->state->instance_notes[instance].is_uncaught = true;
     hear->state->instance_notes[instance].is_short =
         hear->state->config.short_pool.most > 0; /* it may be: the next decision says */

@@ -200,6 +200,29 @@ TEST(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_month)
     assert_int_equal(interruption_mean_ms((struct interruption){ 0, 0 }), MSEC_NEVER);
 }
 
+TEST(one_machine_boots_as_the_first_point_of_the_table_says)
+{
+    struct catalogue catalogue;
+    const struct machine_type type = {
+        .boot = { { 1, 40 * MSEC_PER_SEC }, { 10, 100 * MSEC_PER_SEC } },
+        .boot_count = 2,
+        .setup_ms = 5 * MSEC_PER_SEC,
+    };
+
+    catalogue_init(&catalogue);
+
+    struct offer offer = on_demand;
+
+    offer.type = catalogue_add_type(&catalogue, "a", "a", &type);
+
+    const uint32_t row = catalogue_add_offer(&catalogue, NULL, &offer);
+
+    assert_int_equal(catalogue.types[0].acquire_ms, 40 * MSEC_PER_SEC);
+    assert_int_equal(catalogue_boot_ms(&catalogue, row), 45 * MSEC_PER_SEC);
+    assert_int_equal(machine_type_acquire_ms(&catalogue.types[0], 10), 100 * MSEC_PER_SEC);
+    catalogue_done(&catalogue);
+}
+
 CHECK_MAIN(RUN(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_month),
            RUN(a_type_is_found_by_its_name), RUN(an_unknown_name_is_no_type),
            RUN(a_look_up_reads_no_more_than_the_given_length), RUN(a_zone_or_family_is_not_a_type),
@@ -207,4 +230,5 @@ CHECK_MAIN(RUN(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_mont
            RUN(offers_in_one_zone_share_its_name_and_may_have_none),
            RUN(an_offer_keeps_its_own_copy_of_the_prices),
            RUN(what_was_added_first_survives_growth), RUN(a_catalogue_is_empty_again_after_done),
-           RUN(each_market_has_its_word))
+           RUN(each_market_has_its_word),
+           RUN(one_machine_boots_as_the_first_point_of_the_table_says))
