@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
+#include "engine/engines.h"
+#include "trace/number.h"
 
 #define RATE_SOCKET "/run/stint/rate.sock"
 
@@ -23,8 +25,8 @@ static const char doc[] =
     "Report how fast a job runs: its throughput as a share of what it has on a machine of its own. "
     "The daemon learns from it which jobs slow each other down.\v"
     "To be called within a job, now and then, such as after each epoch. Only the user of a job, or root, may "
-    "report for it. stintd takes reports on its own machine where http.rate_socket is set (see "
-    "stint.conf(5)); $STINT_RATE_SOCKET names the socket.\n"
+    "report for it. On the daemon's own machine it reports to http.rate_socket of stint.conf(5), which "
+    "$STINT_RATE_SOCKET may name. Elsewhere it reports by way of the engine that runs the job.\n"
     "\n"
     "Exit codes: 0 done, 1 not taken, or the daemon cannot be reached, 2 wrong usage.\n"
     "\n"
@@ -39,7 +41,8 @@ struct arguments {
 };
 
 static const struct argp_option argp_options[] = {
-    { "job", 'j', "JOB", 0, "Of this job (default: $STINT_JOB)", 0 },
+    { "job", 'j', "JOB", 0, "Of this job (default: $STINT_JOB, else the job that this runs in)",
+      0 },
     { "socket", KEY_SOCKET, "PATH", 0,
       "Of the daemon (default: $STINT_RATE_SOCKET, else " RATE_SOCKET ")", 0 },
     { 0 },
@@ -78,13 +81,36 @@ static const char *environment(const char *name)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* "JOB RATE"; false: it is not known which job, or it is too long. */
-static bool compose(const struct arguments *arguments, char *ret, size_t size)
+/* The job as its user writes it; false: it is not known. */
+static bool find_job(const struct arguments *arguments, char *ret, size_t size)
 {
     const char *job = arguments->job != NULL ? arguments->job : environment("STINT_JOB");
-    const int length = job != NULL ? snprintf(ret, size, "%s %s", job, arguments->rate) : -1;
 
-    return length > 0 && (size_t)length < size;
+    if (job != NULL) {
+        const int length = snprintf(ret, size, "%s", job);
+
+        return length > 0 && (size_t)length < size;
+    }
+    for (uint32_t i = 0; engines[i] != NULL; i++) {
+        if (engines[i]->own_job != NULL && engines[i]->own_job(ret, size))
+            return true;
+    }
+    return false;
+}
+
+/* By way of the engine: there is no socket here, and nobody has named one. -ENOENT: no engine knows such jobs. */
+static int report_elsewhere(const struct arguments *arguments, const char *job,
+                            struct error *reterr)
+{
+    int rc = -ENOENT;
+
+    if (arguments->socket != NULL || access(RATE_SOCKET, F_OK) == 0)
+        return rc;
+    for (uint32_t i = 0; engines[i] != NULL && rc == -ENOENT; i++) {
+        if (engines[i]->report_rate != NULL)
+            rc = engines[i]->report_rate(job, arguments->rate, reterr);
+    }
+    return rc;
 }
 
 static int connect_to(const char *path, struct error *reterr)
@@ -134,16 +160,28 @@ static int run(int argc, char **argv)
     static char name[] = "stint report-rate";
     struct arguments arguments = { .socket = environment("STINT_RATE_SOCKET") };
     struct error error = { "" };
+    char job[REPORT_SIZE / 2];
     char text[REPORT_SIZE];
+    uint32_t ppm = 0;
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;
-    if (!compose(&arguments, text, sizeof(text))) {
+    if (number_rate(arguments.rate, strlen(arguments.rate), &ppm) < 0) {
+        fprintf(stderr, "stint report-rate: a rate is above 0 and at most 1, such as 0.83\n");
+        return EXIT_USAGE;
+    }
+    if (!find_job(&arguments, job, sizeof(job))) {
         fprintf(stderr, "stint report-rate: which job? Use --job, or set STINT_JOB\n");
         return EXIT_USAGE;
     }
+
+    const int elsewhere = report_elsewhere(&arguments, job, &error);
+
+    if (elsewhere != -ENOENT)
+        return elsewhere < 0 ? verb_fail("report-rate", &error) : EXIT_DONE;
+    (void)snprintf(text, sizeof(text), "%s %s", job, arguments.rate);
 
     const int fd = connect_to(arguments.socket != NULL ? arguments.socket : RATE_SOCKET, &error);
 

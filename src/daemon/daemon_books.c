@@ -613,6 +613,7 @@ void daemon_note_counts(struct daemon *daemon)
         count_more(daemon, evicted[i], now->evicted[i], &before->evicted[i]);
     count_more(daemon, COUNT_ADOPTED, now->adopted, &before->adopted);
     count_more(daemon, COUNT_LATE_EVENTS, now->late_events, &before->late_events);
+    count_more(daemon, COUNT_RATES, now->rates, &before->rates);
     count_more(daemon, COUNT_LIMITED, now->limited, &before->limited);
     count_more(daemon, COUNT_TAKEN, now->taken, &before->taken);
     count_money(daemon, COUNT_LOST_COST, now->lost_cost, &before->lost_cost);

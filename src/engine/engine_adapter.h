@@ -145,6 +145,11 @@ struct engine_adapter {
                    struct error *reterr);
     void (*cost)(void *self, uint64_t task, money_t cost, const char *type);
 
+    /* Within a job, where no daemon is: the job that this process is part of, as its user writes it (false: none), and
+     * a report, by way of the engine, of how fast a job runs (-ENOENT: it is no job of this engine). Both may be NULL. */
+    bool (*own_job)(char *ret, size_t size);
+    int (*report_rate)(const char *job, const char *rate, struct error *reterr);
+
     /* Nodes with our prefix that were neither admitted nor retired: left over, if nobody else knows
      * them. */
     void (*each_stray)(const void *self, void (*each)(void *context, uint64_t instance, bool is_up),

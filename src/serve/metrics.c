@@ -272,6 +272,7 @@ static void write_counters(const struct text *text, const struct store *store)
         { "stint_limited_total", "Rents that a limit stopped.", COUNT_LIMITED },
         { "stint_late_events_total", "Events ignored: they spoke of what is no more.",
           COUNT_LATE_EVENTS },
+        { "stint_rate_reports_total", "Reports of jobs on how fast they run.", COUNT_RATES },
         { "stint_tasks_ended_total", "Tasks that ended.", COUNT_TASKS_ENDED },
         { "stint_revocations_total", "Spot machines that the cloud took away.", COUNT_TAKEN },
     };

@@ -100,6 +100,7 @@ static const char *counter_word(enum store_counter counter)
         [COUNT_EVICTED_BY_ENGINE] = "evicted_by_engine",
         [COUNT_ADOPTED] = "adopted",
         [COUNT_LATE_EVENTS] = "late_events",
+        [COUNT_RATES] = "rates",
         [COUNT_LIMITED] = "limited",
         [COUNT_TASKS_ENDED] = "tasks_ended",
         [COUNT_TAKEN] = "taken",

@@ -336,6 +336,7 @@ enum store_counter {
     COUNT_EVICTED_BY_ENGINE, /* that the engine ended: requeued, preempted, a failed node */
     COUNT_ADOPTED,           /* machines that an audit found and we had forgotten */
     COUNT_LATE_EVENTS,       /* ignored: they spoke of what is no more */
+    COUNT_RATES,             /* how fast jobs run, as they reported */
     COUNT_LIMITED,           /* rents that a limit stopped */
     COUNT_TASKS_ENDED,
     COUNT_TAKEN,         /* spot machines that the cloud took away */

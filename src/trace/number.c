@@ -208,6 +208,28 @@ int number_duration(const char *text, size_t length, msec_t *ret)
     return rc < 0 ? rc : scale(value, units[unit].ms, units[unit].by, ret);
 }
 
+int number_rate(const char *text, size_t length, uint32_t *ret_ppm)
+{
+    enum { FULL_PPM = 1000000, DIGITS = 6 };
+    uint32_t unit = FULL_PPM / 10;
+
+    if (length == 0 || (text[0] != '0' && text[0] != '1') || (length > 1 && text[1] != '.') ||
+        length == 2 || length > 2 + DIGITS)
+        return -EINVAL;
+
+    uint32_t ppm = text[0] == '1' ? FULL_PPM : 0;
+
+    for (size_t i = 2; i < length; i++, unit /= 10) {
+        if (text[i] < '0' || text[i] > '9')
+            return -EINVAL;
+        ppm += unit * (uint32_t)(text[i] - '0');
+    }
+    if (ppm == 0 || ppm > FULL_PPM)
+        return -EINVAL;
+    *ret_ppm = ppm;
+    return 0;
+}
+
 int number_mib_of_gib(const char *text, size_t length, int64_t *ret)
 {
     int64_t nano;

@@ -29,6 +29,10 @@ int number_id(const char *text, size_t length, uint64_t *ret);
 /* A length of time with a unit (ms, s, m, h, d; none: s), rounded to the nearest millisecond. */
 int number_duration(const char *text, size_t length, msec_t *ret);
 
+/* A speed as a share of the full one, above 0 and at most 1, in millionths: "0.83", "1". At most six digits behind
+ * the point, and no sign or exponent: anything else is -EINVAL. */
+int number_rate(const char *text, size_t length, uint32_t *ret_ppm);
+
 /* GiB to MiB, rounded to the nearest. */
 int number_mib_of_gib(const char *text, size_t length, int64_t *ret);
 

@@ -266,6 +266,7 @@ static void on_task(struct hearing *hear, const struct engine_event *event)
         if (hear->state->view.task.state[task] == TASK_RUNNING) {
             hear->state->view.task.rate_ppm[task] = event->rate_ppm;
             books_rated(hear->books, task);
+            hear->state->stats.rates++;
         }
         break;
     case ENGINE_TASK_STOPPED:

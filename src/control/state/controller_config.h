@@ -151,6 +151,7 @@ struct controller_stats {
     uint64_t left_spot;   /* runs that were stopped on spot machines for a deadline's sake */
     msec_t bound_task_ms; /* time that tasks were bound to instances, added up */
     msec_t instance_ms;   /* time from request to end of instances, added up */
+    uint64_t rates;       /* that tasks reported while they ran */
     uint64_t late_events; /* ignored: they spoke of what is no more */
 
     uint64_t audits;        /* of which both lists have ended */

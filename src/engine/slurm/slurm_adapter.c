@@ -3,6 +3,7 @@
 
 #include "engine/slurm/slurm_engine.h"
 #include "engine/slurm/slurm_findings.h"
+#include "engine/slurm/slurm_report.h"
 #include "engine/slurm/slurm_settings.h"
 #include "engine/slurm/slurm_wait_words.h"
 
@@ -248,6 +249,8 @@ const struct engine_adapter slurm_adapter = {
     .wait = wait,
     .imagine = imagine,
     .cost = cost,
+    .own_job = slurm_report_own_job,
+    .report_rate = slurm_report_rate,
     .each_stray = each_stray,
     .each_finding = each_finding,
 };

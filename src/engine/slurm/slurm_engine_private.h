@@ -67,14 +67,15 @@ struct slurm_job {
     uint32_t prev_member;
     uint32_t next_crowded; /* that wait for room */
     uint32_t prev_crowded;
-    uint32_t seen;     /* the last list that named it */
-    uint32_t tries;    /* of its placement */
-    uint32_t profile;  /* of engine.policy: what Slurm's policy says of it */
-    uint32_t lacks;    /* the quota that it waits for */
-    uint32_t priority; /* Slurm's; 0: not known yet */
-    uint32_t note;     /* the hash of its admin comment; 0: none, or not known */
-    uint32_t reason;   /* Slurm's last word on why it waits, in engine.policy.words, or NAME_NONE */
-    uint32_t refused;  /* that word, when a placement was answered by it, or NAME_NONE */
+    uint32_t seen;        /* the last list that named it */
+    uint32_t tries;       /* of its placement */
+    uint32_t profile;     /* of engine.policy: what Slurm's policy says of it */
+    uint32_t lacks;       /* the quota that it waits for */
+    uint32_t priority;    /* Slurm's; 0: not known yet */
+    uint32_t note;        /* the hash of its admin comment; 0: none, or not known */
+    uint32_t rate_report; /* the hash of the last rate in its user's comment; 0: none */
+    uint32_t reason;  /* Slurm's last word on why it waits, in engine.policy.words, or NAME_NONE */
+    uint32_t refused; /* that word, when a placement was answered by it, or NAME_NONE */
     msec_t refused_until;
     msec_t unhold_at;
     msec_t note_at;    /* its comment is not written before; 0: it never was */

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "engine/slurm/slurm_engine_private.h"
 #include "engine/slurm/slurm_job_line.h"
+#include "engine/slurm/slurm_rate.h"
 #include "engine/slurm/slurm_spell.h"
 
 enum {
@@ -685,6 +686,21 @@ static void take_facts(struct slurm_engine *engine, struct slurm_job *job,
     job->is_completing = line->completing == 1;
 }
 
+/* How fast it runs, unless that was said before it was seen, or of an earlier run. */
+static void take_rate(struct slurm_engine *engine, struct slurm_job *job,
+                      const struct slurm_job_line *line, bool is_new)
+{
+    struct engine_event event = { .kind = ENGINE_TASK_RATE, .at = engine->now };
+
+    if (!slurm_rate_hear(line->user_comment, &job->rate_report, &event.rate_ppm) || is_new ||
+        job->phase != PHASE_RUNNING || job->is_foreign)
+        return;
+    for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
+        event.key = slurm_job_task(job, rank)->key;
+        tell_task(engine, job, rank, &event);
+    }
+}
+
 static void take_record(struct slurm_engine *engine, struct slurm_job *job, struct record *record)
 {
     const bool is_new = job->record == 0;
@@ -705,6 +721,7 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
         take_wish(engine, job, record);
     live(engine, job, &record->life);
     slurm_notes_see(engine, job, record->line);
+    take_rate(engine, job, record->line, is_new);
     if (job->phase != PHASE_WAITING)
         return;
     slurm_places_pass(engine, job, record->line);

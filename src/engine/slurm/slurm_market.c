@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_job_line.h"
+#include "engine/slurm/slurm_rate.h"
 #include "trace/doc_value.h"
 
 enum { MARKETS_MAX = 1024 };
@@ -135,7 +136,7 @@ static bool read_comment(const char *comment, const char *move_word, struct mark
             word += strlen(prefix);
             length -= strlen(prefix);
         }
-        if (slurm_burst_is_word(word, length))
+        if (slurm_burst_is_word(word, length) || slurm_rate_is_word(word, length))
             continue;
         if (is_found || market_words_read(word, length, ret, NULL) < 0)
             return false;

@@ -6,6 +6,8 @@ BUILD is a build folder with -Dslurm=enabled. There are two zones, a spot market
 the cheapest machine that is large enough is one that the job must not have.
 """
 import os
+import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -63,9 +65,20 @@ class Lab(stint_lab.StintLab):
         return super().conf().replace("bf_interval=3600", f"bf_interval={2 if IS_BACKFILL_SAFE else 3600}") + WORDS
 
 
+class Reporter(load.Submission):
+    """Says the same twice, as that counts twice, and waits to be let go."""
+    program = None
+
+    def script(self, folder):
+        reports = f"for i in 0.83 0.5 0.5; do {self.program} report-rate $i || exit 1; sleep 3; done\n" \
+                  f"until [ -e {folder}/out/go ]; do sleep 0.2; done\n"
+        return super().script(folder).replace("sleep 1\n", reports)
+
+
 class World:
     def __init__(self, build, folder):
         self.lab = Lab(folder, build)
+        self.stint = f"{build}/src/cli/stint"
         self.work = []
 
     def start(self):
@@ -184,6 +197,28 @@ class World:
         assert len(self.lab.machines()) == before
         run("scancel", one.id)
 
+    def rates(self):
+        """On its node, where no socket of the daemon is, a job reports by way of Slurm; nobody does so for another's."""
+        program = f"{self.lab.out}/stint"
+        shutil.copy(self.stint, program)
+        one = Reporter(0, "alice", ["--mem=1000", "-c1", "--comment=mine"], 1)
+        one.program = program
+        self.submit(one)
+        until(lambda: self.reports() == 3, 60, "three reports")
+        said = run("squeue", "-h", "-j", one.id, "-o", "%k").strip()
+        assert said == "mine stint:rate=0.5#3", said
+        denied = subprocess.run(["setpriv", "--reuid", "bob", "--regid", "bob", "--clear-groups", program, "report-rate",
+                                 "--job", one.id, "1"], capture_output=True, text=True, check=False)
+        assert denied.returncode == 1 and "not taken" in denied.stderr, denied
+        open(f"{self.lab.out}/go", "w", encoding="utf-8").close()
+        until(lambda: not self.lab.missing([one]), 30, "its end")
+        assert self.reports() == 3
+        self.work.append(one)
+
+    def reports(self):
+        line, = (line for line in self.lab.ask("/metrics").splitlines() if line.startswith("stint_rate_reports_total "))
+        return int(line.split()[1])
+
     def end(self):
         until(lambda: not self.lab.living(), 150, "the return of all machines")
         bill = until(self.lab.closed_bill, 30, "the books to be closed")
@@ -203,6 +238,7 @@ POINTS = [
     ("the nodes of one job are in one zone", World.one_zone),
     ("the components of a heterogeneous job get their machines together", World.heterogeneous),
     ("a constraint that no machine meets rents nothing and is told", World.impossible),
+    ("a job reports from its node how fast it runs", World.rates),
     ("all machines go back, and the oracle finds nothing", World.end),
 ]
 
