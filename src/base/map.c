@@ -6,7 +6,16 @@
 
 #include "base/mem.h"
 
-enum { SIZE_MIN = 16 };
+enum { SIZE_MIN = 16, TOGETHER_BITS = 3 };
+
+/* Where 'key' belongs: blocks of keys anywhere, in a block in order. */
+static uint32_t home_of(const struct map *map, uint64_t key)
+{
+    const uint64_t block = map_mix(key >> TOGETHER_BITS) << TOGETHER_BITS;
+    const uint64_t within = key & ((1U << TOGETHER_BITS) - 1);
+
+    return (uint32_t)(block | within) & (map->size - 1);
+}
 
 void map_init(struct map *map)
 {
@@ -31,7 +40,7 @@ void map_copy(struct map *to, const struct map *from)
 static uint32_t slot_of(const struct map *map, uint64_t key)
 {
     const uint32_t mask = map->size - 1;
-    uint32_t slot = (uint32_t)map_mix(key) & mask;
+    uint32_t slot = home_of(map, key);
 
     while (map->values[slot] != MAP_NONE && map->keys[slot] != key)
         slot = (slot + 1) & mask;
@@ -50,7 +59,7 @@ void map_expect(const struct map *map, uint64_t key)
     if (map->count == 0)
         return;
 
-    const uint32_t slot = (uint32_t)map_mix(key) & (map->size - 1);
+    const uint32_t slot = home_of(map, key);
 
     __builtin_prefetch(&map->keys[slot]);
     __builtin_prefetch(&map->values[slot]);
@@ -109,7 +118,7 @@ bool map_remove(struct map *map, uint64_t key)
     /* Close the hole: whatever probes across it moves into it. */
     for (uint32_t next = (hole + 1) & mask; map->values[next] != MAP_NONE;
          next = (next + 1) & mask) {
-        const uint32_t home = (uint32_t)map_mix(map->keys[next]) & mask;
+        const uint32_t home = home_of(map, map->keys[next]);
 
         if (((next - home) & mask) >= ((next - hole) & mask)) {
             map->keys[hole] = map->keys[next];

@@ -13,8 +13,8 @@ TEST(an_empty_map_holds_nothing)
     map_done(&map);
 }
 
-/* The judge is a plain array over a small range of keys. */
-TEST(random_puts_and_removes_agree_with_an_array)
+/* The judge is a plain array over a small range of keys, which are so far apart. */
+static void agree_with_an_array(uint64_t stride)
 {
     enum { KEYS = 300, STEPS = 200000 };
     uint32_t truth[KEYS];
@@ -29,20 +29,32 @@ TEST(random_puts_and_removes_agree_with_an_array)
         const uint64_t key = rng_below(&rng, KEYS);
 
         if (rng_below(&rng, 3) > 0) {
-            map_put(&map, key, step);
+            map_put(&map, key * stride, step);
             truth[key] = step;
         } else {
-            assert_int_equal(map_remove(&map, key), truth[key] != MAP_NONE);
+            assert_int_equal(map_remove(&map, key * stride), truth[key] != MAP_NONE);
             truth[key] = MAP_NONE;
         }
 
         const uint64_t probe = rng_below(&rng, KEYS);
 
-        assert_int_equal(map_get(&map, probe), truth[probe]);
+        assert_int_equal(map_get(&map, probe * stride), truth[probe]);
     }
     for (uint64_t key = 0; key < KEYS; key++)
-        assert_int_equal(map_get(&map, key), truth[key]);
+        assert_int_equal(map_get(&map, key * stride), truth[key]);
     map_done(&map);
 }
 
-CHECK_MAIN(RUN(an_empty_map_holds_nothing), RUN(random_puts_and_removes_agree_with_an_array))
+TEST(random_puts_and_removes_agree_with_an_array)
+{
+    agree_with_an_array(1);
+}
+
+TEST(and_so_they_do_where_keys_have_their_low_bits_in_common)
+{
+    agree_with_an_array(8);
+    agree_with_an_array(1U << 20);
+}
+
+CHECK_MAIN(RUN(an_empty_map_holds_nothing), RUN(random_puts_and_removes_agree_with_an_array),
+           RUN(and_so_they_do_where_keys_have_their_low_bits_in_common))
