@@ -50,7 +50,7 @@ static double power(double base, double weight)
     double root = base;
     double result = 1.0;
 
-    for (uint32_t bit = 0; bit < WEIGHT_BITS; bit++) {
+    for (uint32_t bit = 0; bit < WEIGHT_BITS && weight > 0.0; bit++) {
         root = sqrt(root);
         weight *= 2.0;
         if (weight >= 1.0) {
@@ -70,9 +70,15 @@ static msec_t between(msec_t limit_ms, msec_t history_ms, double weight)
     return weight >= 1.0 ? history_ms : (msec_t)(from * power(to / from, weight) + half);
 }
 
-/* What would be said by the source, if it has a run. */
+static uint32_t in_ppm(double part)
+{
+    return (uint32_t)(part * PPM + half);
+}
+
+/* What would be said by the source, if it has a run; how long that is, is left to be worked out of 'ret_weight'. */
 static struct forecast by_tier(const struct forecast *start, const struct runtimes *runtimes,
-                               const struct runtime_traits *traits, uint32_t tier)
+                               const struct runtime_traits *traits, uint32_t tier,
+                               double *ret_weight)
 {
     struct forecast forecast = *start;
 
@@ -82,9 +88,9 @@ static struct forecast by_tier(const struct forecast *start, const struct runtim
     const double error = (double)forecast.history.error_ppm / PPM;
 
     forecast.source = tiers[tier].source;
-    forecast.runtime_ms = between(start->runtime_ms, forecast.history.runtime_ms, weight);
-    forecast.weight_ppm = (uint32_t)(weight * PPM + half);
-    forecast.confidence_ppm = (uint32_t)(weight * (1.0 - error) * PPM + half);
+    forecast.weight_ppm = in_ppm(weight);
+    forecast.confidence_ppm = in_ppm(weight * (1.0 - error));
+    *ret_weight = weight;
     return forecast;
 }
 
@@ -99,14 +105,25 @@ struct forecast forecast_runtime(const struct runtimes *runtimes,
         .history = { .error_ppm = PPM, .seen = runtimes->learned },
     };
     struct forecast best = start;
+    double best_weight = 0.0;
 
     assert(limit_ms != MSEC_NEVER);
     for (uint32_t tier = 0; tier < TIERS; tier++) {
-        const struct forecast forecast = by_tier(&start, runtimes, traits, tier);
+        double weight;
 
-        if (forecast.confidence_ppm > best.confidence_ppm)
+        /* No confidence is above the weight: what cannot be the best is not looked up. */
+        if (in_ppm(has_limit ? tiers[tier].most : 1.0) <= best.confidence_ppm)
+            continue;
+
+        const struct forecast forecast = by_tier(&start, runtimes, traits, tier, &weight);
+
+        if (forecast.confidence_ppm > best.confidence_ppm) {
             best = forecast;
+            best_weight = weight;
+        }
     }
+    if (best.confidence_ppm > 0)
+        best.runtime_ms = between(start.runtime_ms, best.history.runtime_ms, best_weight);
     return best;
 }
 

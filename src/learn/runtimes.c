@@ -55,11 +55,16 @@ struct runtime_group {
     uint8_t order[RUNTIMES_MEDIAN_RUNS];  /* their slots, the shortest run first */
     uint32_t key[TRAITS];                 /* RUNTIME_UNKNOWN where its kind does not look */
     enum runtime_kind kind;
-    uint32_t newer; /* in its list */
+};
+
+/* The neighbours of a group in its list. They are apart from what the group knows, as a group that is used touches those of others. */
+struct runtime_link {
+    uint32_t newer;
     uint32_t older;
 };
 
-static_assert(sizeof(struct runtime_group) < GROUP_SIZE_MAX, "the header promises less");
+static_assert(sizeof(struct runtime_group) + sizeof(struct runtime_link) < GROUP_SIZE_MAX,
+              "the header promises less");
 
 /* The traits that a kind compares, as bits in the order of struct runtime_traits. */
 enum { NAME = 1, USER = 2, SHAPE = 4, TASKS = 8, HOUR = 16, LIMIT = 32 };
@@ -121,9 +126,10 @@ static bool is_group(const struct runtime_group *group, enum runtime_kind kind,
     return group->kind == kind && memcmp(group->key, key->key, sizeof(key->key)) == 0;
 }
 
-/* The keys of some work, by kind. */
+/* The keys of some work, by kind, and what is there under their hashes: a group, or MAP_NONE. */
 struct group_keys {
     struct group_key of_kind[RUNTIME_KINDS];
+    uint32_t index[RUNTIME_KINDS];
     bool has[RUNTIME_KINDS];
 };
 
@@ -141,6 +147,7 @@ static void make_keys(const struct runtimes *runtimes, const struct runtime_trai
         const uint32_t index =
             ret->has[kind] ? map_get(&runtimes->by_hash, ret->of_kind[kind].hash) : MAP_NONE;
 
+        ret->index[kind] = index;
         if (index != MAP_NONE) {
             __builtin_prefetch(&runtimes->groups[index]);
             __builtin_prefetch(runtimes->groups[index].key);
@@ -151,10 +158,7 @@ static void make_keys(const struct runtimes *runtimes, const struct runtime_trai
 static const struct runtime_group *find_group(const struct runtimes *runtimes,
                                               const struct group_keys *keys, enum runtime_kind kind)
 {
-    if (!keys->has[kind])
-        return NULL;
-
-    const uint32_t index = map_get(&runtimes->by_hash, keys->of_kind[kind].hash);
+    const uint32_t index = keys->index[kind];
 
     if (index == MAP_NONE || !is_group(&runtimes->groups[index], kind, &keys->of_kind[kind]))
         return NULL;
@@ -174,32 +178,32 @@ static struct runtime_list *list_of(struct runtimes *runtimes, const struct runt
 
 static void list_remove(struct runtimes *runtimes, uint32_t index)
 {
-    const struct runtime_group *group = &runtimes->groups[index];
-    struct runtime_list *list = list_of(runtimes, group);
+    struct runtime_link *links = runtimes->links;
+    struct runtime_list *list = list_of(runtimes, &runtimes->groups[index]);
+    const struct runtime_link link = links[index];
 
     assert(list->count > 0);
-    if (group->newer == nowhere)
-        list->first = group->older;
+    if (link.newer == nowhere)
+        list->first = link.older;
     else
-        runtimes->groups[group->newer].older = group->older;
-    if (group->older == nowhere)
-        list->last = group->newer;
+        links[link.newer].older = link.older;
+    if (link.older == nowhere)
+        list->last = link.newer;
     else
-        runtimes->groups[group->older].newer = group->newer;
+        links[link.older].newer = link.newer;
     list->count--;
 }
 
 static void list_add(struct runtimes *runtimes, uint32_t index)
 {
-    struct runtime_group *group = &runtimes->groups[index];
-    struct runtime_list *list = list_of(runtimes, group);
+    struct runtime_link *links = runtimes->links;
+    struct runtime_list *list = list_of(runtimes, &runtimes->groups[index]);
 
-    group->newer = nowhere;
-    group->older = list->first;
+    links[index] = (struct runtime_link){ .newer = nowhere, .older = list->first };
     if (list->first == nowhere)
         list->last = index;
     else
-        runtimes->groups[list->first].newer = index;
+        links[list->first].newer = index;
     list->first = index;
     list->count++;
 }
@@ -240,6 +244,7 @@ static uint32_t new_slot(struct runtimes *runtimes)
     if (runtimes->count == runtimes->groups_max)
         return evict(runtimes);
     MEM_ROOM(runtimes->groups, runtimes->room, runtimes->count + 1);
+    MEM_ROOM(runtimes->links, runtimes->links_room, runtimes->count + 1);
     return runtimes->count++;
 }
 
@@ -340,7 +345,8 @@ static double error_of(double estimate, double truth)
 /* Towards 'error', by an equal share of all so far but at least by 'rate'. */
 static double mean_with(double mean, double error, uint64_t count, double rate)
 {
-    const double share = 1.0 / (double)count;
+    const bool is_few = (double)count * rate < 2.0; /* with more, the rate is more for certain */
+    const double share = is_few ? 1.0 / (double)count : 0.0;
 
     return mean + (share > rate ? share : rate) * (error - mean);
 }
@@ -396,16 +402,22 @@ void runtimes_done(struct runtimes *runtimes)
 {
     map_done(&runtimes->by_hash);
     mem_free(runtimes->groups);
+    mem_free(runtimes->links);
     runtimes->groups = NULL;
+    runtimes->links = NULL;
     runtimes->count = 0;
 }
 
 /* Score and take in, for one kind; 'learned' of 'runtimes' counts the run already. */
-static void learn_by(struct runtimes *runtimes, const struct group_key *key, enum runtime_kind kind,
-                     msec_t runtime_ms, uint64_t seen)
+static void learn_by(struct runtimes *runtimes, const struct group_keys *keys,
+                     enum runtime_kind kind, msec_t runtime_ms, uint64_t seen)
 {
-    uint32_t index = map_get(&runtimes->by_hash, key->hash);
+    const struct group_key *key = &keys->of_kind[kind];
+    uint32_t index = keys->index[kind];
 
+    /* It may have made room for another since it was looked up. */
+    if (index == MAP_NONE || runtimes->groups[index].hash != key->hash)
+        index = map_get(&runtimes->by_hash, key->hash);
     if (index == MAP_NONE) {
         index = new_slot(runtimes);
         runtimes->groups[index] = (struct runtime_group){ .hash = key->hash, .kind = kind };
@@ -433,7 +445,7 @@ void runtimes_learn(struct runtimes *runtimes, const struct runtime_traits *trai
     runtimes->learned++;
     for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
         if (keys.has[kind])
-            learn_by(runtimes, &keys.of_kind[kind], (enum runtime_kind)kind, runtime_ms, seen);
+            learn_by(runtimes, &keys, (enum runtime_kind)kind, runtime_ms, seen);
     }
 }
 

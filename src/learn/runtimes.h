@@ -103,6 +103,7 @@ struct runtime_estimate {
 };
 
 struct runtime_group;
+struct runtime_link;
 
 /* Groups from the latest used to the longest unused. */
 struct runtime_list {
@@ -122,7 +123,9 @@ struct runtimes {
     uint32_t groups_max;
     uint32_t count;
     uint32_t room;
+    uint32_t links_room;
     struct runtime_group *groups;
+    struct runtime_link *links; /* by group */
     struct map by_hash;
     struct runtime_list once;  /* groups of a single run */
     struct runtime_list again; /* all others */
