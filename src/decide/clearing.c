@@ -11,12 +11,14 @@
 #include "decide/row_map.h"
 #include "decide/stay.h"
 
-/* The kinds that machines of the catalogue have, by the most of each. */
-static struct res kinds_there_are(const struct catalogue *catalogue)
+/* The kinds that machines of the catalogue have, by the most of each, where somebody asks for them. */
+static struct res kinds_there_are(const struct catalogue *catalogue,
+                                  const struct clearing_options *options)
 {
     struct res most = { 0 };
 
-    for (uint32_t type = 0; type < catalogue->type_count; type++) {
+    for (uint32_t type = 0; options->rule == CLEARING_ALWAYS && type < catalogue->type_count;
+         type++) {
         for (int kind = 0; kind < RES_PRICED; kind++) {
             const int64_t amount = catalogue->types[type].capacity.amount[kind];
 
@@ -156,7 +158,7 @@ uint32_t clearing_candidates(const struct view *view, const struct clearing_opti
         return 0;
 
     struct dear *dear = ARENA_ARRAY(plan->arena, struct dear, view->instance.living);
-    const struct res kinds = kinds_there_are(view->catalogue);
+    const struct res kinds = kinds_there_are(view->catalogue, options);
     uint32_t count = 0;
 
     INSTANCE_EACH(instance, view)
@@ -173,7 +175,7 @@ uint32_t clearing_candidates_of(const struct machine_index *index,
                                 uint32_t **ret)
 {
     const struct view *view = index->view;
-    const struct res kinds = kinds_there_are(view->catalogue);
+    const struct res kinds = kinds_there_are(view->catalogue, options);
     struct room_place at = { INT64_MIN, 0 };
     const struct room_entry *entry;
     struct dear *dear;

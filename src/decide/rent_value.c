@@ -20,12 +20,15 @@ enum {
     ENOUGH = 128,        /* so many batches that run about as long */
     VERY_MANY = 1 << 17, /* of so many batches the window is filled again only */
     MISSING = 16,        /* when more than so many of it have nothing left */
+    SORTED_FOR = 16,     /* batches from which on it pays to sort the ways by what they are worth */
     MANY_BATCHES = 256,  /* from so many on there are few ways to get a machine, */
     MANY_WAYS = 16,      /* and of so many not all are tried each time, */
     ALL_AGAIN = 16,      /* but every sixteenth time */
 };
 
 #define NEARLY 0.94 /* of the best value: who had that is tried each time */
+/* A bound on a value is rounded by less. */
+#define ROUNDING 1e-9
 /* Of the best value: for services the largest machine that has that is rented. */
 #define AS_GOOD 0.99
 
@@ -77,7 +80,7 @@ struct renter {
     uint64_t left;               /* tasks in them */
     double *values;              /* per way */
     struct resource_price worth; /* of what tasks take */
-    const struct way **by_share; /* ways, the best first */
+    const struct way **by_share; /* ways, the best first; NULL: they are not sorted */
     double *batch_worth;         /* of a task of each batch, per hour; below 0: not looked at yet */
     bool *is_contender; /* per way: it was nearly the best; NULL: all are tried each time */
     uint32_t tried;     /* how often a machine was chosen */
@@ -88,11 +91,9 @@ static const struct batch *batch_of(const struct renter *renter, uint32_t row)
     return renter->rows[row].batch;
 }
 
-static int compare_shares(const void *left, const void *right)
+/* Below 0: the machines of 'a' have more for their price. No two ways are equal. */
+static int by_falling_share(const struct way *a, const struct way *b)
 {
-    const struct way *a = *(const struct way *const *)left;
-    const struct way *b = *(const struct way *const *)right;
-
     if (a->share > b->share)
         return -1;
     if (a->share < b->share)
@@ -100,12 +101,41 @@ static int compare_shares(const void *left, const void *right)
     return (a->rivals->offer > b->rivals->offer) - (a->rivals->offer < b->rivals->offer);
 }
 
-/* What resources are worth for all that waits. A task is counted with what it takes on its cheapest machine. */
-static void find_worth(struct renter *renter)
+static int compare_shares(const void *left, const void *right)
+{
+    return by_falling_share(*(const struct way *const *)left, *(const struct way *const *)right);
+}
+
+static void sort_by_share(struct renter *renter)
+{
+    renter->by_share = ARENA_ARRAY(renter->plan->arena, const struct way *, renter->ways.count);
+    for (uint32_t i = 0; i < renter->ways.count; i++)
+        renter->by_share[i] = &renter->ways.rows[i];
+    qsort(renter->by_share, renter->ways.count, sizeof(*renter->by_share), compare_shares);
+}
+
+/* The most that machines which may run the shape have for their price. */
+static double best_share(const struct renter *renter, uint32_t shape)
 {
     const struct view *view = renter->view;
-    struct resource_offer *offers =
-        ARENA_ARRAY(renter->plan->arena, struct resource_offer, renter->ways.count);
+    const struct way *best = NULL;
+
+    for (uint32_t i = 0; i < renter->ways.count && (renter->by_share == NULL || best == NULL);
+         i++) {
+        const struct way *way =
+            renter->by_share != NULL ? renter->by_share[i] : &renter->ways.rows[i];
+
+        if (way->share > 0 && (best == NULL || by_falling_share(way, best) < 0) &&
+            shape_fits_offer(view->shapes, shape, view->catalogue, way->rivals->offer))
+            best = way;
+    }
+    return best != NULL ? best->share : 0;
+}
+
+/* What resources are worth for all that waits. A task is counted with what it takes on its cheapest machine. */
+static void find_worth(struct renter *renter, struct rent_ways_memory *memory)
+{
+    const struct view *view = renter->view;
     double wanted[RES_PRICED] = { 0 };
 
     for (uint32_t i = 0; i < renter->batches->count; i++) {
@@ -121,22 +151,15 @@ static void find_worth(struct renter *renter)
         for (int kind = 0; kind < RES_PRICED; kind++)
             wanted[kind] += (double)batch->left * (double)demand->amount[kind];
     }
+    renter->worth = rent_ways_worth(&renter->ways, wanted, memory);
     for (uint32_t i = 0; i < renter->ways.count; i++) {
-        const struct way *way = &renter->ways.rows[i];
+        const struct resource_offer *bundle = &renter->ways.bundles[i];
 
-        offers[i] = (struct resource_offer){
-            .capacity = catalogue_type_of(view->catalogue, way->rivals->offer)->capacity,
-            .price = way->most > 1 ? way->most : 1,
-        };
-    }
-    renter->worth = resource_price(offers, renter->ways.count, wanted);
-    renter->by_share = ARENA_ARRAY(renter->plan->arena, const struct way *, renter->ways.count);
-    for (uint32_t i = 0; i < renter->ways.count; i++) {
         renter->ways.rows[i].share =
-            resource_worth(&renter->worth, &offers[i].capacity) / offers[i].price;
-        renter->by_share[i] = &renter->ways.rows[i];
+            resource_worth(&renter->worth, &bundle->capacity) / bundle->price;
     }
-    qsort(renter->by_share, renter->ways.count, sizeof(*renter->by_share), compare_shares);
+    if (renter->batches->count >= SORTED_FOR)
+        sort_by_share(renter);
     for (uint32_t i = 0; i < renter->batches->count; i++)
         renter->batch_worth[i] = -1;
 }
@@ -194,17 +217,11 @@ static double worth_of(const struct renter *renter, uint32_t shape)
 {
     const struct view *view = renter->view;
     const double alone = (double)view->shape_price[shape];
-    double share = 0;
 
     if (view->shape_offer[shape] == OFFER_NONE)
         return 0;
-    for (uint32_t i = 0; i < renter->ways.count && share <= 0; i++) {
-        const struct way *way = renter->by_share[i];
 
-        if (shape_fits_offer(view->shapes, shape, view->catalogue, way->rivals->offer))
-            share = way->share;
-    }
-
+    const double share = best_share(renter, shape);
     const double worth =
         resource_worth(&renter->worth, shape_demand_at(view->shapes, shape, view->catalogue,
                                                        view->shape_offer[shape]));
@@ -688,17 +705,55 @@ static void prefer_large(const struct renter *renter, struct choice *choice)
     choice->best = trial;
 }
 
+/* All work that is looked at: what a machine can be worth at the most, times its charge. */
+static double all_work(const struct renter *renter)
+{
+    double work = 0;
+
+    for (uint32_t row = 0; row < renter->row_count; row++) {
+        const struct batch *batch = batch_of(renter, row);
+
+        work += (double)batch->left * (double)batch->runtime *
+                (batch->fixed ? 1 + renter->doubt : 1) * renter->rows[row].worth /
+                (double)MSEC_PER_HOUR;
+    }
+    return work;
+}
+
+/* Whether all 'work' on a machine that is charged for no more than its setup and the first batch would be worth less than the
+ * best and the second best so far. */
+static bool is_hopeless(const struct renter *renter, const struct way *way, double work,
+                        const struct choice *choice)
+{
+    const msec_t setup = catalogue_type_of(renter->view->catalogue, way->rivals->offer)->setup_ms;
+    const double charge =
+        way->least * (double)(setup + batch_of(renter, 0)->runtime) / (double)MSEC_PER_HOUR;
+    const double enough = charge * (1 - ROUNDING);
+
+    return choice->found && work < choice->best.value * enough &&
+           work < choice->runner_up_value * enough;
+}
+
 static void choose(struct renter *renter, struct choice *ret)
 {
+    const bool is_each_valued =
+        renter->is_contender != NULL || batch_of(renter, 0)->runtime >= RUNTIME_HORIZON_MS;
+    const double work = all_work(renter);
+
     if (choose_contender(renter, ret)) {
         prefer_large(renter, ret);
         return;
     }
     consider_idle(renter, ret);
     for (uint32_t i = 0; i < renter->ways.count; i++) {
+        renter->values[i] = 0;
+        if (!is_each_valued && is_hopeless(renter, &renter->ways.rows[i], work, ret))
+            continue;
+
         struct trial trial = fresh_trial(renter->view, renter->ways.rows[i].rivals);
 
-        renter->values[i] = consider(renter, &trial, ret) ? trial.value : 0;
+        if (consider(renter, &trial, ret))
+            renter->values[i] = trial.value;
     }
     for (uint32_t i = 0; i < renter->ways.count && renter->is_contender != NULL; i++)
         renter->is_contender[i] = renter->values[i] >= ret->best.value * NEARLY;
@@ -874,7 +929,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     renter.values = ARENA_ARRAY(plan->arena, double, renter.ways.count);
     if (batches->count >= MANY_BATCHES && renter.ways.count >= MANY_WAYS)
         renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.ways.count);
-    find_worth(&renter);
+    find_worth(&renter, memory);
     list_idle(&renter);
     for (;;) {
         struct choice choice;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "decide/reservation.h"
 
 /* Whether some shape asks for other amounts in some family. */
@@ -390,6 +391,19 @@ static void merge_alike(struct rent_ways *ways)
     }
 }
 
+static void list_bundles(struct rent_ways *ways)
+{
+    ways->bundles = ARENA_ARRAY(ways->arena, struct resource_offer, ways->count);
+    for (uint32_t i = 0; i < ways->count; i++) {
+        const struct way *way = &ways->rows[i];
+
+        ways->bundles[i] = (struct resource_offer){
+            .capacity = catalogue_type_of(ways->view->catalogue, way->rivals->offer)->capacity,
+            .price = way->most > 1 ? way->most : 1,
+        };
+    }
+}
+
 static void list_all(struct rent_ways *ways, const struct batches *batches, bool few,
                      struct arena *arena)
 {
@@ -398,6 +412,7 @@ static void list_all(struct rent_ways *ways, const struct batches *batches, bool
     list_sized(ways);
     if (few)
         merge_alike(ways);
+    list_bundles(ways);
 }
 
 void rent_ways_memory_init(struct rent_ways_memory *memory)
@@ -489,6 +504,8 @@ static void keep(struct rent_ways_memory *memory, const struct batches *batches,
     memory->choosy = is_choosy(view->shapes);
     memory->few = few;
     list_all(&memory->ways, batches, few, &memory->arena);
+    for (uint32_t i = 0; i < RENT_WAYS_WORTHS; i++)
+        memory->worths[i].is_known = false;
 }
 
 void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
@@ -503,4 +520,27 @@ void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool 
     *ways = memory->ways;
     ways->view = batches->view;
     ways->classes.view = batches->view;
+}
+
+struct resource_price rent_ways_worth(const struct rent_ways *ways, const double wanted[RES_PRICED],
+                                      struct rent_ways_memory *memory)
+{
+    const size_t size = RES_PRICED * sizeof(*wanted);
+    uint64_t bits[RES_PRICED];
+    uint64_t hash = 0;
+
+    if (memory == NULL)
+        return resource_price(ways->bundles, ways->count, wanted);
+    memcpy(bits, wanted, size);
+    for (int kind = 0; kind < RES_PRICED; kind++)
+        hash = map_mix(hash ^ bits[kind]);
+
+    const uint32_t slot = (uint32_t)(hash % RENT_WAYS_WORTHS);
+
+    if (!memory->worths[slot].is_known || memcmp(memory->worths[slot].wanted, wanted, size) != 0) {
+        memory->worths[slot].is_known = true;
+        memcpy(memory->worths[slot].wanted, wanted, size);
+        memory->worths[slot].worth = resource_price(ways->bundles, ways->count, wanted);
+    }
+    return memory->worths[slot].worth;
 }

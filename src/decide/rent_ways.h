@@ -6,7 +6,8 @@
  * beats in every respect is left out. Of many, a few stand for all: a type gives way to one that has no less of anything and costs
  * hardly more; all are kept beside them, by price, for the choice of the machine that holds just what was put together.
  *
- * What was found is kept in a memory, and found there as long as prices, risks and refusals are the same, and the work is constrained alike.
+ * What was found is kept in a memory, and found there as long as prices, risks and refusals are the same, and the work is constrained alike;
+ * and so is what resources are worth, for what was wanted last.
  *
  * Costs:   O(o + t log t + t k) for o offers and t types of which k are left (twice, if billed in two ways); for many, some times as much.
  *          O(o), a comparison of arrays, for what is kept.
@@ -17,9 +18,13 @@
 
 #include "decide/batches.h"
 #include "decide/offer_classes.h"
+#include "decide/resource_price.h"
 #include "decide/risk.h"
 
-enum { RENT_WAYS_MAX = 96 }; /* that stand for all, where many are to be few */
+enum {
+    RENT_WAYS_MAX = 96,    /* that stand for all, where many are to be few */
+    RENT_WAYS_WORTHS = 64, /* sums of what is wanted whose prices are kept */
+};
 
 /* An offer, and what an hour of it costs where nothing is at stake, and where most is. */
 struct rival {
@@ -50,6 +55,8 @@ struct rent_ways {
     struct arena *arena;
     struct offer_classes classes; /* of the tasks in the batches */
     struct way *rows;
+    struct resource_offer
+        *bundles; /* per row: what a machine has, and what it costs where most is at stake */
     uint32_t count;
     struct sized_way *sized; /* those that others stand for included; the cheapest first */
     uint32_t sized_count;
@@ -71,6 +78,11 @@ struct rent_ways_memory {
     bool choosy;
     bool few;
     struct rent_ways ways;
+    struct {
+        bool is_known;
+        double wanted[RES_PRICED];
+        struct resource_price worth;
+    } worths[RENT_WAYS_WORTHS]; /* by a hash of what is wanted */
 };
 
 void rent_ways_memory_init(struct rent_ways_memory *memory);
@@ -80,6 +92,11 @@ void rent_ways_memory_done(struct rent_ways_memory *memory);
  * is returned is valid until it is asked again. The 'share' of a way is left to the caller. */
 void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool few,
                     struct rent_ways_memory *memory, struct arena *arena);
+
+/* What resources are worth where they are got in these ways and so much is wanted: resource_price(), and kept. 'memory' is the one
+ * of the list, or NULL. */
+struct resource_price rent_ways_worth(const struct rent_ways *ways, const double wanted[RES_PRICED],
+                                      struct rent_ways_memory *memory);
 
 /* What is at stake for a task of the batch. */
 struct risk_stake rent_stake_of(const struct view *view, const struct batch *batch);

@@ -439,6 +439,12 @@ static msec_t newest_change(const struct view *view)
     msec_t newest = 0;
 
     for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
+        const msec_t changed = view->offer_risk_changed[i];
+
+        newest = changed > newest ? changed : newest;
+    }
+    for (uint32_t i = 0; view->catalogue->has_moving_prices && i < view->catalogue->offer_count;
+         i++) {
         const msec_t changed = last_change(view, i);
 
         newest = changed > newest ? changed : newest;

@@ -252,24 +252,37 @@ static uint32_t same_slot(const struct topdown *run, uint32_t bin, uint32_t offe
     return slot;
 }
 
-/* Whether all tasks that are left, none slowed down, are worth less than a machine of the offer: then no machine of it can be
- * worth its price, nor of it be the cheapest for one of them alone. Beside tasks that speed others up, nobody knows. */
-static bool is_beyond_all(const struct topdown *run, uint32_t offer)
+/* What all tasks that are left are worth, if none is slowed down; MONEY_UNKNOWN beside tasks that speed others up: nobody knows. */
+static money_t worth_left(const struct topdown *run)
 {
     const struct pool *pool = run->layout->pool;
     const struct colocation *colocation = run->layout->rules->colocation;
     money_t worth = 0;
 
     if (colocation != NULL && colocation->highest > 1)
-        return false;
-    for (uint32_t i = 0; i < pool->kind_count; i++) {
-        const uint32_t shape = pool->kinds[i].kind.shape;
+        return MONEY_UNKNOWN;
+    for (uint32_t i = 0; i < pool->kind_count; i++)
+        worth += pool->kinds[i].left * run->view->shape_price[pool->kinds[i].kind.shape];
+    return worth;
+}
 
-        if (pool->kinds[i].left > 0 && run->view->shape_offer[shape] == offer)
-            return false;
-        worth += pool->kinds[i].left * run->view->shape_price[shape];
+/* Whether a task that is left has this as its cheapest offer. */
+static bool is_cheapest_of_some(const struct topdown *run, uint32_t offer)
+{
+    const struct pool *pool = run->layout->pool;
+
+    for (uint32_t i = 0; i < pool->kind_count; i++) {
+        if (pool->kinds[i].left > 0 && run->view->shape_offer[pool->kinds[i].kind.shape] == offer)
+            return true;
     }
-    return worth < run->view->offer_price[offer];
+    return false;
+}
+
+/* Whether the tasks that are left are worth less than a machine of the offer: then no machine of it can be worth its price, nor
+ * of it be the cheapest for one of them alone. As tasks only become fewer, it stays so. */
+static bool is_beyond_all(const struct topdown *run, uint32_t offer, money_t worth)
+{
+    return worth < run->view->offer_price[offer] && !is_cheapest_of_some(run, offer);
 }
 
 /* One machine of the offer; false if there is none to be had or it was not worth its price. */
@@ -351,7 +364,7 @@ static int compare_offers(const void *left, const void *right, void *context)
 }
 
 /* The offers worth trying, by falling price: of each class the cheapest one that is open, and all
- * of which an instance may be re-used. */
+ * of which an instance may be re-used, if not beyond all work that there is. */
 static uint32_t offers_by_price(const struct topdown *run, uint32_t *ret)
 {
     const struct catalogue *catalogue = run->view->catalogue;
@@ -372,9 +385,12 @@ static uint32_t offers_by_price(const struct topdown *run, uint32_t *ret)
         is_listed[cheapest[i]] = true;
     for (uint32_t i = 0; i < run->reuse.count; i++)
         is_listed[run->view->instance.offer[run->reuse.instances[i]]] = true;
+
+    const money_t worth = worth_left(run);
+
     count = 0;
     for (uint32_t offer = 0; offer < catalogue->offer_count; offer++) {
-        if (is_listed[offer])
+        if (is_listed[offer] && !is_beyond_all(run, offer, worth))
             ret[count++] = offer;
     }
     if (count > 0)
@@ -400,7 +416,7 @@ void topdown_pack(struct layout *layout, const uint32_t *reusable, uint32_t reus
     const uint32_t count = offers_by_price(&run, offers);
 
     for (uint32_t i = 0; i < count && layout->pool->left > 0; i++) {
-        if (is_beyond_all(&run, offers[i]))
+        if (is_beyond_all(&run, offers[i], worth_left(&run)))
             continue;
         while (layout->pool->left > 0 && pack_one(&run, offers[i]))
             ;

@@ -125,6 +125,7 @@ uint32_t catalogue_add_offer(struct catalogue *catalogue, const char *zone,
     catalogue->offers[index].price.changes = changes;
     catalogue->offers[index].zone =
         zone != NULL ? names_add(&catalogue->names, zone, strlen(zone)) : NAME_NONE;
+    catalogue->has_moving_prices = catalogue->has_moving_prices || offer->price.count > 1;
     catalogue->offer_count++;
     return index;
 }

@@ -86,6 +86,7 @@ struct catalogue {
     struct offer *offers;
     struct type_word *words;
     struct price_change **owned_prices; /* one block per offer, freed with the catalogue */
+    bool has_moving_prices;             /* the price of some offer changes, or has changed */
     uint64_t changes; /* of types that were there: what was concluded from them before is void */
     uint32_t type_count;
     uint32_t types_room;

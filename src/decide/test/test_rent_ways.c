@@ -154,6 +154,21 @@ static void assert_same_ways(const struct rent_ways *a, const struct rent_ways *
         assert_same_way(a->sized[i].way, b->sized[i].way);
 }
 
+/* Few different amounts are wanted, so that many are asked for again, and some share a place in the memory. */
+static void assert_same_worth(const struct rent_ways *fresh, const struct rent_ways *ways,
+                              struct rent_ways_memory *memory, struct rng *rng)
+{
+    for (int i = 0; i < 4; i++) {
+        const double wanted[RES_PRICED] = { 1000 * (double)rng_below(rng, 8),
+                                            1000 * (double)rng_below(rng, 8),
+                                            (double)rng_below(rng, 4) };
+        const struct resource_price plain = rent_ways_worth(fresh, wanted, NULL);
+        const struct resource_price kept = rent_ways_worth(ways, wanted, memory);
+
+        assert_memory_equal(&plain, &kept, sizeof(plain));
+    }
+}
+
 /* Whatever the list depends on changes: a price, a risk, a refusal, the work and how it is constrained; often nothing does. */
 static void change(struct world *world, struct rng *rng)
 {
@@ -209,6 +224,7 @@ TEST(what_a_memory_keeps_is_what_would_be_found_without_it)
             rent_ways_list(&fresh, &batches, few, NULL, &world.arena);
             rent_ways_list(&ways, &batches, few, &memory, &world.arena);
             assert_same_ways(&fresh, &ways);
+            assert_same_worth(&fresh, &ways, &memory, &rng);
             kept += before == memory.ways.rows && mark.used == arena_mark(&memory.arena).used;
             change(&world, &rng);
         }
