@@ -7,14 +7,12 @@
 #include "base/mem.h"
 
 struct work {
-    const struct replay_input *input;
-    const struct replay_rhythm *rhythm;
-    const struct policy *const *chosen;
-    struct replay_run *runs;
+    const struct replay_all *all;
     struct error *errors; /* of each policy */
     int *codes;
     pthread_mutex_t lock;
-    uint32_t left; /* policies that nobody has begun: the first ones */
+    uint32_t
+        left; /* what nobody has begun: the first ones, of which the very first is the baselines */
 };
 
 /* The next to be done, the last first: those that take long stand there by default. False: there is none. */
@@ -33,11 +31,16 @@ static bool take(struct work *work, uint32_t *ret)
 static void *run(void *pointer)
 {
     struct work *work = pointer;
+    const struct replay_all *all = work->all;
     uint32_t i;
 
-    while (take(work, &i))
-        work->codes[i] = replay_run(work->input, work->rhythm, work->chosen[i], &work->runs[i],
-                                    &work->errors[i]);
+    while (take(work, &i)) {
+        if (i == 0)
+            replay_baselines(all->input, all->suspend_ms, all->baselines);
+        else
+            work->codes[i - 1] = replay_run(all->input, all->rhythm, all->chosen[i - 1],
+                                            &all->runs[i - 1], &work->errors[i - 1]);
+    }
     return NULL;
 }
 
@@ -54,22 +57,17 @@ static uint32_t helpers(uint32_t count, uint32_t tasks)
     return (most < count ? most : count) - 1;
 }
 
-int replay_run_all(const struct replay_input *input, const struct replay_rhythm *rhythm,
-                   const struct policy *const *chosen, uint32_t count, struct replay_run *runs,
-                   struct error *reterr)
+int replay_run_all(const struct replay_all *all, struct error *reterr)
 {
     struct work work = {
-        .input = input,
-        .rhythm = rhythm,
-        .chosen = chosen,
-        .runs = runs,
-        .errors = mem_alloc(count, sizeof(*work.errors)),
-        .codes = mem_alloc(count, sizeof(*work.codes)),
+        .all = all,
+        .errors = mem_alloc(all->count, sizeof(*work.errors)),
+        .codes = mem_alloc(all->count, sizeof(*work.codes)),
         .lock = PTHREAD_MUTEX_INITIALIZER,
-        .left = count,
+        .left = all->count + 1,
     };
     pthread_t threads[REPLAY_THREADS_MAX];
-    const uint32_t wanted = count > 0 ? helpers(count, input->trace.task_total) : 0;
+    const uint32_t wanted = helpers(all->count + 1, all->input->trace.task_total);
     uint32_t started = 0;
     int rc = 0;
 
@@ -78,10 +76,10 @@ int replay_run_all(const struct replay_input *input, const struct replay_rhythm 
     (void)run(&work);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
-    for (uint32_t i = count; i-- > 0;) {
+    for (uint32_t i = all->count; i-- > 0;) {
         if (work.codes[i] < 0) {
             *reterr = work.errors[i];
-            rc = error_prefix(reterr, work.codes[i], chosen[i]->name);
+            rc = error_prefix(reterr, work.codes[i], all->chosen[i]->name);
         }
     }
     mem_free(work.errors);

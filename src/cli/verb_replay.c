@@ -380,12 +380,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ---- the replay ---- */
 
 static int answer(const struct arguments *arguments, const struct replay_input *input,
-                  const struct replay_run *runs, struct error *reterr)
+                  const struct replay_run *runs, const struct replay_baseline *baselines,
+                  struct error *reterr)
 {
-    struct replay_baseline baselines[REPLAY_BASELINES];
-
-    replay_baselines(input, arguments->suspend_ms, baselines);
-
     const struct replay_report report = {
         .source = &arguments->source,
         .input = input,
@@ -417,15 +414,25 @@ static bool all_add_up(const struct replay_run *runs, uint32_t count)
 static int replay(const struct arguments *arguments)
 {
     struct replay_run runs[POLICIES_MAX] = { 0 };
+    struct replay_baseline baselines[REPLAY_BASELINES];
     struct replay_input input;
     struct error error = { "" };
     int code = EXIT_DONE;
 
     if (replay_input_load(&arguments->source, &input, &error) < 0)
         return verb_fail("replay", &error);
-    if (replay_run_all(&input, &arguments->rhythm, arguments->policies, arguments->policy_count,
-                       runs, &error) < 0 ||
-        answer(arguments, &input, runs, &error) < 0)
+
+    const struct replay_all all = {
+        .input = &input,
+        .rhythm = &arguments->rhythm,
+        .chosen = arguments->policies,
+        .count = arguments->policy_count,
+        .runs = runs,
+        .suspend_ms = arguments->suspend_ms,
+        .baselines = baselines,
+    };
+
+    if (replay_run_all(&all, &error) < 0 || answer(arguments, &input, runs, baselines, &error) < 0)
         code = verb_fail("replay", &error);
     else if (arguments->check && !all_add_up(runs, arguments->policy_count))
         code = EXIT_DIFFERS;
