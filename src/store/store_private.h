@@ -217,7 +217,10 @@ struct store {
     struct store_sums sums, kept_sums;
     struct store_tally *tally[STORE_PAYER_BYS]; /* what ended tasks paid; NULL: unknown */
     bool is_too_long[STORE_PAYER_BYS];          /* to be kept */
-    uint64_t *ended;                            /* tasks that the tallies do not have yet */
+    struct store_span *spans; /* of each task that the tallies have, if 'has_spans' */
+    uint32_t span_count, span_room;
+    bool has_spans;
+    uint64_t *ended; /* tasks that the tallies do not have yet */
     uint32_t ended_count, ended_room;
 };
 

@@ -70,6 +70,8 @@ int64_t store_part(int64_t whole, msec_t from, msec_t to, const struct store_per
 
     if (to <= from)
         return from >= period->since && from < period->until ? whole : 0;
+    if (begin == from && end == to)
+        return whole;
     if (end <= begin)
         return 0;
     return share(whole, end - from, to - from) - share(whole, begin - from, to - from);
@@ -320,14 +322,14 @@ static const char *payer_key(const struct store_payer *payer, enum store_by by, 
     return "";
 }
 
-static void add_payer(void *context, const struct store_payer *payer)
+/* Returns the row, or UINT32_MAX if there is none. */
+static uint32_t add_to_report(struct store_tally *report, const struct store_payer *payer)
 {
-    struct store_tally *report = context;
     const struct store_period *period = &report->query->period;
     char buf[KEY_ROOM];
 
     if (!overlaps(payer->from, payer->to, period))
-        return;
+        return UINT32_MAX;
     if (!payer->is_open && payer->from < report->since)
         report->since = payer->from;
     if (!payer->is_open && payer->to > report->until)
@@ -340,7 +342,7 @@ static void add_payer(void *context, const struct store_payer *payer)
     report->totals.tasks += payer->is_open ? 0 : 1;
     report->paid += cost;
     if (!store_by_payer(report->query->by))
-        return;
+        return UINT32_MAX;
 
     const char *key = payer_key(payer, report->query->by, buf);
     struct store_tally_row *row = row_of(report, key, strlen(key));
@@ -349,6 +351,12 @@ static void add_payer(void *context, const struct store_payer *payer)
     row->alone_cost += store_part(payer->alone_cost, payer->from, payer->to, period);
     row->ms += store_part(payer->occupied_ms, payer->from, payer->to, period);
     row->count++;
+    return row->key;
+}
+
+static void add_payer(void *context, const struct store_payer *payer)
+{
+    (void)add_to_report(context, payer);
 }
 
 static void add_to_row(struct store_tally *report, const char *key, size_t length, money_t cost,
@@ -644,21 +652,27 @@ static const struct store_query tally_query[STORE_PAYER_BYS] = {
 };
 
 struct filling {
-    struct store_tally *tally[STORE_PAYER_BYS]; /* NULL: not this one */
+    struct store *store;
     bool found;
 };
 
 static void add_to_tallies(void *context, const struct store_payer *payer)
 {
     struct filling *filling = context;
+    struct store_span span = { .from = payer->from,
+                               .to = payer->to,
+                               .cost = payer->cost,
+                               .alone_cost = payer->alone_cost,
+                               .ms = payer->occupied_ms };
 
     filling->found = true;
     for (enum store_by by = 0; by < STORE_PAYER_BYS; by++) {
-        struct store_tally *tally = filling->tally[by];
+        struct store_tally *tally = filling->store->tally[by];
 
         if (tally != NULL && tally->count <= STORE_TALLY_ROWS)
-            add_payer(tally, payer);
+            span.row[by] = add_to_report(tally, payer);
     }
+    store_tally_span(filling->store, &span);
 }
 
 /*
@@ -667,11 +681,10 @@ static void add_to_tallies(void *context, const struct store_payer *payer)
  */
 static int add_ended(struct store *store, struct error *reterr)
 {
-    struct filling filling = { .found = true };
+    struct filling filling = { .store = store };
     uint32_t added = 0;
     int rc = 0;
 
-    memcpy(filling.tally, store->tally, sizeof(filling.tally));
     while (added < store->ended_count && rc == 0) {
         filling.found = false;
         rc = each_due(STORE_ASK(store, SQL_PAYER_ENDED, STORE_NUMBER(store->ended[added])), NULL, 0,
@@ -689,19 +702,20 @@ static int add_ended(struct store *store, struct error *reterr)
     return 0;
 }
 
-/* Those that are missing, in one pass over the file. */
+/* All that are not too long, in one pass over the file. */
 static int make_tallies(struct store *store, struct error *reterr)
 {
-    struct filling filling = { .found = false };
+    struct filling filling = { .store = store };
 
+    store_tally_begin(store);
     for (enum store_by by = 0; by < STORE_PAYER_BYS; by++) {
-        if (store->tally[by] != NULL || store->is_too_long[by])
+        if (store->is_too_long[by])
             continue;
-        filling.tally[by] = store->tally[by] = mem_alloc(1, sizeof(struct store_tally));
-        filling.tally[by]->query = &tally_query[by];
-        filling.tally[by]->since = INT64_MAX;
-        filling.tally[by]->until = INT64_MIN;
-        names_init(&filling.tally[by]->names);
+        store->tally[by] = mem_alloc(1, sizeof(struct store_tally));
+        store->tally[by]->query = &tally_query[by];
+        store->tally[by]->since = INT64_MAX;
+        store->tally[by]->until = INT64_MIN;
+        names_init(&store->tally[by]->names);
     }
 
     const int rc = each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0, add_to_tallies,
@@ -753,28 +767,74 @@ static int ready_tally(struct store *store, const struct store_query *query, enu
     if (by == STORE_BYS)
         return 0;
     rc = add_ended(store, reterr);
-    if (rc == 0 && store->tally[by] == NULL && store->commit == NULL)
+    if (rc == 0 && store->tally[by] == NULL && !store->is_too_long[by] && store->commit == NULL)
         rc = make_tallies(store, reterr);
-    if (rc == 0 && store->tally[by] != NULL && has_all(&query->period, store->tally[by]))
+    if (rc == 0 && store->tally[by] != NULL &&
+        (store->has_spans || has_all(&query->period, store->tally[by])))
         *ret = by;
     return rc;
 }
 
-/* Begin with what ended tasks paid; the names are lent until give_names. */
-static void begin_with(struct store_tally *report, const struct store_tally *tally)
+/* Rows of nothing under the names of the tally, which are lent until give_names. */
+static void lend_names(struct store_tally *report, const struct store_tally *tally)
+{
+    names_done(&report->names);
+    report->names = tally->names;
+    report->count = report->room = tally->count;
+    report->rows = mem_alloc(tally->count + 1, sizeof(*report->rows));
+    for (uint32_t i = 0; i < tally->count; i++)
+        report->rows[i].key = i;
+}
+
+/* Begin with what ended tasks paid. */
+static void begin_with_all(struct store_tally *report, const struct store_tally *tally)
 {
     report->totals.settled = tally->totals.settled;
     report->totals.alone = tally->totals.alone;
     report->totals.tasks = tally->totals.tasks;
     report->paid = tally->paid;
+    if (store_by_payer(report->query->by) && tally->count > 0)
+        memcpy(report->rows, tally->rows, tally->count * sizeof(*report->rows));
+}
+
+/* What add_to_report() does, without the texts. */
+static void add_span(struct store_tally *report, const struct store_span *span)
+{
+    const struct store_period *period = &report->query->period;
+
+    if (!overlaps(span->from, span->to, period))
+        return;
+
+    const money_t cost = store_part(span->cost, span->from, span->to, period);
+    const money_t alone_cost = store_part(span->alone_cost, span->from, span->to, period);
+
+    report->totals.settled += cost;
+    report->totals.alone += alone_cost;
+    report->totals.tasks++;
+    report->paid += cost;
     if (!store_by_payer(report->query->by))
         return;
-    names_done(&report->names);
-    report->names = tally->names;
-    report->count = report->room = tally->count;
-    report->rows = mem_alloc(tally->count + 1, sizeof(*report->rows));
-    if (tally->count > 0)
-        memcpy(report->rows, tally->rows, tally->count * sizeof(*report->rows));
+
+    struct store_tally_row *row = &report->rows[span->row[report->query->by]];
+
+    row->cost += cost;
+    row->alone_cost += alone_cost;
+    row->ms += store_part(span->ms, span->from, span->to, period);
+    row->count++;
+}
+
+/* Begin with what ended tasks paid in the period. */
+static void begin_with(struct store_tally *report, const struct store *store,
+                       const struct store_tally *tally)
+{
+    if (store_by_payer(report->query->by))
+        lend_names(report, tally);
+    if (has_all(&report->query->period, tally)) {
+        begin_with_all(report, tally);
+        return;
+    }
+    for (uint32_t i = 0; i < store->span_count; i++)
+        add_span(report, &store->spans[i]);
 }
 
 /* A name that only open tasks have is a row of no tasks in the tally. */
@@ -838,7 +898,7 @@ static int fill_report(struct store *store, struct store_tally *report, enum sto
     int rc = ready_tally(store, query, tally, reterr);
 
     if (rc == 0 && *tally != STORE_BYS)
-        begin_with(report, store->tally[*tally]);
+        begin_with(report, store, store->tally[*tally]);
     if (rc == 0)
         rc = store_each_machine(store, query->live, add_machine, report, reterr);
     if (rc == 0)

@@ -21,10 +21,38 @@ void store_tally_drop_one(struct store *store, enum store_by by)
     store->tally[by] = NULL;
 }
 
-void store_tally_drop(struct store *store)
+static void drop_spans(struct store *store)
 {
+    mem_free(store->spans);
+    store->spans = NULL;
+    store->span_count = store->span_room = 0;
+    store->has_spans = false;
+}
+
+void store_tally_span(struct store *store, const struct store_span *span)
+{
+    if (!store->has_spans)
+        return;
+    if (store->span_count == STORE_TALLY_ROWS) {
+        drop_spans(store);
+        return;
+    }
+    MEM_ROOM(store->spans, store->span_room, store->span_count + 1);
+    store->spans[store->span_count++] = *span;
+}
+
+void store_tally_begin(struct store *store)
+{
+    drop_spans(store);
+    store->has_spans = true;
     for (enum store_by by = 0; by < STORE_PAYER_BYS; by++)
         store_tally_drop_one(store, by);
+}
+
+void store_tally_drop(struct store *store)
+{
+    store_tally_begin(store);
+    store->has_spans = false;
     mem_free(store->ended);
     store->ended = NULL;
     store->ended_count = store->ended_room = 0;

@@ -2,11 +2,13 @@
 /*
  * store_tally.h - the rows of a report while they are added up, and what is kept of them from one question to the next.
  *
- * Kept is what ended tasks paid in all, by each of those who can pay: that answers for any period in which all of them lie, too. Such rows only grow: tasks that end later are noted
+ * Kept is what ended tasks paid in all, by each of those who can pay: that answers for any period in which all of them lie, too. For other periods it is kept
+ * besides when each of them had its machine, and in which rows it is. Such rows only grow: tasks that end later are noted
  * by their numbers and added by the next question. What does change, a task that ends again or that another
  * account is charged with, drops what is kept; the next question reads the file. Private to the store.
  *
- * Costs:  O(1) for a task that ends, and nothing while no tally is kept.
+ * Costs:  O(1) for a task that ends, and nothing while no tally is kept; a period O(ended tasks), in memory.
+ * Memory: 64 bytes for each ended task, of STORE_TALLY_ROWS at most: of more than these, periods are read from the file.
  */
 #ifndef STINT_STORE_STORE_TALLY_H
 #define STINT_STORE_STORE_TALLY_H
@@ -39,6 +41,19 @@ struct store_tally {
     msec_t newest; /* until when open accounts are booked */
 };
 
+/* An ended task: when it had a machine, what it paid, and its row in each tally. */
+struct store_span {
+    msec_t from;
+    msec_t to;
+    money_t cost;
+    money_t alone_cost;
+    msec_t ms;
+    uint32_t row[STORE_PAYER_BYS];
+};
+
+/* One more; too many are not kept. */
+void store_tally_span(struct store *store, const struct store_span *span);
+
 /* A task has ended; 'is_known': not for the first time. */
 void store_tally_ended(struct store *store, uint64_t task, bool is_known);
 
@@ -47,6 +62,9 @@ void store_tally_added(struct store *store, uint32_t count);
 
 /* An ended task is charged to another account, partition or QOS. */
 void store_tally_payer_changed(struct store *store);
+
+/* There are no tallies and no spans now, but both will be made. */
+void store_tally_begin(struct store *store);
 
 /* Drop those that became too long, and make them no more. */
 void store_tally_trim(struct store *store);
