@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_world SOCKET MACHINES JOBS [SECONDS] - serve the API and the page of a world that is made up.
+ * page_world SOCKET MACHINES JOBS [SECONDS [rounds]] - serve the API and the page of a world that is made up.
  *
  * A controller with real events behind it: MACHINES are rented at most, JOBS arrive, and the books have a day
  * of machines and ended tasks before that (as many tasks as jobs). For measuring the page, for pictures of it,
  * and for looking at it: `stint open --socket SOCKET`. Ends after SECONDS (600), or when it is told to.
+ * With 'rounds' it goes on as a daemon does that is never idle: tasks end, jobs arrive, it decides and writes its books, as
+ * often as it can beside the requests; each round counts as a decision in the metrics.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -28,6 +30,7 @@ enum {
     TYPES = 6,
     PAST_TASKS = 12,
     PAST_LEAST = 20,
+    ROUND_TASKS = 10, /* end in a round, and arrive */
     RAN_MS = 5400000
 };
 
@@ -52,6 +55,9 @@ struct made_up {
     uint32_t rented_count, rented_room;
     struct placed *placed;
     uint32_t placed_count, placed_room;
+    uint32_t ended;   /* the first of those that were placed */
+    uint32_t started; /* and booked */
+    uint64_t next_job;
 };
 
 static const char *const account_words[ACCOUNTS] = { "climate", "genomics", "physics" };
@@ -250,7 +256,12 @@ static void come_true(struct made_up *made)
                                                          .at = made->now,
                                                          .instance = made->rented[i] });
     }
-    for (uint32_t i = 0; i < made->placed_count; i++) {
+}
+
+/* What was placed and has not started yet does so. */
+static void start_placed(struct made_up *made)
+{
+    for (uint32_t i = made->started; i < made->placed_count; i++) {
         const struct placed placed = made->placed[i];
 
         controller_on_engine(made->controller, &(struct engine_event){ .kind = ENGINE_TASK_STARTED,
@@ -280,8 +291,8 @@ static void book_open(struct made_up *made)
                                                                 .rest = account.rest,
                                                                 .sums = account.sums,
                                                                 .is_ready = account.is_ready });
-    for (uint32_t i = 0; i < made->placed_count; i++) {
-        const uint64_t task = made->placed[i].task;
+    for (; made->started < made->placed_count; made->started++) {
+        const uint64_t task = made->placed[made->started].task;
         const uint32_t job = view->task.job[view_find_task(view, task)];
         const uint32_t user = view->job.user[job];
         char label[32];
@@ -447,16 +458,60 @@ static void make(struct made_up *made, const char *socket, uint32_t machines, ui
         past_machine(made, i);
     fill_world(made);
     made->world.max_instances = machines;
+    made->next_job = (uint64_t)past * 100 + 1000;
     for (uint32_t i = 0; i < jobs; i++)
-        arrive(made, (uint64_t)past * 100 + 1000 + i);
+        arrive(made, made->next_job++);
     controller_decide(made->controller, made->now);
     serve_note_decision(&made->world, 1500);
     come_true(made);
+    start_placed(made);
     made->now += RAN_MS;
     made->world.budgets[0].spent =
         made->spent + controller_price_per_hour(made->controller) * RAN_MS / MSEC_PER_HOUR;
     book_open(made);
     if (store_commit(made->store, NULL) < 0 || store_warm(made->store, NULL) < 0)
+        exit(1);
+}
+
+static void end_task(struct made_up *made, uint64_t task)
+{
+    const struct view *view = controller_view(made->controller);
+    const uint32_t user = view->job.user[view->task.job[view_find_task(view, task)]];
+    char label[32];
+
+    (void)snprintf(label, sizeof(label), "%" PRIu64, task);
+    controller_on_engine(
+        made->controller,
+        &(struct engine_event){ .kind = ENGINE_TASK_FINISHED, .at = made->now, .task = task });
+    store_owed_remove(made->store, task);
+    store_due(made->store, &(struct store_due){ .task = task,
+                                                .label = label,
+                                                .name = "round",
+                                                .user = user_words[user],
+                                                .type = "c7i.4xlarge",
+                                                .account = account_words[user % ACCOUNTS],
+                                                .partition = partition_words[user % PARTITIONS],
+                                                .qos = qos_words[task % QOSES],
+                                                .cost = 1000,
+                                                .alone_cost = 2000,
+                                                .occupied_ms = 90000,
+                                                .ended_at = made->now });
+}
+
+/* What a daemon does between two looks at its requests. */
+static void go_round(struct made_up *made)
+{
+    made->now += MSEC_PER_SEC;
+    store_begin(made->store);
+    for (int i = 0; i < ROUND_TASKS && made->ended < made->started; i++)
+        end_task(made, made->placed[made->ended++].task);
+    for (int i = 0; i < ROUND_TASKS; i++)
+        arrive(made, made->next_job++);
+    controller_decide(made->controller, made->now);
+    serve_note_decision(&made->world, 1500);
+    start_placed(made);
+    book_open(made);
+    if (store_commit(made->store, NULL) < 0)
         exit(1);
 }
 
@@ -467,7 +522,7 @@ int main(int argc, char **argv)
     struct error error = { "" };
 
     if (argc < 4) {
-        (void)fputs("usage: page_world SOCKET MACHINES JOBS [SECONDS]\n", stderr);
+        (void)fputs("usage: page_world SOCKET MACHINES JOBS [SECONDS [rounds]]\n", stderr);
         return 2;
     }
     make(&made, argv[1], (uint32_t)strtoul(argv[2], NULL, 10),
@@ -479,12 +534,15 @@ int main(int argc, char **argv)
     }
 
     const time_t end = time(NULL) + (argc > 4 ? strtol(argv[4], NULL, 10) : 600);
+    const bool goes_on = argc > 5 && strcmp(argv[5], "rounds") == 0;
 
     while (time(NULL) < end) {
         struct pollfd ready = { .fd = serve_http_fd(http), .events = POLLIN };
 
-        (void)poll(&ready, 1, 200);
+        (void)poll(&ready, 1, goes_on ? 0 : 200);
         serve_http_run(http);
+        if (goes_on)
+            go_round(&made);
     }
     serve_http_stop(http);
     return 0;
