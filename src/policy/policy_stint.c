@@ -9,6 +9,7 @@
  *    time is paid for anyway; and so is a cheap offer that was refused, for a few minutes, where all others cost
  *    at least twice as much;
  *  - jobs that take whole machines wait until enough of them come free, the longer the more need not be rented;
+ *  - work that waits for a machine which is not billed yet goes to one that has come free, and the other goes back;
  *  - what is rented does the most work for what it will be charged: setup, steps and minimum counted;
  *  - a machine goes back when nothing runs there and the time that is paid for ends, as in SEC; where decisions are
  *    made in rounds, in between them as well, unless a task waits for it or it is likely to be used;
@@ -33,6 +34,7 @@
 #include "decide/row_map.h"
 #include "decide/runtime_bins.h"
 #include "decide/stuck_gangs.h"
+#include "decide/take_over.h"
 #include "decide/work_price.h"
 #include "policy/policy.h"
 
@@ -391,6 +393,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
     }
     note_placed(run);
     search_better(run, memory != NULL ? &memory->improve : NULL);
+    take_over(run->view, run->plan, &run->uses);
     lease_release_late(run->view, in->option[OPT_MARGIN], &run->uses, run->plan);
     if (run->view->round_ms > 0)
         run->plan->when_empty = EMPTY_GOES_UNLESS_USED;

@@ -31,6 +31,19 @@ static uint32_t offer_of(const struct judge *judge, uint32_t machine)
                                : judge->plan->rents[machine - instances].offer;
 }
 
+/* What has not begun and waits for a machine that is not billed yet may go to one like it that is ready and has no work. */
+static bool is_taken_over(const struct view *view, const struct plan_place *place)
+{
+    const uint32_t from = view->task.instance[place->task];
+
+    return view->task.state[place->task] == TASK_BOUND && view->task.launches[place->task] == 0 &&
+           view->instance.state[from] == INSTANCE_REQUESTED &&
+           view->instance.billed_from[from] < 0 && !place->fresh &&
+           view->instance.state[place->target] == INSTANCE_READY &&
+           view->instance.task_count[place->target] == 0 &&
+           view->instance.offer[place->target] == view->instance.offer[from];
+}
+
 static const char *judge_place(struct judge *judge, uint32_t index)
 {
     const struct view *view = judge->view;
@@ -51,6 +64,8 @@ static const char *judge_place(struct judge *judge, uint32_t index)
     if (view->job.short_ppb[view->task.job[place->task]] > 0 &&
         view->task.state[place->task] == TASK_BOUND)
         return NULL; /* a service need not wait for a machine to start */
+    if (is_taken_over(view, place))
+        return NULL;
     if (!view_job_is_settled(view, view->task.job[place->task]))
         return "it moves a task of a job that is on its way";
     if (view->job.fixed[view->task.job[place->task]])

@@ -202,6 +202,36 @@ TEST(what_is_fixed_or_on_its_way_is_not_moved)
     finds(&scene, "it moves a task of a job that is on its way");
 }
 
+/* A task on its way to a machine that was asked for goes to one of the offer that is ready. */
+static uint32_t take_over(struct scene *scene, uint32_t offer)
+{
+    const uint32_t task = job(scene, ONE, 1, (struct job_spec){ .fixed = true });
+    const uint32_t coming = machine(scene, A_DEMAND);
+    const uint32_t ready = machine(scene, offer);
+
+    view_bind(&scene->view, task, coming);
+    view_set_state(&scene->view, ready, INSTANCE_READY);
+    put(scene, task, ready);
+    return coming;
+}
+
+TEST(what_waits_for_a_machine_that_is_not_billed_may_go_to_one_like_it)
+{
+    struct scene scene;
+
+    scene_init(&scene);
+    (void)take_over(&scene, A_DEMAND);
+    finds(&scene, NULL);
+
+    scene_init(&scene);
+    (void)take_over(&scene, A_SPOT);
+    finds(&scene, "it moves a task of a job that is on its way");
+
+    scene_init(&scene);
+    view_set_billed_from(&scene.view, take_over(&scene, A_DEMAND), 0);
+    finds(&scene, "it moves a task of a job that is on its way");
+}
+
 TEST(gangs_are_whole_and_spread_jobs_apart)
 {
     struct scene scene;
@@ -315,6 +345,7 @@ TEST(what_is_suspended_leaves_room)
 CHECK_MAIN(RUN(a_good_plan_is_good), RUN(a_task_has_one_place_on_a_machine_that_is_open),
            RUN(a_machine_holds_what_it_can_and_what_may_run_there),
            RUN(what_is_fixed_or_on_its_way_is_not_moved),
+           RUN(what_waits_for_a_machine_that_is_not_billed_may_go_to_one_like_it),
            RUN(gangs_are_whole_and_spread_jobs_apart),
            RUN(jobs_that_must_be_in_one_zone_or_market_are),
            RUN(what_is_rented_is_open_and_used_and_what_is_released_empty),
