@@ -21,9 +21,9 @@ GONE = {"type": "ERROR", "object": {"kind": "Status", "metadata": {}, "code": 41
 WAIT_S = 20
 
 
-def claim(number):
+def claim(number, has_machine=True):
     return {"metadata": {"name": f"st-{number}", "resourceVersion": "7", "annotations": {"stint.dev/offer": "m5.large/z/on-demand"}},
-            "status": {"providerID": f"kwok://{number}"}}
+            "status": {"providerID": f"kwok://{number}"} if has_machine else {}}
 
 
 def node(number):
@@ -199,6 +199,28 @@ def claims_come_back(path, mock):
         program.end()
 
 
+def claims_get_their_machine_first(path, mock):
+    """Karpenter may leave the machine of a claim that is deleted while it is launched."""
+    launching = claim(4, has_machine=False)
+    mock.has(CLAIMS, [launching], [launching])
+    program = cloud(path, mock)
+    try:
+        program.say("list key=8")
+        assert program.hear("found", "id=4", "state=booting")
+        program.say("give-back key=4")
+        program.say("list key=9")
+        assert program.hear("found", "id=4", "state=leaving")
+        time.sleep(2)
+        assert f"DELETE {CLAIMS}/st-4" not in mock.asked, "it is deleted while it is launched"
+        mock.has(CLAIMS, [claim(4)], [claim(4)])
+        limit = time.monotonic() + WAIT_S
+        while f"DELETE {CLAIMS}/st-4" not in mock.asked:
+            assert time.monotonic() < limit, "it is not deleted when it has its machine"
+            time.sleep(0.05)
+    finally:
+        program.end()
+
+
 def claims_are_asked_for_slowly(path, mock):
     mock.refused = True
     mock.has(CLAIMS, [claim(1)], [claim(1)])
@@ -258,6 +280,7 @@ def nodes_stay(path, mock):
 POINTS = [
     ("a claim that a list lacks is gone only if it is not there", claims_stay),
     ("a claim that was gone and is seen again is found, and given back", claims_come_back),
+    ("a claim that is given back while it is launched is deleted when it has its machine", claims_get_their_machine_first),
     ("a claim that may not be deleted is tried again after a while, and why is said", claims_are_asked_for_slowly),
     ("a pod that is deleted was disrupted, which is said first", pods_were_disrupted),
     ("a node that a list lacks is gone only if it is not there", nodes_stay),

@@ -18,6 +18,9 @@ enum {
     BODY_TEXT = 4096,
     TRIES = 6,
     AGAIN_S = 10, /* until a claim that could not be deleted is tried again */
+    /* A claim that is deleted while Karpenter launches it may go without its machine. So one that is returned first gets its
+     * machine, if it does in this time; Karpenter itself gives a launch up after five minutes. */
+    LAUNCH_S = 120,
     GRACE_S = 600
 };
 
@@ -173,6 +176,8 @@ static void end_claim(struct kube_claims *claims, struct kube_claim *claim)
     say_gone(claims, claim);
 }
 
+static void return_machine(struct kube_claims *claims, const struct kube_claim *claim, int after_s);
+
 /*
  * The watch.
  */
@@ -223,6 +228,8 @@ static void on_claim(void *context, bool is_gone, const struct kube_object *obje
         claim->state = CLAIM_RUNS;
         claim->billed_from = launched >= 0 && launched < now ? launched : now;
         say_running(claims, claim);
+        if (claim->is_returning && !is_gone)
+            return_machine(claims, claim, 0);
     }
     if (is_gone) {
         end_claim(claims, claim);
@@ -322,7 +329,11 @@ static void end_claims(void *context)
  * Requests.
  */
 
-static void return_machine(struct kube_claims *claims, const struct kube_claim *claim, int after_s);
+/* At once if it has its machine; else when it gets it (on_claim), or late. */
+static void begin_return(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    return_machine(claims, claim, claim->state == CLAIM_RUNS ? 0 : LAUNCH_S);
+}
 
 static void on_rented(void *context, const struct kube_answer *answer)
 {
@@ -338,12 +349,9 @@ static void on_rented(void *context, const struct kube_answer *answer)
         say_refused(claims, claim->id,
                     "broken"); /* nobody knows; if it is there after all, it goes back */
         claim->is_returning = true;
-        return_machine(claims, claim, 0);
-    } else {
-        if (claim->state == CLAIM_ASKED)
-            claim->state = CLAIM_THERE;
-        if (claim->is_returning)
-            return_machine(claims, claim, 0);
+        begin_return(claims, claim);
+    } else if (claim->state == CLAIM_ASKED) {
+        claim->state = CLAIM_THERE;
     }
     mem_free(asked);
 }
@@ -468,8 +476,7 @@ static void take_return(struct kube_claims *claims, uint64_t key, const struct l
     if (claim->is_returning)
         return;
     claim->is_returning = true;
-    if (claim->state != CLAIM_ASKED)
-        return_machine(claims, claim, 0);
+    begin_return(claims, claim);
 }
 
 static void take_list(struct kube_claims *claims, uint64_t key, const struct line *line)

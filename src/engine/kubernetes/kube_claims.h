@@ -7,7 +7,8 @@
  * rented stands in an annotation, so that nothing has to be remembered over a restart. A claim that is deleted before it
  * had a machine was refused; one that somebody else deletes is a machine that is taken away. One that a list lacks is asked for by
  * name before it counts as gone: what runs there would be given up. One that was gone and is seen again is there again, so that
- * the daemon finds it and gives it back.
+ * the daemon finds it and gives it back. One that is returned while it is launched is deleted when it has its machine, or after
+ * two minutes without: Karpenter lets a claim that is deleted in between go, and leaves the machine.
  *
  * Memory:    about 100 bytes for each machine since the program began.
  */
