@@ -793,7 +793,7 @@ static msec_t patience(struct kube_engine *engine, const struct kube_pod *pod)
 /* A pod that the scheduler does not bind in time is deleted; its controller creates another. */
 static void look_at_placed(struct kube_engine *engine)
 {
-    for (uint32_t i = 0; i < engine->pod_count; i++) {
+    for (uint32_t i = 0; engine->placed > 0 && i < engine->pod_count; i++) {
         struct kube_pod *pod = &engine->pods[i];
 
         if (!pod->is_used || pod->state != POD_PLACED || pod->is_left ||
@@ -930,9 +930,11 @@ struct kube_engine *kube_engine_create(const struct engine_config *config)
     engine->first_pending = MSEC_NEVER;
     engine->last_pending = MSEC_NEVER;
     engine->note_at = MSEC_NEVER;
+    engine->vacant_at = MSEC_NEVER;
     map_init(&engine->by_uid);
     map_init(&engine->by_id);
     map_init(&engine->by_group);
+    map_init(&engine->by_kind);
     map_init(&engine->by_instance);
     map_init(&engine->open);
     return engine;
@@ -960,6 +962,7 @@ void kube_engine_destroy(struct kube_engine *engine)
     map_done(&engine->by_uid);
     map_done(&engine->by_id);
     map_done(&engine->by_group);
+    map_done(&engine->by_kind);
     map_done(&engine->by_instance);
     map_done(&engine->open);
     line_text_done(&engine->out);

@@ -27,6 +27,7 @@ static void join(struct kube_engine *engine, struct kube_job *job, struct kube_p
         }
     }
     pod->job = ROW_NONE;
+    pod->extra_of = (uint32_t)(job - engine->jobs);
     pod->next = job->extra;
     job->extra = (uint32_t)(pod - engine->pods);
 }
@@ -80,6 +81,7 @@ static struct kube_pod *pod_new(struct kube_engine *engine, const struct line *l
     pod = &engine->pods[row];
     *pod = (struct kube_pod){ .job = ROW_NONE,
                               .next = ROW_NONE,
+                              .extra_of = ROW_NONE,
                               .met_at = engine->now,
                               .asked_at = MSEC_NEVER,
                               .is_used = true };
@@ -145,18 +147,18 @@ static void on_running(struct kube_engine *engine, struct kube_pod *pod)
 }
 
 /* Take it out of the list of those that wait for a rank. */
-static void leave_extra(struct kube_engine *engine, const struct kube_pod *pod)
+static void leave_extra(struct kube_engine *engine, struct kube_pod *pod)
 {
     const uint32_t row = (uint32_t)(pod - engine->pods);
+    uint32_t *at;
 
-    for (uint32_t i = 0; i < engine->job_count; i++) {
-        uint32_t *at = &engine->jobs[i].extra;
-
-        while (engine->jobs[i].is_used && *at != ROW_NONE && *at != row)
-            at = &engine->pods[*at].next;
-        if (engine->jobs[i].is_used && *at == row)
-            *at = pod->next;
-    }
+    if (pod->extra_of == ROW_NONE)
+        return;
+    at = &engine->jobs[pod->extra_of].extra;
+    while (*at != row)
+        at = &engine->pods[*at].next;
+    *at = pod->next;
+    pod->extra_of = ROW_NONE;
 }
 
 /* A gang that lacks a pod waits for another one; one that has none left is over. */
@@ -168,7 +170,7 @@ static void repair_gang(struct kube_engine *engine, struct kube_job *job)
     if (job->extra != ROW_NONE) {
         struct kube_pod *pod = &engine->pods[job->extra];
 
-        job->extra = pod->next;
+        leave_extra(engine, pod);
         pod->next = ROW_NONE;
         join(engine, job, pod);
     }
@@ -273,7 +275,7 @@ static struct kube_pod *meet(struct kube_engine *engine, const struct line *line
     pod->takes = kube_engine_asks_of(line);
     begin_job(engine, pod, shape, line);
     if (state == POD_WAITING)
-        (void)kube_services_follow(engine, pod);
+        kube_services_follow(engine, pod);
     return pod;
 }
 
@@ -309,6 +311,8 @@ bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line)
     if (pod->is_left && state != POD_ENDED)
         return true;
     set_instance(engine, pod, state == POD_WAITING ? 0 : instance);
+    if (state != POD_WAITING && pod->job != ROW_NONE && !engine->jobs[pod->job].is_moving)
+        kube_engine_unlist(engine, &engine->jobs[pod->job]);
     if (state == POD_ENDED)
         on_ended(engine, pod);
     else if (state == POD_RUNNING && pod->state != POD_RUNNING && instance != 0)

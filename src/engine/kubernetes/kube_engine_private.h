@@ -59,7 +59,8 @@ struct kube_pod {
     msec_t asked_at;   /* its placement was taken at; MSEC_NEVER: it was not */
     uint32_t job;      /* row, or ROW_NONE */
     uint32_t rank;
-    uint32_t next; /* free, or of the same group without a rank */
+    uint32_t next;     /* free, or of the same group without a rank */
+    uint32_t extra_of; /* the job that has it among those without a rank; ROW_NONE: none has */
     uint8_t state;
     uint8_t asks; /* to be sent */
     bool is_used;
@@ -91,11 +92,13 @@ struct kube_job {
     struct kube_seat *seats; /* of a service, by rank; NULL: it is none */
     msec_t empty_since;      /* a service that has no pod with a rank; MSEC_NEVER: it has */
     uint32_t next_free;
+    uint32_t alike_next, alike_prev; /* in the chain of its kind */
     struct job_spec spec;
     bool is_used;
     bool is_announced;
     bool is_pending; /* whole, and announced with what comes in the same moment */
     bool is_moving;  /* of one pod, which is evicted: the next one of its controller has its seat */
+    bool is_listed;  /* in that chain */
 };
 
 struct kube_node {
@@ -133,6 +136,7 @@ struct kube_engine {
     uint32_t job_count, jobs_room, job_free;
     struct map by_id;    /* the id of a job's first task */
     struct map by_group; /* of a gang */
+    struct map by_kind;  /* first of those of a controller that wait or move, a pod each */
     struct kube_node *nodes;
     uint32_t node_count, nodes_room;
     struct map by_instance;
@@ -154,10 +158,10 @@ struct kube_engine {
     msec_t now;
     uint32_t open_count; /* of requests */
     uint32_t services;
-    uint32_t moving;                    /* of them, those that have one pod, which is evicted */
     uint32_t placed;                    /* pods */
     msec_t first_pending, last_pending; /* when jobs became so; MSEC_NEVER: there are none */
-    msec_t note_at; /* when it is looked at why a pod waits; MSEC_NEVER: none does */
+    msec_t vacant_at; /* no service ends before; MSEC_NEVER: none has lost its last pod */
+    msec_t note_at;   /* when it is looked at why a pod waits; MSEC_NEVER: none does */
     bool is_connected, is_greeted, has_pods, has_nodes, is_lost;
 };
 
@@ -191,6 +195,12 @@ void kube_engine_weigh(struct kube_engine *engine, struct kube_job *job);
 void kube_engine_announce(struct kube_engine *engine, struct kube_job *job);
 bool kube_engine_is_whole(const struct kube_job *job);
 struct res kube_engine_asks_of(const struct line *line);
+
+/* Services of one pod that wait or move, in a chain for each controller and kind of pod: into it, out of it, its first or ROW_NONE. */
+uint64_t kube_engine_kind_of(const struct kube_job *job);
+void kube_engine_enlist(struct kube_engine *engine, struct kube_job *job);
+void kube_engine_unlist(struct kube_engine *engine, struct kube_job *job);
+uint32_t kube_engine_first_like(const struct kube_engine *engine, const struct kube_job *job);
 
 /* NULL, or why the pod cannot be a task. */
 const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line,
@@ -233,8 +243,8 @@ void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod);
  */
 void kube_services_pace(struct kube_engine *engine);
 
-/* A pod that waits, with a job of its own, takes the seat of one that was evicted; false: there is none. */
-bool kube_services_follow(struct kube_engine *engine, struct kube_pod *pod);
+/* A pod that waits, with a job of its own, takes the seat of one that was evicted, now or later. O(what waits or moves of its controller). */
+void kube_services_follow(struct kube_engine *engine, struct kube_pod *pod);
 
 /* Give the pod of the line a seat; false: there is none, and it is a job of its own, to be added as a spare one. */
 bool kube_services_join(struct kube_engine *engine, struct kube_pod *pod, uint32_t shape,

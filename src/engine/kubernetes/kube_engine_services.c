@@ -99,13 +99,21 @@ static void sit(struct kube_engine *engine, struct kube_job *job, struct kube_po
     kube_engine_weigh(engine, job);
 }
 
+/* It has no pod from now on. */
+static void leave_vacant(struct kube_engine *engine, struct kube_job *job)
+{
+    job->empty_since = engine->now;
+    if (engine->now + KUBE_VACANT_MS < engine->vacant_at)
+        engine->vacant_at = engine->now + KUBE_VACANT_MS;
+}
+
 static void unseat(struct kube_engine *engine, struct kube_pod *pod)
 {
     struct kube_job *job = &engine->jobs[pod->job];
 
     job->pods[pod->rank] = ROW_NONE;
     if (--job->seated == 0)
-        job->empty_since = engine->now;
+        leave_vacant(engine, job);
     pod->job = ROW_NONE;
     pod->key = 0;
     pod->stop_key = 0;
@@ -138,7 +146,7 @@ static struct kube_job *begin(struct kube_engine *engine, uint64_t group, const 
     struct kube_job *job = kube_engine_job_new(engine, group & ~RANK_MASK, size);
 
     job->seats = mem_alloc(size, sizeof(*job->seats));
-    job->empty_since = engine->now;
+    leave_vacant(engine, job);
     job->group = group;
     map_put(&engine->by_group, group, (uint32_t)(job - engine->jobs));
     engine->services++;
@@ -173,6 +181,7 @@ void kube_services_add_spare(struct kube_engine *engine, struct kube_pod *pod,
     struct kube_job *job = &engine->jobs[map_get(&engine->by_group, group_of(line))];
 
     pod->is_spare = true;
+    pod->extra_of = (uint32_t)(job - engine->jobs);
     pod->next = job->extra;
     job->extra = (uint32_t)(pod - engine->pods);
 }
@@ -191,6 +200,7 @@ static void promote(struct kube_engine *engine, uint32_t service, uint32_t rank)
     pod = &engine->pods[*at];
     *at = pod->next;
     pod->next = ROW_NONE;
+    pod->extra_of = ROW_NONE;
     pod->is_spare = false;
     if (kube_engine_is_announced(engine, pod))
         emit_task(engine, ENGINE_TASK_WITHDRAWN, pod, 0, false);
@@ -246,8 +256,8 @@ static void end_move(struct kube_engine *engine, struct kube_job *job)
     mem_free(job->seats);
     job->seats = NULL;
     job->is_moving = false;
+    kube_engine_unlist(engine, job);
     engine->services--;
-    engine->moving--;
 }
 
 void kube_services_move(struct kube_engine *engine, const struct kube_pod *pod)
@@ -261,8 +271,8 @@ void kube_services_move(struct kube_engine *engine, const struct kube_pod *pod)
     job->seated = 1;
     job->empty_since = MSEC_NEVER;
     job->is_moving = true;
+    kube_engine_enlist(engine, job);
     engine->services++;
-    engine->moving++;
 }
 
 void kube_services_stay(struct kube_engine *engine, const struct kube_pod *pod)
@@ -304,10 +314,12 @@ void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod)
     if (job == NULL || !job->is_moving)
         return;
     pod->is_evicted = true;
-    for (uint32_t i = 0; i < engine->pod_count; i++) {
-        struct kube_pod *heir = &engine->pods[i];
+    for (uint32_t i = kube_engine_first_like(engine, job); i != ROW_NONE;
+         i = engine->jobs[i].alike_next) {
+        struct kube_pod *heir =
+            engine->jobs[i].pods[0] != ROW_NONE ? &engine->pods[engine->jobs[i].pods[0]] : NULL;
 
-        if (is_heir(engine, heir) && is_alike(job, &engine->jobs[heir->job])) {
+        if (heir != NULL && is_heir(engine, heir) && is_alike(job, &engine->jobs[i])) {
             kube_services_gone(engine, pod);
             inherit(engine, job, heir);
             return;
@@ -315,29 +327,30 @@ void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod)
     }
 }
 
-bool kube_services_follow(struct kube_engine *engine, struct kube_pod *pod)
+/* Whether the job waits for the pod that takes its seat. */
+static bool is_left_by(const struct kube_engine *engine, const struct kube_job *job)
 {
-    for (uint32_t i = 0; engine->moving > 0 && is_heir(engine, pod) && i < engine->job_count; i++) {
-        struct kube_job *job = &engine->jobs[i];
-        struct kube_pod *last = job->is_used && job->is_moving && job->pods[0] != ROW_NONE
-                                    ? &engine->pods[job->pods[0]]
-                                    : NULL;
-
-        if (!job->is_used || !job->is_moving || (last != NULL && !last->is_evicted) ||
-            !is_alike(job, &engine->jobs[pod->job]))
-            continue;
-        if (last != NULL)
-            kube_services_gone(engine, last);
-        inherit(engine, job, pod);
-        return true;
-    }
-    return false;
+    return job->is_moving && (job->pods[0] == ROW_NONE || engine->pods[job->pods[0]].is_evicted);
 }
 
-/* Which jobs are of one controller, and alike. */
-static uint64_t kind_of(const struct kube_job *job)
+void kube_services_follow(struct kube_engine *engine, struct kube_pod *pod)
 {
-    return map_mix(map_mix((uint64_t)job->spec.name << 32 | job->spec.user) ^ job->spec.shape);
+    struct kube_job *own = pod->job != ROW_NONE ? &engine->jobs[pod->job] : NULL;
+
+    if (own == NULL || !is_heir(engine, pod) || own->spec.estimate_ms != MSEC_NEVER)
+        return;
+    for (uint32_t i = kube_engine_first_like(engine, own); i != ROW_NONE;
+         i = engine->jobs[i].alike_next) {
+        struct kube_job *job = &engine->jobs[i];
+
+        if (!is_left_by(engine, job) || !is_alike(job, own))
+            continue;
+        if (job->pods[0] != ROW_NONE)
+            kube_services_gone(engine, &engine->pods[job->pods[0]]);
+        inherit(engine, job, pod);
+        return;
+    }
+    kube_engine_enlist(engine, own);
 }
 
 /* Whether nothing of it runs, or will not for long. */
@@ -400,13 +413,14 @@ void kube_services_pace(struct kube_engine *engine)
 
         if (!job->is_used || job->size != 1)
             continue;
-        count_one(&all, kind_of(job));
+        count_one(&all, kube_engine_kind_of(job));
         if (is_missing(engine, job))
-            count_one(&missing, kind_of(job));
+            count_one(&missing, kube_engine_kind_of(job));
     }
     for (uint32_t i = 0; i < engine->dirty_count; i++) {
         struct kube_pod *pod = &engine->pods[engine->dirty[i]];
-        const uint64_t key = is_paced(engine, pod) ? kind_of(&engine->jobs[pod->job]) : 0;
+        const uint64_t key =
+            is_paced(engine, pod) ? kube_engine_kind_of(&engine->jobs[pod->job]) : 0;
 
         if (!is_paced(engine, pod) || pod->is_asked)
             continue;
@@ -487,11 +501,7 @@ static msec_t vacant_at(const struct kube_job *job)
 
 msec_t kube_services_next(const struct kube_engine *engine)
 {
-    msec_t next = MSEC_NEVER;
-
-    for (uint32_t i = 0; engine->services > 0 && i < engine->job_count; i++)
-        next = vacant_at(&engine->jobs[i]) < next ? vacant_at(&engine->jobs[i]) : next;
-    return next;
+    return engine->vacant_at;
 }
 
 static void end(struct kube_engine *engine, struct kube_job *job)
@@ -501,6 +511,7 @@ static void end(struct kube_engine *engine, struct kube_job *job)
 
         job->extra = pod->next;
         pod->next = ROW_NONE;
+        pod->extra_of = ROW_NONE;
         pod->is_spare = false;
     }
     if (job->is_announced)
@@ -511,9 +522,16 @@ static void end(struct kube_engine *engine, struct kube_job *job)
 
 void kube_services_tick(struct kube_engine *engine)
 {
-    for (uint32_t i = 0; engine->services > 0 && i < engine->job_count; i++) {
-        if (vacant_at(&engine->jobs[i]) <= engine->now)
+    if (engine->now < engine->vacant_at)
+        return;
+    engine->vacant_at = MSEC_NEVER;
+    for (uint32_t i = 0; i < engine->job_count; i++) {
+        const msec_t at = vacant_at(&engine->jobs[i]);
+
+        if (at <= engine->now)
             end(engine, &engine->jobs[i]);
+        else if (at < engine->vacant_at)
+            engine->vacant_at = at;
     }
 }
 

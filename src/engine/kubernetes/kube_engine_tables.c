@@ -211,6 +211,52 @@ void kube_engine_uncount(struct kube_engine *engine, struct kube_pod *pod)
 }
 
 /*
+ * Those that may be alike: a chain for each kind, the last that came first.
+ */
+
+uint64_t kube_engine_kind_of(const struct kube_job *job)
+{
+    return map_mix(map_mix((uint64_t)job->spec.name << 32 | job->spec.user) ^ job->spec.shape);
+}
+
+void kube_engine_enlist(struct kube_engine *engine, struct kube_job *job)
+{
+    const uint32_t row = (uint32_t)(job - engine->jobs);
+    const uint32_t first = map_get(&engine->by_kind, kube_engine_kind_of(job));
+
+    if (job->is_listed)
+        return;
+    job->is_listed = true;
+    job->alike_prev = ROW_NONE;
+    job->alike_next = first != MAP_NONE ? first : ROW_NONE;
+    if (first != MAP_NONE)
+        engine->jobs[first].alike_prev = row;
+    map_put(&engine->by_kind, kube_engine_kind_of(job), row);
+}
+
+void kube_engine_unlist(struct kube_engine *engine, struct kube_job *job)
+{
+    if (!job->is_listed)
+        return;
+    job->is_listed = false;
+    if (job->alike_next != ROW_NONE)
+        engine->jobs[job->alike_next].alike_prev = job->alike_prev;
+    if (job->alike_prev != ROW_NONE)
+        engine->jobs[job->alike_prev].alike_next = job->alike_next;
+    else if (job->alike_next != ROW_NONE)
+        map_put(&engine->by_kind, kube_engine_kind_of(job), job->alike_next);
+    else
+        (void)map_remove(&engine->by_kind, kube_engine_kind_of(job));
+}
+
+uint32_t kube_engine_first_like(const struct kube_engine *engine, const struct kube_job *job)
+{
+    const uint32_t first = map_get(&engine->by_kind, kube_engine_kind_of(job));
+
+    return first != MAP_NONE ? first : ROW_NONE;
+}
+
+/*
  * Jobs.
  */
 
@@ -241,11 +287,11 @@ struct kube_job *kube_engine_job_new(struct kube_engine *engine, uint64_t id, ui
 
 void kube_engine_job_drop(struct kube_engine *engine, struct kube_job *job)
 {
+    kube_engine_unlist(engine, job);
     (void)map_remove(&engine->by_id, job->id);
     if (job->group != 0)
         (void)map_remove(&engine->by_group, job->group);
     engine->services -= job->seats != NULL ? 1 : 0;
-    engine->moving -= job->is_moving ? 1 : 0;
     mem_free(job->seats);
     mem_free(job->pods);
     job->is_used = false;

@@ -119,7 +119,28 @@ TEST(of_the_pods_of_a_controller_one_leaves_at_a_time)
     end(&world);
 }
 
+/* Whichever they are, and in whatever order they came. */
+TEST(of_several_that_wait_one_that_still_waits_follows)
+{
+    struct world world;
+
+    evict_replica(&world);
+    line(&world, "pod space=a name=q uid=u2 " REPLICA " state=waiting");
+    line(&world, "pod space=a name=r uid=u3 " REPLICA " state=waiting");
+    line(&world, "pod space=a name=s uid=u4 " REPLICA " state=waiting");
+    line(&world, "gone uid=u3");
+    line(&world, "pod space=a name=s uid=u4 " REPLICA " state=placed slot=st-17");
+    line(&world, "done key=1");
+    expect(&world, "stopped a/p\n", "");
+    settle(&world);
+    expect(&world, "arrived x1\n", ""); /* s alone */
+    world.port.ops->place(world.port.self, 11, world.tasks[0], 17);
+    expect(&world, "", "place key=2 space=a name=q uid=u2 slot=st-17\n");
+    end(&world);
+}
+
 CHECK_MAIN(RUN(the_pod_that_follows_one_that_was_evicted_goes_where_that_was_to_go),
            RUN(the_pod_that_follows_may_come_before_the_answer_and_after_the_placement),
            RUN(nobody_follows_a_pod_that_was_scaled_away_or_stays),
+           RUN(of_several_that_wait_one_that_still_waits_follows),
            RUN(of_the_pods_of_a_controller_one_leaves_at_a_time))
