@@ -432,6 +432,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     const uint32_t job = job_row(table);
 
     table->id[job] = spec->id;
+    table->kin[job] = spec->kin;
     table->arrived_at[job] = spec->arrived_at;
     table->name[job] = spec->name;
     table->user[job] = spec->user;

@@ -85,6 +85,7 @@ enum instance_state {
 
 #define JOB_COLUMNS(X) \
     X(uint64_t, id) \
+    X(uint64_t, kin)            /* see job_spec */ \
     X(msec_t, arrived_at) \
     X(uint32_t, name)           /* numbers given by the engine; equal ones are equal names */ \
     X(uint32_t, user) \
@@ -227,6 +228,7 @@ struct job_part {
 struct job_spec {
     uint64_t id;
     uint64_t first_task_id; /* its tasks have this id and those that follow */
+    uint64_t kin; /* equal for jobs submitted as one, which run about as long; 0: it has none */
     uint32_t name;
     uint32_t user;
     uint32_t shape;

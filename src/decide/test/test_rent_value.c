@@ -477,6 +477,27 @@ TEST(tasks_of_one_job_end_together_and_share_a_large_machine)
     yard_done(&yard);
 }
 
+TEST(jobs_that_were_submitted_as_one_do_so_too)
+{
+    for (uint64_t kins = 1; kins <= 2; kins++) {
+        struct yard yard;
+
+        make_large_cheap(&yard);
+        for (uint64_t i = 0; i < 8; i++) {
+            const uint32_t task = yard_task_for(&yard, ONE_CPU, YARD_HOUR);
+            const uint32_t job = yard.view.task.job[task];
+
+            yard.view.job.fixed[job] = true;
+            yard.view.job.kin[job] = 7 + i % kins;
+        }
+        rent_doubting(&yard, 0, 2);
+
+        assert_int_equal(yard.plan.rent_count, kins == 1 ? 1 : 4);
+        assert_int_equal(yard.plan.rents[0].offer, kins == 1 ? EIGHT : TWO);
+        yard_done(&yard);
+    }
+}
+
 CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(services_get_the_largest_machine_of_those_that_are_as_good),
            RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
@@ -497,4 +518,5 @@ CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
            RUN(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried),
            RUN(jobs_that_must_not_be_moved_share_no_large_machine_if_their_runtimes_are_doubted),
            RUN(what_may_be_moved_shares_a_large_machine_whatever_is_doubted),
-           RUN(tasks_of_one_job_end_together_and_share_a_large_machine))
+           RUN(tasks_of_one_job_end_together_and_share_a_large_machine),
+           RUN(jobs_that_were_submitted_as_one_do_so_too))

@@ -382,6 +382,14 @@ const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *
     return is_held(engine, *ret) ? NULL : "no machine of the catalogue can hold it";
 }
 
+/* Pods of one Job. */
+static uint64_t kin_of(const struct line *line)
+{
+    return map_mix(kube_engine_hash_of(line_get(line, "space")) ^
+                   kube_engine_hash_of(line_get(line, "owner"))) |
+           1;
+}
+
 void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uint32_t shape,
                            const struct line *line)
 {
@@ -394,6 +402,7 @@ void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uin
     job->spec = (struct job_spec){
         .id = job->id,
         .first_task_id = job->id,
+        .kin = is_job ? kin_of(line) : 0,
         .name = name_of(engine->config.job_names, line_get(line, "owner")),
         .user = names_add(engine->config.users, space, strlen(space)),
         .shape = shape,

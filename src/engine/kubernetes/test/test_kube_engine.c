@@ -35,6 +35,31 @@ TEST(a_pod_is_placed_runs_and_ends)
     end(&world);
 }
 
+static uint64_t kin_of(struct world *world, const char *text)
+{
+    line(world, text);
+    settle(world);
+    expect(world, "arrived x1\n", "");
+    return world->last.job.kin;
+}
+
+TEST(pods_of_one_job_are_kin_and_replicas_are_not)
+{
+    struct world world;
+    uint64_t kin;
+
+    begin(&world);
+    kin = kin_of(&world, "pod " POD " state=waiting");
+    assert_true(kin != 0);
+    assert_true(kin_of(&world, "pod space=a name=q uid=u2 owner=j kind=Job cpu=1000 mem=1024 "
+                               "accel=0 state=waiting") == kin);
+    assert_true(kin_of(&world, "pod space=a name=r uid=u3 owner=k kind=Job cpu=1000 mem=1024 "
+                               "accel=0 state=waiting") != kin);
+    assert_true(kin_of(&world, "pod space=a name=s uid=u4 owner=j kind=ReplicaSet cpu=1000 "
+                               "mem=1024 accel=0 state=waiting") == 0);
+    end(&world);
+}
+
 /* What keeps it away from machines has changed: the same pod is another job, with other needs. */
 TEST(a_pod_that_is_told_anew_arrives_again)
 {
@@ -697,6 +722,7 @@ TEST(who_only_observes_asks_for_nothing)
 }
 
 CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and_ends),
+           RUN(pods_of_one_job_are_kin_and_replicas_are_not),
            RUN(a_pod_that_is_told_anew_arrives_again),
            RUN(a_machine_takes_as_many_pods_as_its_node_does),
            RUN(what_daemons_will_take_of_a_new_machine_is_told_when_it_changes),
