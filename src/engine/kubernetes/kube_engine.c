@@ -18,8 +18,10 @@ enum {
     YIELD_S = 2,        /* what a pod that yields to a service has to end */
     VANISHED_MS = 3000, /* a pod whose node is gone before it is bound is given up after it */
     /* Controllers create pods one after the other. Those that come together are decided together, on fewer and cheaper
-     * machines: when none has come for a moment, or at the latest. Karpenter waits as long by default. */
+     * machines: when none has come for a moment, or at the latest. Karpenter waits as long by default. Where controllers are slow the moment
+     * is twice the longest time that lately passed between two pods of one. */
     QUIET_MS = 1000,
+    QUIET_SLOW_MS = 5000, /* no longer, however slow */
     QUIET_MOST_MS = 10000,
 };
 
@@ -828,10 +830,14 @@ static bool is_looking(const struct kube_engine *engine)
 /* When what has come is announced. */
 static msec_t quiet_at(const struct kube_engine *engine)
 {
+    msec_t quiet = QUIET_MS;
+
     if (engine->first_pending == MSEC_NEVER)
         return MSEC_NEVER;
-    return engine->last_pending + QUIET_MS < engine->first_pending + QUIET_MOST_MS
-               ? engine->last_pending + QUIET_MS
+    if (engine->last_pending - engine->gap_at <= KUBE_GAP_KEPT_MS && 2 * engine->gap_ms > quiet)
+        quiet = 2 * engine->gap_ms < QUIET_SLOW_MS ? 2 * engine->gap_ms : QUIET_SLOW_MS;
+    return engine->last_pending + quiet < engine->first_pending + QUIET_MOST_MS
+               ? engine->last_pending + quiet
                : engine->first_pending + QUIET_MOST_MS;
 }
 

@@ -19,9 +19,12 @@ enum {
     UID_TEXT = 48,
     KUBE_REASON = 256,
     RANK_BITS = 12,
-    KUBE_NOTE_MS = 30000,   /* after this a waiting pod gets an event that says so */
-    KUBE_KEPT_MS = 10000,   /* an eviction that could not be is asked for again after it */
-    KUBE_VACANT_MS = 30000, /* a service that has had no pod for so long is no more */
+    KUBE_NOTE_MS = 30000,     /* after this a waiting pod gets an event that says so */
+    KUBE_KEPT_MS = 10000,     /* an eviction that could not be is asked for again after it */
+    KUBE_VACANT_MS = 30000,   /* a service that has had no pod for so long is no more */
+    KUBE_ARRIVALS = 256,      /* controllers whose last pod is remembered */
+    KUBE_GAP_MOST_MS = 10000, /* what comes later was not created together with the last one */
+    KUBE_GAP_KEPT_MS = 60000, /* a gap counts for so long */
 };
 
 static_assert(KUBE_GANG_MAX == 1 << RANK_BITS, "a rank has its bits");
@@ -126,6 +129,13 @@ struct kube_asked {
     enum kube_ask kind;
 };
 
+/* The last pod of a controller that came. */
+struct kube_arrival {
+    uint64_t kind;
+    uint32_t job; /* row; it may be another one by now */
+    msec_t at;
+};
+
 struct kube_engine {
     struct engine_config config;
     char prefix[64];
@@ -160,6 +170,11 @@ struct kube_engine {
     uint32_t services;
     uint32_t placed;                    /* pods */
     msec_t first_pending, last_pending; /* when jobs became so; MSEC_NEVER: there are none */
+    struct kube_arrival
+        arrivals[KUBE_ARRIVALS]; /* by 'kind'; one that has the place is forgotten */
+    msec_t
+        gap_ms; /* the longest lately between two pods of a controller, the first of which still waited */
+    msec_t gap_at;    /* when that was */
     msec_t vacant_at; /* no service ends before; MSEC_NEVER: none has lost its last pod */
     msec_t note_at;   /* when it is looked at why a pod waits; MSEC_NEVER: none does */
     bool is_connected, is_greeted, has_pods, has_nodes, is_lost;

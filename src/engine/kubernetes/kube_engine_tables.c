@@ -424,6 +424,24 @@ void kube_engine_announce(struct kube_engine *engine, struct kube_job *job)
     kube_engine_tell_job(engine, job);
 }
 
+/* How far apart a controller creates its pods. Those that it creates when others have started do not count. */
+static void note_gap(struct kube_engine *engine, const struct kube_job *job)
+{
+    const uint64_t kind = kube_engine_kind_of(job);
+    struct kube_arrival *last = &engine->arrivals[kind % KUBE_ARRIVALS];
+    const struct kube_job *before = last->kind == kind ? &engine->jobs[last->job] : NULL;
+    const msec_t gap = engine->now - last->at;
+
+    if (before != NULL && before->is_used && kube_engine_kind_of(before) == kind &&
+        before->pods[0] != ROW_NONE && engine->pods[before->pods[0]].state == POD_WAITING &&
+        gap < KUBE_GAP_MOST_MS &&
+        (gap > engine->gap_ms || engine->now - engine->gap_at > KUBE_GAP_KEPT_MS)) {
+        engine->gap_ms = gap;
+        engine->gap_at = engine->now;
+    }
+    *last = (struct kube_arrival){ kind, (uint32_t)(job - engine->jobs), engine->now };
+}
+
 /* What is there already when all is listed is announced at once; what comes later, when no more comes. */
 void kube_engine_weigh(struct kube_engine *engine, struct kube_job *job)
 {
@@ -434,6 +452,7 @@ void kube_engine_weigh(struct kube_engine *engine, struct kube_job *job)
         return;
     }
     job->is_pending = true;
+    note_gap(engine, job);
     engine->last_pending = engine->now;
     if (engine->first_pending == MSEC_NEVER)
         engine->first_pending = engine->now;

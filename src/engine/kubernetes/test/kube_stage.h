@@ -178,9 +178,12 @@ static inline void expect(struct world *world, const char *heard, const char *se
 }
 
 /* No pod has come for a moment: those that came are announced. */
+/* What has come is announced. */
 static inline void settle(struct world *world)
 {
-    world->now += 1000;
+    const msec_t wake = kube_engine_next_wake(world->engine);
+
+    world->now = wake > world->now && wake <= world->now + 5000 ? wake : world->now + 1000;
     kube_engine_tick(world->engine, world->now);
 }
 

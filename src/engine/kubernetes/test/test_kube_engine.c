@@ -661,8 +661,8 @@ TEST(pods_that_come_together_are_announced_together)
     for (int i = 0; world.now < first + 10000; i++, world.now += 900) {
         (void)snprintf(
             text, sizeof(text),
-            "pod space=a name=p%d uid=w%d owner=j kind=Job cpu=1 mem=1 accel=0 state=waiting", i,
-            i);
+            "pod space=a name=p%d uid=w%d owner=j%d kind=Job cpu=1 mem=1 accel=0 state=waiting", i,
+            i, i);
         line(&world, text);
         kube_engine_tick(world.engine, world.now);
         assert_string_equal(world.heard, "");
@@ -680,6 +680,31 @@ TEST(pods_that_come_together_are_announced_together)
     expect(&world, "arrived x1\nfound a/p on 3\n", "");
     settle(&world);
     expect(&world, "arrived x1\n", "");
+    end(&world);
+}
+
+/* The controller has not created all of them yet. */
+TEST(where_a_controller_is_slow_pods_are_waited_for_longer)
+{
+    struct world world;
+
+    begin(&world);
+    line(&world, "pod space=a name=p uid=u1 owner=j kind=Job cpu=1 mem=1 accel=0 state=waiting");
+    assert_int_equal(kube_engine_next_wake(world.engine), world.now + 1000);
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    world.now += 1000; /* the second one: two seconds after the first, which waits */
+    line(&world, "pod space=a name=q uid=u2 owner=j kind=Job cpu=1 mem=1 accel=0 state=waiting");
+    assert_int_equal(kube_engine_next_wake(world.engine), world.now + 4000);
+    world.now += 2500;
+    line(&world, "pod space=a name=r uid=u3 owner=j kind=Job cpu=1 mem=1 accel=0 state=waiting");
+    assert_int_equal(kube_engine_next_wake(world.engine), world.now + 5000);
+    settle(&world);
+    expect(&world, "arrived x1\narrived x1\n", "");
+    world.now += 60000; /* what was slow then is forgotten */
+    kube_engine_tick(world.engine, world.now);
+    line(&world, "pod space=a name=s uid=u4 owner=j kind=Job cpu=1 mem=1 accel=0 state=waiting");
+    assert_int_equal(kube_engine_next_wake(world.engine), world.now + 1000);
     end(&world);
 }
 
@@ -742,4 +767,5 @@ CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and
            RUN(pods_of_a_service_wait_for_batch_that_is_evicted_for_them),
            RUN(a_placement_that_the_scheduler_ignores_is_given_up),
            RUN(what_was_asked_before_the_pipe_broke_is_asked_again),
-           RUN(pods_that_come_together_are_announced_together), RUN(a_list_has_all_there_is))
+           RUN(pods_that_come_together_are_announced_together),
+           RUN(where_a_controller_is_slow_pods_are_waited_for_longer), RUN(a_list_has_all_there_is))
