@@ -183,6 +183,23 @@ ask drain --watch
 judge "what acts is not repeated" exits 2 "--watch is for verbs that only ask"
 ask sttaus
 judge "a misspelt verb gets a suggestion" exits 2 "did you mean 'status'?"
+misspelt=0
+for verb in $("$stint" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[a-z].*/\1/p'); do
+    case $verb in
+    estimate | kubernetes) continue ;; # take options of sbatch; list what there is
+    esac
+    ask "$verb" --hepl
+    [ "$code" = 2 ] && grep -q "did you mean '--help'?" "$room/err" || misspelt=$((misspelt + 1))
+done
+judge "so does a misspelt option, of each verb" is "$misspelt" 0
+ask ledger --sicne 1d
+judge "and of the verb's own" exits 2 "did you mean '--since'?"
+ask ledger --color=always --socket "$room/sock"
+judge "headings are bold where colour is asked for" grep -q "$(printf '\033\\[1m')" "$room/out"
+ask ledger --socket "$room/sock"
+judge "and not where the answer goes to a file" [ "$(grep -c "$(printf '\033')" "$room/out")" = 0 ]
+ask ledger --color=blue
+judge "colour is auto, always or never" exits 2 "--color is auto, always or never"
 ask status --sort name
 judge "what has no rows cannot be sorted" exits 2 "no rows to sort"
 "$stint" ledger --watch=1 --socket "$room/sock" >"$room/out" 2>"$room/err" &

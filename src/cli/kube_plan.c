@@ -10,6 +10,7 @@
 #include "cli/operator.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "engine/kubernetes/kube_anonymise.h"
 #include "engine/kubernetes/kube_client.h"
 #include "engine/kubernetes/kube_config.h"
@@ -518,7 +519,7 @@ int kube_plan_run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     kube_snapshot_init(&snapshot);
     if (load(&arguments, &snapshot, &catalogue, &error) < 0) {

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "draw/digits.h"
 #include "draw/utf8.h"
 
@@ -141,5 +142,5 @@ bool operator_parse(const struct argp *argp, char *name, int argc, char **argv, 
 {
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    return argp_parse(argp, argc, argv, 0, NULL, input) == 0;
+    return verb_options(argp, argc, argv, input) == 0;
 }

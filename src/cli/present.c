@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/answer_report.h"
 #include "cli/operator.h"
+#include "cli/report_table.h"
 
 enum { WATCH_SECONDS = 2, WATCH_MAX = 86400 };
 
@@ -26,7 +27,8 @@ struct wish {
     bool wrong;       /* how often cannot be understood */
     const char *html; /* files to write, or NULL */
     const char *md;
-    bool has_format; /* -o is given */
+    bool has_format;    /* -o is given */
+    const char *colour; /* when; NULL: nothing was said */
 };
 
 /* ---- YAML ---- */
@@ -211,6 +213,26 @@ static bool take_report(char **argv, int *at, struct wish *wish)
     return html != NULL || md != NULL;
 }
 
+static bool take_colour(char **argv, int *at, struct wish *wish)
+{
+    const char *when = take_file("--color", argv, at);
+
+    if (when != NULL)
+        wish->colour = when;
+    return when != NULL;
+}
+
+bool present_colour(const char *when, bool is_terminal, bool *ret)
+{
+    const char *no = getenv("NO_COLOR");
+
+    if (strcmp(when, "auto") == 0)
+        *ret = is_terminal && (no == NULL || no[0] == 0);
+    else
+        *ret = strcmp(when, "always") == 0;
+    return *ret || strcmp(when, "auto") == 0 || strcmp(when, "never") == 0;
+}
+
 /* The arguments as the verb knows them; what is left out is the wish. */
 static struct wish take_wish(const struct verb *verb, int *argc, char **argv)
 {
@@ -218,7 +240,7 @@ static struct wish take_wish(const struct verb *verb, int *argc, char **argv)
     int kept = 1;
 
     for (int i = 1; i < *argc; i++) {
-        if (take_watch(argv[i], &wish) ||
+        if (take_watch(argv[i], &wish) || (!verb->has_colour && take_colour(argv, &i, &wish)) ||
             (verb->report_title != NULL && take_report(argv, &i, &wish)))
             continue;
         argv[kept++] = argv[i];
@@ -390,6 +412,7 @@ static int report_answer(const struct verb *verb, int argc, char **argv, const s
 int present(const struct verb *verb, int argc, char **argv)
 {
     const struct wish wish = take_wish(verb, &argc, argv);
+    bool is_coloured = false;
 
     if (wish.every > 0 && !verb->is_query) {
         (void)fprintf(stderr, "stint %s: --watch is for verbs that only ask the daemon\n",
@@ -404,6 +427,12 @@ int present(const struct verb *verb, int argc, char **argv)
         (void)fprintf(stderr, "stint %s: --html and --md are instead of -o\n", verb->name);
         return EXIT_USAGE;
     }
+    if (!present_colour(wish.colour != NULL ? wish.colour : "auto", isatty(STDOUT_FILENO) == 1,
+                        &is_coloured)) {
+        (void)fprintf(stderr, "stint %s: --color is auto, always or never\n", verb->name);
+        return EXIT_USAGE;
+    }
+    report_table_colour(is_coloured && wish.html == NULL && wish.md == NULL);
     if (wish.html != NULL || wish.md != NULL)
         return report_answer(verb, argc, argv, &wish);
     if (wish.form == FORM_AS_IS && wish.every == 0)

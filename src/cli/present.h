@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * present.h - what every verb can do with its answer without knowing of it: -o yaml, -o wide, --watch, and --html and
+ * present.h - what every verb can do with its answer without knowing of it: -o yaml, -o wide, --watch, --color, and --html and
  * --md of verbs whose answer is passed around.
  *
  * The verb runs in a child whose standard output is a pipe. YAML is made of what `-o json` prints; `wide` is the table
@@ -20,6 +20,9 @@
 
 /* Run the verb, presented as its arguments ask. Returns an exit code. */
 int present(const struct verb *verb, int argc, char **argv);
+
+/* Whether colour is wanted, by --color=WHEN: auto is where the answer goes to a terminal and NO_COLOR is not set. False: it is no WHEN. */
+bool present_colour(const char *when, bool is_terminal, bool *ret);
 
 /* The JSON text as YAML. -EINVAL: it is no JSON, and nothing was written. */
 int present_yaml(const char *json, size_t size, FILE *out);

@@ -517,6 +517,13 @@ static struct utf8_span heading_line(const char *heading, uint32_t width, uint32
     return utf8_take_line(&heading, width, one_column);
 }
 
+static bool is_bold; /* headings */
+
+void report_table_colour(bool is_coloured)
+{
+    is_bold = is_coloured;
+}
+
 /* Headings stand on the rule below them: what has fewer lines starts lower. */
 static void print_headings(const struct report_table *table, const uint32_t *widths, FILE *out)
 {
@@ -530,6 +537,7 @@ static void print_headings(const struct report_table *table, const uint32_t *wid
     for (uint32_t at = 0; at < most; at++) {
         struct line line = { .out = out };
 
+        (void)fputs(is_bold ? "\033[1m" : "", out);
         for (uint32_t i = 0; i < table->column_count; i++) {
             const struct report_column *column = &table->columns[i];
             const uint32_t above = most - heading_lines(column->heading, widths[i]);
@@ -539,7 +547,7 @@ static void print_headings(const struct report_table *table, const uint32_t *wid
                 span = heading_line(column->heading, widths[i], at - above);
             print_cell(&line, span, widths[i], column->align);
         }
-        (void)fputc('\n', out);
+        (void)fputs(is_bold ? "\033[m\n" : "\n", out);
     }
 }
 

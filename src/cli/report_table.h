@@ -33,6 +33,7 @@
 #ifndef STINT_CLI_REPORT_TABLE_H
 #define STINT_CLI_REPORT_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -96,6 +97,9 @@ void report_table_note_money(struct report_table *table, const char *key, money_
 /* Sort the rows by the column of that key; with '-' in front of it, the largest first. Equal rows keep their order, and
  * what is missing comes last. -EINVAL: there is no such column. */
 int report_table_sort(struct report_table *table, const char *key, struct error *reterr);
+
+/* Whether headings of tables are bold from now on, in this process; they are not before. */
+void report_table_colour(bool is_coloured);
 
 /* Print all rows, which must be whole, and flush. A negative errno when 'out' fails. */
 int report_table_write(const struct report_table *table, enum output_format format, FILE *out);

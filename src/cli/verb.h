@@ -30,6 +30,7 @@ struct verb {
     const char *report_title; /* of --html and --md (present.h); NULL: it has none */
     const char *baseline;     /* what that compares with what; NULL: the answer says so */
     const char *not_counted;  /* likewise */
+    bool has_colour;          /* it takes --color itself */
     bool is_query;            /* it asks the daemon and changes nothing: --watch may repeat it */
 };
 

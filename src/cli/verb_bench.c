@@ -14,6 +14,7 @@
 #include "cli/bench_plan.h"
 #include "cli/report_table.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "decide/reservation.h"
 #include "policy/policy.h"
 
@@ -293,7 +294,7 @@ static int run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     if (arguments.is_plan)
         return bench_plan(&(struct bench_plan_spec){ .tasks = arguments.spec.tasks,

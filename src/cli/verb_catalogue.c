@@ -22,6 +22,7 @@
 #include "cli/report_table.h"
 #include "cli/state_path.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "cloud/clouds.h"
 #include "daemon/conf.h"
 #include "trace/catalogue_file.h"
@@ -754,7 +755,7 @@ static int run(int argc, char **argv)
     argv[0] = name;
     write_doc(doc, sizeof(doc));
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     switch (arguments.act) {
     case ACT_REFRESH:

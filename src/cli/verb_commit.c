@@ -15,6 +15,7 @@
 #include "cli/commit_defaults.h"
 #include "cli/commit_report.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "trace/input_file.h"
 #include "trace/number.h"
 
@@ -416,7 +417,7 @@ static int run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     return advise(&arguments);
 }

@@ -16,6 +16,7 @@
 
 #include "cli/own_folder.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 
 #ifndef STINT_PREFIX
 #define STINT_PREFIX "/usr"
@@ -127,7 +128,7 @@ static int run_demo(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &demo) != 0)
+    if (verb_options(&argp, argc, argv, &demo) != 0)
         return EXIT_USAGE;
     if (geteuid() != 0) {
         (void)error_set(&error, -EPERM, "needs root, to make namespaces: sudo stint demo");

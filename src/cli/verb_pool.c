@@ -11,6 +11,7 @@
 #include "cli/pool_answer.h"
 #include "cli/pool_report.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "trace/number.h"
 
 enum option_key {
@@ -255,7 +256,7 @@ static int run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     if (pool_input_read(&arguments.settings, &input, &error) < 0)
         return verb_fail("pool", &error);

@@ -13,6 +13,7 @@
 #include "cli/replay_run.h"
 #include "cli/replay_threads.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "trace/number.h"
 #include "trace/owned_doc.h"
 
@@ -455,7 +456,7 @@ static int run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     if (arguments.policy_count == 0) {
         for (; arguments.policy_count < DEFAULT_POLICIES; arguments.policy_count++)

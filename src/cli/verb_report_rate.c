@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "engine/engines.h"
 #include "trace/number.h"
 
@@ -166,7 +167,7 @@ static int run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
     if (number_rate(arguments.rate, strlen(arguments.rate), &ppm) < 0) {
         fprintf(stderr, "stint report-rate: a rate is above 0 and at most 1, such as 0.83\n");

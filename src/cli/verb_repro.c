@@ -15,6 +15,7 @@
 #include "cli/repro_sec.h"
 #include "cli/repro_stratus.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 
 static const char doc[] =
     "Measure a published system on its own data, beside what its paper says.\v"
@@ -330,7 +331,7 @@ static int run(int argc, char **argv)
 
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
         return EXIT_USAGE;
 
     const struct system *system = find_system(arguments.system);

@@ -17,6 +17,7 @@
 #include "cli/sim_rows.h"
 #include "cli/sim_runs.h"
 #include "cli/verb.h"
+#include "cli/verb_options.h"
 #include "draw/digits.h"
 #include "sim/scenario.h"
 #include "trace/number.h"
@@ -476,7 +477,8 @@ static int run(int argc, char **argv)
 
     argp_err_exit_status = EXIT_USAGE;
     argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    if (verb_options(&argp, argc, argv, &arguments) != 0)
+        return EXIT_USAGE;
     return simulate(&arguments);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/operator.h"
+#include "cli/present.h"
 #include "cli/status_lines.h"
 #include "cli/top_screen.h"
 #include "cli/verb.h"
@@ -71,17 +72,6 @@ static bool parse_sort(const char *key, struct top_setup *setup)
     return any;
 }
 
-static bool parse_colour(const char *when, bool *ret)
-{
-    const char *no = getenv("NO_COLOR");
-
-    if (strcmp(when, "auto") == 0)
-        *ret = no == NULL || no[0] == 0;
-    else
-        *ret = strcmp(when, "always") == 0;
-    return *ret || strcmp(when, "auto") == 0 || strcmp(when, "never") == 0;
-}
-
 /* NOLINTNEXTLINE(readability-non-const-parameter): argp says what it is */
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -99,7 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->setup.filter = arg;
         return 0;
     case KEY_COLOUR:
-        if (!parse_colour(arg, &arguments->setup.colour))
+        if (!present_colour(arg, true, &arguments->setup.colour))
             argp_error(state, "--color is auto, always or never, not '%s'", arg);
         return 0;
     case KEY_ONCE:
@@ -215,7 +205,7 @@ static int run(int argc, char **argv)
     struct error error = { "" };
 
     arguments.setup.daemon = &arguments.daemon;
-    (void)parse_colour("auto", &arguments.setup.colour);
+    (void)present_colour("auto", true, &arguments.setup.colour);
     if (!operator_parse(&argp, name, argc, argv, &arguments))
         return EXIT_USAGE;
     if (arguments.daemon.format != OUTPUT_TABLE) {
@@ -235,4 +225,5 @@ const struct verb verb_top = {
     .name = "top",
     .summary = "watch machines and jobs in the terminal",
     .run = run,
+    .has_colour = true,
 };
