@@ -9,8 +9,11 @@ are killed, and started again as a Deployment would; the API server is killed an
 are empty, lack half or break off; nodes vanish without a notice. Of all claims one in five is refused, as Karpenter does it when there
 is no capacity: by a claim that goes before it had a machine.
 
-It must hold: every Job completes; then no claim is left, nor a node; Karpenter has rented nothing, as all pods were Stint's; and when both
+It must hold: every Job completes; then no claim is left; Karpenter has rented nothing, as all pods were Stint's; and when both
 copies are dead for good, no pod waits at the gate longer than the watchdog allows, a quarter for looking included.
+
+Nodes without a claim at the end are counted and not judged: Karpenter's kwok provider says that a machine runs before it has created the
+node, and creates that also if the claim has been deleted since (Create in kwok/cloudprovider/cloudprovider.go).
 
 It prints what happened, and ends with 1 if something did not hold. Some 12 minutes for a seed, and by hand only: CI runs the point
 "stintd and its bridge may be killed" of test_kube_engine.py. What happens between the moments is up to the machine, so a seed draws the
@@ -235,7 +238,7 @@ class Faults:
         patiently(self.lab.delete_all, kube_world.JOB.format(SPACE))
         self.wait_for("pods", lambda: [pod["metadata"]["name"] for pod in self.world.pods(SPACE)], 120)
         self.wait_for("claims", lambda: [claim["metadata"]["name"] for claim in self.world.claims()], 180)
-        self.wait_for("nodes", lambda: [node["metadata"]["name"] for node in self.lab.items("/api/v1/nodes")], 60)
+        self.count["nodes without a claim at the end"] = len(self.lab.items("/api/v1/nodes"))
 
     def check_watchdog(self):
         """Both are dead for good."""
