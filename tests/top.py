@@ -85,6 +85,16 @@ class Terminal:
     def until(self, text):
         return self.wait(lambda shown: text in shown)
 
+    def still(self):
+        """What is there when nothing is being drawn: two looks at it are alike."""
+        seen = [None]
+
+        def is_same(shown):
+            before, seen[0] = seen[0], shown
+            return shown == before
+
+        return self.wait(is_same)
+
     def ended(self):
         self.wait(lambda _: os.path.exists(self.code) and os.path.getsize(self.code) > 0)
         if not os.path.exists(self.code):
@@ -120,7 +130,8 @@ def check_lists(tap, terminal, sock):
 
 def check_sort(tap, terminal, jobs):
     terminal.press("<")
-    shown = terminal.until("cost $v")
+    terminal.until("cost $v")
+    shown = terminal.still()  # the heading is drawn before the rows
     costs = [float(line.split()[-1]) for line in rows(shown)]
     most = sorted((job["cost_microdollars"] for job in jobs), reverse=True)[:len(costs)]
     tap.judge("cost $v" in shown and costs == sorted(costs, reverse=True) and
