@@ -597,7 +597,8 @@ class Drain(Fault):
 
 
 class SecondDaemon(Fault):
-    """Of the same cluster, with a state file of its own."""
+    """Of the same cluster, with a state file of its own. When it is stopped the first is restarted, as its finding advises: what the
+    other rented last would stay else, and nothing be rented while it does."""
     slack = 75
     blocks = True
     lasts = (5, 120)
@@ -613,6 +614,7 @@ class SecondDaemon(Fault):
 
     def end(self):
         self.lab.stop_second()
+        self.lab.restart_stintd()
 
 
 FAULTS = {
