@@ -525,8 +525,8 @@ void rent_ways_list(struct rent_ways *ways, const struct batches *batches, bool 
 struct resource_price rent_ways_worth(const struct rent_ways *ways, const double wanted[RES_PRICED],
                                       struct rent_ways_memory *memory)
 {
-    const size_t size = RES_PRICED * sizeof(*wanted);
     uint64_t bits[RES_PRICED];
+    const size_t size = sizeof(bits);
     uint64_t hash = 0;
 
     if (memory == NULL)
@@ -537,9 +537,9 @@ struct resource_price rent_ways_worth(const struct rent_ways *ways, const double
 
     const uint32_t slot = (uint32_t)(hash % RENT_WAYS_WORTHS);
 
-    if (!memory->worths[slot].is_known || memcmp(memory->worths[slot].wanted, wanted, size) != 0) {
+    if (!memory->worths[slot].is_known || memcmp(memory->worths[slot].wanted, bits, size) != 0) {
         memory->worths[slot].is_known = true;
-        memcpy(memory->worths[slot].wanted, wanted, size);
+        memcpy(memory->worths[slot].wanted, bits, size);
         memory->worths[slot].worth = resource_price(ways->bundles, ways->count, wanted);
     }
     return memory->worths[slot].worth;

@@ -80,7 +80,7 @@ struct rent_ways_memory {
     struct rent_ways ways;
     struct {
         bool is_known;
-        double wanted[RES_PRICED];
+        uint64_t wanted[RES_PRICED]; /* the bits of the numbers */
         struct resource_price worth;
     } worths[RENT_WAYS_WORTHS]; /* by a hash of what is wanted */
 };

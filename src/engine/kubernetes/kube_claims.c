@@ -206,6 +206,20 @@ static void revive(struct kube_claims *claims, struct kube_claim *claim,
                              .state = CLAIM_THERE };
 }
 
+/* It has its machine. */
+static void launch(struct kube_claims *claims, struct kube_claim *claim,
+                   const struct kube_object *object, bool is_gone)
+{
+    const msec_t launched = object->launched != NULL ? kube_talk_time(object->launched) : -1;
+    const msec_t now = now_ms();
+
+    claim->state = CLAIM_RUNS;
+    claim->billed_from = launched >= 0 && launched < now ? launched : now;
+    say_running(claims, claim);
+    if (claim->is_returning && !is_gone)
+        return_machine(claims, claim, 0);
+}
+
 static void on_claim(void *context, bool is_gone, const struct kube_object *object)
 {
     struct kube_claims *claims = context;
@@ -221,16 +235,8 @@ static void on_claim(void *context, bool is_gone, const struct kube_object *obje
     claim->is_seen = true;
     if (claim->state == CLAIM_ASKED)
         claim->state = CLAIM_THERE;
-    if (claim->state == CLAIM_THERE && object->provider != NULL) {
-        const msec_t launched = object->launched != NULL ? kube_talk_time(object->launched) : -1;
-        const msec_t now = now_ms();
-
-        claim->state = CLAIM_RUNS;
-        claim->billed_from = launched >= 0 && launched < now ? launched : now;
-        say_running(claims, claim);
-        if (claim->is_returning && !is_gone)
-            return_machine(claims, claim, 0);
-    }
+    if (claim->state == CLAIM_THERE && object->provider != NULL)
+        launch(claims, claim, object, is_gone);
     if (is_gone) {
         end_claim(claims, claim);
     } else if ((object->flags & KUBE_POD_GOING) != 0 && claim->state == CLAIM_RUNS &&

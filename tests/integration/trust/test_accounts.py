@@ -77,11 +77,19 @@ class AccountsLab(accounting_lab.AccountingLab):
         return int(run("squeue", "-h", "-o", "%Q", "-j", job).split()[0])
 
 
+class SlowAge(AccountsLab):
+    """'scontrol top' makes a job better by one point of priority, and an hour of age is worth a thousand elsewhere: a job that
+    was submitted a second earlier may be worth that one point too (docs/SLURM.md, "Whose turn it is")."""
+
+    def conf(self):
+        return super().conf().replace("PriorityMaxAge=0-01:00:00", "PriorityMaxAge=100-0")
+
+
 class Turns:
     """One machine, so that every start is a choice."""
 
     def __init__(self, build, folder, *_words):
-        self.lab = AccountsLab(folder, build)
+        self.lab = SlowAge(folder, build)
 
     def start(self):
         self.lab.begin(1)
