@@ -76,6 +76,7 @@ void slurm_watch_done(struct slurm_watch *watch)
     for (uint32_t i = 0; i < watch->jobs_count; i++)
         mem_free(watch->jobs[i].busy);
     mem_free((void *)watch->parts.rows);
+    mem_free(watch->queue);
     mem_free(watch->users);
     mem_free(watch->nodes);
     mem_free(watch->jobs);
@@ -277,9 +278,7 @@ static void tell_job(struct slurm_watch *watch, struct slurm_watched_job *old,
 {
     const uint32_t size = out->size;
     const bool is_waiting = slurm_record_phase(job) == SLURM_WAITING;
-    const uint32_t rank =
-        is_waiting ? slurm_rank(job, &watch->rank_rules, slurm_record_begin(job), watch->jobs_time)
-                   : 0;
+    const uint32_t rank = is_waiting ? old->next_rank : 0;
     const struct slurm_record_extra extra = { .user = user_name(watch, job->user_id),
                                               .parts = &watch->parts,
                                               .backfill_s = watch->backfill_s,
@@ -401,6 +400,56 @@ static void look_at_phase(struct slurm_watch *watch, const job_info_msg_t *all,
     }
 }
 
+static uint64_t mix(uint64_t hash, const char *name)
+{
+    return (hash ^ slurm_fields_hash(name == NULL ? "" : name, name == NULL ? 0 : strlen(name))) *
+           0x9e3779b97f4a7c15U;
+}
+
+/* Those that "scontrol top" compares: of one user, account, partition and QOS. */
+static uint64_t set_of(const slurm_job_info_t *job)
+{
+    return mix(mix(mix(job->user_id + 1, job->account), job->partition), job->qos);
+}
+
+/* Rank what waits: each job by itself, then those of one user among themselves. */
+static void rank_queue(struct slurm_watch *watch, const job_info_msg_t *all)
+{
+    uint32_t count = 0;
+
+    MEM_ROOM(watch->queue, watch->queue_room, all->record_count);
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        const slurm_job_info_t *job = &all->job_array[i];
+
+        if (slurm_record_phase(job) != SLURM_WAITING || slurm_record_is_part(job) ||
+            !slurm_filter_is_ours(watch->filter, job))
+            continue;
+        struct slurm_watched_job *old = watched_job(watch, job);
+
+        if (old->seen == 0)
+            old->seen = watch->look;
+        watch->queue[count++] = (struct slurm_raise_row){
+            .set = set_of(job),
+            .submitted = job->submit_time,
+            .id = job->job_id,
+            .rank = slurm_rank(job, &watch->rank_rules, slurm_record_begin(job), watch->jobs_time),
+            .nice = job->nice,
+            .old_nice = old->nice,
+            .seen = old->seen,
+            .raised = old->raised,
+            .tag = (uint32_t)(old - watch->jobs),
+        };
+    }
+    slurm_raise(watch->queue, count, watch->look);
+    for (uint32_t i = 0; i < count; i++) {
+        struct slurm_watched_job *job = &watch->jobs[watch->queue[i].tag];
+
+        job->next_rank = watch->queue[i].rank;
+        job->nice = watch->queue[i].nice;
+        job->raised = watch->queue[i].raised;
+    }
+}
+
 /* What runs, whoever's it is, takes its share of the quotas; these are reported before the jobs. */
 static void look_at_quotas(struct slurm_watch *watch, const job_info_msg_t *all, bool is_full,
                            struct line_text *out)
@@ -456,6 +505,7 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
     forget_touches(watch);
     index_parts(watch, all);
     look_at_quotas(watch, all, is_full, out);
+    rank_queue(watch, all);
     look_at_phase(watch, all, SLURM_ENDED, is_full, out);
     look_at_phase(watch, all, SLURM_WAITING, is_full, out);
     look_at_phase(watch, all, SLURM_RUNNING, is_full, out);

@@ -9,7 +9,7 @@
  * Promises:  what the filter leaves out is never reported. The first look reports everything, as if all
  *            of it had just happened; so does nothing get lost while nobody looked.
  * Costs:     one small question each if there is nothing new; else O(jobs) or O(nodes).
- * Memory:    about 80 bytes a job.
+ * Memory:    about 100 bytes a job.
  */
 #ifndef STINT_ENGINE_SLURM_WATCH_H
 #define STINT_ENGINE_SLURM_WATCH_H
@@ -20,6 +20,7 @@
 
 #include "base/line.h"
 #include "base/map.h"
+#include "engine/slurm/slurm_raise.h"
 #include "engine/slurm/slurm_rank.h"
 #include "engine/slurm/slurm_record.h"
 #include "engine/slurm/slurm_release.h"
@@ -44,6 +45,8 @@ struct slurm_watched_job {
     uint32_t run;
     uint32_t look; /* the last one that saw it */
     uint32_t rank; /* as it was reported; 0: it was not */
+    uint32_t next_rank;
+    uint32_t nice, seen, raised; /* see slurm_raise.h */
     uint8_t phase;
     bool is_gated;
     bool has_nodes;     /* that it must run on */
@@ -83,6 +86,8 @@ struct slurm_watch {
         part_index; /* while a look is read: components by the id of their job and their number -> row */
     struct slurm_parts parts; /* scratch: of one job */
     struct slurm_rank_rules rank_rules;
+    struct slurm_raise_row *queue; /* scratch: what waits */
+    uint32_t queue_room;
     struct slurm_watched_node *nodes;
     uint32_t nodes_count, nodes_room;
     struct map node_index; /* by hash of the name */

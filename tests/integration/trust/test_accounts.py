@@ -3,7 +3,8 @@
 """test_accounts - whose turn it is when a limit binds, on a real Slurm with accounting: 'test_accounts.py BUILD turns|budget|shares [MINUTES]'.
 
     turns    one machine. A QOS with a high priority goes before what was submitted earlier; a job that `scontrol top`
-             raises starts next; jobs behind the gate have Slurm's priority, and their age counts.
+             raises starts next, though the user's others have waited for longer and age counts much; jobs behind the gate
+             have Slurm's priority, and their age counts.
     shares   eight machines, three accounts with the shares 50, 30 and 20, all queues full. What each account got, in
              machine-hours, must be within 3 points of its share over an hour, or MINUTES. An hour is compressed only by
              the jobs, which run for seconds: Slurm computes priorities once a minute, the least that it allows
@@ -41,6 +42,7 @@ PriorityCalcPeriod=1
 PriorityMaxAge=0-01:00:00
 PriorityWeightFairshare=100000
 """
+FAST_AGE = "PriorityMaxAge=0-00:10:00"  # 1.7 points a second, where `scontrol top` is worth one
 
 
 class AccountsLab(accounting_lab.AccountingLab):
@@ -77,29 +79,29 @@ class AccountsLab(accounting_lab.AccountingLab):
         return int(run("squeue", "-h", "-o", "%Q", "-j", job).split()[0])
 
 
-class SlowAge(AccountsLab):
-    """'scontrol top' makes a job better by one point of priority, and an hour of age is worth a thousand elsewhere: a job that
-    was submitted a second earlier may be worth that one point too (docs/SLURM.md, "Whose turn it is")."""
-
+class FastAge(AccountsLab):
     def conf(self):
-        return super().conf().replace("PriorityMaxAge=0-01:00:00", "PriorityMaxAge=100-0")
+        return super().conf().replace("PriorityMaxAge=0-01:00:00", FAST_AGE)
 
 
 class Turns:
     """One machine, so that every start is a choice."""
 
     def __init__(self, build, folder, *_words):
-        self.lab = SlowAge(folder, build)
+        self.lab = FastAge(folder, build)
 
     def start(self):
         self.lab.begin(1)
-        self.lab.sbatch("alice", "occupier", "-c", "2", "-t", "10", seconds=25)
+        self.lab.sbatch("alice", "occupier", "-c", "2", "-t", "10", seconds=80)  # age counts by the minute
         until(lambda: self.lab.began("occupier"), 60, "the first job")
 
     def gated_have_a_priority(self):
         """None of them is held any more, and each has the priority that Slurm gives it."""
         lab = self.lab
-        self.jobs = {name: lab.sbatch("carol", name, "-c", "2", "-t", "10", seconds=3) for name in ("c1", "c2", "c3", "c4")}
+        self.jobs = {}
+        for name in ("c1", "c2", "c3", "c4"):
+            self.jobs[name] = lab.sbatch("carol", name, "-c", "2", "-t", "10", seconds=3)
+            time.sleep(1.5)
         self.jobs["urgent"] = lab.sbatch("bob", "urgent", "-c", "2", "-t", "10", "-q", "urgent", seconds=3)
         until(lambda: all(lab.priority(job) > 0 for job in self.jobs.values()), 15, "Slurm's priorities")
         print("# " + run("squeue", "-o", "%i %j %u %Q %r").replace("\n", "\n# "), flush=True)
