@@ -50,6 +50,9 @@ refuses() {
 
 judge "demo: more jobs than it takes" refuses "up to 9999" demo -j 99999
 judge "kubernetes: no role" refuses "Usage: stint kubernetes" kubernetes
+judge "kubernetes: a role that is misspelt" refuses "did you mean 'install'?" kubernetes instal
+judge "kubernetes: an option that is misspelt" refuses "did you mean '--kubeconfig'?" kubernetes install --kubecnfig x
+judge "estimate: an option of sbatch that is misspelt" refuses "did you mean '--partition'?" estimate --patition x
 judge "kubernetes: a role of the daemon" refuses "Usage: stint kubernetes" kubernetes engine
 judge "demo: a surplus argument" refuses "nothing to be done with 'extra'" demo extra
 
@@ -150,6 +153,36 @@ can_paste() {
 for verb in sim replay commit catalogue demo kubernetes repro state status top plan explain estimate ledger doctor approve reject drain reload open report; do
     judge "$verb: its examples are not broken" can_paste "$verb"
 done
+
+# sorts VERB ARGUMENT...: its first column of a CSV, sorted by itself, the largest first.
+sorts() {
+    local column
+    "$stint" "$@" -o csv >"$room/plain" 2>"$room/err" || { cat "$room/err"; return 1; }
+    column=$(head -n 1 "$room/plain" | cut -d, -f1)
+    "$stint" "$@" -o csv --sort="-$column" >"$room/sorted" 2>"$room/err" || { cat "$room/err"; return 1; }
+    diff <(tail -n +2 "$room/plain" | cut -d, -f1 | tr -d '"' | LC_ALL=C sort -rV) <(tail -n +2 "$room/sorted" | cut -d, -f1 | tr -d '"')
+}
+judge "sim: --sort" sorts sim small.yaml
+judge "replay: --sort" sorts replay --sacct sacct.txt -c machines.yaml
+judge "bench: --sort" sorts bench plan -t 50
+judge "catalogue: --sort" sorts catalogue show machines.yaml
+judge "what cannot be sorted is told, beside the answer" gives 2 "there is no column 'nothing' to sort by; there are policy, cost_usd" sim small.yaml --sort nothing
+for verb in sim replay commit pool repro catalogue bench ledger plan approve top; do
+    judge "$verb: --sort is in its help" grep -q -- "--sort=COLUMN" <("$stint" "$verb" --help)
+done
+
+# same_options: what 'stint kubernetes' knows of is what stint-kubernetes takes.
+same_options() {
+    local option
+    for option in $(sed -n '/^static const char \*const options/,/;/p' ../src/cli/verb_kubernetes.c | grep -o '"[a-z-]*"' | tr -d '"') -; do
+        [ "$option" = - ] || grep -q -- "--$option\b" <("$(dirname "$stint")/../engine/kubernetes/stint-kubernetes" --help) || { echo "$option"; return 1; }
+    done
+    for option in $("$(dirname "$stint")/../engine/kubernetes/stint-kubernetes" --help | grep -o '^ *\(-.,\)\? *--[a-z-]*' | sed 's/.*--//'); do
+        grep -q "\"$option\"" ../src/cli/verb_kubernetes.c || { echo "$option"; return 1; }
+    done
+}
+[ ! -x "$(dirname "$stint")/../engine/kubernetes/stint-kubernetes" ] ||
+    judge "kubernetes: options that are suggested are those that there are" same_options
 
 # offers VERB FORMATS: what the help says of -o.
 offers() {

@@ -109,6 +109,26 @@ static void mark_table(struct lines *lines, uint32_t rule)
     }
 }
 
+/* Whether a line that is indented goes on with the sentence of the line before. */
+static bool is_rest(const struct lines *lines, enum line_kind kind)
+{
+    const struct line *last = lines->count > 0 ? &lines->line[lines->count - 1] : NULL;
+
+    return kind == LINE_AS_IS && last != NULL && last->kind == LINE_TEXT &&
+           strchr(",;", last->text[strlen(last->text) - 1]) != NULL;
+}
+
+/* "first" and "  second" as "first second". */
+static const char *join(struct arena *arena, const char *first, const char *second)
+{
+    const char *rest = second + strspn(second, " ");
+    const size_t size = strlen(first) + strlen(rest) + 2;
+    char *both = ARENA_ARRAY(arena, char, size);
+
+    (void)snprintf(both, size, "%s %s", first, rest);
+    return both;
+}
+
 static void read_lines(const char *text, struct lines *ret)
 {
     uint32_t count = 1;
@@ -123,7 +143,13 @@ static void read_lines(const char *text, struct lines *ret)
         char *copy = ARENA_ARRAY(&ret->arena, char, length + 1);
 
         memcpy(copy, text, length);
-        ret->line[ret->count++] = (struct line){ copy, kind_of(copy), 0 };
+        if (is_rest(ret, kind_of(copy))) {
+            struct line *last = &ret->line[ret->count - 1];
+
+            last->text = join(&ret->arena, last->text, copy);
+        } else {
+            ret->line[ret->count++] = (struct line){ copy, kind_of(copy), 0 };
+        }
         text += length + (text[length] == '\n');
     }
     for (uint32_t i = 0; i < ret->count; i++) {

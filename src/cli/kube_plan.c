@@ -56,6 +56,7 @@ static const struct argp_option options[] = {
     { "spot", KEY_SPOT, NULL, 0,
       "Every pod may run on spot machines; by default those alone that do now", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_SORT_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -135,6 +136,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_OUTPUT:
         if (output_format_parse(arg, &arguments->format, &error) < 0)
             argp_error(state, "%s", error.text);
+        return 0;
+    case VERB_KEY_SORT:
+        report_table_sort_all(arg);
         return 0;
     case KEY_KUBECONFIG:
         arguments->kubeconfig = arg;

@@ -42,7 +42,8 @@ static void print_help(FILE *out)
     fputs(
         "\n"
         "Where an answer has rows, -o is table, wide, json, yaml or csv. Verbs that only ask stintd take\n"
-        "--watch[=SECONDS], which shows the answer again and again. All take --color=WHEN: auto (headings\n"
+        "--watch[=SECONDS], which shows the answer again and again. --sort=COLUMN sorts the rows of tables,\n"
+        "-COLUMN the largest first. All take --color=WHEN: auto (headings\n"
         "of tables are bold on a terminal, unless NO_COLOR is set), always or never.\n"
         "\n"
         "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"

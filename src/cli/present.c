@@ -29,6 +29,7 @@ struct wish {
     const char *md;
     bool has_format;    /* -o is given */
     const char *colour; /* when; NULL: nothing was said */
+    const char *sort;   /* the column; NULL: as the rows are */
 };
 
 /* ---- YAML ---- */
@@ -213,6 +214,15 @@ static bool take_report(char **argv, int *at, struct wish *wish)
     return html != NULL || md != NULL;
 }
 
+static bool take_sort(char **argv, int *at, struct wish *wish)
+{
+    const char *column = take_file("--sort", argv, at);
+
+    if (column != NULL)
+        wish->sort = column;
+    return column != NULL;
+}
+
 static bool take_colour(char **argv, int *at, struct wish *wish)
 {
     const char *when = take_file("--color", argv, at);
@@ -241,6 +251,7 @@ static struct wish take_wish(const struct verb *verb, int *argc, char **argv)
 
     for (int i = 1; i < *argc; i++) {
         if (take_watch(argv[i], &wish) || (!verb->has_colour && take_colour(argv, &i, &wish)) ||
+            (verb->has_rows && take_sort(argv, &i, &wish)) ||
             (verb->report_title != NULL && take_report(argv, &i, &wish)))
             continue;
         argv[kept++] = argv[i];
@@ -279,6 +290,19 @@ static int exit_code_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
+/* An answer that could not be sorted is there all the same: it may have taken long. */
+static int run_sorted(const struct verb *verb, int argc, char **argv)
+{
+    struct error error = { "" };
+    const int code = verb->run(argc, argv);
+
+    if (report_table_check_sort(&error) == 0)
+        return code;
+    (void)fflush(stdout);
+    (void)fprintf(stderr, "stint %s: %s\n", verb->name, error.text);
+    return code == EXIT_DONE ? EXIT_USAGE : code;
+}
+
 /* The verb in a child: what it printed, and its exit code. */
 static int run_apart(const struct verb *verb, int argc, char **argv, char **ret, size_t *ret_size)
 {
@@ -298,7 +322,7 @@ static int run_apart(const struct verb *verb, int argc, char **argv, char **ret,
         (void)close(ends[0]);
         (void)close(ends[1]);
 
-        const int code = verb->run(argc, argv);
+        const int code = run_sorted(verb, argc, argv);
 
         exit(fflush(stdout) == 0 ? code : EXIT_FAILED);
     }
@@ -432,11 +456,12 @@ int present(const struct verb *verb, int argc, char **argv)
         (void)fprintf(stderr, "stint %s: --color is auto, always or never\n", verb->name);
         return EXIT_USAGE;
     }
+    report_table_sort_all(wish.sort);
     report_table_colour(is_coloured && wish.html == NULL && wish.md == NULL);
     if (wish.html != NULL || wish.md != NULL)
         return report_answer(verb, argc, argv, &wish);
     if (wish.form == FORM_AS_IS && wish.every == 0)
-        return verb->run(argc, argv);
+        return run_sorted(verb, argc, argv);
     for (;;) {
         const int code = show(verb, argc, argv, &wish);
 

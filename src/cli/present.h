@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * present.h - what every verb can do with its answer without knowing of it: -o yaml, -o wide, --watch, --color, and --html and
- * --md of verbs whose answer is passed around.
+ * present.h - what every verb can do with its answer without knowing of it: -o yaml, -o wide, --watch, --color, --sort of
+ * verbs that need no daemon, and --html and --md of those whose answer is passed around.
  *
  * The verb runs in a child whose standard output is a pipe. YAML is made of what `-o json` prints; `wide` is the table
  * as it is where there is no terminal, with nothing cut; --watch shows the answer again and again; --html and

@@ -28,6 +28,7 @@ enum {
     MONEY_DIGITS = 6, /* of a dollar in micro-dollars */
     TEXT_LEAST = 8,   /* columns that a text keeps on a narrow terminal */
     COLUMN_GAP = 2,   /* spaces between two columns of a table */
+    COLUMNS_SIZE = 256,
 };
 
 enum cell_kind {
@@ -294,23 +295,82 @@ static void sort_rows(struct report_table *table, struct sorting sorting)
     table->cell_room = table->cell_count + 1;
 }
 
+/* The column of that key; its number of columns: none. */
+static uint32_t find_column(const struct report_table *table, const char *key)
+{
+    uint32_t i = 0;
+
+    while (i < table->column_count && strcmp(table->columns[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+static void list_columns(const struct report_table *table, char *ret, size_t size)
+{
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < table->column_count && used < size; i++)
+        used += (size_t)snprintf(ret + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 table->columns[i].key);
+}
+
+static int no_column(const char *key, const char *columns, struct error *reterr)
+{
+    return error_set(reterr, -EINVAL, "there is no column '%s' to sort by; there are %s",
+                     key + (key[0] == '-'), columns);
+}
+
 int report_table_sort(struct report_table *table, const char *key, struct error *reterr)
 {
     const bool descending = key[0] == '-';
-    char keys[256] = "";
-    size_t used = 0;
+    const uint32_t column = find_column(table, key + descending);
+    char keys[COLUMNS_SIZE];
 
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        if (strcmp(table->columns[i].key, key + descending) == 0) {
-            sort_rows(table, (struct sorting){ i, descending });
-            return 0;
-        }
-        if (used < sizeof(keys))
-            used += (size_t)snprintf(keys + used, sizeof(keys) - used, "%s%s", i > 0 ? ", " : "",
-                                     table->columns[i].key);
+    if (column < table->column_count) {
+        sort_rows(table, (struct sorting){ column, descending });
+        return 0;
     }
-    return error_set(reterr, -EINVAL, "there is no column '%s' to sort by; there are %s",
-                     key + descending, keys);
+    list_columns(table, keys, sizeof(keys));
+    return no_column(key, keys, reterr);
+}
+
+/* What --sort of a whole process asks for. */
+static struct {
+    const char *key; /* NULL: nothing */
+    bool is_done;
+    char others[COLUMNS_SIZE]; /* the columns of the first table that did not have it */
+} wish;
+
+void report_table_sort_all(const char *key)
+{
+    wish.key = key;
+}
+
+int report_table_check_sort(struct error *reterr)
+{
+    if (wish.key == NULL || wish.is_done || wish.others[0] == '\0')
+        return 0;
+    return no_column(wish.key, wish.others, reterr);
+}
+
+/* A copy of the table that is sorted as is wished for, for mem_free of its cells; false: it is not. */
+static bool sort_copy(const struct report_table *table, struct report_table *ret)
+{
+    const bool descending = wish.key != NULL && wish.key[0] == '-';
+    const uint32_t column =
+        wish.key != NULL ? find_column(table, wish.key + descending) : table->column_count;
+
+    if (wish.key != NULL && column == table->column_count && wish.others[0] == '\0')
+        list_columns(table, wish.others, sizeof(wish.others));
+    if (column == table->column_count)
+        return false;
+    *ret = *table;
+    ret->cells = mem_alloc(table->cell_count + 1, sizeof(*ret->cells));
+    if (table->cell_count > 0)
+        memcpy(ret->cells, table->cells, table->cell_count * sizeof(*ret->cells));
+    sort_rows(ret, (struct sorting){ column, descending });
+    wish.is_done = true;
+    return true;
 }
 
 /* Printing: numbers, as all formats need them. */
@@ -663,11 +723,8 @@ static void print_csv(const struct report_table *table, FILE *out)
     }
 }
 
-int report_table_write(const struct report_table *table, enum output_format format, FILE *out)
+static void print(const struct report_table *table, enum output_format format, FILE *out)
 {
-    assert(table->cell_count % table->column_count == 0);
-
-    errno = 0;
     switch (format) {
     case OUTPUT_TABLE:
         print_table(table, out);
@@ -678,6 +735,20 @@ int report_table_write(const struct report_table *table, enum output_format form
     case OUTPUT_CSV:
         print_csv(table, out);
         break;
+    }
+}
+
+int report_table_write(const struct report_table *table, enum output_format format, FILE *out)
+{
+    struct report_table sorted;
+
+    assert(table->cell_count % table->column_count == 0);
+    errno = 0;
+    if (sort_copy(table, &sorted)) {
+        print(&sorted, format, out);
+        mem_free(sorted.cells);
+    } else {
+        print(table, format, out);
     }
     /* What failed on the way is remembered by 'out'; stdio leaves errno alone when all is well. */
     if (fflush(out) != 0 || ferror(out))

@@ -98,6 +98,12 @@ void report_table_note_money(struct report_table *table, const char *key, money_
  * what is missing comes last. -EINVAL: there is no such column. */
 int report_table_sort(struct report_table *table, const char *key, struct error *reterr);
 
+/* Every table that is written from now on, in this process, has its rows sorted so, if it has that column. 'key' is kept. */
+void report_table_sort_all(const char *key);
+
+/* -EINVAL: tables were written, and none of them had the column of report_table_sort_all. */
+int report_table_check_sort(struct error *reterr);
+
 /* Whether headings of tables are bold from now on, in this process; they are not before. */
 void report_table_colour(bool is_coloured);
 

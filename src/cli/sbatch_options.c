@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/suggest.h"
+
 enum {
     NUMBER_MAX = 1000000000,
     WORDS_MAX = 64, /* of one #SBATCH line */
@@ -339,6 +341,26 @@ static int set_option(struct sbatch_options *options, const struct option_row *r
     return 0;
 }
 
+/* "--mempercpu" is none of sbatch's options that are known here; perhaps another is meant. */
+static int no_option(const char *word, size_t length, struct error *reterr)
+{
+    const char *names[sizeof(rows) / sizeof(rows[0])];
+    char name[64];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        names[i] = rows[i].name;
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), word + 2);
+
+    const char *near = length > 0 ? suggest(name, names, sizeof(rows) / sizeof(rows[0])) : NULL;
+
+    if (near != NULL)
+        return error_set(
+            reterr, -EINVAL,
+            "'--%.64s' is no option of sbatch that is known here; did you mean '--%s'?", name,
+            near);
+    return error_set(reterr, -EINVAL, "'%.64s' is no option of sbatch that is known here", word);
+}
+
 /* One option, at words[*index], which moves to the last word of it. */
 static int take_option(struct sbatch_options *options, const char *const *words, int count,
                        int *index, struct error *reterr)
@@ -350,8 +372,7 @@ static int take_option(struct sbatch_options *options, const char *const *words,
     const char *value = NULL;
 
     if (row == NULL)
-        return error_set(reterr, -EINVAL, "'%.64s' is no option of sbatch that is known here",
-                         word);
+        return no_option(word, length, reterr);
     if (is_long)
         value = word[2 + length] == '=' ? word + 2 + length + 1 : NULL;
     else if (takes_value(row->kind) && word[2] != '\0')

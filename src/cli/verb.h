@@ -31,6 +31,7 @@ struct verb {
     const char *baseline;     /* what that compares with what; NULL: the answer says so */
     const char *not_counted;  /* likewise */
     bool has_colour;          /* it takes --color itself */
+    bool has_rows;            /* --sort sorts those of its tables (present.h) */
     bool is_query;            /* it asks the daemon and changes nothing: --watch may repeat it */
 };
 
@@ -45,8 +46,14 @@ extern const struct verb verb_kubernetes;
 extern const struct verb verb_state;
 extern const struct verb verb_bench;
 
-/* Options of verbs with a report, for their help; present.c takes them away. */
-enum { VERB_KEY_HTML = 0x1300, VERB_KEY_MD };
+/* Options of verbs with a report or with rows, for their help; present.c takes them away. */
+enum { VERB_KEY_HTML = 0x1300, VERB_KEY_MD, VERB_KEY_SORT };
+
+#define VERB_SORT_OPTION                                                                        \
+    {                                                                                           \
+        "sort", VERB_KEY_SORT, "COLUMN", 0,                                                     \
+            "Sort the rows by this column, by its name in a CSV; -COLUMN: the largest first", 0 \
+    }
 
 #define VERB_HTML_OPTION                                                                          \
     {                                                                                             \

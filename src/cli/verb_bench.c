@@ -45,6 +45,7 @@ static const struct argp_option options[] = {
     { "policy", KEY_POLICY, "NAME", 0,
       "of this policy (default: stint; plan: stint, eva and first-fit-decreasing)", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_SORT_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -324,4 +325,5 @@ const struct verb verb_bench = {
     .name = "bench",
     .summary = "measure how long a decision takes on a large cluster that is made up",
     .run = run,
+    .has_rows = true,
 };

@@ -90,6 +90,7 @@ static const struct argp_option options[] = {
       "show: what was learned, from this state file of a daemon that may run or not", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), wide, json, yaml or csv",
       0 },
+    VERB_SORT_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -781,4 +782,5 @@ const struct verb verb_catalogue = {
     .name = "catalogue",
     .summary = "ask a cloud what can be rented, show it, or show what has changed",
     .run = run,
+    .has_rows = true,
 };

@@ -47,6 +47,7 @@ static const struct argp_option options[] = {
       0 },
     { "svg", KEY_SVG, "FILE", 0, "Draw the history as it would have been paid for", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
@@ -426,6 +427,7 @@ const struct verb verb_commit = {
     .name = "commit",
     .summary = "advise what to reserve: how many, why, what it saves and what it risks",
     .run = run,
+    .has_rows = true,
     .report_title = "What to commit to",
     .baseline = "The same usage on demand throughout, at the prices named above.",
     .not_counted =

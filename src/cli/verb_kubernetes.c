@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/operator.h"
 #include "cli/own_folder.h"
+#include "cli/suggest.h"
 #include "cli/verb.h"
 
 static const char usage[] =
@@ -41,6 +43,38 @@ static const char help[] =
 static const char *const roles[] = { "install", "uninstall", "release", "watchdog" };
 
 enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };
+
+/* Of stint-kubernetes(1); tests/usage.sh compares. */
+static const char *const options[] = { "after", "catalogue", "conf",       "context",    "dry-run",
+                                       "help",  "image",     "kubeconfig", "node-class", "usage" };
+
+enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
+
+/* Say which role or option was probably meant, if a word is none but like one. */
+static bool suggest_word(int argc, char **argv, bool has_role)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const bool is_option = strncmp(argv[i], "--", 2) == 0;
+        char name[32];
+        const char *near = NULL;
+
+        (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argv[i] + 2 * is_option, "="),
+                       argv[i] + 2 * is_option);
+        if (is_option)
+            near = suggest(name, options, OPTION_COUNT);
+        else if (!has_role && argv[i][0] != '-')
+            near = suggest(name, roles, ROLE_COUNT);
+        if (near == NULL || (is_option && strncmp(near, name, strlen(name)) == 0)) /* abbreviated */
+            continue;
+        fputs("stint kubernetes: there is no ", stderr);
+        fputs(is_option ? "option '--" : "role '", stderr);
+        print_clean(stderr, name);
+        fprintf(stderr, "'; did you mean '%s%s'? `stint kubernetes --help` lists them\n",
+                is_option ? "--" : "", near);
+        return true;
+    }
+    return false;
+}
 
 static bool is_role(const char *word)
 {
@@ -81,6 +115,8 @@ static int run_kubernetes(int argc, char **argv)
         }
         has_role = has_role || is_role(argv[i]);
     }
+    if (suggest_word(argc, argv, has_role))
+        return EXIT_USAGE;
     if (!has_role) {
         fputs(usage, stderr);
         fputs("Try `stint kubernetes --help' for more information.\n", stderr);

@@ -53,6 +53,7 @@ static const struct argp_option options[] = {
     { "svg", KEY_SVG, "FILE", 0, "Draw how often there is how much, and what other targets cost",
       0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
@@ -281,5 +282,6 @@ const struct verb verb_pool = {
     .name = "pool",
     .summary = "find which spot machines keep a capacity there, and what that costs",
     .run = run,
+    .has_rows = true,
     .report_title = "Which spot machines to rent",
 };

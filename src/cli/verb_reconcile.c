@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
     { "state", KEY_STATE, "FILE", 0, "The state file itself, instead of looking it up", 0 },
     { "cluster", KEY_CLUSTER, "NAME", 0, "The tag's value (default: as the state file says)", 0 },
     { "region", KEY_REGION, "NAME", 0, "Where our machines are (default: likewise)", 0 },
-    { "output", 'o', "FORMAT", 0, "table (default), json or csv", 0 },
+    { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     { 0 },
 };
 

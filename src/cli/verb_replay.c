@@ -112,6 +112,7 @@ static const struct argp_option argp_options[] = {
     { "users", KEY_USERS, NULL, 0,
       "All users, not only the ten who cost most; with -o csv: users instead of policies", 4 },
     { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 4 },
+    VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
     { "check", KEY_CHECK, NULL, 0,
@@ -470,6 +471,7 @@ const struct verb verb_replay = {
     .name = "replay",
     .summary = "replay your own history: what would it have cost under other policies?",
     .run = run,
+    .has_rows = true,
     .report_title = "What the past would have cost",
     .baseline =
         "The same jobs under each policy, arriving when they did and running as long as they "

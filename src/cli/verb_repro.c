@@ -94,6 +94,7 @@ static const struct argp_option argp_options[] = {
     { "seed", KEY_SEED, "N", 0, "Of what is drawn at random (default 1)", 0 },
     { "seeds", KEY_SEEDS, "N", 0, "coaster: the mean of so many, from --seed on (default 5)", 0 },
     { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_SORT_OPTION,
     { "svg", KEY_SVG, "FILE", 0, "With --figure: draw it", 0 },
     { "check", KEY_CHECK, NULL, 0, "Exit with 4 unless the table is what it should be", 0 },
     { 0 },
@@ -344,4 +345,5 @@ const struct verb verb_repro = {
     .name = "repro",
     .summary = "reproduce a published system's results on its own data",
     .run = run,
+    .has_rows = true,
 };

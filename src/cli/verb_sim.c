@@ -49,6 +49,7 @@ static const struct argp_option options[] = {
       "cost",
       0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
     { "explain", KEY_EXPLAIN, "FILE", 0,
@@ -486,6 +487,7 @@ const struct verb verb_sim = {
     .name = "sim",
     .summary = "simulate a scenario: a trace, a catalogue, policies, faults",
     .run = run,
+    .has_rows = true,
     .report_title = "What each policy would cost",
     .baseline =
         "A simulation of the scenario: every policy gets the same jobs, machines and prices. "

@@ -92,6 +92,12 @@ void html_count(FILE *out, const char *name, int64_t count)
     (void)fprintf(out, "%s</data>", digits_of_fixed(count, 0, 0, DIGITS_GROUPED).text);
 }
 
+void html_count_of(FILE *out, const char *name, int64_t count, const char *what)
+{
+    html_count(out, name, count);
+    (void)fprintf(out, " %s%s", what, count == 1 ? "" : "s");
+}
+
 void html_time(FILE *out, msec_t at)
 {
     const time_t seconds = (time_t)(at / MSEC_PER_SEC);

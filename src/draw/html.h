@@ -30,6 +30,9 @@ void html_money(FILE *out, const char *name, money_t money, uint32_t digits);
 /* A whole number, grouped for people. */
 void html_count(FILE *out, const char *name, int64_t count);
 
+/* The same with what is counted: "1 task", "2 tasks". */
+void html_count_of(FILE *out, const char *name, int64_t count, const char *what);
+
 /* "2026-11-15 06:12:00" in UTC as <time>; "-" below 0 and for MSEC_NEVER. */
 void html_time(FILE *out, msec_t at);
 

@@ -121,8 +121,7 @@ void page_jobs(struct api_call *call)
 
     write_job_filter(&page, user, state);
     (void)fputs("<p>", page.out);
-    html_count(page.out, "total", page_number(answer, "total"));
-    (void)fputs(" jobs", page.out);
+    html_count_of(page.out, "total", page_number(answer, "total"), "job");
     if (page_number(answer, "total") > (int64_t)json_array_size(jobs))
         (void)fprintf(page.out, "; the first %zu are shown", json_array_size(jobs));
     (void)fputs(".</p>\n", page.out);
@@ -252,8 +251,8 @@ static void write_total(const struct page *page, const json_t *total)
     (void)fputs(" for machines that stood idle, ", out);
     html_money(out, "boot", page_money(total, "boot_microdollars"), 4);
     (void)fputs(" for machines that booted. The ", out);
-    html_count(out, NULL, page_number(total, "tasks"));
-    (void)fputs(" ended tasks cost ", out);
+    html_count_of(out, NULL, page_number(total, "tasks"), "ended task");
+    (void)fputs(" cost ", out);
     html_money(out, NULL,
                page_money(total, "alone_microdollars") - page_money(total, "savings_microdollars"),
                4);

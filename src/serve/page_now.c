@@ -95,13 +95,13 @@ static void write_saved(const struct page *page, const json_t *status)
     html_money(out, "savings", saved, 2);
     page_tile_note(page);
     if (alone != MONEY_UNKNOWN && alone > 0)
-        (void)fprintf(out, "%.1f %% of the ", (double)saved / (double)alone * 100);
+        (void)fprintf(out, "%.1f %%: ended tasks cost ", (double)saved / (double)alone * 100);
     else
-        (void)fputs("nothing has ended yet; ", out);
-    html_money(out, "alone", alone, 2);
-    (void)fputs(" that ended tasks would have cost with a machine each; they cost ", out);
+        (void)fputs("nothing has ended yet: ", out);
     html_money(out, NULL, alone != MONEY_UNKNOWN ? alone - saved : MONEY_UNKNOWN, 2);
-    (void)fputs(" of a bill of ", out);
+    (void)fputs("; without Stint, on a machine each, ", out);
+    html_money(out, "alone", alone, 2);
+    (void)fputs(". The bill so far, of all machines: ", out);
     html_money(out, "bill", page_money(status, "bill_microdollars"), 2);
     page_tile_end(page);
 }
@@ -129,10 +129,9 @@ static void write_bound(const struct page *page, const json_t *status)
 static void write_machine_counts(FILE *out, const json_t *machines)
 {
     static const char *const others[] = { "booting", "requested", "draining" };
-    const int64_t ready = page_number(machines, "ready");
 
-    html_count(out, "ready", ready);
-    (void)fputs(ready == 1 ? " machine ready" : " machines ready", out);
+    html_count_of(out, "ready", page_number(machines, "ready"), "machine");
+    (void)fputs(" ready", out);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (page_number(machines, others[i]) == 0)
             continue;
@@ -166,8 +165,8 @@ static void write_tiles(const struct page *page, const json_t *status)
     (void)fputs(" waiting, ", out);
     html_count(out, "bound-tasks", page_number(tasks, "bound"));
     (void)fputs(" with a machine on its way; ", out);
-    html_count(out, "jobs", page_number(json_object_get(status, "jobs"), "living"));
-    (void)fputs(" jobs in all", out);
+    html_count_of(out, "jobs", page_number(json_object_get(status, "jobs"), "living"), "job");
+    (void)fputs(" in all", out);
     page_tile_end(page);
     (void)fputs("</div>\n", out);
 }
@@ -203,14 +202,13 @@ static void write_banners(const struct page *page, const json_t *status)
     }
     if (page_number(status, "findings") > 0) {
         (void)fputs("<p class=\"banner\">The doctor has ", out);
-        html_count(out, "findings", page_number(status, "findings"));
-        (void)fputs(page_number(status, "findings") == 1 ? " finding" : " findings", out);
+        html_count_of(out, "findings", page_number(status, "findings"), "finding");
         (void)fputs(": <a href=\"doctor\">what to do</a></p>\n", out);
     }
     if (page_number(status, "proposals") > 0) {
         (void)fputs("<p class=\"banner\">", out);
-        html_count(out, "proposals", page_number(status, "proposals"));
-        (void)fputs(" actions wait for approval: <code>stint approve</code></p>\n", out);
+        html_count_of(out, "proposals", page_number(status, "proposals"), "action");
+        (void)fputs(" to be approved: <code>stint approve</code></p>\n", out);
     }
 }
 
@@ -582,7 +580,8 @@ static void write_users(const struct page *page)
         write_idle(page, idle);
     page_table_end(page);
     if (all > shown)
-        (void)fprintf(page->out, "<p class=\"note\">and %u more users</p>\n", all - shown);
+        (void)fprintf(page->out, "<p class=\"note\">and %u more user%s</p>\n", all - shown,
+                      all - shown == 1 ? "" : "s");
     (void)fputs(
         "<p class=\"note\"><a href=\"ledger\">What each has paid so far</a></p></section>\n",
         page->out);
@@ -650,9 +649,8 @@ static void write_queue(const struct page *page)
     page_table_end(page);
     if (view->task.waiting_count > tasks) {
         (void)fputs("<p class=\"note\">and ", page->out);
-        html_count(page->out, NULL, view->task.waiting_count - tasks);
-        (void)fputs(" more tasks: <a href=\"jobs?state=waiting\">waiting jobs</a></p>\n",
-                    page->out);
+        html_count_of(page->out, NULL, view->task.waiting_count - tasks, "more task");
+        (void)fputs(": <a href=\"jobs?state=waiting\">waiting jobs</a></p>\n", page->out);
     }
     (void)fputs("</section>\n", page->out);
 }
@@ -745,12 +743,12 @@ static void write_plan(const struct page *page)
     (void)fprintf(page->out, "<p>Number %" PRId64 ", ", page_number(plan, "decision"));
     html_span(page->out, page->call->now - page_number(plan, "at"));
     (void)fputs(" ago: ", page->out);
-    html_count(page->out, NULL, page_number(plan, "rent_count"));
+    html_count_of(page->out, NULL, page_number(plan, "rent_count"), "machine");
     (void)fputs(" rented, ", page->out);
-    html_count(page->out, NULL, page_number(plan, "place_count"));
-    (void)fputs(" tasks placed, ", page->out);
-    html_count(page->out, NULL, page_number(plan, "release_count"));
-    (void)fputs(" machines returned.</p>\n<ul class=\"story\">\n", page->out);
+    html_count_of(page->out, NULL, page_number(plan, "place_count"), "task");
+    (void)fputs(" placed, ", page->out);
+    html_count_of(page->out, NULL, page_number(plan, "release_count"), "machine");
+    (void)fputs(" returned.</p>\n<ul class=\"story\">\n", page->out);
     write_rents(page, json_object_get(plan, "rents"));
     write_places(page, json_object_get(plan, "places"));
     write_releases(page, json_object_get(plan, "releases"));

@@ -247,6 +247,9 @@ static void show_machine(struct api_call *call, const char *name)
         fact_money(&page, "Bill", machine, "bill_microdollars", "bill");
         (void)fputs("</dl>\n", page.out);
         write_tasks(&page, json_object_get(machine, "tasks"), false);
+        if (json_array_size(json_object_get(machine, "rented_because")) > 0 ||
+            json_array_size(json_object_get(machine, "released_because")) > 0)
+            (void)fputs("<h2>Decisions</h2>\n", page.out);
         page_reasons(&page, "Why it was rented", json_object_get(machine, "rented_because"));
         page_reasons(&page, "Why it was let go", json_object_get(machine, "released_because"));
         write_runs(&page, (uint64_t)page_number(machine, "id"), since >= 0 ? since : 0);

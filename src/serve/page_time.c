@@ -34,6 +34,21 @@ enum { WINDOW_COUNT = sizeof(windows) / sizeof(windows[0]), WINDOW_DEFAULT = 2 }
 
 /* Spending. ------------------------------------------------------------------------------------- */
 
+/* Narrow, so that it can be read on a telephone too. */
+static void write_chart(const struct page *page, const char *title, const struct chart_panel *panel)
+{
+    const struct chart chart = { .title = title,
+                                 .panels = panel,
+                                 .panel_count = 1,
+                                 .width_px = 460,
+                                 .plot_height_px = 150,
+                                 .is_embedded = true };
+
+    (void)fputs("<section>", page->out);
+    page_chart(page, &chart);
+    (void)fputs("</section>\n", page->out);
+}
+
 static void write_spending(const struct page *page, const struct history *history)
 {
     struct chart_point points[MARKET_COUNT + 1][HISTORY_STEPS];
@@ -59,30 +74,23 @@ static void write_spending(const struct page *page, const struct history *histor
     const struct chart_series machines = { .name = "machines",
                                            .points = points[MARKET_COUNT],
                                            .point_count = HISTORY_STEPS };
-    const struct chart_panel panels[] = {
-        { .kind = CHART_AREAS,
-          .title = "Dollars per hour, by market",
-          .x_label = "UTC",
-          .y_label = "$/h",
-          .series = series,
-          .series_count = count,
-          .x_is_time = true },
-        { .kind = CHART_AREAS,
-          .title = "Machines that were paid for",
-          .x_label = "UTC",
-          .y_label = "machines",
-          .series = &machines,
-          .series_count = 1,
-          .x_is_time = true },
-    };
-    const struct chart chart = { .title = "Spending and machines",
-                                 .panels = panels,
-                                 .panel_count = 2,
-                                 .panels_per_row = 2,
-                                 .plot_height_px = 170,
-                                 .is_embedded = true };
+    const struct chart_panel spending = { .kind = CHART_AREAS,
+                                          .x_label = "UTC",
+                                          .y_label = "$/h",
+                                          .series = series,
+                                          .series_count = count,
+                                          .x_is_time = true };
+    const struct chart_panel paid = { .kind = CHART_AREAS,
+                                      .x_label = "UTC",
+                                      .y_label = "machines",
+                                      .series = &machines,
+                                      .series_count = 1,
+                                      .x_is_time = true };
 
-    page_chart(page, &chart);
+    (void)fputs("<div class=\"columns\">\n", page->out);
+    write_chart(page, "Dollars per hour, by market", &spending);
+    write_chart(page, "Machines that were paid for", &paid);
+    (void)fputs("</div>\n", page->out);
 }
 
 static void write_sums(const struct page *page, const struct history *history)
@@ -96,9 +104,8 @@ static void write_sums(const struct page *page, const struct history *history)
     page_tile(page, "Spent");
     html_money(page->out, "window-spent", sum, 2);
     page_tile_note(page);
-    html_count(page->out, NULL, history->machines);
-    (void)fputs(history->machines == 1 ? " machine was rented" : " machines were rented",
-                page->out);
+    html_count_of(page->out, NULL, history->machines, "machine");
+    (void)fputs(" rented", page->out);
     page_tile_end(page);
     for (enum market market = 0; market < MARKET_COUNT; market++) {
         if (history->spent[market] == 0)
@@ -351,7 +358,7 @@ static void write_machines(const struct page *page, struct drawing *drawing, mse
         "colour a user.</p>\n",
         page->out);
     write_legend(drawing);
-    (void)fputs("<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+    (void)fputs("<figure><div class=\"scroll late\" tabindex=\"0\" role=\"region\" "
                 "aria-label=\"Machines over time\">\n",
                 page->out);
     gantt_write(&gantt, page->out);
@@ -359,7 +366,8 @@ static void write_machines(const struct page *page, struct drawing *drawing, mse
     write_gantt_table(page, drawing);
     (void)fputs("</figure>\n", page->out);
     if (drawing->left_out > 0)
-        (void)fprintf(page->out, "<p class=\"note\">and %u more machines</p>\n", drawing->left_out);
+        (void)fprintf(page->out, "<p class=\"note\">and %u more machine%s</p>\n", drawing->left_out,
+                      drawing->left_out == 1 ? "" : "s");
     (void)fputs("</section>\n", page->out);
 }
 

@@ -6,7 +6,8 @@
 
 #include "base/test/check.h"
 
-static const char text[] = "Two policies; one is <cheaper>.\n"
+static const char text[] = "Two policies; one is <cheaper>,\n"
+                           "  and shown on two lines.\n"
                            "\n"
                            "What they cost:\n"
                            "                 of/\n"
@@ -44,7 +45,7 @@ TEST(markdown_has_the_same_tables_lists_and_headings)
 
     assert_string_equal(md, "# What would have been\n\n"
                             "    stint sim x.yaml\n\n"
-                            "Two policies; one is &lt;cheaper>.\n\n"
+                            "Two policies; one is &lt;cheaper>, and shown on two lines.\n\n"
                             "## What they cost\n\n"
                             "| policy | cost $ | of/first |\n|---|--:|--:|\n"
                             "| a\\|b | 200.00 | 1.000 |\n| stint | 100.00 | - |\n\n"
@@ -59,7 +60,7 @@ TEST(a_page_has_bars_for_costs_and_only_text_for_names)
 {
     char *html = written(answer_report_html);
 
-    assert_non_null(strstr(html, "<p>Two policies; one is &lt;cheaper&gt;.</p>"));
+    assert_non_null(strstr(html, "<p>Two policies; one is &lt;cheaper&gt;, and shown on two lines.</p>"));
     assert_non_null(strstr(html, "<h2>What they cost</h2>"));
     assert_non_null(strstr(html, "<th scope=\"col\" class=\"n\">of/first</th>"));
     assert_non_null(strstr(html, "<td>a|b</td><td class=\"n\">200.00<svg"));

@@ -347,6 +347,40 @@ static void read_until(int master, const char *wanted, char *text, size_t size)
     }
 }
 
+TEST(every_table_of_a_process_can_be_sorted)
+{
+    static const struct report_column others[] = {
+        { .key = "user", .heading = "user", .kind = REPORT_TEXT }
+    };
+    struct report_table *table = two_policies();
+    struct report_table *other = report_table_create("users", others, 1);
+    struct error error;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    report_table_add_text(other, "b");
+    report_table_add_text(other, "a");
+    report_table_sort_all("user");
+    assert_int_equal(report_table_check_sort(&error), 0); /* nothing was written */
+    assert_int_equal(report_table_write(table, OUTPUT_CSV, out), 0);
+    assert_int_equal(report_table_check_sort(&error), -EINVAL);
+    assert_string_equal(error.text, "there is no column 'user' to sort by; there are policy, "
+                                    "instances, norm_cost, cost");
+    assert_int_equal(fseek(out, 0, SEEK_SET), 0);
+    assert_int_equal(report_table_write(other, OUTPUT_CSV, out), 0);
+    assert_int_equal(report_table_check_sort(&error), 0);
+    assert_memory_equal(text, "user\na\nb\n", 9);
+    report_table_sort_all(NULL);
+    assert_int_equal(fseek(out, 0, SEEK_SET), 0);
+    assert_int_equal(report_table_write(other, OUTPUT_CSV, out), 0); /* which is as it was */
+    assert_memory_equal(text, "user\nb\na\n", 9);
+    (void)fclose(out);
+    free(text);
+    report_table_destroy(other);
+    report_table_destroy(table);
+}
+
 TEST(a_terminal_that_is_too_narrow_cuts_the_widest_text)
 {
     const struct winsize size = { .ws_row = 24, .ws_col = 40 };
@@ -406,6 +440,6 @@ CHECK_MAIN(RUN(a_table_aligns_numbers_to_the_right_and_text_to_the_left),
            RUN(columns_are_as_wide_as_their_characters_not_their_bytes),
            RUN(headings_wrap_only_when_the_table_is_too_wide),
            RUN(an_alignment_that_was_asked_for_is_used), RUN(notes_stand_between_name_and_rows),
-           RUN(rows_are_sorted_by_a_column),
+           RUN(rows_are_sorted_by_a_column), RUN(every_table_of_a_process_can_be_sorted),
            RUN(a_terminal_that_is_too_narrow_cuts_the_widest_text), RUN(a_full_disk_is_reported),
            RUN(formats_are_known_by_name_and_others_refused))

@@ -8,7 +8,7 @@
  * set whose value falls, or if there is none, those whose value stays, are raised: they go before every job of the set that
  * waited at that time and was not raised since. What is submitted later is compared by rank alone.
  *
- * The ranks of a set are dealt out anew among its jobs, so that nobody gains or loses against another set.
+ * The ranks of a set are dealt out again among its jobs, so that nobody gains or loses against another set.
  *
  * Promises:  pure, but for what it writes into the rows. Sets in which nobody was ever raised keep their ranks.
  * Costs:     O(jobs log jobs), and in a set with raised jobs O(jobs x times that its jobs were raised).
