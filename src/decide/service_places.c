@@ -3,6 +3,10 @@
  * A task that waits goes to room on a machine of the pool that is ready, the safest first; else what may be stopped makes
  * room for it there, what came last first; else it goes to a machine that is on its way, or is being rented. Tasks that
  * are to leave a machine, or wait for one to start, go only to one that is ready.
+ *
+ * Then come its spare tasks: jobs of its kin, which were submitted with it and have no promise of their own. They take the room that
+ * the pool has beyond the promise, before other work does, so that as many run when a part of the pool is lost. They
+ * are not stopped for it: another one would have to start in their place.
  */
 #include <string.h>
 
@@ -58,6 +62,22 @@ static bool is_apart(const struct placing *placing, uint32_t at)
            (!placing->is_taken[at] && !view_job_is_on(placing->view, job, placing->order[at]));
 }
 
+/* Whether the task stands for one of the service when that is lost. */
+static bool is_spare(const struct service *service, uint32_t task)
+{
+    const struct view *view = service->all->view;
+    const uint32_t job = view->task.job[task];
+
+    return job != service->job && view->job.short_ppb[job] == 0 &&
+           view->job.kin[service->job] != 0 && view->job.kin[job] == view->job.kin[service->job];
+}
+
+static bool may_stop(const struct placing *placing, uint32_t task)
+{
+    return !placing->service->all->is_suspended[task] && service_may_stop(placing->view, task) &&
+           !is_spare(placing->service, task);
+}
+
 /* What may be stopped on the machine and came last, or ROW_NONE. */
 static uint32_t last_stoppable(const struct placing *placing, uint32_t instance)
 {
@@ -66,7 +86,7 @@ static uint32_t last_stoppable(const struct placing *placing, uint32_t instance)
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!placing->service->all->is_suspended[task] && service_may_stop(view, task) &&
+        if (may_stop(placing, task) &&
             (last == ROW_NONE || view->task.bound_at[task] >= view->task.bound_at[last]))
             last = task;
     }
@@ -81,7 +101,7 @@ static bool could_hold(const struct placing *placing, uint32_t instance, const s
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (!placing->service->all->is_suspended[task] && service_may_stop(view, task))
+        if (may_stop(placing, task))
             res_add(&room, view_taken(view, task, instance));
     }
     return res_fits(demand, &room);
@@ -136,7 +156,7 @@ static bool place_fresh(struct placing *placing, uint32_t task)
     const uint32_t first = placing->service->rent_first;
 
     for (uint32_t i = first; i < placing->plan->rent_count; i++) {
-        const struct res *demand = shape_demand_at(view->shapes, placing->service->shape,
+        const struct res *demand = shape_demand_at(view->shapes, view->task.shape[task],
                                                    view->catalogue, placing->plan->rents[i].offer);
 
         if (demand == NULL || !res_fits(demand, &placing->fresh_left[i - first]) ||
@@ -155,6 +175,22 @@ static void place_waiting(struct placing *placing, uint32_t task)
     (void)(place_kept(placing, task, true, false) || place_kept(placing, task, true, true) ||
            place_kept(placing, task, false, false) || place_kept(placing, task, false, true) ||
            place_fresh(placing, task));
+}
+
+/* Those that must be apart from each other, or are one of several of their job, are left to the policy. */
+static void place_spares(struct placing *placing)
+{
+    const struct view *view = placing->view;
+
+    if (view->job.kin[placing->service->job] == 0 || view->job.spread[placing->service->job])
+        return;
+    TASK_EACH(task, view, view->task.waiting_first)
+    {
+        const uint32_t job = view->task.job[task];
+
+        if (is_spare(placing->service, task) && !view->job.spread[job] && !view->job.gang[job])
+            place_waiting(placing, task);
+    }
 }
 
 static bool is_member(const struct service *service, uint32_t instance)
@@ -208,4 +244,5 @@ void service_place_tasks(struct service *service)
             (void)(place_kept(&placing, task, true, false) ||
                    place_kept(&placing, task, true, true));
     }
+    place_spares(&placing);
 }

@@ -7,7 +7,7 @@
  *
  *   service_offers.c   what can be rented for it, and for which share of the time each offer is not there
  *   service_pools.c    which machines belong to its pool, and what is rented to complete it
- *   service_places.c   where its tasks go; work that may be stopped makes room for them
+ *   service_places.c   where its tasks go, and its spare ones; work that may be stopped makes room for them
  *   service_memory.c   what was planned last
  *   service_excess.c   which work runs in the rest of the room meanwhile
  *

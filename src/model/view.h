@@ -228,7 +228,9 @@ struct job_part {
 struct job_spec {
     uint64_t id;
     uint64_t first_task_id; /* its tasks have this id and those that follow */
-    uint64_t kin; /* equal for jobs submitted as one, which run about as long; 0: it has none */
+    uint64_t
+        kin; /* equal for jobs submitted as one, which run about as long; 0: it has none. Kin of a job with a promise that have
+                     none are spares of it */
     uint32_t name;
     uint32_t user;
     uint32_t shape;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""promise.py BUILD --history PRICES.csv [--begin UNIX_TIME] [--minutes 10] [--pace 100] [--replicas 300] [--only promise|spot] -
+"""promise.py BUILD --history PRICES.csv [--begin UNIX_TIME] [--minutes 10] [--pace 100] [--replicas 300] [--only spares|promise|spot] -
 a Deployment whose nodes vanish by a history of spot prices, with a promise and without.
 
 PRICES.csv (docs/format/prices-csv.md, plain) has c3.xlarge, d2.8xlarge, g2.2xlarge, m3.medium or r3.large in several zones: the series of
@@ -8,8 +8,12 @@ PRICES.csv (docs/format/prices-csv.md, plain) has c3.xlarge, d2.8xlarge, g2.2xla
 Karpenter does it when there is no capacity, by a claim that is deleted before it has a machine. Time passes --pace times as fast.
 What is paid is the price of the series, for as long as a claim is there. Beside the service, Jobs of negative priority come all the time.
 
-Measured: the share of the time with fewer ready replicas than the Deployment has, and with nodes for fewer; dollars over those of the
-cheapest machines on demand that hold it; batch pods that completed.
+spares   A promise for --replicas pods, and as many replicas more as its pool has room for.
+promise  A promise for --replicas pods, and no more than these.
+spot     No promise.
+
+Measured: the share of the time with fewer than --replicas ready, and with nodes for fewer; dollars over those of the cheapest machines
+on demand that hold --replicas; batch pods that completed.
 """
 import argparse
 import bisect
@@ -32,6 +36,7 @@ TYPES = {"c3.xlarge": (4, 7.5, 0.21), "d2.8xlarge": (36, 244, 5.52), "g2.2xlarge
          "r3.large": (2, 15, 0.175)}
 POD_CPU, POD_MIB = 0.4, 900
 STEP = 0.5
+WEB = "/apis/apps/v1/namespaces/prod/deployments/web"
 
 
 class Market:
@@ -110,6 +115,28 @@ def offer_of(claim):
     return (kind, zone), market
 
 
+def is_ready(claim):
+    return any(one["type"] == "Initialized" and one["status"] == "True" for one in claim.get("status", {}).get("conditions", []))
+
+
+def room_on(kind):
+    cpu, gib, _ = TYPES[kind]
+    return int(min((cpu - 0.1) / POD_CPU, (gib * 1024 - 10) / POD_MIB))
+
+
+def ready(world):
+    return world.lab.get(WEB)["status"].get("readyReplicas", 0)
+
+
+def add_spares(world):
+    """As many replicas as the machines of the pool have room for."""
+    until(lambda: all(map(is_ready, world.claims())), 60, "all machines")
+    room = sum(room_on(offer_of(claim)[0][0]) for claim in world.claims())
+    world.lab.patch(WEB, {"spec": {"replicas": room}})
+    until(lambda: ready(world) >= room, 200, f"{room} replicas", pause=1)
+    print(f"the pool has room for {room}")
+
+
 class Measure:
     def __init__(self, world, market, arguments):
         self.world, self.market, self.arguments = world, market, arguments
@@ -137,12 +164,10 @@ class Measure:
                         world.lab.ask("DELETE", f"{kube_world.CLAIMS}/{name}", {})
                 except kube_lab.Refused:
                     pass
-            elif any(one["type"] == "Initialized" and one["status"] == "True" for one in claim.get("status", {}).get("conditions", [])):
-                cpu, gib, _ = TYPES[offer[0]]
-                room += int(min((cpu - 0.1) / POD_CPU, (gib * 1024 - 10) / POD_MIB))
-        status = world.lab.get("/apis/apps/v1/namespaces/prod/deployments/web")["status"]
+            elif is_ready(claim):
+                room += room_on(offer[0])
         self.time += passed
-        self.short_pods += passed * (status.get("readyReplicas", 0) < need)
+        self.short_pods += passed * (ready(world) < need)
         self.short_nodes += passed * (room < need)
 
 
@@ -167,9 +192,10 @@ def measure(build, who, market, arguments):
         world.start_stintd()
         annotations = {"stint.dev/availability": arguments.availability, "stint.dev/capacity": str(arguments.replicas)}
         world.deployment("prod", "web", f"{int(POD_CPU * 1000)}m", f"{POD_MIB}Mi", arguments.replicas,
-                         annotations if who == "promise" else None)
-        until(lambda: world.lab.get("/apis/apps/v1/namespaces/prod/deployments/web")["status"].get("readyReplicas", 0) ==
-              arguments.replicas, 400, "all replicas", pause=1)
+                         annotations if who != "spot" else None)
+        until(lambda: ready(world) == arguments.replicas, 400, "all replicas", pause=1)
+        if who == "spares":
+            add_spares(world)
         feeder = kube_world.KubeWorld.__new__(kube_world.KubeWorld)  # with a connection of its own
         feeder.lab = kube_lab.KubeLab.__new__(kube_lab.KubeLab)
         feeder.lab.__dict__.update(world.lab.__dict__, connection=None)
@@ -184,7 +210,7 @@ def measure(build, who, market, arguments):
         stop.set()
         jobs = world.lab.items(kube_world.JOB.format("batch"))
         done = sum(job["status"].get("succeeded", 0) for job in jobs)
-        on_demand = min(price / int(min((cpu - 0.1) / POD_CPU, (gib * 1024 - 10) / POD_MIB)) for cpu, gib, price in TYPES.values())
+        on_demand = min(price / room_on(kind) for kind, (_, _, price) in TYPES.items())
         bill = on_demand * arguments.replicas * measured.time / 3600
         print(f"| {who} | {measured.short_pods / measured.time:.2%} | {measured.short_nodes / measured.time:.2%} | "
               f"{measured.dollars / bill:.3f} | {done} of {5 * len(jobs)} | {measured.vanished} | {measured.refused} |", flush=True)
@@ -202,7 +228,7 @@ def main():
     parser.add_argument("--pace", type=float, default=100)
     parser.add_argument("--replicas", type=int, default=300)
     parser.add_argument("--availability", default="99.9%")
-    parser.add_argument("--only", choices=["promise", "spot"])
+    parser.add_argument("--only", choices=["spares", "promise", "spot"])
     arguments = parser.parse_args()
     reason = kube_lab.why_not()
     if reason:
@@ -213,7 +239,7 @@ def main():
           f"{sum(len(b - a) for a, b in zip(ends, ends[1:]))} times an offer is gone")
     print("| | fewer ready replicas | nodes for fewer | of the bill on demand | batch pods done | nodes vanished | claims refused |\n"
           "|---|---|---|---|---|---|---|")
-    for who in [arguments.only] if arguments.only else ["promise", "spot"]:
+    for who in [arguments.only] if arguments.only else ["spares", "promise", "spot"]:
         measure(arguments.build, who, market, arguments)
 
 

@@ -272,6 +272,80 @@ TEST(other_work_runs_on_the_excess_and_stops_when_the_service_needs_it)
     town_done(&town);
 }
 
+static void add_spares(struct town *town, uint32_t count)
+{
+    struct view *view = &town->yard.view;
+
+    view->job.kin[view->task.job[town->task]] = 7;
+    for (uint32_t i = 0; i < count; i++)
+        view->job.kin[view->task.job[yard_task_for(&town->yard, 0, MSEC_NEVER)]] = 7;
+}
+
+static uint32_t running(const struct town *town)
+{
+    const struct view *view = &town->yard.view;
+    uint32_t count = 0;
+
+    INSTANCE_EACH(instance, view)
+    {
+        count += view->instance.task_count[instance];
+    }
+    return count;
+}
+
+/* With as many spares as the pool has room for, the loss of any type leaves as many as were promised. */
+TEST(spares_take_the_room_that_the_pool_has_beyond_the_promise)
+{
+    for (uint32_t offer = A_SPOT; offer < OFFERS; offer++) {
+        struct town town;
+
+        town_init(&town, 6, 0.999);
+        decide(&town);
+
+        const uint32_t machines = town.yard.plan.rent_count;
+
+        assert_true(machines > 6);
+        add_spares(&town, machines - 6 + 2);
+        decide(&town);
+        assert_int_equal(town.yard.plan.rent_count, machines);
+        assert_int_equal(town.yard.plan.place_count, machines); /* two are left to the policy */
+        carry_out(&town);
+        decide(&town);
+        assert_int_equal(town.yard.plan.rent_count, 0);
+        assert_int_equal(town.yard.plan.place_count, 0);
+        lose(&town, offer);
+        assert_true(running(&town) >= 6);
+        decide(&town);
+        assert_int_equal(town.yard.plan.suspend_count, 0);
+        assert_true(town.yard.plan.rent_count > 0);
+        carry_out(&town);
+        assert_int_equal(waiting_of_service(&town), 0);
+        town_done(&town);
+    }
+}
+
+TEST(other_work_makes_room_for_spares)
+{
+    struct town town;
+
+    town_init(&town, 6, 0.999);
+    decide(&town);
+    carry_out(&town);
+    for (uint32_t i = 0; i < 12; i++)
+        (void)yard_task(&town.yard, 1);
+    decide(&town);
+    carry_out(&town);
+
+    const uint32_t excess = town.yard.view.instance.living - 6;
+
+    add_spares(&town, excess);
+    decide(&town);
+    assert_int_equal(town.yard.plan.rent_count, 0);
+    assert_int_equal(town.yard.plan.place_count, excess);
+    assert_true(town.yard.plan.suspend_count >= excess);
+    town_done(&town);
+}
+
 TEST(what_may_not_be_stopped_is_no_excess_and_makes_no_room)
 {
     struct town town;
@@ -390,6 +464,8 @@ CHECK_MAIN(RUN(a_pool_of_spot_machines_survives_the_loss_of_any_type),
            RUN(if_nothing_keeps_the_promise_the_best_there_is_is_rented),
            RUN(experience_counts_more_than_the_catalogue),
            RUN(other_work_runs_on_the_excess_and_stops_when_the_service_needs_it),
+           RUN(spares_take_the_room_that_the_pool_has_beyond_the_promise),
+           RUN(other_work_makes_room_for_spares),
            RUN(what_may_not_be_stopped_is_no_excess_and_makes_no_room),
            RUN(fixed_work_that_yields_runs_on_the_excess_and_is_stopped_too),
            RUN(an_empty_machine_of_the_right_kind_is_used_before_one_is_rented),

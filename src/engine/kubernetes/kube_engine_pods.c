@@ -53,6 +53,8 @@ static void begin_job(struct kube_engine *engine, struct kube_pod *pod, uint32_t
     job = kube_engine_job_new(engine, hash & ~RANK_MASK,
                               is_gang && known == MAP_NONE ? (uint32_t)size : 1);
     kube_engine_fill_spec(engine, job, shape, line);
+    if (is_promised)
+        job->spec.kin = kube_services_kin(line);
     if (is_gang && known == MAP_NONE) {
         job->group = hash;
         map_put(&engine->by_group, hash, (uint32_t)(job - engine->jobs));

@@ -244,6 +244,9 @@ void kube_notes_tick(struct kube_engine *engine);
 
 bool kube_services_is_promised(const struct line *line);
 
+/* Of all pods of one promise, also of those beyond its capacity. */
+uint64_t kube_services_kin(const struct line *line);
+
 /*
  * A pod without a promise that is evicted, so that it goes to another machine: its job stays, for the pod that its controller creates
  * instead. It is asked to leave; it stays after all; the API server has agreed; the next one runs.

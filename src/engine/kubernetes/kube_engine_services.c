@@ -7,7 +7,7 @@
  * placement of a task that has no pod is kept for the next one, which then goes through the gate as soon as it is there.
  *
  * Pods beyond the capacity (of a Deployment with more replicas, or in the middle of a rollout) are jobs of their own, without a
- * promise, and take a seat when one is free. When the node of a seat is gone, the seat is free at once, and the pod is deleted so that
+ * promise, in the room that the pool has to spare (as its kin, decide/service_places.c), and take a seat when one is free. When the node of a seat is gone, the seat is free at once, and the pod is deleted so that
  * its controller creates another.
  *
  * A pod without a promise that Stint evicts, to move it, is such a service too for as long as that takes, of one seat: the pod that its controller
@@ -48,6 +48,11 @@ bool kube_services_is_promised(const struct line *line)
     return line_get(line, "group") != NULL && capacity_of(line) > 0 &&
            capacity_of(line) <= KUBE_GANG_MAX && kube_engine_amount(line, "short") > 0 &&
            kube_engine_amount(line, "short") < SHARE_ALL_PPB;
+}
+
+uint64_t kube_services_kin(const struct line *line)
+{
+    return group_of(line) | 1;
 }
 
 static struct kube_job *service_of(struct kube_engine *engine, uint64_t task)
@@ -162,8 +167,10 @@ bool kube_services_join(struct kube_engine *engine, struct kube_pod *pod, uint32
     struct kube_job *job = known != MAP_NONE ? &engine->jobs[known] : begin(engine, group, line);
     uint32_t rank;
 
-    if (known == MAP_NONE)
+    if (known == MAP_NONE) {
         kube_engine_fill_spec(engine, job, shape, line);
+        job->spec.kin = kube_services_kin(line);
+    }
     rank = free_seat(job);
     if (rank == ROW_NONE)
         return false;

@@ -35,12 +35,17 @@ TEST(a_pod_is_placed_runs_and_ends)
     end(&world);
 }
 
-static uint64_t kin_of(struct world *world, const char *text)
+static uint64_t kin_of_job(struct world *world, const char *text, const char *heard)
 {
     line(world, text);
     settle(world);
-    expect(world, "arrived x1\n", "");
+    expect(world, heard, "");
     return world->last.job.kin;
+}
+
+static uint64_t kin_of(struct world *world, const char *text)
+{
+    return kin_of_job(world, text, "arrived x1\n");
 }
 
 TEST(pods_of_one_job_are_kin_and_replicas_are_not)
@@ -490,6 +495,20 @@ TEST(pods_beyond_the_capacity_have_no_promise_until_there_is_a_seat)
     end(&world);
 }
 
+TEST(pods_beyond_the_capacity_are_kin_of_those_that_have_a_seat)
+{
+    struct world world;
+    uint64_t kin;
+
+    begin(&world);
+    kin = kin_of_job(&world, WEB_POD("w1", "waiting"), "arrived x3\n");
+    line(&world, WEB_POD("w2", "waiting"));
+    line(&world, WEB_POD("w3", "waiting"));
+    assert_true(kin != 0);
+    assert_true(kin_of_job(&world, WEB_POD("w4", "waiting"), "arrived x1\n") == kin);
+    end(&world);
+}
+
 TEST(a_service_without_pods_ends_after_a_while)
 {
     struct world world;
@@ -762,6 +781,7 @@ CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and
            RUN(when_a_node_vanishes_the_seats_of_a_service_are_free_at_once),
            RUN(when_a_machine_is_forgotten_the_seats_of_a_service_are_free_too),
            RUN(pods_beyond_the_capacity_have_no_promise_until_there_is_a_seat),
+           RUN(pods_beyond_the_capacity_are_kin_of_those_that_have_a_seat),
            RUN(a_service_without_pods_ends_after_a_while), RUN(a_job_of_low_priority_yields),
            RUN(a_placement_waits_for_room_that_a_pod_is_to_leave),
            RUN(pods_of_a_service_wait_for_batch_that_is_evicted_for_them),
