@@ -63,7 +63,7 @@ dated_with() {
 
 count=0
 for row in aws-us-east-1:m8a.large aws-us-east-1:p5.48xlarge aws-us-east-1-arm64:m8g.large gcp-us-central1:a3-highgpu-8g \
-    azure-eastus:Standard_ND96isr_H100_v5; do
+    azure-swedencentral:Standard_ND96isr_H200_v5; do
     judge "a catalogue of ours is read: ${row%:*} has ${row#*:}" dated_with "${row%:*}.yaml" "${row#*:}"
 done
 for file in "$shipped"/*.yaml; do
