@@ -573,6 +573,19 @@ bool slurm_engine_payer(const struct slurm_engine *engine, uint64_t task, struct
     return true;
 }
 
+/* Of the members of an array the first that waits, as squeue shows it, else the first that there is; MAP_NONE: there is no such array. */
+static uint32_t find_of_array(const struct slurm_engine *engine, uint32_t array)
+{
+    const uint32_t at = map_get(&engine->by_array, array);
+    const uint32_t first = at == MAP_NONE ? INDEX_NONE : engine->arrays[at].first_member;
+
+    for (uint32_t row = first; row != INDEX_NONE; row = engine->jobs[row].next_member) {
+        if (engine->jobs[row].phase == PHASE_WAITING)
+            return row;
+    }
+    return first == INDEX_NONE ? MAP_NONE : first;
+}
+
 uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *text)
 {
     struct slurm_label label;
@@ -585,6 +598,8 @@ uint64_t slurm_engine_find(const struct slurm_engine *engine, const char *text)
 
     if (row == MAP_NONE && !label.is_member) /* components follow each other */
         row = map_get(&engine->by_record, (uint64_t)label.job + label.component);
+    if (row == MAP_NONE && !label.is_member && label.component == 0) /* as sbatch said it */
+        row = find_of_array(engine, label.job);
     if (row == MAP_NONE)
         return 0;
     for (uint32_t i = 0; i < label.component && i < engine->jobs[row].part_count; i++)

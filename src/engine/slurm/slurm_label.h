@@ -2,7 +2,7 @@
 /*
  * slurm_label.h - the ids of jobs as Slurm's commands print them.
  *
- *     12              a job
+ *     12              a job, or an array: the first of its tasks that waits
  *     12_3            a task of an array;  12_[3-9%2] and 12_[5,7] as squeue prints what waits: its first
  *     12.0            a task of a job on several nodes
  *     12+1            a component of a heterogeneous job

@@ -100,13 +100,33 @@ static void print_name(const struct slurm_want *want, char *buf, size_t size)
         (void)snprintf(buf + length, size - (size_t)length, "-%.200s", want->features);
 }
 
+/* "64 CPUs and 2.5 GiB of memory", with what else it asks for, for people. */
+static void print_want(const struct slurm_want *want, char *buf, size_t size)
+{
+    char mem[64] = "";
+    char gpus[128] = "";
+
+    if (want->mem_mib >= 1024)
+        (void)snprintf(mem, sizeof(mem), " and %.*f GiB of memory", want->mem_mib % 1024 != 0,
+                       (double)want->mem_mib / 1024);
+    else if (want->mem_mib > 0)
+        (void)snprintf(mem, sizeof(mem), " and %" PRIu64 " MiB of memory", want->mem_mib);
+    if (want->gpus > 0)
+        (void)snprintf(gpus, sizeof(gpus), " and %" PRIu64 " GPU%s%s%.64s", want->gpus,
+                       want->gpus == 1 ? "" : "s", *want->gpu_type == '\0' ? "" : " of type ",
+                       want->gpu_type);
+    (void)snprintf(buf, size, "%" PRIu64 " CPU%s%s%s%s%.200s", want->cpus,
+                   want->cpus == 1 ? "" : "s", mem, gpus, want->features != NULL ? " with " : "",
+                   want->features != NULL ? want->features : "");
+}
+
 static struct slurm_wish refuse_size(struct slurm_shapes *shapes, const struct slurm_want *want)
 {
     char name[WANT_TEXT];
     char reason[WANT_TEXT + 64];
 
-    print_name(want, name, sizeof(name));
-    (void)snprintf(reason, sizeof(reason), "no machine of the catalogue holds %s",
+    print_want(want, name, sizeof(name));
+    (void)snprintf(reason, sizeof(reason), "no machine of the catalogue has %s",
                    shapes->reasons.count < REASONS_MAX ? name : "what it asks for");
     return slurm_shapes_refuse(shapes, reason);
 }

@@ -725,6 +725,8 @@ TEST(every_id_that_squeue_prints_names_its_job)
     assert_int_not_equal(slurm_engine_find(world.engine, "20_3"), 0);
     assert_int_equal(slurm_engine_find(world.engine, "20_[3-9%3]"),
                      slurm_engine_find(world.engine, "20_3"));
+    assert_int_equal(slurm_engine_find(world.engine, "20"),
+                     slurm_engine_find(world.engine, "20_3"));
     assert_int_equal(slurm_engine_find(world.engine, "20_[5,7]"),
                      slurm_engine_find(world.engine, "20_5"));
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)

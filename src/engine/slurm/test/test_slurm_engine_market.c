@@ -238,7 +238,7 @@ TEST(a_job_that_is_imagined_is_as_it_would_be_announced)
     assert_int_equal(spec.gang, world.last.job.gang);
     assert_int_equal(slurm_engine_imagine(world.engine, "cpus=9999", &shapes, &spec, &error),
                      -ERANGE);
-    assert_non_null(strstr(error.text, "no machine of the catalogue holds"));
+    assert_non_null(strstr(error.text, "no machine of the catalogue has"));
     assert_int_equal(slurm_engine_imagine(world.engine, "cpus=x", &shapes, &spec, &error), -EINVAL);
     assert_int_equal(slurm_engine_imagine(world.engine, "id=2", &shapes, &spec, &error), -EINVAL);
     shapes_done(&shapes);

@@ -30,9 +30,9 @@ TEST(what_no_machine_can_hold_is_not_announced_but_said)
 
     meet(&world);
     assert_string_equal(reason_for(&world, "node_count=1 cpus=64 mem_mib=100", buf),
-                        "no machine of the catalogue holds cpu64-mem100");
+                        "no machine of the catalogue has 64 CPUs and 100 MiB of memory");
     assert_string_equal(reason_for(&world, "node_count=1 cpus=1 gres_node=gres:gpu:v100:1", buf),
-                        "no machine of the catalogue holds cpu1-mem0-gpu1:v100");
+                        "no machine of the catalogue has 1 CPU and 1 GPU of type v100");
     assert_non_null(strstr(reason_for(&world, "cpus=1 features=slow", buf), "slow"));
     assert_non_null(strstr(reason_for(&world, "cpus=1 features=a&(b", buf), "not understood"));
     assert_non_null(
