@@ -9,6 +9,7 @@
 #include "daemon/daemon_private.h"
 #include "daemon/log.h"
 #include "daemon/offer_index.h"
+#include "store/store_report.h"
 
 static msec_t now_of(void *context)
 {
@@ -20,6 +21,19 @@ static void label_of(void *context, uint64_t task, char *ret, size_t size)
     struct daemon *daemon = context;
 
     (void)daemon->engine_kind->label(daemon->engine, task, ret, size);
+}
+
+static void payer_of(void *context, uint64_t task, struct store_payer *ret)
+{
+    struct daemon *daemon = context;
+    struct engine_payer payer = { .account = NULL };
+
+    if (daemon->engine_kind->payer == NULL ||
+        !daemon->engine_kind->payer(daemon->engine, task, &payer))
+        return;
+    ret->account = payer.account;
+    ret->partition = payer.partition;
+    ret->qos = payer.qos;
 }
 
 static uint64_t find(void *context, const char *label)
@@ -308,6 +322,7 @@ void daemon_fill_world(struct daemon *daemon)
     world->context = daemon;
     world->now = now_of;
     world->task_label = label_of;
+    world->payer = payer_of;
     world->find = find;
     world->imagine = daemon->engine_kind->imagine != NULL ? imagine : NULL;
     world->refusal = refusal_of;

@@ -153,6 +153,8 @@ struct serve_plan {
     uint32_t release_count, releases_room;
 };
 
+struct store_payer;
+
 struct serve_world {
     /* What there is. */
     const struct controller *controller;
@@ -198,6 +200,8 @@ struct serve_world {
     void (*task_label)(void *context, uint64_t task, char *ret, size_t size);
     /* The label of a job by its id. NULL: that of the task of the same id. */
     void (*job_label)(void *context, uint64_t job, char *ret, size_t size);
+    /* Put account, partition and QOS of the task into '*ret'. */
+    void (*payer)(void *context, uint64_t task, struct store_payer *ret);
     /* The id of a task or job by its label, 0: none that is known. */
     uint64_t (*find)(void *context, const char *label);
     /* A job that was not submitted: see struct engine_adapter. NULL: this engine has none. */

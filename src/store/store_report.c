@@ -98,184 +98,6 @@ static void day_text(int64_t number, char ret[DAY_TEXT])
         snprintf(ret, DAY_TEXT, "(no day)");
 }
 
-/* What is in the books. ----------------------------------------------------------------------- */
-
-static struct ledger_sums read_sums(const struct store_question *ask, int column)
-{
-    struct ledger_sums sums = {
-        .boot = store_number(ask, column),
-        .idle = store_number(ask, column + 1),
-        .work = store_number(ask, column + 2),
-        .boot_ms = store_number(ask, column + 3),
-        .idle_ms = store_number(ask, column + 4),
-        .work_ms = store_number(ask, column + 5),
-    };
-
-    sums.bill = sums.boot + sums.idle + sums.work;
-    return sums;
-}
-
-static void take_live(struct store_machine *machine, const struct store_live *live)
-{
-    struct ledger_account account;
-
-    if (live == NULL || !machine->is_open || !live->account(live->context, machine->id, &account))
-        return;
-    machine->to = account.until;
-    machine->sums = account.sums;
-}
-
-int store_each_machine(struct store *store, const struct store_live *live,
-                       void (*each)(void *context, const struct store_machine *machine),
-                       void *context, struct error *reterr)
-{
-    struct store_question ask = store_ask(store, SQL_MACHINES, NULL, 0);
-
-    while (store_row(&ask)) {
-        struct store_machine machine = {
-            .id = (uint64_t)store_number(&ask, 0),
-            .name = store_text(&ask, 1),
-            .type = store_text(&ask, 2),
-            .zone = store_text(&ask, 3),
-            .market = store_text(&ask, 4),
-            .per_hour = store_number(&ask, 5),
-            .from = store_number(&ask, 6),
-            .to = store_number(&ask, 7),
-            .sums = read_sums(&ask, 8),
-            .is_open = store_number(&ask, 14) != 0,
-        };
-
-        take_live(&machine, live);
-        each(context, &machine);
-    }
-    return store_asked(&ask, reterr);
-}
-
-/* The rows of one of the questions SQL_PAYER... */
-static int each_due(struct store_question ask, const struct store_live *live, msec_t now,
-                    void (*each)(void *context, const struct store_payer *payer), void *context,
-                    struct error *reterr)
-{
-    while (store_row(&ask)) {
-        const bool is_open = store_text(&ask, 9) == NULL;
-        struct ledger_due due = { .cost = store_number(&ask, 6),
-                                  .occupied_ms = store_number(&ask, 8) };
-        const msec_t to = is_open ? now : store_number(&ask, 9);
-
-        if (is_open && live != NULL)
-            (void)live->owed(live->context, (uint64_t)store_number(&ask, 10), &due);
-
-        const struct store_payer payer = {
-            .job = store_text(&ask, 0),
-            .user = store_text(&ask, 1),
-            .job_name = store_text(&ask, 2),
-            .account = store_text(&ask, 3),
-            .partition = store_text(&ask, 4),
-            .qos = store_text(&ask, 5),
-            .cost = due.cost,
-            .alone_cost = store_number(&ask, 7),
-            .occupied_ms = due.occupied_ms,
-            .from = to - due.occupied_ms,
-            .to = to,
-            .is_open = is_open,
-        };
-
-        each(context, &payer);
-    }
-    return store_asked(&ask, reterr);
-}
-
-static void note_newest(void *context, const struct store_machine *machine)
-{
-    msec_t *newest = context;
-
-    if (machine->is_open && machine->to > *newest)
-        *newest = machine->to;
-}
-
-int store_each_payer(struct store *store, const struct store_live *live,
-                     void (*each)(void *context, const struct store_payer *payer), void *context,
-                     struct error *reterr)
-{
-    msec_t now = 0;
-    const int rc = store_each_machine(store, live, note_newest, &now, reterr);
-
-    return rc < 0
-               ? rc
-               : each_due(store_ask(store, SQL_PAYERS, NULL, 0), live, now, each, context, reterr);
-}
-
-/* What the books add up to: bill = boot + idle + work, the sum of bills and accounts. --------------- */
-
-static void add_open(struct store_totals *to, const struct ledger_sums *sums)
-{
-    to->boot += sums->boot;
-    to->idle += sums->idle;
-    to->work += sums->work;
-    to->boot_ms += sums->boot_ms;
-    to->idle_ms += sums->idle_ms;
-    to->work_ms += sums->work_ms;
-    to->instances++;
-}
-
-struct open_books {
-    const struct store_live *live;
-    struct store_totals *to;
-};
-
-static void sum_account(void *context, const struct store_account *account)
-{
-    const struct open_books *open = context;
-    struct ledger_account now = { .sums = account->sums };
-
-    if (open->live != NULL)
-        (void)open->live->account(open->live->context, account->instance, &now);
-    add_open(open->to, &now.sums);
-}
-
-static void sum_owed(void *context, uint64_t task, const struct ledger_due *owed)
-{
-    const struct open_books *open = context;
-    struct ledger_due now = *owed;
-
-    if (open->live != NULL)
-        (void)open->live->owed(open->live->context, task, &now);
-    open->to->owed += now.cost;
-}
-
-int store_totals_live(struct store *store, const struct store_live *live, struct store_totals *ret,
-                      struct error *reterr)
-{
-    const struct store_sums *sums = store->commit != NULL ? &store->kept_sums : &store->sums;
-    const struct ledger_sums *bills = &sums->bills;
-    struct store_totals totals = {
-        .boot = bills->boot,
-        .idle = bills->idle,
-        .work = bills->work,
-        .boot_ms = bills->boot_ms,
-        .idle_ms = bills->idle_ms,
-        .work_ms = bills->work_ms,
-        .settled = sums->dues,
-        .alone = sums->alone,
-        .instances = sums->bill_count,
-        .tasks = sums->due_count,
-    };
-    struct open_books open = { .live = live, .to = &totals };
-    int rc = store_each_account(store, sum_account, &open, reterr);
-
-    if (rc == 0)
-        rc = store_each_owed(store, sum_owed, &open, reterr);
-    totals.bill = totals.boot + totals.idle + totals.work;
-    if (rc == 0)
-        *ret = totals;
-    return rc;
-}
-
-int store_totals(struct store *store, struct store_totals *ret, struct error *reterr)
-{
-    return store_totals_live(store, NULL, ret, reterr);
-}
-
 /* Rows. --------------------------------------------------------------------------------------- */
 
 static struct store_tally_row *row_of(struct store_tally *report, const char *key, size_t length)
@@ -436,7 +258,7 @@ static void add_machine(void *context, const struct store_machine *machine)
     const enum store_by by = report->query->by;
     const msec_t ms = machine->sums.boot_ms + machine->sums.idle_ms + machine->sums.work_ms;
 
-    note_newest(&report->newest, machine);
+    store_note_newest(&report->newest, machine);
     if (!overlaps(machine->from, machine->to, period))
         return;
     add_totals(&report->totals, machine, period);
@@ -687,8 +509,8 @@ static int add_ended(struct store *store, struct error *reterr)
 
     while (added < store->ended_count && rc == 0) {
         filling.found = false;
-        rc = each_due(STORE_ASK(store, SQL_PAYER_ENDED, STORE_NUMBER(store->ended[added])), NULL, 0,
-                      add_to_tallies, &filling, reterr);
+        rc = store_each_due(STORE_ASK(store, SQL_PAYER_ENDED, STORE_NUMBER(store->ended[added])),
+                            NULL, 0, add_to_tallies, &filling, reterr);
         if (!filling.found && store->commit != NULL)
             break;
         added++;
@@ -718,8 +540,8 @@ static int make_tallies(struct store *store, struct error *reterr)
         names_init(&store->tally[by]->names);
     }
 
-    const int rc = each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0, add_to_tallies,
-                            &filling, reterr);
+    const int rc = store_each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0,
+                                  add_to_tallies, &filling, reterr);
 
     if (rc < 0)
         store_tally_drop(store);
@@ -902,9 +724,9 @@ static int fill_report(struct store *store, struct store_tally *report, enum sto
     if (rc == 0)
         rc = store_each_machine(store, query->live, add_machine, report, reterr);
     if (rc == 0)
-        rc = each_due(*tally != STORE_BYS ? store_ask(store, SQL_PAYERS_OPEN, NULL, 0)
-                                          : ask_payers(store, query->period.since),
-                      query->live, report->newest, add_payer, report, reterr);
+        rc = store_each_due(*tally != STORE_BYS ? store_ask(store, SQL_PAYERS_OPEN, NULL, 0)
+                                                : ask_payers(store, query->period.since),
+                            query->live, report->newest, add_payer, report, reterr);
     return rc;
 }
 

@@ -18,13 +18,6 @@
 
 #include "store/store.h"
 
-/* What the ledger says of an open account, and of a task that has not ended, by now; false: it knows none. */
-struct store_live {
-    void *context;
-    bool (*account)(void *context, uint64_t instance, struct ledger_account *ret);
-    bool (*owed)(void *context, uint64_t task, struct ledger_due *ret);
-};
-
 /* One machine on the bill, ended or not. Texts may be NULL. */
 struct store_machine {
     uint64_t id;
@@ -41,6 +34,7 @@ struct store_machine {
 
 /* One task that paid. Texts may be NULL. */
 struct store_payer {
+    uint64_t task;
     const char *job;
     const char *job_name;
     const char *user;
@@ -53,6 +47,17 @@ struct store_payer {
     msec_t to;
     msec_t occupied_ms;
     bool is_open; /* it has not ended */
+};
+
+/* What the ledger says of an open account, and of a task that has not ended, by now; false: it knows none. And the tasks that owe
+ * something by now and are new to the books, as open ones: the books have a task when something that it owes was booked, which for
+ * one that has its machine for itself is at its end. NULL: there are none. */
+struct store_live {
+    void *context;
+    bool (*account)(void *context, uint64_t instance, struct ledger_account *ret);
+    bool (*owed)(void *context, uint64_t task, struct ledger_due *ret);
+    void (*each_new)(void *context, bool (*is_new)(const void *to, uint64_t task),
+                     void (*each)(void *to, const struct store_payer *payer), void *to);
 };
 
 /* Whether it is owned: no cloud has a bill for it, and it has no name, type or price that were written down. */

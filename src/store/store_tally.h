@@ -14,6 +14,7 @@
 #define STINT_STORE_STORE_TALLY_H
 
 #include "base/names.h"
+#include "store/store_private.h"
 #include "store/store_report.h"
 
 enum { STORE_TALLY_ROWS = 250000 }; /* kept of each at most: about 30 MB */
@@ -50,6 +51,15 @@ struct store_span {
     msec_t ms;
     uint32_t row[STORE_PAYER_BYS];
 };
+
+/* The rows of one of the questions SQL_PAYER... With 'live', which goes with those that have all open tasks, also the tasks that owe
+ * something and are not in the books yet; what is open is of 'now'. */
+int store_each_due(struct store_question ask, const struct store_live *live, msec_t now,
+                   void (*each)(void *context, const struct store_payer *payer), void *context,
+                   struct error *reterr);
+
+/* For store_each_machine: until when open accounts are booked, into the msec_t that 'context' is. */
+void store_note_newest(void *context, const struct store_machine *machine);
 
 /* One more; too many are not kept. */
 void store_tally_span(struct store *store, const struct store_span *span);

@@ -8,6 +8,7 @@
 
 #include "base/test/check.h"
 #include "serve/api.h"
+#include "serve/live.h"
 #include "serve/test/serve_stage.h"
 #include "store/store_report.h"
 
@@ -24,8 +25,8 @@ static char *answer(struct serve_stage *stage, const char *path, const char *by)
     return reply.body;
 }
 
-/* What the daemon does at the end of a turn: keep what has changed. */
-static void keep_books(struct serve_stage *stage)
+/* What the daemon does at the end of a turn: keep what has changed; or only the accounts of machines. */
+static void keep(struct serve_stage *stage, bool with_tasks)
 {
     const struct view *view = controller_view(stage->controller);
     struct ledger_account account;
@@ -41,7 +42,7 @@ static void keep_books(struct serve_stage *stage)
                                                                  .sums = account.sums,
                                                                  .is_ready = account.is_ready });
     while (controller_take_changed_due(stage->controller, &id, &due)) {
-        if (view_find_task(view, id) != ROW_NONE)
+        if (with_tasks && view_find_task(view, id) != ROW_NONE)
             store_owed_set(stage->store, &(struct store_due){ .task = id,
                                                               .label = "1",
                                                               .user = "ada",
@@ -49,6 +50,11 @@ static void keep_books(struct serve_stage *stage)
                                                               .occupied_ms = due.occupied_ms });
     }
     assert_int_equal(store_commit(stage->store, NULL), 0);
+}
+
+static void keep_books(struct serve_stage *stage)
+{
+    keep(stage, true);
 }
 
 /* By the cloud's log: it knows when each machine began to be billed, and its price. */
@@ -137,6 +143,47 @@ TEST(all_figures_are_of_the_same_instant_and_agree_with_the_cloud)
     stage_done(&stage);
 }
 
+/* Work that nobody has paid for, by the ledger. */
+static money_t unassigned(struct serve_stage *stage)
+{
+    char *text = answer(stage, "/v1/ledger", store_by_word(STORE_BY_USER));
+    json_t *json = json_loads(text, 0, NULL);
+    money_t cost = 0;
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(json, "rows"), i, row)
+    {
+        if (strcmp(json_string_value(json_object_get(row, "name")), "(unassigned)") == 0)
+            cost = json_integer_value(json_object_get(row, "cost_microdollars"));
+    }
+    json_decref(json);
+    free(text);
+    return cost;
+}
+
+TEST(a_task_that_was_never_booked_owes_as_well)
+{
+    struct serve_stage stage;
+    struct store_totals totals;
+    struct store_totals later;
+    struct error error;
+
+    stage_init(&stage);
+    keep(&stage, false); /* tasks run, and nothing of what they owe is in the store */
+    stage.now += 3600000;
+    assert_int_equal(serve_totals(&stage.world, &totals, &error), 0);
+    assert_true(totals.owed > 0);
+    assert_int_equal(unassigned(&stage), totals.work - totals.settled - totals.owed);
+    store_begin(stage.store);
+    store_owed_set(stage.store, &(struct store_due){ .task = 101, .label = "1", .user = "ada" });
+    assert_int_equal(store_commit(stage.store, NULL),
+                     0); /* nor does it count twice when it is there */
+    assert_int_equal(serve_totals(&stage.world, &later, &error), 0);
+    assert_int_equal(later.owed, totals.owed);
+    stage_done(&stage);
+}
+
 TEST(asking_changes_nothing)
 {
     struct serve_stage stage;
@@ -152,4 +199,4 @@ TEST(asking_changes_nothing)
 }
 
 CHECK_MAIN(RUN(all_figures_are_of_the_same_instant_and_agree_with_the_cloud),
-           RUN(asking_changes_nothing))
+           RUN(a_task_that_was_never_booked_owes_as_well), RUN(asking_changes_nothing))

@@ -233,7 +233,7 @@ static bool tell_owed(void *context, uint64_t task, struct ledger_due *ret)
 
 TEST(what_is_open_is_of_now_if_somebody_knows)
 {
-    const struct store_live live = { NULL, tell_account, tell_owed };
+    const struct store_live live = { .account = tell_account, .owed = tell_owed };
     struct store_file file;
     struct store_query query = always;
     struct store_totals totals;
