@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "decide/runtime_bins.h"
 #include "decide/stuck_gangs.h"
 
@@ -25,6 +26,8 @@ struct draft {
     uint32_t begin; /* of its tasks */
 };
 
+/* Rows and slots are not the arena's: they grow to the size of all that waits, and are needed no longer than it takes to
+ * build. */
 struct drafts {
     struct arena *arena;
     struct draft *rows;
@@ -88,16 +91,13 @@ static void grow(struct drafts *drafts)
 {
     enum { FIRST_ROOM = 64 };
 
-    const struct drafts old = *drafts;
-
-    drafts->room = old.room > 0 ? old.room * 2 : FIRST_ROOM;
+    drafts->room = drafts->room > 0 ? drafts->room * 2 : FIRST_ROOM;
     drafts->size = drafts->room * 2;
-    drafts->rows = ARENA_ARRAY(old.arena, struct draft, drafts->room);
-    drafts->slots = ARENA_ARRAY(old.arena, uint32_t, drafts->size);
-    for (uint32_t i = 0; i < old.count; i++) {
-        drafts->rows[i] = old.rows[i];
+    drafts->rows = mem_resize(drafts->rows, drafts->room, sizeof(*drafts->rows));
+    mem_free(drafts->slots);
+    drafts->slots = mem_alloc(drafts->size, sizeof(*drafts->slots));
+    for (uint32_t i = 0; i < drafts->count; i++)
         *slot_of(drafts, &drafts->rows[i]) = i + 1;
-    }
 }
 
 /* Add a task of a batch with that key. Returns the number of the batch. */
@@ -191,6 +191,7 @@ void batches_build(struct batches *batches, const struct view *view, struct aren
     batches_build_but(batches, view, NULL, arena);
 }
 
+/* The drafts are gone afterwards. */
 static void build(struct batches *batches, const struct view *view, struct drafts *drafts,
                   const struct listed *listed, uint32_t count)
 {
@@ -217,6 +218,8 @@ static void build(struct batches *batches, const struct view *view, struct draft
         if (draft->is_mixed)
             sort_tasks(view, &batches->rows[i], arena);
     }
+    mem_free(drafts->rows);
+    mem_free(drafts->slots);
 }
 
 void batches_build_but(struct batches *batches, const struct view *view,
@@ -245,6 +248,15 @@ void batches_build_of(struct batches *batches, const struct view *view, const ui
     build(batches, view, &drafts, listed, count);
 }
 
+uint32_t batches_left(const struct batches *batches)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < batches->count; i++)
+        left += batches->rows[i].left;
+    return left;
+}
+
 uint32_t batch_take_first(struct batch *batch)
 {
     assert(batch->left > 0);
@@ -260,21 +272,9 @@ uint32_t batch_take_last(struct batch *batch)
 
 uint32_t batch_fit(const struct batch *batch, const struct res *demand, const struct res *free)
 {
-    int64_t most = batch->apart != ROW_NONE && batch->left > 0 ? 1 : (int64_t)batch->left;
+    const uint32_t most = batch->apart != ROW_NONE && batch->left > 0 ? 1 : batch->left;
 
-    if (demand == NULL)
-        return 0;
-    for (int kind = 0; kind < RES_KINDS; kind++) {
-        if (demand->amount[kind] <= 0)
-            continue;
-
-        const int64_t fit = free->amount[kind] / demand->amount[kind];
-
-        if (fit < most)
-            most = fit;
-    }
-    assert(most <= (int64_t)batch->left);
-    return most > 0 ? (uint32_t)most : 0;
+    return demand != NULL ? res_times(demand, free, most) : 0;
 }
 
 msec_t batch_waited(const struct view *view, const struct batch *batch)

@@ -52,6 +52,9 @@ void batches_build_but(struct batches *batches, const struct view *view,
 void batches_build_of(struct batches *batches, const struct view *view, const uint32_t *tasks,
                       uint32_t count, struct arena *arena);
 
+/* Tasks that are left in all of them. */
+uint32_t batches_left(const struct batches *batches);
+
 /* Take the oldest, or the newest, task that is left. */
 uint32_t batch_take_first(struct batch *batch);
 uint32_t batch_take_last(struct batch *batch);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide/fit_mask.h"
 #include "decide/lease.h"
 #include "decide/overrun.h"
 #include "decide/rent_ways.h"
@@ -13,7 +14,7 @@
 #include "decide/resource_price.h"
 
 enum {
-    WINDOW = 64,
+    WINDOW = FIT_ROWS,
     PROBES = 64, /* batches that may have nothing left are passed over, up to so many */
     MOMENTS = 64,
     NEAR = 4,            /* the first of the window, where there is enough to choose from: */
@@ -47,21 +48,26 @@ struct trial {
     msec_t ready;      /* from now */
     msec_t paid;       /* until then whatever happens, from now */
     struct res free;
-    uint32_t at_once[WINDOW]; /* tasks of each batch in the window */
-    uint32_t later[WINDOW];
-    struct leaving leaving[MOMENTS];
-    uint32_t leaving_count;
     msec_t busy; /* until then, from now */
     double held; /* and so much longer, in ms, by work that runs on and must not be moved */
     double value;
+    msec_t earliest; /* of the moments below; or later */
+    uint64_t used;   /* a bit for each batch in the window that has tasks here; only of these */
+    uint32_t at_once[WINDOW]; /* is known how many, */
+    uint32_t later[WINDOW];
+    uint32_t leaving_count; /* and of what leaves the first so many */
+    struct leaving leaving[MOMENTS];
 };
 
-/* A batch that is looked at. */
+/* A batch that is looked at, with what each trial reads of it. */
 struct row {
     struct batch *batch;
     const struct res *demand; /* of each task, if it takes the same everywhere; else NULL */
-    struct res least; /* what each task of this batch and of those that follow takes at the least */
-    double worth;     /* of a task, per hour */
+    msec_t runtime;
+    double worth; /* of a task, per hour */
+    uint32_t left;
+    uint32_t apart;
+    bool fixed;
 };
 
 struct renter {
@@ -77,6 +83,7 @@ struct renter {
     uint32_t first;          /* batch that may have tasks left */
     struct row rows[WINDOW]; /* batches that are looked at */
     uint32_t row_count;
+    struct fit_mask fits;        /* which of them may fit */
     uint64_t left;               /* tasks in them */
     double *values;              /* per way */
     struct resource_price worth; /* of what tasks take */
@@ -193,22 +200,12 @@ static const struct res *demand_everywhere(const struct shapes *shapes, uint32_t
                : NULL;
 }
 
-/* From the last row on: what is taken at the least by those that follow. */
-static void note_least(struct renter *renter)
+static void note_fits(struct renter *renter)
 {
-    struct res least = { { 0 } };
-
-    for (uint32_t i = renter->row_count; i-- > 0;) {
-        const struct res *demand = renter->rows[i].demand;
-
-        for (int kind = 0; kind < RES_KINDS; kind++) {
-            const int64_t amount = demand != NULL ? demand->amount[kind] : 0;
-
-            if (i + 1 == renter->row_count || amount < least.amount[kind])
-                least.amount[kind] = amount;
-        }
-        renter->rows[i].least = least;
-    }
+    fit_mask_begin(&renter->fits);
+    for (uint32_t i = 0; i < renter->row_count; i++)
+        fit_mask_add(&renter->fits, i, renter->rows[i].demand);
+    fit_mask_end(&renter->fits);
 }
 
 /* What an hour of a task of the shape is worth: what it takes, at the prices of resources. Where it may only run on
@@ -238,7 +235,11 @@ static void look_at(struct renter *renter, uint32_t batch)
     renter->rows[renter->row_count++] = (struct row){
         .batch = row,
         .demand = demand_everywhere(renter->view->shapes, row->shape),
+        .runtime = row->runtime,
         .worth = renter->batch_worth[batch],
+        .left = row->left,
+        .apart = row->apart,
+        .fixed = row->fixed,
     };
     renter->left += row->left;
 }
@@ -304,8 +305,9 @@ static bool look_again(struct renter *renter)
     for (uint32_t i = 0; i < renter->row_count; i++) {
         if (renter->rows[i].batch->left == 0)
             continue;
-        renter->left += renter->rows[i].batch->left;
-        renter->rows[kept++] = renter->rows[i];
+        renter->rows[kept] = renter->rows[i];
+        renter->rows[kept].left = renter->rows[i].batch->left;
+        renter->left += renter->rows[kept++].left;
     }
     renter->row_count = kept;
     return kept >= WINDOW - MISSING &&
@@ -321,7 +323,7 @@ static void look(struct renter *renter)
     while (renter->first < batches->count && batches->rows[renter->first].left == 0)
         renter->first++;
     if (look_again(renter)) {
-        note_least(renter);
+        note_fits(renter);
         return;
     }
     renter->row_count = 0;
@@ -339,12 +341,12 @@ static void look(struct renter *renter)
     }
     if (near < WINDOW && at < end)
         look_further(renter, at, end);
-    note_least(renter);
+    note_fits(renter);
 }
 
 /* What a task of the batch takes of the machine, or NULL. */
-static const struct res *demand_of(const struct renter *renter, const struct trial *trial,
-                                   uint32_t row)
+static inline const struct res *demand_of(const struct renter *renter, const struct trial *trial,
+                                          uint32_t row)
 {
     const struct view *view = renter->view;
     const struct batch *batch = batch_of(renter, row);
@@ -356,22 +358,33 @@ static const struct res *demand_of(const struct renter *renter, const struct tri
     return shape_demand_at(view->shapes, batch->shape, view->catalogue, trial->offer);
 }
 
-/* Put 'count' tasks of the batch onto the machine at 'at'. */
-static void put(const struct renter *renter, struct trial *trial, uint32_t row, uint32_t count,
-                msec_t at)
+static uint32_t count_of(const struct trial *trial, uint32_t row)
 {
-    const struct batch *batch = batch_of(renter, row);
-    const struct res *demand = demand_of(renter, trial, row);
-    const msec_t end = at + batch->runtime;
+    return trial->used >> row & 1 ? trial->at_once[row] + trial->later[row] : 0;
+}
+
+/* Put 'count' tasks of the batch, which take 'demand' each, onto the machine at 'at'. */
+static void put(const struct renter *renter, struct trial *trial, uint32_t row,
+                const struct res *demand, uint32_t count, msec_t at)
+{
+    const msec_t end = at + renter->rows[row].runtime;
 
     assert(count > 0);
-    assert(demand != NULL);
-    for (int kind = 0; kind < RES_KINDS; kind++) {
-        trial->free.amount[kind] -= demand->amount[kind] * (int64_t)count;
-        assert(trial->free.amount[kind] >= 0);
+    if (count == 1) {
+        res_sub(&trial->free, demand);
+    } else {
+        for (int kind = 0; kind < RES_KINDS; kind++)
+            trial->free.amount[kind] -= demand->amount[kind] * (int64_t)count;
+    }
+    if ((trial->used >> row & 1) == 0) {
+        trial->used |= (uint64_t)1 << row;
+        trial->at_once[row] = 0;
+        trial->later[row] = 0;
     }
     if (end > trial->busy)
         trial->busy = end;
+    if (end < trial->earliest)
+        trial->earliest = end;
     if (trial->leaving_count < MOMENTS)
         trial->leaving[trial->leaving_count++] =
             (struct leaving){ .at = end, .batch = row, .count = count };
@@ -381,10 +394,13 @@ static void put(const struct renter *renter, struct trial *trial, uint32_t row, 
  * batches where its tasks have run for different times. */
 static bool has_sibling(const struct renter *renter, const struct trial *trial, uint32_t row)
 {
-    const uint32_t job = batch_of(renter, row)->apart;
+    const uint32_t job = renter->rows[row].apart;
 
-    for (uint32_t i = 0; job != ROW_NONE && i < row; i++) {
-        if (trial->at_once[i] > 0 && batch_of(renter, i)->apart == job)
+    if (job == ROW_NONE)
+        return false;
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t other = fit_first(rest);
+        if (renter->rows[other].apart == job)
             return true;
     }
     return false;
@@ -392,23 +408,20 @@ static bool has_sibling(const struct renter *renter, const struct trial *trial, 
 
 /* How many tasks of the batch are put beside each other on what is free: as many as fit, or its share of them. */
 static uint32_t fit_at_once(const struct renter *renter, const struct trial *trial, uint32_t row,
-                            bool is_share)
+                            const struct res *demand, bool is_share)
 {
-    const struct res *demand = demand_of(renter, trial, row);
-    struct batch batch = *batch_of(renter, row);
+    const uint32_t left = renter->rows[row].left - count_of(trial, row);
 
-    batch.left -= trial->at_once[row];
-    if (batch.left == 0 || demand == NULL || !res_fits(demand, &trial->free) ||
-        (batch.apart != ROW_NONE && trial->at_once[row] > 0) || has_sibling(renter, trial, row))
+    if (left == 0 || demand == NULL || !fit_now(demand, &trial->free) ||
+        has_sibling(renter, trial, row))
         return 0;
-    if (!is_share)
-        return batch_fit(&batch, demand, &trial->free);
-    if ((uint64_t)batch.left * batch.left <= renter->left)
-        return 1; /* a share of no more than all of them */
+    if (left == 1 || renter->rows[row].apart != ROW_NONE ||
+        (is_share && (uint64_t)left * left <= renter->left))
+        return 1; /* there is no other, or a share of no more than all of them */
 
-    const uint64_t fit = batch_fit(&batch, demand, &trial->free);
+    const uint64_t fit = res_times(demand, &trial->free, left);
 
-    return (uint32_t)((fit * batch.left + renter->left - 1) / renter->left);
+    return (uint32_t)(is_share ? (fit * left + renter->left - 1) / renter->left : fit);
 }
 
 /* Tasks side by side. At first each batch gets a share of the machine as large as its share of all that
@@ -416,15 +429,20 @@ static uint32_t fit_at_once(const struct renter *renter, const struct trial *tri
 static void fill_at_once(const struct renter *renter, struct trial *trial)
 {
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t row = 0; row < renter->row_count; row++) {
-            if (!res_fits(&renter->rows[row].least, &trial->free))
-                break; /* nor do those that follow */
+        uint64_t rows = fit_mask_ask(&renter->fits, &trial->free);
 
-            const uint32_t fit = fit_at_once(renter, trial, row, pass == 0);
+        while (rows != 0) {
+            const uint32_t row = fit_first(rows);
+            const struct res *demand = demand_of(renter, trial, row);
+            const uint32_t fit = fit_at_once(renter, trial, row, demand, pass == 0);
 
-            trial->at_once[row] += fit;
-            if (fit > 0)
-                put(renter, trial, row, fit, trial->ready);
+            if (fit > 0) {
+                put(renter, trial, row, demand, fit, trial->ready);
+                trial->at_once[row] += fit;
+            } else {
+                rows &= fit_mask_ask(&renter->fits, &trial->free);
+            }
+            rows = fit_behind(rows, row);
         }
     }
 }
@@ -453,6 +471,8 @@ static void fill_later(const struct renter *renter, struct trial *trial)
 {
     const msec_t until = trial->busy > trial->paid ? trial->busy : trial->paid;
 
+    if (trial->earliest > renter->limits->paid_wait)
+        return; /* as below, for all */
     for (uint32_t moment = 0; moment < MOMENTS && trial->leaving_count > 0; moment++) {
         const msec_t at = next_leaving(renter, trial);
 
@@ -461,17 +481,19 @@ static void fill_later(const struct renter *renter, struct trial *trial)
         for (uint32_t row = 0; row < renter->row_count; row++) {
             struct batch batch = *batch_of(renter, row);
 
-            batch.left -= trial->at_once[row] + trial->later[row];
+            batch.left -= count_of(trial, row);
             if (batch.left == 0 || batch.together || batch.apart != ROW_NONE ||
                 at + batch.runtime > until ||
                 at + batch_waited(renter->view, &batch) > renter->limits->paid_wait)
                 continue;
 
-            const uint32_t fit = batch_fit(&batch, demand_of(renter, trial, row), &trial->free);
+            const struct res *demand = demand_of(renter, trial, row);
+            const uint32_t fit = batch_fit(&batch, demand, &trial->free);
 
-            trial->later[row] += fit;
-            if (fit > 0)
-                put(renter, trial, row, fit, at);
+            if (fit > 0) {
+                put(renter, trial, row, demand, fit, at);
+                trial->later[row] += fit;
+            }
         }
     }
 }
@@ -481,12 +503,14 @@ static double find_held(const struct renter *renter, const struct trial *trial)
 {
     double sum = 0;
 
-    for (uint32_t row = 0; row < renter->row_count && renter->doubt > 0; row++) {
+    if (renter->doubt <= 0)
+        return 0;
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
         const struct batch *batch = batch_of(renter, row);
-        const uint32_t count = trial->at_once[row] + trial->later[row];
 
-        if (count > 0 && batch->fixed)
-            sum += overrun_jobs(renter->view, batch, count) *
+        if (batch->fixed)
+            sum += overrun_jobs(renter->view, batch, count_of(trial, row)) *
                    overrun_of(batch->runtime, trial->busy - trial->ready, renter->doubt);
     }
     return sum;
@@ -497,14 +521,15 @@ static struct risk_stake trial_stake(const struct renter *renter, const struct t
 {
     struct risk_mix mix = { 0 };
 
-    for (uint32_t row = 0; row < renter->row_count && renter->ways.has_risk; row++) {
+    if (!renter->ways.has_risk)
+        return risk_mix_stake(&mix);
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
         const struct batch *batch = batch_of(renter, row);
-        const uint32_t count = trial->at_once[row] + trial->later[row];
 
-        if (count > 0)
-            risk_mix_add(&mix, rent_stake_of(renter->view, batch),
-                         (double)count * (double)(batch->runtime + 1) *
-                             (double)(renter->view->shape_price[batch->shape] + 1));
+        risk_mix_add(&mix, rent_stake_of(renter->view, batch),
+                     (double)count_of(trial, row) * (double)(batch->runtime + 1) *
+                         (double)(renter->view->shape_price[batch->shape] + 1));
     }
     return risk_mix_stake(&mix);
 }
@@ -535,6 +560,9 @@ static double choose_offer(const struct renter *renter, struct trial *trial)
     double least = charge_of(renter->view, trial, trial->offer, stake);
 
     for (const struct rival *rival = trial->rivals; rival != NULL; rival = rival->next) {
+        if (rival->offer == trial->offer)
+            continue;
+
         const double charge = charge_of(renter->view, trial, rival->offer, stake);
 
         if (charge < least) {
@@ -548,10 +576,10 @@ static double choose_offer(const struct renter *renter, struct trial *trial)
 /* Whether the machine holds the first batch; then what it is worth to have it. */
 static bool try_machine(const struct renter *renter, struct trial *trial)
 {
-    const struct batch *first = batch_of(renter, 0);
+    const struct res *first = demand_of(renter, trial, 0);
     double work = 0;
 
-    if (batch_fit(first, demand_of(renter, trial, 0), &trial->free) == 0)
+    if (first == NULL || !res_fits(first, &trial->free))
         return false;
     fill_at_once(renter, trial);
     fill_later(renter, trial);
@@ -559,14 +587,12 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
 
     const double charge = choose_offer(renter, trial);
 
-    for (uint32_t row = 0; row < renter->row_count; row++) {
-        const struct batch *batch = batch_of(renter, row);
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
+        const struct row *of = &renter->rows[row];
 
-        if (trial->at_once[row] + trial->later[row] == 0)
-            continue;
-        work += (double)(trial->at_once[row] + trial->later[row]) * (double)batch->runtime *
-                (batch->fixed ? 1 + renter->doubt : 1) * renter->rows[row].worth /
-                (double)MSEC_PER_HOUR;
+        work += (double)count_of(trial, row) * (double)of->runtime *
+                (of->fixed ? 1 + renter->doubt : 1) * of->worth / (double)MSEC_PER_HOUR;
     }
 
     assert(work >= 0);
@@ -575,32 +601,39 @@ static bool try_machine(const struct renter *renter, struct trial *trial)
     return true;
 }
 
-static struct trial fresh_trial(const struct view *view, const struct rival *rivals)
+/* Nothing is on the machine yet. */
+static void begin_trial(struct trial *trial, uint32_t offer, uint32_t instance, msec_t ready)
+{
+    trial->rivals = NULL;
+    trial->offer = offer;
+    trial->instance = instance;
+    trial->ready = ready;
+    trial->busy = 0;
+    trial->held = 0;
+    trial->earliest = MSEC_NEVER;
+    trial->used = 0;
+    trial->leaving_count = 0;
+}
+
+static void begin_fresh(struct trial *trial, const struct view *view, const struct rival *rivals)
 {
     const uint32_t offer = rivals->offer;
     const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
 
-    return (struct trial){
-        .rivals = rivals,
-        .offer = offer,
-        .instance = ROW_NONE,
-        .ready = catalogue_boot_ms(view->catalogue, offer),
-        .paid = type->acquire_ms + billing_paid_span(&view->catalogue->offers[offer].billing, 1),
-        .free = type->capacity,
-    };
+    begin_trial(trial, offer, ROW_NONE, catalogue_boot_ms(view->catalogue, offer));
+    trial->rivals = rivals;
+    trial->paid = type->acquire_ms + billing_paid_span(&view->catalogue->offers[offer].billing, 1);
+    trial->free = type->capacity;
 }
 
-static struct trial idle_trial(const struct view *view, uint32_t instance)
+static void begin_idle(struct trial *trial, const struct view *view, uint32_t instance)
 {
     const msec_t ready = view->instance.ready_expected[instance] - view->now;
 
-    return (struct trial){
-        .offer = view->instance.offer[instance],
-        .instance = instance,
-        .ready = view->instance.state[instance] != INSTANCE_READY && ready > 0 ? ready : 0,
-        .paid = lease_left(view, instance),
-        .free = *view_capacity(view, instance),
-    };
+    begin_trial(trial, view->instance.offer[instance], instance,
+                view->instance.state[instance] != INSTANCE_READY && ready > 0 ? ready : 0);
+    trial->paid = lease_left(view, instance);
+    trial->free = *view_capacity(view, instance);
 }
 
 /* Of equal value the cheaper one, then the one that there is, then the earlier offer. */
@@ -645,8 +678,9 @@ static void consider_idle(const struct renter *renter, struct choice *ret)
     for (uint32_t offer = 0; offer < renter->view->catalogue->offer_count && renter->has_idle;
          offer++) {
         if (renter->idle[offer] != 0) {
-            struct trial trial = idle_trial(renter->view, renter->idle[offer] - 1);
+            struct trial trial;
 
+            begin_idle(&trial, renter->view, renter->idle[offer] - 1);
             (void)consider(renter, &trial, ret);
         }
     }
@@ -664,8 +698,9 @@ static bool choose_contender(struct renter *renter, struct choice *ret)
         if (!renter->is_contender[i])
             continue;
 
-        struct trial trial = fresh_trial(renter->view, renter->ways.rows[i].rivals);
+        struct trial trial;
 
+        begin_fresh(&trial, renter->view, renter->ways.rows[i].rivals);
         if (!consider(renter, &trial, ret))
             return false;
         renter->values[i] = trial.value;
@@ -696,8 +731,9 @@ static void prefer_large(const struct renter *renter, struct choice *choice)
     if (largest == NULL)
         return;
 
-    struct trial trial = fresh_trial(view, largest->rivals);
+    struct trial trial;
 
+    begin_fresh(&trial, view, largest->rivals);
     if (!try_machine(renter, &trial))
         return;
     choice->runner_up = choice->best.offer;
@@ -750,8 +786,9 @@ static void choose(struct renter *renter, struct choice *ret)
         if (!is_each_valued && is_hopeless(renter, &renter->ways.rows[i], work, ret))
             continue;
 
-        struct trial trial = fresh_trial(renter->view, renter->ways.rows[i].rivals);
+        struct trial trial;
 
+        begin_fresh(&trial, renter->view, renter->ways.rows[i].rivals);
         if (consider(renter, &trial, ret))
             renter->values[i] = trial.value;
     }
@@ -765,14 +802,11 @@ static void choose(struct renter *renter, struct choice *ret)
 static bool sum_demands(const struct renter *renter, const struct trial *trial, struct res *ret)
 {
     *ret = (struct res){ { 0 } };
-    for (uint32_t row = 0; row < renter->row_count; row++) {
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
         const struct res *demand = renter->rows[row].demand;
 
-        if (trial->later[row] > 0)
-            return false;
-        if (trial->at_once[row] == 0)
-            continue;
-        if (demand == NULL)
+        if (trial->later[row] > 0 || demand == NULL)
             return false;
         for (int kind = 0; kind < RES_KINDS; kind++)
             ret->amount[kind] += demand->amount[kind] * (int64_t)trial->at_once[row];
@@ -804,9 +838,12 @@ static void settle(const struct renter *renter, struct choice *choice)
         if (!res_fits(&sum, &renter->ways.sized[i].capacity))
             continue;
 
-        struct trial trial = fresh_trial(view, way->rivals);
+        struct trial trial;
 
+        begin_fresh(&trial, view, way->rivals);
+        trial.used = tried->used;
         memcpy(trial.at_once, tried->at_once, sizeof(trial.at_once));
+        memcpy(trial.later, tried->later, sizeof(trial.later));
         trial.busy = trial.ready + runs;
         trial.held = tried->held;
 
@@ -828,11 +865,13 @@ static uint32_t repeats(const struct renter *renter, const struct trial *trial)
 {
     uint32_t most = trial->instance == ROW_NONE ? UINT32_MAX : 1;
 
-    for (uint32_t row = 0; row < renter->row_count; row++) {
-        const uint32_t each = trial->at_once[row] + trial->later[row];
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
+        const uint32_t left = renter->rows[row].left;
+        const uint32_t each = count_of(trial, row);
 
-        if (each > 0 && batch_of(renter, row)->left / each < most)
-            most = batch_of(renter, row)->left / each;
+        if (left / each < most)
+            most = left / each;
     }
     assert(most > 0); /* else the same machine would be chosen for ever */
     assert(most < UINT32_MAX);
@@ -882,7 +921,8 @@ static void carry_out(struct renter *renter, const struct choice *choice)
     assert(!fresh || reservation_is_open(view, trial->offer));
     if (fresh)
         target = plan_rent(renter->plan, trial->offer, why);
-    for (uint32_t row = 0; row < renter->row_count; row++) {
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
         struct batch *batch = renter->rows[row].batch;
 
         for (uint32_t i = 0; i < trial->at_once[row]; i++) {
@@ -931,6 +971,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.ways.count);
     find_worth(&renter, memory);
     list_idle(&renter);
+    plan_expect_places(plan, batches_left(batches));
     for (;;) {
         struct choice choice;
 

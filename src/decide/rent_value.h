@@ -30,7 +30,7 @@
  *
  * Costs:   O(o + t^2 + r x t x k x w) for o offers, t types (twice, if it is billed in two ways), of which
  *          those count that no other type beats in every respect, r different machines, the first k = 64 batches that
- *          have tasks left, and w = 64 moments at which tasks end. A machine that is full is not filled further.
+ *          have tasks left, and w = 64 moments at which tasks end. Of the k those are looked at that may fit (fit_mask.h).
  *          What there is to choose from is listed again only when prices, risks, refusals or constraints have changed.
  * Memory:  the arena's.
  */

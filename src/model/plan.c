@@ -45,6 +45,22 @@ static void add_place(struct plan *plan, struct plan_place place)
     plan->places[plan->place_count++] = place;
 }
 
+void plan_expect_places(struct plan *plan, uint32_t more)
+{
+    const uint32_t count = plan->place_count;
+
+    assert(more <= UINT32_MAX - count);
+    if (plan->places_room >= count + more)
+        return;
+
+    struct plan_place *fresh = ARENA_ARRAY(plan->arena, struct plan_place, count + more);
+
+    if (count > 0)
+        memcpy(fresh, plan->places, count * sizeof(*fresh));
+    plan->places = fresh;
+    plan->places_room = count + more;
+}
+
 void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct plan_reason why)
 {
     assert(rent < plan->rent_count);

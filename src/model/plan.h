@@ -179,6 +179,9 @@ uint32_t plan_rent(struct plan *plan, uint32_t offer, struct plan_reason why);
 uint32_t plan_rent_with(struct plan *plan, uint32_t offer, uint32_t request,
                         struct plan_reason why);
 
+/* So many tasks are about to be placed, at the most: room for them is made once. */
+void plan_expect_places(struct plan *plan, uint32_t more);
+
 void plan_place_fresh(struct plan *plan, uint32_t task, uint32_t rent, struct plan_reason why);
 void plan_place_kept(struct plan *plan, uint32_t task, uint32_t instance, struct plan_reason why);
 void plan_release(struct plan *plan, uint32_t instance, struct plan_reason why);

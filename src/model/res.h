@@ -45,6 +45,23 @@ static inline bool res_fits(const struct res *want, const struct res *free)
     return true;
 }
 
+/* How many of 'want' fit into 'free' side by side: 'most' at the most. */
+static inline uint32_t res_times(const struct res *want, const struct res *free, uint32_t most)
+{
+    int64_t times = most;
+
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (want->amount[kind] <= 0)
+            continue;
+
+        const int64_t fit = free->amount[kind] / want->amount[kind];
+
+        if (fit < times)
+            times = fit;
+    }
+    return times > 0 ? (uint32_t)times : 0;
+}
+
 static inline void res_add(struct res *sum, const struct res *more)
 {
     for (int kind = 0; kind < RES_KINDS; kind++)

@@ -77,6 +77,35 @@ TEST(releases_keep_their_order_and_survive_growth)
     arena_done(&arena);
 }
 
+TEST(expected_places_keep_those_before_and_leave_room)
+{
+    enum { MANY = 100 };
+
+    struct arena arena;
+    struct plan plan;
+
+    arena_init(&arena);
+    plan_init(&plan, &arena);
+    plan_place_kept(&plan, 9, 3, plan_because(REASON_FITS_KEPT, 0));
+    plan_expect_places(&plan, MANY);
+    assert_int_equal(plan.places_room, MANY + 1);
+    assert_int_equal(plan.place_count, 1);
+    assert_int_equal(plan.places[0].task, 9);
+
+    const struct plan_place *places = plan.places;
+
+    for (uint32_t i = 0; i < MANY; i++)
+        plan_place_kept(&plan, i, 3, plan_because(REASON_FITS_KEPT, 0));
+    assert_ptr_equal(plan.places, places);
+    plan_expect_places(&plan, 0);
+    assert_ptr_equal(plan.places, places);
+    plan_place_kept(&plan, 77, 3, plan_because(REASON_FITS_KEPT, 0));
+    assert_int_equal(plan.places[0].task, 9);
+    assert_int_equal(plan.places[MANY].task, MANY - 1);
+    assert_int_equal(plan.places[MANY + 1].task, 77);
+    arena_done(&arena);
+}
+
 TEST(a_place_says_whether_its_target_is_rented_by_the_plan)
 {
     struct arena arena;
@@ -123,5 +152,6 @@ TEST(every_reason_has_words_of_its_own)
 CHECK_MAIN(RUN(a_new_plan_changes_nothing), RUN(rents_are_numbered_in_order_and_survive_growth),
            RUN(places_keep_their_order_and_survive_growth),
            RUN(releases_keep_their_order_and_survive_growth),
+           RUN(expected_places_keep_those_before_and_leave_room),
            RUN(a_place_says_whether_its_target_is_rented_by_the_plan),
            RUN(a_plain_reason_names_no_alternative), RUN(every_reason_has_words_of_its_own))

@@ -51,6 +51,17 @@ TEST(a_kind_that_the_whole_lacks_has_no_share)
     assert_int_equal((int)(res_dominant_share(&part, &whole) * 100), 25);
 }
 
+TEST(the_scarcest_kind_says_how_many_fit)
+{
+    const struct res want = { { 1000, 2048, 0, 1 } };
+    const struct res free = { { 4500, 6144, 0, 9 } };
+    const struct res none = { { 999, 6144, 0, 9 } };
+
+    assert_int_equal(res_times(&want, &free, 100), 3);
+    assert_int_equal(res_times(&want, &free, 2), 2);
+    assert_int_equal(res_times(&want, &none, 100), 0);
+}
+
 TEST(each_kind_has_its_word)
 {
     assert_string_equal(res_kind_name(RES_CPU), "cpu");
@@ -62,4 +73,5 @@ CHECK_MAIN(RUN(what_is_as_large_in_every_kind_fits),
            RUN(one_unit_too_much_of_any_kind_does_not_fit),
            RUN(adding_and_taking_away_are_each_others_opposite),
            RUN(the_dominant_share_is_that_of_the_scarcest_kind),
-           RUN(a_kind_that_the_whole_lacks_has_no_share), RUN(each_kind_has_its_word))
+           RUN(a_kind_that_the_whole_lacks_has_no_share), RUN(the_scarcest_kind_says_how_many_fit),
+           RUN(each_kind_has_its_word))
