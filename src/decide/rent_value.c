@@ -911,7 +911,8 @@ static void carry_out(struct renter *renter, const struct choice *choice)
     const struct trial *trial = &choice->best;
     const bool fresh = trial->instance == ROW_NONE;
     struct plan_reason why =
-        plan_because(fresh ? REASON_BEST_VALUE : REASON_PAID_TIME, view->offer_price[trial->offer]);
+        plan_because(fresh || trial->busy > trial->paid ? REASON_BEST_VALUE : REASON_PAID_TIME,
+                     view->offer_price[trial->offer]);
     uint32_t target = trial->instance;
 
     if (choice->runner_up != OFFER_NONE) {

@@ -186,7 +186,7 @@ TEST(an_empty_machine_that_is_paid_for_is_used_before_a_new_one)
     assert_int_equal(yard.plan.rent_count, 0);
     assert_int_equal(yard.plan.place_count, 2);
     assert_int_equal(yard.plan.places[0].target, machine);
-    assert_int_equal(yard.plan.places[0].why.code, REASON_PAID_TIME);
+    assert_int_equal(yard.plan.places[0].why.code, REASON_BEST_VALUE); /* a minute is paid */
     yard_done(&yard);
 }
 

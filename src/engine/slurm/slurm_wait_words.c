@@ -35,7 +35,8 @@ bool slurm_wait_words(const struct slurm_wait *wait, msec_t now, struct engine_w
         put(ret, "crowded", "jobs on several nodes have as many tasks already as are looked at");
         break;
     case SLURM_WAIT_ARRAY_LIMIT:
-        put(ret, "array-limit", "as many tasks of its array run or wait for machines as may");
+        put(ret, "array-limit",
+            "as many tasks of its array as may run at a time (--array=...%N) run or wait for machines");
         break;
     case SLURM_WAIT_UNHOLDABLE:
         put(ret, "no-offer", wait->reason);
