@@ -6,7 +6,6 @@
 #include "base/arena.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -106,4 +105,19 @@ void arena_done(struct arena *arena)
         block = next;
     }
     arena_init(arena);
+}
+
+void *arena_one_more(struct arena *arena, void *old, uint32_t count, uint32_t *room, size_t size)
+{
+    enum { ROOM_FIRST = 64 };
+
+    if (count < *room)
+        return old;
+    *room = *room > 0 ? *room * 2 : ROOM_FIRST;
+
+    void *more = arena_alloc(arena, *room, size);
+
+    if (count > 0)
+        memcpy(more, old, count * size);
+    return more;
 }

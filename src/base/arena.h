@@ -10,6 +10,7 @@
 #define STINT_BASE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena_block;
 
@@ -36,6 +37,9 @@ void arena_rewind(struct arena *arena, struct arena_mark mark);
 void arena_reset(struct arena *arena);
 
 void arena_done(struct arena *arena);
+
+/* 'old' has room for '*room' elements and 'count' of them: where there is no more room, a copy with more. */
+void *arena_one_more(struct arena *arena, void *old, uint32_t count, uint32_t *room, size_t size);
 
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_alloc((arena), (count), sizeof(type)))
 

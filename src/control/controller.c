@@ -192,7 +192,7 @@ void controller_rent_withdrawn(struct controller *controller, uint64_t instance,
 void controller_teach(struct controller *controller, const struct runtime_traits *traits,
                       msec_t runtime_ms)
 {
-    runtimes_learn(&controller->books.knowledge.runtimes, traits, runtime_ms, RUNTIME_SEEN_ALL);
+    books_teach(&controller->books, traits, runtime_ms, RUNTIME_SEEN_ALL);
 }
 
 /*

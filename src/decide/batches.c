@@ -19,6 +19,7 @@ struct draft {
     uint32_t apart;
     bool together;
     bool fixed;
+    bool unknown;
     bool is_mixed;  /* its tasks are not in the order of arrival yet */
     msec_t runtime; /* the longest */
     uint64_t order; /* of the last one */
@@ -65,7 +66,9 @@ static int order_of(const struct draft *a, const struct draft *b)
         return a->apart < b->apart ? -1 : 1;
     if (a->together != b->together)
         return (int)b->together - (int)a->together;
-    return (int)b->fixed - (int)a->fixed;
+    if (a->fixed != b->fixed)
+        return (int)b->fixed - (int)a->fixed;
+    return (int)b->unknown - (int)a->unknown;
 }
 
 static int compare_drafts(const void *left, const void *right)
@@ -136,6 +139,7 @@ static void list_task(const struct view *view, uint32_t task, struct drafts *dra
         .apart = view->job.spread[job] ? job : ROW_NONE,
         .together = view->job.gang[job] && view->job.task_count[job] > 1,
         .fixed = view->job.fixed[job],
+        .unknown = view->job.unknown[job],
         .runtime = runtime,
         .order = view->task.order[task],
     };
@@ -211,7 +215,9 @@ static void build(struct batches *batches, const struct view *view, struct draft
             .apart = draft->apart,
             .together = draft->together,
             .fixed = draft->fixed,
+            .unknown = draft->unknown,
             .runtime = draft->runtime,
+            .stake = draft->runtime,
             .tasks = &tasks[draft->begin - draft->count],
             .left = draft->count,
         };

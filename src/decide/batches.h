@@ -30,7 +30,10 @@ struct batch {
         apart;     /* the job, if it is spread: no two of its tasks on one machine; else ROW_NONE */
     bool together; /* of gangs: they start now or rent, they never queue behind each other */
     bool fixed;    /* a stop loses their work */
+    bool unknown;  /* how long they run; see job_spec */
     msec_t runtime; /* expected of each task, at the most */
+    msec_t
+        stake; /* and what a loss may undo of it: longer where the runtime is unknown, see ends_soon.h */
     uint32_t *tasks;
     uint32_t left; /* tasks[0] to tasks[left - 1] have no place yet */
 };

@@ -250,7 +250,7 @@ static void drop_beaten(struct rent_ways *ways)
 
 struct risk_stake rent_stake_of(const struct view *view, const struct batch *batch)
 {
-    return risk_stake_of(view, batch->shape, batch->runtime, batch->fixed);
+    return risk_stake_of(view, batch->shape, batch->stake, batch->fixed);
 }
 
 /* No machine has more at stake than this. */

@@ -2,7 +2,8 @@
 #include "decide/room_soon.h"
 
 #include <assert.h>
-#include <string.h>
+
+#include "decide/ends_soon.h"
 
 enum {
     WINDOW = 64,       /* batches that are looked at each time room comes free */
@@ -48,24 +49,10 @@ static bool is_sooner(const struct end *a, const struct end *b)
     return a->at != b->at ? a->at < b->at : a->instance < b->instance;
 }
 
-/* Room for one more in an array of the arena. */
-static void *one_more(struct arena *arena, void *old, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return old;
-    *room = *room > 0 ? *room * 2 : 64;
-
-    void *more = arena_alloc(arena, *room, size);
-
-    if (count > 0)
-        memcpy(more, old, count * size);
-    return more;
-}
-
 static void push(struct soon *soon, struct end end)
 {
-    soon->heap = one_more(soon->plan->arena, soon->heap, soon->heap_count, &soon->heap_room,
-                          sizeof(*soon->heap));
+    soon->heap = arena_one_more(soon->plan->arena, soon->heap, soon->heap_count, &soon->heap_room,
+                                sizeof(*soon->heap));
 
     uint32_t at = soon->heap_count++;
 
@@ -243,8 +230,8 @@ static void look_at(struct soon *soon, uint32_t instance)
 
     if (row_map_has(&soon->seen, instance))
         return;
-    soon->free = one_more(soon->plan->arena, soon->free, soon->free_count, &soon->free_room,
-                          sizeof(*soon->free));
+    soon->free = arena_one_more(soon->plan->arena, soon->free, soon->free_count, &soon->free_room,
+                                sizeof(*soon->free));
     soon->free[soon->free_count++] = runtime_bins_free(soon->bins, instance);
     row_map_set(&soon->seen, instance, soon->free_count);
     if (row_map_get(soon->uses, instance) == USE_LEFT)
@@ -303,6 +290,22 @@ static void note_placed(struct soon *soon)
     }
 }
 
+/* Some of those end whose runtime is not known. */
+static void note_unknown(struct soon *soon, const struct life_odds *odds)
+{
+    const struct view *view = soon->view;
+    const struct expected_ends ends = ends_soon(view, odds, soon->horizon, soon->plan->arena);
+
+    for (uint32_t i = 0; i < ends.count; i++) {
+        const uint32_t task = ends.rows[i].task;
+        const uint32_t instance = view->task.instance[task];
+
+        look_at(soon, instance);
+        if (row_map_get(soon->uses, instance) != USE_LEFT)
+            push(soon, (struct end){ ends.rows[i].at, instance, view_taken(view, task, instance) });
+    }
+}
+
 /* Room comes free: that of all tasks that leave a machine at the same moment. */
 static void next_end(struct soon *soon)
 {
@@ -316,7 +319,8 @@ static void next_end(struct soon *soon)
 }
 
 void room_soon(struct batches *batches, const struct runtime_bins *bins,
-               const struct wait_limits *limits, struct plan *plan, struct row_map *uses)
+               const struct wait_limits *limits, const struct life_odds *odds, struct plan *plan,
+               struct row_map *uses)
 {
     struct soon soon = {
         .batches = batches,
@@ -347,6 +351,7 @@ void room_soon(struct batches *batches, const struct runtime_bins *bins,
     for (enum machine_line line = 0; line < LINES; line++)
         go_on(&soon, line, (struct room_place){ INT64_MIN, 0 });
     note_placed(&soon);
+    note_unknown(&soon, odds);
     for (; looks > 0 && soon.first < batches->count; looks--) {
         look_ahead(&soon);
         if (soon.heap_count == 0)

@@ -8,6 +8,8 @@
  *  - if it would start no later than a new machine would take it, or 'boot_wait' if that is set; or
  *  - if it would end while the machine is busy or paid for anyway, and start within 'paid_wait'.
  *
+ * Of work of unknown runtime some ends soon as well (ends_soon.h).
+ *
  * Where decisions are made in rounds it starts with the first one after the room is free.
  *
  * Nothing is reserved: the next decision looks again, and by then a task that was promised too much has
@@ -24,6 +26,7 @@
 #include "decide/batches.h"
 #include "decide/row_map.h"
 #include "decide/runtime_bins.h"
+#include "learn/life_table.h"
 #include "model/plan.h"
 
 struct wait_limits {
@@ -37,11 +40,12 @@ msec_t wait_for_boot(const struct view *view, const struct batch *batch,
 
 /*
  * Take those that find room soon out of the batches. 'plan' has what was placed already, 'bins' too.
- * 'uses' (per instance row) becomes USE_EXPECTED where somebody waits for room, and machines that are left
+ * 'odds': for work of unknown runtime. 'uses' (per instance row) becomes USE_EXPECTED where somebody waits for room, and machines that are left
  * are passed over; the plan asks to wake when the
  * first of them will have waited too long.
  */
 void room_soon(struct batches *batches, const struct runtime_bins *bins,
-               const struct wait_limits *limits, struct plan *plan, struct row_map *uses);
+               const struct wait_limits *limits, const struct life_odds *odds, struct plan *plan,
+               struct row_map *uses);
 
 #endif

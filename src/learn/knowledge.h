@@ -10,6 +10,7 @@
 
 #include "learn/colocation.h"
 #include "learn/interruptions.h"
+#include "learn/life_table.h"
 #include "learn/pairs.h"
 #include "learn/reuse.h"
 #include "learn/runtimes.h"
@@ -29,6 +30,7 @@ struct knowledge {
     struct tempo tempo;
     struct reuse reuse;
     struct runtimes runtimes;
+    struct life_table lives;
     struct interruptions interruptions;
     struct pair_profile profile;
 };

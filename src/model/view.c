@@ -442,6 +442,8 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->caps[job] = spec->caps;
     table->short_ppb[job] = spec->gang ? 0 : spec->short_ppb;
     table->promised += table->short_ppb[job] > 0;
+    table->unknown[job] = spec->unknown;
+    table->unknowns += spec->unknown;
     table->first_task[job] = ROW_NONE;
     table->task_count[job] = spec->task_count;
     table->tasks_left[job] = spec->task_count;
@@ -476,9 +478,13 @@ void view_grow_job(struct view *view, uint32_t job, uint64_t first_task_id, uint
     view->job.tasks_left[job] += count;
 }
 
-void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms)
+void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms, bool unknown)
 {
     assert(estimate_ms >= 0);
+
+    view->job.unknowns += unknown;
+    view->job.unknowns -= view->job.unknown[job];
+    view->job.unknown[job] = unknown;
 
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task]) {
@@ -645,6 +651,7 @@ bool view_finish_task(struct view *view, uint32_t task)
     view->job.free_row = job;
     view->job.living--;
     view->job.promised -= view->job.short_ppb[job] > 0;
+    view->job.unknowns -= view->job.unknown[job];
     return true;
 }
 

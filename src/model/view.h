@@ -109,6 +109,7 @@ enum instance_state {
     X(uint8_t, fixed)           /* its running tasks are never moved: a stop would lose their work */ \
     X(uint8_t, spread)          /* no two of its tasks on one instance */ \
     X(uint8_t, yields)          /* see job_spec */ \
+    X(uint8_t, unknown)         /* see job_spec */ \
     X(uint8_t, mixed)           /* its tasks came with several shapes */ \
     X(uint8_t, used)            /* whether the row is in use */
 
@@ -157,6 +158,7 @@ struct job_table {
     uint32_t free_row; /* chained by 'first_task' */
     uint32_t living;
     uint32_t promised; /* of them, those with a promise */
+    uint32_t unknowns; /* and those of unknown runtime */
 };
 
 struct instance_table {
@@ -243,6 +245,8 @@ struct job_spec {
     bool gang;
     bool fixed;
     bool spread;
+    bool
+        unknown; /* of its runtime hardly more is known than its time limit, which is the estimate then */
     bool yields; /* it may be stopped for a service, even if it is fixed and its work is lost */
     msec_t arrived_at;
     msec_t estimate_ms;     /* 0 or more; MSEC_NEVER: it has no end */
@@ -277,8 +281,8 @@ void view_grow_job(struct view *view, uint32_t job, uint64_t first_task_id, uint
 /* Other rules for a job. Those that a shape has no variants for are not kept. */
 void view_set_rules(struct view *view, uint32_t job, const struct job_rules *rules);
 
-/* What is expected of all its tasks. O(its tasks). */
-void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms);
+/* What is expected of all its tasks, and whether it is known; see job_spec. O(its tasks). */
+void view_set_estimate(struct view *view, uint32_t job, msec_t estimate_ms, bool unknown);
 
 /* A new instance in state INSTANCE_REQUESTED. Returns its row. */
 uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer);

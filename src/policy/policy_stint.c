@@ -21,6 +21,7 @@
 #include "decide/batches.h"
 #include "decide/blocked_wait.h"
 #include "decide/clearing.h"
+#include "decide/ends_soon.h"
 #include "decide/improve.h"
 #include "decide/lease.h"
 #include "decide/machine_index.h"
@@ -368,6 +369,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
     const struct repack_options repack = { .after = in->option[OPT_CLEAR_AFTER], .limits = limits };
     const bool repacks =
         in->option[OPT_CLEAR] != 0 && searches && repack_has_any(run->view, &repack, run->plan);
+    const struct life_odds odds = ends_odds(run->view, &in->knowledge->lives);
     uint32_t *cleared = NULL;
     uint32_t cleared_count = clearing_candidates_of(index, &clearing, run->plan, &cleared);
 
@@ -380,9 +382,10 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
         runtime_bins_begin(&run->bins, index, in->arena);
         close_left(run);
         batches_build_but(&run->batches, run->view, &run->searched, in->arena);
+        ends_expect(&odds, &run->batches);
         stuck_gangs_place(&run->bins, run->plan);
         fill_kept(run);
-        room_soon(&run->batches, &run->bins, &limits, run->plan, &run->uses);
+        room_soon(&run->batches, &run->bins, &limits, &odds, run->plan, &run->uses);
         blocked_wait(&run->batches, run->plan);
         rent_value(&run->batches, &run->bins, &limits, doubt_of(run),
                    memory != NULL ? &memory->ways : NULL, run->plan);

@@ -24,6 +24,7 @@ void books_init(struct books *books, struct state *state)
     runtimes_init(&books->knowledge.runtimes, config->default_estimate_ms,
                   config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
                                                          : RUNTIMES_GROUPS_MIN);
+    map_init(&books->unknown_of);
     map_init(&books->gone);
     map_init(&books->gone_before);
     books_catalogue_changed(books);
@@ -69,6 +70,7 @@ void books_done(struct books *books)
     mem_free(books->rated);
     interruptions_done(&books->knowledge.interruptions);
     runtimes_done(&books->knowledge.runtimes);
+    map_done(&books->unknown_of);
     map_done(&books->gone);
     map_done(&books->gone_before);
     losses_done(books);

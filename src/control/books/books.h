@@ -19,6 +19,8 @@ struct job_lesson {
     struct runtime_traits traits;
     struct forecast forecast; /* what the policy was given, and by what source */
     msec_t executed_ms;       /* by its tasks that have finished, added up */
+    uint32_t next, prev;      /* followed jobs of its user, a ring */
+    bool is_followed;         /* it is judged again as others of its user end */
 };
 
 /* One per offer: machines of it that did not become ready, since the last that did. */
@@ -49,6 +51,7 @@ struct books {
     struct knowledge knowledge;
     struct job_lesson *lessons;
     uint32_t lessons_room;
+    struct map unknown_of; /* by user: the next of its followed jobs to judge again */
     struct run_cost *runs; /* per row of the view's tasks: the last run */
     uint32_t runs_room;
     struct at_stake *at_stake; /* per row of the view's instances */
@@ -131,18 +134,25 @@ void losses_machine_ends(struct books *books, uint32_t instance, msec_t at, bool
  * Lessons.
  */
 
-/* A job begins to be known; returns the estimate that the policy will see: see forecast.h, where the time limit is what
- * the engine says. */
-struct job_lesson books_lesson(const struct books *books, const struct job_spec *spec,
-                               msec_t *ret_estimate);
+/* A job begins to be known; its estimate becomes the one that the policy will see: see forecast.h, where the time limit is
+ * what the engine says. */
+struct job_lesson books_lesson(const struct books *books, struct job_spec *spec);
 
-/* The engine says another estimate of the job; returns the policy's, as above. */
-msec_t books_new_estimate(struct books *books, uint32_t job, msec_t given);
+/* The engine says another estimate of the job: so the policy sees another, as above. */
+void books_new_estimate(struct books *books, uint32_t job, msec_t given);
 
 void books_add_lesson(struct books *books, uint32_t job, const struct job_lesson *lesson);
 
 /* How long the task will run, by what is known now. */
 msec_t books_expected_ms(const struct books *books, uint32_t task);
+
+/* If nothing is known of the job, whose lesson was added, it is judged again as others of its user end; until it ends. */
+void books_follow(struct books *books, uint32_t job);
+void books_unfollow(struct books *books, uint32_t job);
+
+/* So long a job with these traits ran; 'seen' as for runtimes_learn. */
+void books_teach(struct books *books, const struct runtime_traits *traits, msec_t runtime_ms,
+                 uint64_t seen);
 
 /* A task of the job has run to its end; the last one makes the job a lesson, by its mean. */
 void books_learn_runtime(struct books *books, uint32_t task, msec_t at);

@@ -3,11 +3,13 @@
  * What is learned: how long jobs run, by those that have ended, and how tasks slow each other down, by what
  * they report.
  *
- * Costs:  a job O(1); an observation once through the instances and their tasks.
+ * Costs:  a job O(1), and at most 16 forecasts for others when it ends; an observation once through the instances and their tasks.
  */
 #include "base/limits.h"
 #include "base/mem.h"
 #include "control/books/books.h"
+
+enum { REVISED_MOST = 16 }; /* jobs of a user, when one of them has ended */
 
 /* What the engine says, as a trait. */
 static uint32_t limit_of(msec_t estimate_ms)
@@ -45,23 +47,31 @@ static struct forecast forecast_of(const struct books *books, const struct runti
     };
 }
 
-struct job_lesson books_lesson(const struct books *books, const struct job_spec *spec,
-                               msec_t *ret_estimate)
+/* Whether history has no more than half a say in the forecast of a job that has a time limit. */
+static bool is_unknown(const struct books *books, const struct forecast *forecast)
+{
+    return books->state->config.estimates == ESTIMATES_LEARNED && forecast->limit_ms >= 0 &&
+           forecast->limit_ms != MSEC_NEVER && forecast->weight_ppm <= FORECAST_HALF_PPM;
+}
+
+struct job_lesson books_lesson(const struct books *books, struct job_spec *spec)
 {
     struct job_lesson lesson = { .traits = traits_of(spec) };
 
     lesson.forecast = forecast_of(books, &lesson.traits, spec->estimate_ms);
-    *ret_estimate = lesson.forecast.runtime_ms;
+    spec->estimate_ms = lesson.forecast.runtime_ms;
+    spec->unknown = is_unknown(books, &lesson.forecast);
     return lesson;
 }
 
-msec_t books_new_estimate(struct books *books, uint32_t job, msec_t given)
+void books_new_estimate(struct books *books, uint32_t job, msec_t given)
 {
     struct job_lesson *lesson = &books->lessons[job];
 
     lesson->traits.limit = limit_of(given);
     lesson->forecast = forecast_of(books, &lesson->traits, given);
-    return lesson->forecast.runtime_ms;
+    view_set_estimate(&books->state->view, job, lesson->forecast.runtime_ms,
+                      is_unknown(books, &lesson->forecast));
 }
 
 void books_add_lesson(struct books *books, uint32_t job, const struct job_lesson *lesson)
@@ -82,6 +92,79 @@ msec_t books_expected_ms(const struct books *books, uint32_t task)
     return forecast_of(books, &lesson->traits, lesson->forecast.limit_ms).runtime_ms;
 }
 
+void books_teach(struct books *books, const struct runtime_traits *traits, msec_t runtime_ms,
+                 uint64_t seen)
+{
+    runtimes_learn(&books->knowledge.runtimes, traits, runtime_ms, seen);
+    life_table_learn(&books->knowledge.lives, runtime_ms);
+}
+
+/*
+ * Jobs of which nothing was known as they came: when a job of their user ends, some of them are judged again. They are
+ * a ring for each user, of which the map has one; each time the next in turn.
+ */
+
+void books_follow(struct books *books, uint32_t job)
+{
+    struct job_lesson *lesson = &books->lessons[job];
+    const uint32_t first = map_get(&books->unknown_of, lesson->traits.user);
+
+    if (!books->state->view.job.unknown[job])
+        return;
+    lesson->next = first != MAP_NONE ? first : job;
+    lesson->prev = first != MAP_NONE ? books->lessons[first].prev : job;
+    books->lessons[lesson->next].prev = job;
+    books->lessons[lesson->prev].next = job;
+    lesson->is_followed = true;
+    if (first == MAP_NONE)
+        map_put(&books->unknown_of, lesson->traits.user, job);
+}
+
+void books_unfollow(struct books *books, uint32_t job)
+{
+    struct job_lesson *lesson = &books->lessons[job];
+
+    if (!lesson->is_followed)
+        return;
+    lesson->is_followed = false;
+    if (lesson->next == job) {
+        (void)map_remove(&books->unknown_of, lesson->traits.user);
+        return;
+    }
+    books->lessons[lesson->prev].next = lesson->next;
+    books->lessons[lesson->next].prev = lesson->prev;
+    if (map_get(&books->unknown_of, lesson->traits.user) == job)
+        map_put(&books->unknown_of, lesson->traits.user, lesson->next);
+}
+
+/* Judge the job again; how it was judged when it came is what its end is compared with. */
+static void judge_again(struct books *books, uint32_t job)
+{
+    struct job_lesson *lesson = &books->lessons[job];
+    struct forecast forecast = forecast_of(books, &lesson->traits, lesson->forecast.limit_ms);
+
+    if (forecast.weight_ppm <= lesson->forecast.weight_ppm)
+        return;
+    forecast.history.seen = lesson->forecast.history.seen;
+    lesson->forecast = forecast;
+    view_set_estimate(&books->state->view, job, forecast.runtime_ms, is_unknown(books, &forecast));
+}
+
+static void revise(struct books *books, uint32_t user)
+{
+    for (uint32_t i = 0; i < REVISED_MOST; i++) {
+        const uint32_t job = map_get(&books->unknown_of, user);
+
+        if (job == MAP_NONE)
+            return;
+        judge_again(books, job);
+        if (!books->state->view.job.unknown[job])
+            books_unfollow(books, job);
+        else
+            map_put(&books->unknown_of, user, books->lessons[job].next);
+    }
+}
+
 void books_learn_runtime(struct books *books, uint32_t task, msec_t at)
 {
     const struct view *view = &books->state->view;
@@ -97,10 +180,11 @@ void books_learn_runtime(struct books *books, uint32_t task, msec_t at)
 
     const msec_t mean_ms = lesson->executed_ms / view->job.task_count[job];
 
-    if (view->job.tasks_left[job] == 1)
-        runtimes_learn(&books->knowledge.runtimes, &lesson->traits,
-                       mean_ms < LIMIT_TIME_MS ? mean_ms : LIMIT_TIME_MS,
-                       lesson->forecast.history.seen);
+    if (view->job.tasks_left[job] > 1)
+        return;
+    books_teach(books, &lesson->traits, mean_ms < LIMIT_TIME_MS ? mean_ms : LIMIT_TIME_MS,
+                lesson->forecast.history.seen);
+    revise(books, lesson->traits.user);
 }
 
 /*

@@ -54,10 +54,11 @@ static void on_job(struct hearing *hear, const struct engine_event *event)
         return;
     }
 
-    const struct job_lesson lesson = books_lesson(hear->books, &spec, &spec.estimate_ms);
+    const struct job_lesson lesson = books_lesson(hear->books, &spec);
     const uint32_t job = state_add_job(hear->state, &spec);
 
     books_add_lesson(hear->books, job, &lesson);
+    books_follow(hear->books, job);
     for (uint32_t task = hear->state->view.job.first_task[job]; task != ROW_NONE;
          task = hear->state->view.task.sibling[task])
         books_welcome(hear->books, task);
@@ -97,7 +98,7 @@ static void on_changed(struct hearing *hear, const struct engine_event *event)
     state->job_notes[job].mention = state->audit;
     view->job.priority[job] = event->job.priority;
     if (event->job.estimate_ms >= 0)
-        view_set_estimate(view, job, books_new_estimate(hear->books, job, event->job.estimate_ms));
+        books_new_estimate(hear->books, job, event->job.estimate_ms);
     state_grow_job(state, job, more);
     for (uint32_t i = 0; i < more; i++)
         books_welcome(hear->books, view_find_task(view, state->job_notes[job].end_id - more + i));

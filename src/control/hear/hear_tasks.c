@@ -350,6 +350,9 @@ static bool forget_task(struct hearing *hear, uint32_t task, msec_t at)
         hear->state->stats.bound_task_ms += at - view->task.bound_at[task];
     books_settle(hear->books, task);
 
+    if (view->job.tasks_left[view->task.job[task]] == 1)
+        books_unfollow(hear->books, view->task.job[task]);
+
     const bool was_last = view_finish_task(view, task);
 
     if (instance != ROW_NONE && goes_empty(hear, instance))

@@ -79,6 +79,46 @@ TEST(a_new_limit_makes_a_new_forecast)
     stage_done(&stage);
 }
 
+TEST(a_job_of_which_nothing_was_known_is_judged_again_as_others_of_its_user_end)
+{
+    struct stage stage;
+
+    stage_learning(&stage);
+    for (uint64_t task = 11; task <= 50; task++)
+        stage_submit(&stage, task, ADA, WRAP, 600000);
+    stage_submit(&stage, 60, BOB, TRAIN, 600000);
+    stage_submit(&stage, 61, ADA, WRAP, -1);
+
+    const struct view *view = stage_view(&stage);
+
+    assert_int_equal(view->job.unknowns,
+                     41); /* what has no limit has nothing to be unknown beside */
+    stage_short_job(&stage, 1);
+    assert_int_equal(forecast_of(&stage, 11)->runtime_ms,
+                     42426); /* sqrt(600 s x 3 s): one run is half of what it takes */
+    for (uint64_t task = 2; task <= 4; task++)
+        stage_short_job(&stage, task);
+
+    /* Sixteen at a time. */
+    for (uint64_t task = 11; task <= 42; task++) {
+        const uint32_t row = view_find_task(view, task);
+
+        assert_int_equal(view->task.estimate_ms[row], 3000);
+        assert_false(view->job.unknown[view->task.job[row]]);
+    }
+    assert_int_equal(view->task.estimate_ms[view_find_task(view, 60)], 600000);
+    assert_true(view->job.unknown[view->task.job[view_find_task(view, 60)]]);
+
+    /* Those that end are not looked for any more. */
+    for (uint64_t task = 43; task <= 50; task++) {
+        stage_launch(&stage, task, 0);
+        stage.now += 2000;
+        stage_finished(&stage, task);
+    }
+    assert_int_equal(view->job.unknowns, 1);
+    stage_done(&stage);
+}
+
 TEST(lost_work_is_no_runtime)
 {
     struct stage stage;
@@ -102,4 +142,5 @@ TEST(lost_work_is_no_runtime)
 }
 
 CHECK_MAIN(RUN(two_short_jobs_make_no_job_of_others_short), RUN(a_new_limit_makes_a_new_forecast),
+           RUN(a_job_of_which_nothing_was_known_is_judged_again_as_others_of_its_user_end),
            RUN(lost_work_is_no_runtime))

@@ -15,7 +15,7 @@
 static void add_job(struct want_trial *trial, const struct job_spec *given)
 {
     struct job_spec spec = *given;
-    const struct job_lesson lesson = books_lesson(&trial->books, &spec, &spec.estimate_ms);
+    const struct job_lesson lesson = books_lesson(&trial->books, &spec);
 
     trial->forecast = lesson.forecast;
     trial->job = state_add_job(&trial->state, &spec);

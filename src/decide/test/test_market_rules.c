@@ -215,7 +215,7 @@ TEST(once_it_has_come_it_stays)
     assert_false(market_should_leave(&yard.view, task));
     (void)update(&yard, from);
     assert_true(market_should_leave(&yard.view, task) == false); /* it ends sooner than that */
-    view_set_estimate(&yard.view, yard.view.task.job[task], 9 * YARD_HOUR);
+    view_set_estimate(&yard.view, yard.view.task.job[task], 9 * YARD_HOUR, false);
     assert_true(market_should_leave(&yard.view, task));
     view_mark_stopped(&yard.view, task, from);
     view_unbind(&yard.view, task);

@@ -4,6 +4,7 @@
 #include "decide/test/minute_yard.h"
 
 static const struct wait_limits limits = { .paid_wait = 60 * SECOND };
+static const struct life_odds odds; /* nothing was learned */
 
 /* A small machine that has been billed for 'billed' and is full for 'busy' more. */
 static uint32_t full(struct yard *yard, msec_t billed, msec_t busy)
@@ -27,7 +28,7 @@ static uint32_t left_over(struct yard *yard, const struct wait_limits *how, bool
     row_map_init(&uses, &yard->arena);
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    room_soon(&batches, &bins, how, &yard->plan, &uses);
+    room_soon(&batches, &bins, how, &odds, &yard->plan, &uses);
     for (uint32_t i = 0; i < batches.count; i++)
         left += batches.rows[i].left;
     expected[0] = row_map_get(&uses, 0) == USE_EXPECTED;
@@ -263,7 +264,7 @@ TEST(the_room_that_comes_first_is_given_first)
         row_map_init(&uses, &yard.arena);
         minute_yard_bins(&yard, &bins);
         batches_build(&batches, &yard.view, &yard.arena);
-        room_soon(&batches, &bins, &limits, &yard.plan, &uses);
+        room_soon(&batches, &bins, &limits, &odds, &yard.plan, &uses);
 
         assert_int_equal(batches.rows[0].left, 0);
         for (uint32_t i = 0; i < MACHINES; i++)
