@@ -76,6 +76,7 @@ struct renter {
     struct runtime_bins *bins;
     const struct wait_limits *limits;
     double doubt;
+    money_t machine_cost;
     struct plan *plan;
     struct rent_ways ways;
     bool has_idle;
@@ -534,10 +535,12 @@ static struct risk_stake trial_stake(const struct renter *renter, const struct t
     return risk_mix_stake(&mix);
 }
 
-/* What is charged for a machine of the offer, beyond what is paid already, and for doing again what will be lost. */
-static double charge_of(const struct view *view, const struct trial *trial, uint32_t offer,
+/* What is charged for a machine of the offer, beyond what is paid already, for doing again what will be lost, and what a new machine
+ * costs beside its price. */
+static double charge_of(const struct renter *renter, const struct trial *trial, uint32_t offer,
                         struct risk_stake stake)
 {
+    const struct view *view = renter->view;
     const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
     const struct billing_rule *rule = &view->catalogue->offers[offer].billing;
     const double again = risk_factor(view, offer, stake) - 1;
@@ -549,21 +552,22 @@ static double charge_of(const struct view *view, const struct trial *trial, uint
     else
         charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
     return (double)view->offer_price[offer] *
-           ((double)charged + trial->held + again * (double)(trial->busy - trial->ready)) /
-           (double)MSEC_PER_HOUR;
+               ((double)charged + trial->held + again * (double)(trial->busy - trial->ready)) /
+               (double)MSEC_PER_HOUR +
+           (trial->instance == ROW_NONE ? (double)renter->machine_cost : 0);
 }
 
 /* Of the offers that differ in nothing else the one that is cheapest for what would be done there. Returns its charge. */
 static double choose_offer(const struct renter *renter, struct trial *trial)
 {
     const struct risk_stake stake = trial_stake(renter, trial);
-    double least = charge_of(renter->view, trial, trial->offer, stake);
+    double least = charge_of(renter, trial, trial->offer, stake);
 
     for (const struct rival *rival = trial->rivals; rival != NULL; rival = rival->next) {
         if (rival->offer == trial->offer)
             continue;
 
-        const double charge = charge_of(renter->view, trial, rival->offer, stake);
+        const double charge = charge_of(renter, trial, rival->offer, stake);
 
         if (charge < least) {
             trial->offer = rival->offer;
@@ -828,7 +832,7 @@ static void settle(const struct renter *renter, struct choice *choice)
     if (tried->instance != ROW_NONE || !sum_demands(renter, tried, &sum))
         return;
 
-    double least = charge_of(view, tried, before, trial_stake(renter, tried));
+    double least = charge_of(renter, tried, before, trial_stake(renter, tried));
 
     for (uint32_t i = 0; i < renter->ways.sized_count; i++) {
         const struct way *way = renter->ways.sized[i].way;
@@ -946,8 +950,8 @@ static void carry_out(struct renter *renter, const struct choice *choice)
 }
 
 void rent_value(struct batches *batches, struct runtime_bins *bins,
-                const struct wait_limits *limits, double doubt, struct rent_ways_memory *memory,
-                struct plan *plan)
+                const struct wait_limits *limits, double doubt, money_t machine_cost,
+                struct rent_ways_memory *memory, struct plan *plan)
 {
     const struct view *view = batches->view;
     struct renter renter = {
@@ -956,12 +960,14 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .bins = bins,
         .limits = limits,
         .doubt = doubt,
+        .machine_cost = machine_cost,
         .plan = plan,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
         .batch_worth = ARENA_ARRAY(plan->arena, double, batches->count),
     };
 
     assert(limits->paid_wait >= 0);
+    assert(machine_cost >= 0);
     assert(view->shapes_priced == view->shapes->count);
     look(&renter);
     if (renter.row_count == 0)

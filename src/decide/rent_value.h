@@ -22,6 +22,9 @@
  *
  * When it is known what would be done on the machine, the type that holds just that for the least charge takes its place.
  *
+ * A machine may cost something beside its price, once, however large it is: requests to the cloud and to the engine, say. Where it does, fewer and larger ones
+ * are rented than their prices alone would say.
+ *
  * Services, which have no end, get the largest of the machines that are as good within 1 %, so that there are fewer of them.
  *
  * Where 256 and more different batches wait, no more than 96 ways to get a machine are tried: a type gives way to one that
@@ -45,9 +48,10 @@
 struct rent_ways_memory; /* decide/rent_ways.h */
 
 /* Rent for all tasks that are left in the batches; those that no open offer holds stay there. Empty
- * machines of 'bins' that got nothing yet may be used. 'doubt': of runtimes, see overrun.h. 'memory' may be NULL, with the same plan. */
+ * machines of 'bins' that got nothing yet may be used. 'doubt': of runtimes, see overrun.h. 'machine_cost': of each new machine, beside
+ * its price. 'memory' may be NULL, with the same plan. */
 void rent_value(struct batches *batches, struct runtime_bins *bins,
-                const struct wait_limits *limits, double doubt, struct rent_ways_memory *memory,
-                struct plan *plan);
+                const struct wait_limits *limits, double doubt, money_t machine_cost,
+                struct rent_ways_memory *memory, struct plan *plan);
 
 #endif

@@ -375,7 +375,7 @@ static money_t try_set(struct repack *repack, uint32_t machines)
     assert(count == most);
     batches_build_of(&batches, view, tasks, count, plan->arena);
     fill_kept(repack, &batches);
-    rent_value(&batches, repack->bins, &repack->options->limits, 0, NULL, plan);
+    rent_value(&batches, repack->bins, &repack->options->limits, 0, 0, NULL, plan);
     if (plan->place_count - places < count)
         return 0;
     return weigh(repack, machines, places, rents);

@@ -50,6 +50,7 @@ enum option {
     OPT_IMPROVE_STEPS,
     OPT_WAITING,
     OPT_DOUBT,
+    OPT_MACHINE_COST,
     OPT_HOUR_WAIT,
     OPT_COUNT
 };
@@ -109,6 +110,12 @@ static const struct policy_option options[OPT_COUNT] = {
                         "not be moved shares machines only where that is cheaper even so",
                     .kind = OPTION_COUNT,
                     .normal = 200 },
+    [OPT_MACHINE_COST] = { .name = "machine_cost",
+                           .help =
+                               "what each new machine costs beside its price, in thousandths of a "
+                               "dollar: the more, the fewer and larger ones are rented",
+                           .kind = OPTION_COUNT,
+                           .normal = 0 },
     [OPT_HOUR_WAIT] = { .name = "hour_wait",
                         .help =
                             "a job whose tasks take a machine each waits so long, to save an hour of a machine, "
@@ -167,6 +174,11 @@ static void put(struct run *run, uint32_t task, uint32_t target, enum plan_reaso
 static double doubt_of(const struct run *run)
 {
     return (double)run->in->option[OPT_DOUBT] / 100;
+}
+
+static money_t machine_cost_of(const struct run *run)
+{
+    return run->in->option[OPT_MACHINE_COST] * (MONEY_PER_USD / 1000);
 }
 
 /* Whether the machine may last longer for the batch's sake, or for longer than it is expected to: that costs no more than new
@@ -387,7 +399,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
         fill_kept(run);
         room_soon(&run->batches, &run->bins, &limits, &odds, run->plan, &run->uses);
         blocked_wait(&run->batches, run->plan);
-        rent_value(&run->batches, &run->bins, &limits, doubt_of(run),
+        rent_value(&run->batches, &run->bins, &limits, doubt_of(run), machine_cost_of(run),
                    memory != NULL ? &memory->ways : NULL, run->plan);
         clearing_run(&run->bins, &clearing, cleared, cleared_count, run->plan);
         if (repacks)

@@ -3,7 +3,7 @@
 
 #include "decide/test/minute_yard.h"
 
-static void rent_doubting(struct yard *yard, msec_t paid_wait, double doubt)
+static void rent_with(struct yard *yard, msec_t paid_wait, double doubt, money_t machine_cost)
 {
     const struct wait_limits limits = { .paid_wait = paid_wait };
     struct batches batches;
@@ -11,7 +11,12 @@ static void rent_doubting(struct yard *yard, msec_t paid_wait, double doubt)
 
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    rent_value(&batches, &bins, &limits, doubt, NULL, &yard->plan);
+    rent_value(&batches, &bins, &limits, doubt, machine_cost, NULL, &yard->plan);
+}
+
+static void rent_doubting(struct yard *yard, msec_t paid_wait, double doubt)
+{
+    rent_with(yard, paid_wait, doubt, 0);
 }
 
 static void rent(struct yard *yard, msec_t paid_wait)
@@ -32,6 +37,36 @@ TEST(tasks_share_a_machine_of_which_they_use_all)
     assert_int_equal(yard.plan.rents[0].offer, TWO);
     assert_int_equal(yard.plan.rents[0].why.code, REASON_BEST_VALUE);
     assert_int_equal(yard.plan.rents[0].why.passed_offer, EIGHT);
+    yard_done(&yard);
+}
+
+/* Two tasks for a dollar, or five for four: they are worth as much if each machine costs another dollar. */
+TEST(where_each_machine_costs_something_beside_its_price_fewer_and_larger_ones_are_rented)
+{
+    for (int cents = 0; cents <= 150; cents += 75) {
+        struct yard yard;
+
+        minute_yard_init(&yard);
+        minute_yard_tasks(&yard, ONE_CPU, 5, YARD_HOUR);
+        rent_with(&yard, 0, 0, YARD_USD(0.01) * cents);
+
+        assert_int_equal(yard.plan.place_count, 5);
+        assert_int_equal(yard.plan.rent_count, cents < 100 ? 3 : 1);
+        assert_int_equal(yard.plan.rents[0].offer, cents < 100 ? TWO : EIGHT);
+        yard_done(&yard);
+    }
+}
+
+TEST(a_machine_that_there_is_costs_nothing_beside_its_price)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    (void)yard_machine(&yard, EIGHT);
+    minute_yard_tasks(&yard, ONE_CPU, 2, YARD_HOUR);
+    rent_with(&yard, 0, 0, YARD_USD(100));
+
+    assert_int_equal(yard.plan.rent_count, 0);
     yard_done(&yard);
 }
 
@@ -498,25 +533,27 @@ TEST(jobs_that_were_submitted_as_one_do_so_too)
     }
 }
 
-CHECK_MAIN(RUN(tasks_share_a_machine_of_which_they_use_all),
-           RUN(services_get_the_largest_machine_of_those_that_are_as_good),
-           RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
-           RUN(who_may_not_wait_gets_a_machine_at_once),
-           RUN(a_gang_starts_at_once_whatever_could_follow),
-           RUN(the_tasks_of_a_spread_job_get_a_machine_each_and_share_it_with_others),
-           RUN(no_machine_gets_two_tasks_of_a_spread_job_that_were_stopped_at_different_times),
-           RUN(different_tasks_complement_each_other_on_one_machine),
-           RUN(an_offer_that_another_beats_is_not_rented),
-           RUN(an_empty_machine_that_is_paid_for_is_used_before_a_new_one),
-           RUN(a_task_that_nothing_holds_is_left_and_stops_nobody),
-           RUN(a_spot_machine_must_be_cheaper_by_the_work_that_is_expected_to_be_lost),
-           RUN(each_runtime_has_its_own_market_whatever_else_waits),
-           RUN(of_many_markets_those_count_that_are_cheapest_for_some_runtime),
-           RUN(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price),
-           RUN(of_equal_types_the_one_that_is_interrupted_less_often_is_rented),
-           RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger),
-           RUN(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried),
-           RUN(jobs_that_must_not_be_moved_share_no_large_machine_if_their_runtimes_are_doubted),
-           RUN(what_may_be_moved_shares_a_large_machine_whatever_is_doubted),
-           RUN(tasks_of_one_job_end_together_and_share_a_large_machine),
-           RUN(jobs_that_were_submitted_as_one_do_so_too))
+CHECK_MAIN(
+    RUN(tasks_share_a_machine_of_which_they_use_all),
+    RUN(where_each_machine_costs_something_beside_its_price_fewer_and_larger_ones_are_rented),
+    RUN(a_machine_that_there_is_costs_nothing_beside_its_price),
+    RUN(services_get_the_largest_machine_of_those_that_are_as_good),
+    RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
+    RUN(who_may_not_wait_gets_a_machine_at_once), RUN(a_gang_starts_at_once_whatever_could_follow),
+    RUN(the_tasks_of_a_spread_job_get_a_machine_each_and_share_it_with_others),
+    RUN(no_machine_gets_two_tasks_of_a_spread_job_that_were_stopped_at_different_times),
+    RUN(different_tasks_complement_each_other_on_one_machine),
+    RUN(an_offer_that_another_beats_is_not_rented),
+    RUN(an_empty_machine_that_is_paid_for_is_used_before_a_new_one),
+    RUN(a_task_that_nothing_holds_is_left_and_stops_nobody),
+    RUN(a_spot_machine_must_be_cheaper_by_the_work_that_is_expected_to_be_lost),
+    RUN(each_runtime_has_its_own_market_whatever_else_waits),
+    RUN(of_many_markets_those_count_that_are_cheapest_for_some_runtime),
+    RUN(a_spot_machine_of_which_nothing_is_known_is_taken_at_its_price),
+    RUN(of_equal_types_the_one_that_is_interrupted_less_often_is_rented),
+    RUN(what_is_interrupted_less_often_is_not_beaten_by_what_is_larger),
+    RUN(where_very_much_waits_hardly_more_is_paid_than_if_all_types_were_tried),
+    RUN(jobs_that_must_not_be_moved_share_no_large_machine_if_their_runtimes_are_doubted),
+    RUN(what_may_be_moved_shares_a_large_machine_whatever_is_doubted),
+    RUN(tasks_of_one_job_end_together_and_share_a_large_machine),
+    RUN(jobs_that_were_submitted_as_one_do_so_too))

@@ -111,7 +111,7 @@ static uint32_t rented(struct market_yard *market)
     yard->view.job.fixed[yard->view.task.job[task]] = market->fixed;
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
-    rent_value(&batches, &bins, &limits, 0, NULL, &yard->plan);
+    rent_value(&batches, &bins, &limits, 0, 0, NULL, &yard->plan);
     assert_int_equal(yard->plan.rent_count, 1);
     return yard->plan.rents[0].offer;
 }
