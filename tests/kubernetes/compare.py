@@ -75,6 +75,10 @@ def running(world):
     return sum(pod["status"]["phase"] == "Running" for pod in world.pods("work"))
 
 
+def uids(world):
+    return {pod["metadata"]["uid"] for pod in world.pods("work")}
+
+
 def processor_s(world):
     """Of the lab's programs and their children, by name."""
     tick = os.sysconf("SC_CLK_TCK")
@@ -121,13 +125,16 @@ def measure_burst(world, who, arguments):
     ours = used.pop("stintd", 0)
     renter = used.pop("karpenter", 0)
     kwok = used.pop("kwok", 0)
-    first = {pod["metadata"]["uid"] for pod in world.pods("work")}
+    seen = there = uids(world)
     least = bound(world, each * sum(cpu for cpu, _ in made) / 1000, each * sum(mem for _, mem in made))
     cost = world.hourly()
-    time.sleep(arguments.quiet)
-    later = {pod["metadata"]["uid"] for pod in world.pods("work")}
+    limit = time.monotonic() + arguments.quiet
+    while time.monotonic() < limit:  # a connection that is not used for long is closed
+        time.sleep(min(10, arguments.quiet))
+        there = uids(world)
+        seen = seen | there
     print(f"| {who} | {cost:.2f} | {cost / least:.3f} | {took:.0f} | {sum(used.values()):.0f} + {kwok:.0f} + {renter:.0f} + {ours:.1f} | "
-          f"{len(first - later)} | {world.hourly() / least:.3f} | {len(world.lab.items('/api/v1/nodes'))} |", flush=True)
+          f"{len(seen - there)} | {world.hourly() / least:.3f} | {len(world.lab.items('/api/v1/nodes'))} |", flush=True)
 
 
 def lacking(world, wanted):
