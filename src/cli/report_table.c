@@ -710,6 +710,7 @@ static void print_csv(const struct report_table *table, FILE *out)
     }
     (void)fputc('\n', out);
 
+    assert(table->column_count > 0);
     for (uint32_t i = 0; i < table->cell_count; i++) {
         const uint32_t at = i % table->column_count;
         struct digits buffer;

@@ -55,11 +55,11 @@ static bool suggest_word(int argc, char **argv, bool has_role)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const bool is_option = strncmp(argv[i], "--", 2) == 0;
+        const char *word = is_option ? argv[i] + 2 : argv[i];
         char name[32];
         const char *near = NULL;
 
-        (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argv[i] + 2 * is_option, "="),
-                       argv[i] + 2 * is_option);
+        (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
         if (is_option)
             near = suggest(name, options, OPTION_COUNT);
         else if (!has_role && argv[i][0] != '-')
