@@ -874,6 +874,7 @@ static uint32_t repeats(const struct renter *renter, const struct trial *trial)
         const uint32_t left = renter->rows[row].left;
         const uint32_t each = count_of(trial, row);
 
+        assert(each > 0);
         if (left / each < most)
             most = left / each;
     }
