@@ -25,7 +25,18 @@ static int compare_rates(const void *left, const void *right)
 
 static bool is_unknown(const struct view *view, uint32_t task)
 {
-    return view->task.state[task] == TASK_RUNNING && view->job.unknown[view->task.job[task]];
+    return view->job.unknown[view->task.job[task]];
+}
+
+/* From now until the task starts, if it waits for its machine; else 0. */
+static msec_t starts_in(const struct view *view, uint32_t task)
+{
+    const uint32_t instance = view->task.instance[task];
+
+    return view->task.state[task] != TASK_RUNNING &&
+                   view->instance.ready_expected[instance] > view->now
+               ? view->instance.ready_expected[instance] - view->now
+               : 0;
 }
 
 /* The first of the latest machines, or ROW_NONE. */
@@ -48,7 +59,7 @@ struct life_odds ends_odds(const struct view *view, const struct life_table *liv
     for (uint32_t row = first_machine(view); row != ROW_NONE; row = view->instance.next[row]) {
         TASK_EACH(task, view, view->instance.first_task[row])
         {
-            if (is_unknown(view, task))
+            if (is_unknown(view, task) && view->task.state[task] == TASK_RUNNING)
                 running.in[life_octave(view_progress(view, task))]++;
         }
     }
@@ -120,7 +131,10 @@ struct expected_ends ends_soon(const struct view *view, const struct life_odds *
         rates -= running[i].rate;
         if (at > (double)horizon)
             break;
-        ends.rows[ends.count++] = (struct expected_end){ (msec_t)at, running[i].task };
+        ends.rows[ends.count++] = (struct expected_end){
+            .at = (msec_t)at + starts_in(view, running[i].task),
+            .task = running[i].task,
+        };
     }
     return ends;
 }

@@ -5,7 +5,7 @@
  * If such jobs ran up to their limits, none would free its room for hours; yet of many some end soon. Each ends with
  * the rate that the life table has for its age (learn/life_table.h). So the first of all that run ends after one divided by the
  * sum of their rates, and so on. Which one that will be is not known: it is taken to be the one with the highest rate,
- * of equal ones the first that arrived.
+ * of equal ones the first that arrived. What waits for its machine to boot ends so much later.
  *
  * Work that waits is taken to run for as long as half of such work does: where a minute is charged at the least, it matters
  * whether it will be seconds or more, and not whether the limit is ten minutes or a day. That it may run on is what
@@ -29,7 +29,7 @@ struct expected_end {
 };
 
 struct expected_ends {
-    struct expected_end *rows; /* in the order of time */
+    struct expected_end *rows;
     uint32_t count;
 };
 
@@ -39,7 +39,7 @@ struct life_odds ends_odds(const struct view *view, const struct life_table *liv
 /* The batches of unknown runtime have that of half of such work. */
 void ends_expect(const struct life_odds *odds, struct batches *batches);
 
-/* The ends of work of unknown runtime within the horizon, but for tasks that end in time by their estimates too. */
+/* The ends of work of unknown runtime within the horizon from its start, but for tasks that end in time by their estimates too. */
 struct expected_ends ends_soon(const struct view *view, const struct life_odds *odds,
                                msec_t horizon, struct arena *arena);
 

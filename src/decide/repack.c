@@ -17,6 +17,7 @@
 #define SAVED_LEAST   0.1 /* of what the machines cost */
 
 enum { STOPS_MOST = 3, STOPS_PER_HOUR = 2 }; /* as in the search of improve.h */
+enum { UNSHRUNK_TIMES = 10 };                /* as long where no task has ended */
 
 /* A machine that may be left. */
 struct source {
@@ -75,7 +76,9 @@ static bool is_tired(const struct view *view, uint32_t task)
 static msec_t due_at(const struct view *view, uint32_t instance,
                      const struct repack_options *options)
 {
-    const msec_t due = view->instance.steady_since[instance] + options->after;
+    const msec_t after =
+        view->instance.has_shrunk[instance] ? options->after : UNSHRUNK_TIMES * options->after;
+    const msec_t due = view->instance.steady_since[instance] + after;
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {

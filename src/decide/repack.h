@@ -14,7 +14,7 @@
  *     cost, and as much again as the move costs.
  *
  * Only machines that have nothing but movable tasks without an end and without a promise, and where no task has come or
- * left for a while. While others that waste much have just changed, these wait for as long again: a cluster that shrinks is packed once. A task is
+ * left for a while; for ten times as long where none has ended yet, as what is there was chosen for it and nobody has asked for less. While others that waste much have just changed, these wait for as long again: a cluster that shrinks is packed once. A task is
  * moved three times at most, and two more for each hour that it has run.
  *
  * Promises:  pure: what is remembered of sets that gave nothing saves time and changes no plan.
@@ -32,7 +32,8 @@
 enum { REPACK_TASKS_MOST = 1024 };
 
 struct repack_options {
-    msec_t after; /* nothing has changed on the machine for so long */
+    msec_t
+        after; /* nothing has changed on the machine for so long, or ten times as long where no task has ended */
     struct wait_limits limits;
 };
 

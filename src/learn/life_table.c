@@ -42,7 +42,9 @@ void life_table_learn(struct life_table *table, msec_t runtime_ms)
 
 struct life_odds life_odds_of(const struct life_table *table, const struct life_running *running)
 {
-    struct life_odds odds;
+    struct life_odds odds = {
+        .typical = table->typical_ms > 0 ? life_octave(table->typical_ms) + 1 : LIFE_AGES,
+    };
     double beyond = 0;
 
     for (uint32_t octave = LIFE_AGES; octave-- > 0;) {
@@ -53,10 +55,21 @@ struct life_odds life_odds_of(const struct life_table *table, const struct life_
     return odds;
 }
 
+/* The same of the prior: that a run which has reached the octave ends in it. */
+static double prior_chance(uint32_t typical, uint32_t octave, msec_t limit_ms)
+{
+    const uint32_t octaves = life_octave(limit_ms) + 1;
+
+    if (octave + 1 >= octaves)
+        return 1.0;
+    if (octave >= typical || 2 * typical >= octaves)
+        return 1.0 / (octaves - octave);
+    return 1.0 / (2 * typical - octave); /* half of them in that many octaves */
+}
+
 double life_chance(const struct life_odds *odds, uint32_t octave, msec_t limit_ms)
 {
-    const uint32_t last = life_octave(limit_ms);
-    const double prior = octave < last ? 1.0 / (last - octave + 1) : 1.0;
+    const double prior = prior_chance(odds->typical, octave, limit_ms);
 
     return (odds->ended[octave] + LIFE_PRIOR_RUNS * prior) /
            (odds->reached[octave] + LIFE_PRIOR_RUNS);

@@ -10,7 +10,7 @@
  * Ages:      octaves of seconds: below 2 s, below 4 s, and so on.
  * Prior:     as if sixteen runs more had been seen, which end in any octave up to their time limit with the same chance: an hour
  *            of a limit of a day is as common as a minute of one of half an hour. So two runs of seconds make no job short
- *            that asked for hours.
+ *            that asked for hours. If a typical runtime is known that is shorter than this makes it, half of them end by then.
  * Promises:  pure, and the same to the bit; a table of zeros is the prior. Old runs fade.
  * Costs:     O(LIFE_AGES).
  */
@@ -24,6 +24,7 @@
 enum { LIFE_AGES = 26, LIFE_SEEN_MOST = 1024, LIFE_PRIOR_RUNS = 16 };
 
 struct life_table {
+    msec_t typical_ms;           /* as the administrator says; 0: not known */
     uint32_t reached[LIFE_AGES]; /* runs that reached the octave, and have ended */
     uint32_t ended[LIFE_AGES];   /* those of them that ended in it */
 };
@@ -35,6 +36,7 @@ struct life_running {
 
 /* What both say: for a run of that octave, the table's part of the chance that it ends there. */
 struct life_odds {
+    uint32_t typical; /* octaves in which half of the runs of the prior end; LIFE_AGES: not known */
     double ended[LIFE_AGES];
     double reached[LIFE_AGES];
 };

@@ -633,6 +633,8 @@ bool view_finish_task(struct view *view, uint32_t task)
 
     if (table->state[task] == TASK_RUNNING)
         view->job.tasks_running[job]--;
+    if (table->instance[task] != ROW_NONE)
+        view->instance.has_shrunk[table->instance[task]] = true;
     detach(view, task);
     unlink_sibling(view, task);
     (void)map_remove(&view->task_by_id, table->id[task]);
@@ -680,6 +682,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
     table->deadline[row] = MSEC_NEVER;
     table->under_half_since[row] = view->now;
     table->steady_since[row] = view->now;
+    table->has_shrunk[row] = false;
     table->state[row] = INSTANCE_REQUESTED;
     table->capacity[row] = catalogue_type_of(view->catalogue, offer)->capacity;
     table->crowded[row] = false;

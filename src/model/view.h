@@ -132,6 +132,7 @@ enum instance_state {
     X(msec_t, empty_since)      /* without tasks since; of use while it is empty */ \
     X(msec_t, under_half_since) /* used by less than half in every kind; MSEC_NEVER: it is not */ \
     X(msec_t, steady_since)     /* no task has come to it or left it, and it has had as much room */ \
+    X(uint8_t, has_shrunk)      /* a task has ended on it */ \
     X(msec_t, deadline)         /* the cloud takes it, not before then; MSEC_NEVER: it has not said so */ \
     X(uint8_t, state)           /* enum instance_state */ \
     X(uint8_t, crowded)         /* the engine runs more there than we think it holds */

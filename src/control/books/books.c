@@ -24,6 +24,7 @@ void books_init(struct books *books, struct state *state)
     runtimes_init(&books->knowledge.runtimes, config->default_estimate_ms,
                   config->estimates == ESTIMATES_LEARNED ? LIMIT_RUNTIME_GROUPS
                                                          : RUNTIMES_GROUPS_MIN);
+    books->knowledge.lives.typical_ms = config->default_estimate_ms;
     map_init(&books->unknown_of);
     map_init(&books->gone);
     map_init(&books->gone_before);

@@ -7,7 +7,7 @@
 /* Of a hundred runs each tenth ends in each of the first octaves. */
 static struct life_table some_learned(void)
 {
-    struct life_table table = { { 0 }, { 0 } };
+    struct life_table table = { 0 };
 
     for (int i = 0; i < 100; i++)
         life_table_learn(&table, ((msec_t)1 << i / 10) * SECOND);
@@ -97,6 +97,32 @@ TEST(the_youngest_is_taken_to_be_the_next)
     yard_done(&yard);
 }
 
+TEST(what_waits_for_its_machine_ends_so_much_later)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    unknown_running(&yard, 40);
+
+    const msec_t now = ends_of(&yard, 300 * SECOND).rows[0].at;
+    struct yard booting;
+
+    minute_yard_init(&booting);
+    for (uint32_t i = 0; i < 40; i++) {
+        const uint32_t machine = yard_machine(&booting, TWO);
+
+        booting.view.instance.ready_expected[machine] = booting.view.now + 30 * SECOND;
+        view_bind(&booting.view, unknown_task(&booting), machine);
+    }
+
+    const struct expected_ends later = ends_of(&booting, 300 * SECOND);
+
+    assert_true(later.count > 0 && later.rows[0].at > 30 * SECOND);
+    assert_true(later.rows[0].at <= 30 * SECOND + now);
+    yard_done(&yard);
+    yard_done(&booting);
+}
+
 TEST(work_of_known_runtime_is_not_spoken_of)
 {
     struct yard yard;
@@ -171,5 +197,6 @@ TEST(some_wait_for_the_room_of_others)
 
 CHECK_MAIN(RUN(of_many_some_end_soon), RUN(the_longer_they_have_run_the_later_the_next_ends),
            RUN(the_youngest_is_taken_to_be_the_next), RUN(work_of_known_runtime_is_not_spoken_of),
+           RUN(what_waits_for_its_machine_ends_so_much_later),
            RUN(those_that_wait_run_as_long_as_half_of_them_do),
            RUN(some_wait_for_the_room_of_others))

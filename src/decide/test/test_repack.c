@@ -26,6 +26,7 @@ static uint32_t services(struct yard *yard, uint32_t offer, uint32_t shape, uint
 
     for (uint32_t i = 0; i < tasks; i++)
         yard_run(yard, yard_task_for(yard, shape, MSEC_NEVER), machine);
+    yard->view.instance.has_shrunk[machine] = true;
     return machine;
 }
 
@@ -41,6 +42,23 @@ static void run_after(struct yard *yard, msec_t time)
 {
     yard->view.now += time;
     run_with(yard, NULL);
+}
+
+TEST(where_no_task_has_ended_nothing_is_moved_for_half_an_hour)
+{
+    struct yard yard;
+
+    init(&yard);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t machine = services(&yard, SIXTEEN, SMALL_TASK, 9);
+
+        yard.view.instance.has_shrunk[machine] = false;
+    }
+    run_after(&yard, 30 * YARD_MINUTE - 1);
+    assert_int_equal(yard.plan.rent_count, 0);
+    run_after(&yard, 10 * YARD_MINUTE);
+    assert_true(yard.plan.rent_count > 0);
+    yard_done(&yard);
 }
 
 /* None of them can be emptied into another, and each is used by more than half. */
@@ -205,7 +223,8 @@ TEST(what_gave_nothing_is_remembered_until_something_changes)
     yard_done(&yard);
 }
 
-CHECK_MAIN(RUN(machines_that_are_used_by_more_than_half_are_left_together),
+CHECK_MAIN(RUN(where_no_task_has_ended_nothing_is_moved_for_half_an_hour),
+           RUN(machines_that_are_used_by_more_than_half_are_left_together),
            RUN(tasks_go_to_room_that_there_is_for_nothing), RUN(a_tenth_must_be_saved),
            RUN(moves_that_cost_more_than_they_save_are_not_made),
            RUN(work_that_ends_is_fixed_promised_or_moved_too_often_stays),

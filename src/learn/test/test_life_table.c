@@ -21,7 +21,7 @@ TEST(an_octave_has_the_ages_from_one_power_of_two_to_the_next)
 
 TEST(without_history_a_run_ends_in_any_octave_up_to_its_limit)
 {
-    const struct life_table table = { { 0 }, { 0 } };
+    const struct life_table table = { 0 };
     const struct life_odds odds = life_odds_of(&table, &nobody);
     double alive = 1.0;
 
@@ -36,9 +36,23 @@ TEST(without_history_a_run_ends_in_any_octave_up_to_its_limit)
     assert_true(life_median(&odds, 12 * 3600 * SECOND) > 200 * SECOND);
 }
 
+TEST(half_of_them_end_by_the_typical_runtime)
+{
+    const struct life_table table = { .typical_ms = 15 * SECOND };
+    const struct life_odds odds = life_odds_of(&table, &nobody);
+    const struct life_table slow = { .typical_ms = 3600 * SECOND };
+    const struct life_odds slow_odds = life_odds_of(&slow, &nobody);
+
+    assert_true(life_median(&odds, 600 * SECOND) == 16 * SECOND);
+    assert_true(life_median(&odds, 12 * 3600 * SECOND) == 16 * SECOND);
+    assert_true(life_median(&odds, 4 * SECOND) < 4 * SECOND);
+    /* It makes nothing longer. */
+    assert_true(life_median(&slow_odds, 600 * SECOND) == 32 * SECOND);
+}
+
 TEST(two_short_runs_make_no_job_short_that_asked_for_hours)
 {
-    struct life_table table = { { 0 }, { 0 } };
+    struct life_table table = { 0 };
 
     life_table_learn(&table, 3 * SECOND);
     life_table_learn(&table, 3 * SECOND);
@@ -50,7 +64,7 @@ TEST(two_short_runs_make_no_job_short_that_asked_for_hours)
 
 TEST(what_was_seen_outweighs_what_was_assumed)
 {
-    struct life_table table = { { 0 }, { 0 } };
+    struct life_table table = { 0 };
 
     for (int i = 0; i < 100; i++)
         life_table_learn(&table, 3 * SECOND);
@@ -66,7 +80,7 @@ TEST(what_was_seen_outweighs_what_was_assumed)
 
 TEST(runs_that_have_not_ended_count_up_to_their_age)
 {
-    struct life_table table = { { 0 }, { 0 } };
+    struct life_table table = { 0 };
     struct life_running running = { { 0 } };
 
     for (int i = 0; i < 20; i++)
@@ -87,7 +101,7 @@ TEST(runs_that_have_not_ended_count_up_to_their_age)
 
 TEST(rates_add_up_to_the_chances)
 {
-    struct life_table table = { { 0 }, { 0 } };
+    struct life_table table = { 0 };
 
     for (int i = 0; i < 64; i++)
         life_table_learn(&table, (i + 1) * SECOND);
@@ -106,7 +120,7 @@ TEST(rates_add_up_to_the_chances)
 
 TEST(old_runs_fade)
 {
-    struct life_table table = { { 0 }, { 0 } };
+    struct life_table table = { 0 };
 
     for (int i = 0; i < 100000; i++)
         life_table_learn(&table, SECOND);
@@ -123,6 +137,7 @@ TEST(old_runs_fade)
 
 CHECK_MAIN(RUN(an_octave_has_the_ages_from_one_power_of_two_to_the_next),
            RUN(without_history_a_run_ends_in_any_octave_up_to_its_limit),
+           RUN(half_of_them_end_by_the_typical_runtime),
            RUN(two_short_runs_make_no_job_short_that_asked_for_hours),
            RUN(what_was_seen_outweighs_what_was_assumed),
            RUN(runs_that_have_not_ended_count_up_to_their_age), RUN(rates_add_up_to_the_chances),

@@ -452,6 +452,7 @@ TEST(stint_moves_a_service_off_a_machine_that_is_little_used)
         const uint32_t task = add_running(&place, HUGE);
         place.view.task.estimate_ms[task] = MSEC_NEVER;
         place.view.job.fixed[place.view.task.job[task]] = is_fixed != 0;
+        place.view.instance.has_shrunk[place.view.task.instance[task]] = true;
         decide_with(&place, &policy_stint, NULL, 0);
         assert_int_equal(place.plan.place_count, 0); /* not at once */
         place.view.now += 180 * MSEC_PER_SEC;

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """test_revocations - a market that takes machines away in waves: 'test_revocations.py BUILD [ec2 VENV] [full]'.
 
-Time is compressed tenfold: notices of two minutes are 12 s here, those of 30 s are 3 s, and jobs of minutes run for 10 to
-40 s, with limits of a minute, by which they are planned until their runtimes are known. What Slurm itself waits for is not compressed. Every WAVE_S seconds the market takes the share SHARE of the spot machines there are, with the one kind of notice or the other
+Time is compressed tenfold: notices of two minutes are 12 s here, those of 30 s are 3 s, and jobs of minutes run for 15 to
+50 s, with limits of a minute, by which they are planned until their runtimes are known. What Slurm itself waits for is not compressed. Every WAVE_S seconds on average the market takes the share SHARE of the spot machines there are, with the one kind of notice or the other
 or without a word, wave by wave; half of the jobs may be moved and save what they have done when they are told to stop. How often
 machines are taken stintd knows from the start, as if it had learned it in an earlier life. Waves come until the last job has ended.
+
+A risk per hour is that of a market without memory, so the times between waves are spread as such a market's are. Were they all the same, what restarts
+after one wave would be of the same age at the next, always: 300 jobs would lose 3 to 10 % more than expected, the more the longer machines boot.
 
 In full 300 jobs, and at least 100 machines are taken. All jobs complete, the oracle agrees, and in full the money that is lost with
 the machines is within 15 % of what was expected of the same runs (stint_revocation_dollars_total).
 """
+import math
 import os
 import random
 import re
@@ -36,6 +40,7 @@ LOSSES = 10 ** 6  # in the earlier life: so many that nothing new counts
 LIMIT = 30
 QUIET_MS = 13000  # MessageTimeout and 3 s: so long after its start a run that was lost may not start again (slurm_watch.h), nor is it compressed
 CLOSE = 0.15
+GAPS = 12  # times between waves are drawn from so many without putting back, so that they are WAVE_S on average over few waves too
 SEED = 1
 books.SPOT_PERCENT = 8  # of the price on demand: at so high a risk, less would not be worth it
 
@@ -64,10 +69,16 @@ def make_work(rng, count):
     """All within the first seconds, so that there are as many machines as may be nearly to the end."""
     found = []
     for number in range(count):
-        seconds, cpus = rng.randint(10, 40), rng.choice((2, 2, 3, 4))
+        seconds, cpus = rng.randint(15, 50), rng.choice((2, 2, 3, 4))
         found.append(Job(rng.uniform(0, count / 15), rng.choice(load.USERS),
                          [f"--cpus-per-task={cpus}", f"--mem={cpus * 500}", "--time=1", "-J", f"step{seconds // 10}"], seconds, number % 2 == 0))
     return sorted(found, key=lambda one: one.at)
+
+
+def exponential(mean, count):
+    """The middles of 'count' equal parts of the exponential distribution, with that mean."""
+    parts = [-math.log(1 - (part + 0.5) / count) for part in range(count)]
+    return [mean * count * part / sum(parts) for part in parts]
 
 
 def metric(lab, name):
@@ -86,7 +97,7 @@ class World:
                          "engine": {"poll": "300ms", "stop": {"signal": "USR1", "grace": "2s"}}}
         self.lab = self.make_lab(folder, build, *words)
         self.work = make_work(self.rng, self.count)
-        self.waves, self.told, self.next_wave = 0, [], None
+        self.waves, self.told, self.next_wave, self.gaps = 0, [], None, []
 
     def make_lab(self, folder, build, *_):
         return trust_lab.TrustLab(folder, build, **self.settings)
@@ -124,13 +135,19 @@ class World:
             store.executemany("INSERT OR REPLACE INTO interruption VALUES(?,?,?,?)", [
                 (offer, LOSSES * 10 ** 6, round(LOSSES * 1000 * WAVE_S / SHARE), trust_lab.now_ms()) for offer in seen])
 
+    def gap(self):
+        if not self.gaps:
+            self.gaps = exponential(WAVE_S, GAPS)
+            self.rng.shuffle(self.gaps)
+        return self.gaps.pop()
+
     def wave(self):
         """The next one, if it is time. A share of a machine is one with that chance."""
         if self.next_wave is None:
-            self.next_wave = time.monotonic() + WAVE_S
+            self.next_wave = time.monotonic() + self.gap()
         if time.monotonic() < self.next_wave:
             return
-        self.next_wave += WAVE_S
+        self.next_wave += self.gap()
         notice_ms = NOTICES_MS[self.waves % len(NOTICES_MS)]
         there = [one for one in self.lab.living() if "spot" in one["offer"] and one["id"] not in self.told]
         count = int(len(there) * SHARE + self.rng.random())
