@@ -16,6 +16,7 @@ uint32_t life_octave(msec_t age_ms)
 /* When the octave begins and how long it is. */
 static msec_t begin_of(uint32_t octave)
 {
+    assert(octave <= LIFE_AGES);
     return octave > 0 ? ((msec_t)1 << octave) * MSEC_PER_SEC : 0;
 }
 

@@ -60,7 +60,8 @@ TEST(a_page_has_bars_for_costs_and_only_text_for_names)
 {
     char *html = written(answer_report_html);
 
-    assert_non_null(strstr(html, "<p>Two policies; one is &lt;cheaper&gt;, and shown on two lines.</p>"));
+    assert_non_null(
+        strstr(html, "<p>Two policies; one is &lt;cheaper&gt;, and shown on two lines.</p>"));
     assert_non_null(strstr(html, "<h2>What they cost</h2>"));
     assert_non_null(strstr(html, "<th scope=\"col\" class=\"n\">of/first</th>"));
     assert_non_null(strstr(html, "<td>a|b</td><td class=\"n\">200.00<svg"));
