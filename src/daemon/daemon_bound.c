@@ -13,6 +13,9 @@ static const msec_t piece_every_ms = 20;
 static const msec_t search_every_ms = 10 * MSEC_PER_SEC;
 static const msec_t search_anyway_ms = 600 * MSEC_PER_SEC;
 
+/* One a minute is kept, to be drawn beside what was spent. */
+static const msec_t keep_every_ms = 60 * MSEC_PER_SEC;
+
 enum {
     PIECE_STEPS = 4000,
     SEARCH_STEPS = 400000, /* of the bound by fillings: two seconds of pieces */
@@ -41,10 +44,23 @@ static void begin(struct daemon *daemon)
     daemon->bound_next = daemon->now + search_every_ms;
 }
 
+static void keep(struct daemon *daemon)
+{
+    const struct view_bound_answer *bound = &daemon->world.bound;
+
+    if (bound->at < daemon->bound_kept_at + keep_every_ms)
+        return;
+    daemon->bound_kept_at = bound->at;
+    journal_bound(
+        &daemon->journal,
+        &(struct store_bound){ .at = bound->at, .cost = bound->cost, .least = bound->bound });
+}
+
 static void end(struct daemon *daemon)
 {
     daemon->world.bound = view_bound_so_far(daemon->bound);
     daemon->world.has_bound = true;
+    keep(daemon);
     view_bound_destroy(daemon->bound);
     daemon->bound = NULL;
     daemon->bound_at = daemon->bound_next;

@@ -93,6 +93,7 @@ struct daemon {
     msec_t bound_at;          /* go on with it, or look whether to begin */
     msec_t bound_next;        /* and not begin another one before */
     uint64_t bound_changes;   /* of the view, when it last began */
+    msec_t bound_kept_at;     /* the last that is in the store */
     bool has_decided;         /* in this turn */
     msec_t store_retry_at;
     msec_t store_failed_at; /* since when it fails, if it does */

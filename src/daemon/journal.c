@@ -17,6 +17,7 @@ enum record_kind {
     RECORD_REASON,
     RECORD_RUNTIME,
     RECORD_INTERRUPTION,
+    RECORD_BOUND,
     RECORD_COUNT,
     RECORD_KEY,
     RECORD_MARK,
@@ -32,6 +33,7 @@ struct journal_record {
         struct store_reason reason;
         struct store_runtime runtime;
         struct store_interruption interruption;
+        struct store_bound bound;
         struct {
             uint64_t key;
             msec_t at;
@@ -196,6 +198,11 @@ void journal_interruption(struct journal *journal, const struct store_interrupti
     record->interruption.offer = copy(journal, interruption->offer);
 }
 
+void journal_bound(struct journal *journal, const struct store_bound *bound)
+{
+    add(journal, RECORD_BOUND)->bound = *bound;
+}
+
 void journal_count(struct journal *journal, enum store_counter counter, uint64_t more)
 {
     struct journal_record *record = add(journal, RECORD_COUNT);
@@ -252,6 +259,9 @@ static void write_record(struct store *store, const struct journal_record *recor
         break;
     case RECORD_INTERRUPTION:
         store_interruption_set(store, &record->interruption);
+        break;
+    case RECORD_BOUND:
+        store_bound(store, &record->bound);
         break;
     case RECORD_COUNT:
         store_count(store, record->count.counter, record->count.more);

@@ -47,6 +47,7 @@ void journal_owed(struct journal *journal, const struct store_due *owed);
 void journal_reason(struct journal *journal, const struct store_reason *reason);
 void journal_runtime(struct journal *journal, const struct store_runtime *runtime);
 void journal_interruption(struct journal *journal, const struct store_interruption *interruption);
+void journal_bound(struct journal *journal, const struct store_bound *bound);
 void journal_count(struct journal *journal, enum store_counter counter, uint64_t more);
 void journal_key(struct journal *journal, uint64_t next);
 void journal_mark(struct journal *journal, enum store_mark mark, const char *value);

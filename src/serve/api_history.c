@@ -29,6 +29,8 @@ static json_t *step_json(const struct history *history, uint32_t index)
     api_set_number(object, "at", history->since + index * length);
     json_object_set_new(object, "spent_microdollars", spent);
     api_set_number(object, "machines_milli", llround(step->machines * 1000));
+    json_object_set_new(object, "bound_microdollars_per_hour",
+                        isfinite(step->least) ? json_integer(llround(step->least)) : json_null());
     return object;
 }
 

@@ -7,7 +7,8 @@
 
 #include "store/store_history.h"
 
-#define MSEC_PER_DAY (24 * MSEC_PER_HOUR)
+#define MSEC_PER_DAY   (24 * MSEC_PER_HOUR)
+#define BOUND_LASTS_MS (900 * MSEC_PER_SEC)
 
 /* How much of [from, to) lies in [since, until). */
 static double overlap(msec_t from, msec_t to, msec_t since, msec_t until)
@@ -61,6 +62,56 @@ static void take_stay(void *context, const struct store_stay *stay)
     add_stay(to, market_of(stay->market), stay->bill.from, stay->bill.to, stay->bill.sums.bill);
 }
 
+/* The bounds so far, and for how long each step is covered by them. */
+struct bounds {
+    struct history *to;
+    struct store_bound last; /* which counts until the next one; 'at' -1: none yet */
+    double covered[HISTORY_STEPS];
+};
+
+/* The last one counts until 'until'. */
+static void end_bound(struct bounds *bounds, msec_t until)
+{
+    struct history *to = bounds->to;
+    const msec_t step = (to->until - to->since) / HISTORY_STEPS;
+    const msec_t end =
+        until < bounds->last.at + BOUND_LASTS_MS ? until : bounds->last.at + BOUND_LASTS_MS;
+    const msec_t first = bounds->last.at > to->since ? (bounds->last.at - to->since) / step : 0;
+
+    for (msec_t i = first; bounds->last.at >= 0 && i < HISTORY_STEPS; i++) {
+        const msec_t begin = to->since + i * step;
+        const double part = overlap(bounds->last.at, end, begin, begin + step);
+
+        if (begin >= end)
+            break;
+        to->steps[i].least += part * (double)bounds->last.least;
+        bounds->covered[i] += part;
+    }
+}
+
+static void take_bound(void *context, const struct store_bound *bound)
+{
+    struct bounds *bounds = context;
+
+    end_bound(bounds, bound->at);
+    bounds->last = *bound;
+}
+
+static int read_bounds(const struct api_call *call, struct history *to, struct error *reterr)
+{
+    struct bounds bounds = { .to = to, .last = { .at = -1 } };
+    const int rc = store_each_bound(call->world->store, to->since - BOUND_LASTS_MS, take_bound,
+                                    &bounds, reterr);
+
+    end_bound(&bounds, to->until);
+    for (uint32_t i = 0; i < HISTORY_STEPS; i++) {
+        to->has_least = to->has_least || bounds.covered[i] > 0;
+        to->steps[i].least =
+            bounds.covered[i] > 0 ? to->steps[i].least / bounds.covered[i] : (double)NAN;
+    }
+    return rc;
+}
+
 int history_read(const struct api_call *call, msec_t since, struct history *ret,
                  struct error *reterr)
 {
@@ -74,8 +125,8 @@ int history_read(const struct api_call *call, msec_t since, struct history *ret,
     const int rc =
         store_each_stay(call->world->store, since, HISTORY_STAYS_MAX, take_stay, ret, reterr);
 
-    if (rc < 0)
-        return rc;
+    if (rc < 0 || read_bounds(call, ret, reterr) < 0)
+        return -1;
     ret->is_whole = ret->machines < HISTORY_STAYS_MAX;
     INSTANCE_EACH(row, view)
     {

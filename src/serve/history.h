@@ -6,7 +6,10 @@
  * as the ledger by day does. Steps add up to the whole but for rounding of less than a micro-dollar a
  * step and market.
  *
- * Costs:   O(bills that ended since + machines); no more than HISTORY_STAYS_MAX bills are read, the latest:
+ * What machines could have cost at the least was found at moments (a bound) and counts until the next one, for 15 minutes at the
+ * most, so that it is not drawn for the time in which no daemon ran.
+ *
+ * Costs:   O(bills that ended since + machines + bounds); no more than HISTORY_STAYS_MAX bills are read, the latest:
  *          'is_whole' says whether that was all.
  */
 #ifndef STINT_SERVE_HISTORY_H
@@ -19,6 +22,7 @@ enum { HISTORY_STEPS = 96, HISTORY_STAYS_MAX = 20000 };
 struct history_step {
     double spent[MARKET_COUNT]; /* micro-dollars */
     double machines;            /* on average */
+    double least; /* that machines could have cost, in micro-dollars per hour; NAN: not known */
 };
 
 struct history {
@@ -29,6 +33,7 @@ struct history {
     msec_t boot_ms, idle_ms, work_ms; /* of closed bills, whole */
     uint32_t machines;                /* that were rented for some of the time */
     bool is_whole;
+    bool has_least; /* in some of the steps */
 };
 
 int history_read(const struct api_call *call, msec_t since, struct history *ret,

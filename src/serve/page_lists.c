@@ -182,7 +182,7 @@ static void write_row(const struct page *page, const json_t *row, const char *by
     (void)fputs("<td class=\"n\">", out);
     html_money(out, "row-cost", page_money(row, "cost_microdollars"), 4);
     (void)fputs("</td><td class=\"n\">", out);
-    if (page_word(row, "name")[0] != '(' || page_money(row, "alone_cost_microdollars") != 0)
+    if (page_money(row, "alone_cost_microdollars") != 0) /* it is of what has ended */
         html_money(out, NULL, page_money(row, "alone_cost_microdollars"), 4);
     (void)fprintf(out, "</td><td class=\"n\">%s</td><td class=\"n\">",
                   digits_of_fixed(page_number(row, "ms") / 36000, 2, 2, DIGITS_GROUPED).text);

@@ -51,9 +51,9 @@ static void write_chart(const struct page *page, const char *title, const struct
 
 static void write_spending(const struct page *page, const struct history *history)
 {
-    struct chart_point points[MARKET_COUNT + 1][HISTORY_STEPS];
+    struct chart_point points[MARKET_COUNT + 2][HISTORY_STEPS];
     const double step = (double)(history->until - history->since) / HISTORY_STEPS;
-    struct chart_series series[MARKET_COUNT];
+    struct chart_series series[MARKET_COUNT + 1];
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < HISTORY_STEPS; i++) {
@@ -63,6 +63,7 @@ static void write_spending(const struct page *page, const struct history *histor
             points[market][i] = (struct chart_point){ at, history->steps[i].spent[market] / 1e6 /
                                                               (step / (double)MSEC_PER_HOUR) };
         points[MARKET_COUNT][i] = (struct chart_point){ at, history->steps[i].machines };
+        points[MARKET_COUNT + 1][i] = (struct chart_point){ at, history->steps[i].least / 1e6 };
     }
     for (enum market market = 0; market < MARKET_COUNT; market++) {
         if (history->spent[market] != 0)
@@ -70,6 +71,12 @@ static void write_spending(const struct page *page, const struct history *histor
                                                      .points = points[market],
                                                      .point_count = HISTORY_STEPS };
     }
+
+    if (history->has_least)
+        series[count++] = (struct chart_series){ .name = "least possible (bound)",
+                                                 .points = points[MARKET_COUNT + 1],
+                                                 .point_count = HISTORY_STEPS,
+                                                 .stroke = CHART_DASHED };
 
     const struct chart_series machines = { .name = "machines",
                                            .points = points[MARKET_COUNT],

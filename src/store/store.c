@@ -83,6 +83,8 @@ static const char *const schema_more =
     "CREATE INDEX IF NOT EXISTS due_user ON due(user,cost,alone,occupied_ms);"
     "CREATE TABLE IF NOT EXISTS interruption(offer TEXT PRIMARY KEY,losses_micro INTEGER NOT NULL,"
     " machine_ms INTEGER NOT NULL,at INTEGER NOT NULL) STRICT,WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS bound(at INTEGER PRIMARY KEY,cost INTEGER NOT NULL,"
+    " least INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS payer(task INTEGER PRIMARY KEY,account TEXT,partition TEXT,qos TEXT)"
     " STRICT;";
 

@@ -265,7 +265,7 @@ int store_each_reason(struct store *store, enum store_subject subject, uint64_t 
                       void (*each)(void *context, const struct store_reason *reason), void *context,
                       struct error *reterr);
 
-/* Forget reasons and closed intents from before 'before', and all but the newest STORE_RUNTIMES_MAX
+/* Forget reasons, bounds and closed intents from before 'before', and all but the newest STORE_RUNTIMES_MAX
  * runtimes. The books stay. */
 void store_prune(struct store *store, msec_t before);
 
@@ -289,6 +289,17 @@ void store_runtime(struct store *store, const struct store_runtime *runtime);
 int store_each_runtime(struct store *store, uint32_t most,
                        void (*each)(void *context, const struct store_runtime *runtime),
                        void *context, struct error *reterr);
+
+/* Bounds. ------------------------------------------------------------------------------------- */
+
+/* What the machines cost at a moment, and could have cost at the least; micro-dollars per hour. */
+struct store_bound {
+    msec_t at;
+    money_t cost;
+    money_t least;
+};
+
+void store_bound(struct store *store, const struct store_bound *bound);
 
 /* Interruptions. ------------------------------------------------------------------------------ */
 

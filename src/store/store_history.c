@@ -44,6 +44,24 @@ int store_each_stay(struct store *store, msec_t since, uint32_t most,
     return store_asked(&ask, reterr);
 }
 
+int store_each_bound(struct store *store, msec_t since,
+                     void (*each)(void *context, const struct store_bound *bound), void *context,
+                     struct error *reterr)
+{
+    struct store_question ask = STORE_ASK(store, SQL_BOUND_EACH, STORE_NUMBER(since));
+
+    while (store_row(&ask)) {
+        const struct store_bound bound = {
+            .at = store_number(&ask, 0),
+            .cost = store_number(&ask, 1),
+            .least = store_number(&ask, 2),
+        };
+
+        each(context, &bound);
+    }
+    return store_asked(&ask, reterr);
+}
+
 int store_each_run(struct store *store, msec_t since, uint64_t instance, uint32_t most,
                    void (*each)(void *context, const struct store_run *run), void *context,
                    struct error *reterr)

@@ -45,6 +45,11 @@ int store_each_run(struct store *store, msec_t since, uint64_t instance, uint32_
                    void (*each)(void *context, const struct store_run *run), void *context,
                    struct error *reterr);
 
+/* What machines could have cost at the least, from 'since' on, in the order of time. */
+int store_each_bound(struct store *store, msec_t since,
+                     void (*each)(void *context, const struct store_bound *bound), void *context,
+                     struct error *reterr);
+
 /* What each user's tasks cost that ended at 'since' or later, the most expensive first. */
 int store_each_user(struct store *store, msec_t since, uint32_t most,
                     void (*each)(void *context, const struct store_ledger_row *row), void *context,

@@ -166,6 +166,7 @@ void store_prune(struct store *store, msec_t before)
 {
     STORE_WRITE(store, SQL_REASON_PRUNE, STORE_NUMBER(before));
     STORE_WRITE(store, SQL_INTENT_PRUNE, STORE_NUMBER(before));
+    STORE_WRITE(store, SQL_BOUND_PRUNE, STORE_NUMBER(before));
     STORE_WRITE(store, SQL_RUNTIME_PRUNE, STORE_NUMBER(STORE_RUNTIMES_MAX));
 }
 
@@ -198,6 +199,12 @@ int store_each_runtime(struct store *store, uint32_t most,
         each(context, &runtime);
     }
     return store_asked(&ask, reterr);
+}
+
+void store_bound(struct store *store, const struct store_bound *bound)
+{
+    STORE_WRITE(store, SQL_BOUND_ADD, STORE_NUMBER(bound->at), STORE_NUMBER(bound->cost),
+                STORE_NUMBER(bound->least));
 }
 
 void store_interruption_set(struct store *store, const struct store_interruption *interruption)

@@ -114,6 +114,9 @@
         " VALUES(?1,?2,?3,?4)") \
     X(SQL_INTERRUPTION_EACH, "SELECT offer,losses_micro,machine_ms,at FROM interruption" \
         " ORDER BY offer") \
+    X(SQL_BOUND_ADD, "INSERT OR REPLACE INTO bound(at,cost,least) VALUES(?1,?2,?3)") \
+    X(SQL_BOUND_EACH, "SELECT at,cost,least FROM bound WHERE at>=?1 ORDER BY at") \
+    X(SQL_BOUND_PRUNE, "DELETE FROM bound WHERE at<?1") \
     X(SQL_TOTAL_BILLS, "SELECT COALESCE(SUM(boot),0),COALESCE(SUM(idle),0),COALESCE(SUM(work),0)," \
         "COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0),COALESCE(SUM(work_ms),0),COUNT(*)" \
         " FROM bill") \

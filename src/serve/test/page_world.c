@@ -28,6 +28,7 @@ enum {
     QOSES = 2,
     NAMES = 6,
     TYPES = 6,
+    BOUNDS = 144,
     PAST_TASKS = 12,
     PAST_LEAST = 20,
     ROUND_TASKS = 10, /* end in a round, and arrive */
@@ -51,6 +52,7 @@ struct made_up {
     struct rng rng;
     msec_t now;
     money_t spent;
+    money_t rate[BOUNDS]; /* of the past day's machines, at the moments of the bounds */
     uint64_t *rented;
     uint32_t rented_count, rented_room;
     struct placed *placed;
@@ -338,6 +340,21 @@ static void past_task(struct made_up *made, uint64_t id, uint64_t machine, msec_
                                                 .ended_at = end });
 }
 
+/* Every ten minutes of the past day. */
+static msec_t bound_at(const struct made_up *made, uint32_t index)
+{
+    return made->now - (msec_t)(BOUNDS - index) * 600000;
+}
+
+/* What could have been had for less: a sixth of what the machines cost. */
+static void past_bounds(struct made_up *made)
+{
+    for (uint32_t i = 0; i < BOUNDS; i++)
+        store_bound(made->store, &(struct store_bound){ .at = bound_at(made, i),
+                                                        .cost = made->rate[i],
+                                                        .least = made->rate[i] * 5 / 6 });
+}
+
 /* A machine of the past day, and PAST_TASKS that ran on it; the work costs what its tasks do, about. */
 static void past_machine(struct made_up *made, uint64_t id)
 {
@@ -352,6 +369,12 @@ static void past_machine(struct made_up *made, uint64_t id)
     const money_t cost = (to - from) / (spot ? 20 : 14);
 
     made->spent += cost;
+    for (uint32_t i = 0; i < BOUNDS; i++) {
+        const msec_t at = bound_at(made, i);
+
+        if (from <= at && at < to)
+            made->rate[i] += cost * MSEC_PER_HOUR / (to - from);
+    }
     (void)snprintf(name, sizeof(name), "st-%" PRIu64, id);
     store_instance(made->store, &(struct store_instance){ .id = id,
                                                           .name = name,
@@ -456,6 +479,7 @@ static void make(struct made_up *made, const char *socket, uint32_t machines, ui
     store_begin(made->store);
     for (uint32_t i = 1; i <= past; i++)
         past_machine(made, i);
+    past_bounds(made);
     fill_world(made);
     made->world.max_instances = machines;
     made->next_job = (uint64_t)past * 100 + 1000;

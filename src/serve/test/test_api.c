@@ -4,6 +4,8 @@
  */
 #include "serve/api.h"
 
+#include <inttypes.h>
+
 #include <jansson.h>
 
 #include "base/test/check.h"
@@ -623,6 +625,35 @@ TEST(an_ended_job_is_explained_from_the_books)
     stage_done(&stage);
 }
 
+TEST(history_has_the_bound_of_each_step_as_far_as_it_is_known)
+{
+    struct serve_stage stage;
+    struct answer answer;
+    char line[64];
+
+    stage_init(&stage);
+    stage.now += 2 * MSEC_PER_HOUR;
+    store_begin(stage.world.store);
+    store_bound(stage.world.store,
+                &(struct store_bound){ .at = stage.now - 1800000, .cost = 150, .least = 100 });
+    store_bound(stage.world.store,
+                &(struct store_bound){ .at = stage.now - 1200000, .cost = 250, .least = 200 });
+    assert_int_equal(store_commit(stage.world.store, NULL), 0);
+
+    /* A step is a minute; a bound counts for 15 of them, or until the next. */
+    (void)snprintf(line, sizeof(line), "GET /v1/history?since=%" PRId64, stage.now - 96 * 60000);
+    ask(&stage, line, &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(at(&answer, "steps.65.bound_microdollars_per_hour"), "null");
+    assert_string_equal(at(&answer, "steps.66.bound_microdollars_per_hour"), "100");
+    assert_string_equal(at(&answer, "steps.75.bound_microdollars_per_hour"), "100");
+    assert_string_equal(at(&answer, "steps.76.bound_microdollars_per_hour"), "200");
+    assert_string_equal(at(&answer, "steps.90.bound_microdollars_per_hour"), "200");
+    assert_string_equal(at(&answer, "steps.91.bound_microdollars_per_hour"), "null");
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
 TEST(instances_are_explained_living_and_gone)
 {
     struct serve_stage stage;
@@ -870,6 +901,7 @@ CHECK_MAIN(
     RUN(why_a_job_waits_fits_into_a_line_that_does_not_move),
     RUN(a_refused_offer_is_told_if_it_would_be_taken_before_others),
     RUN(refused_offers_are_a_reason_to_wait), RUN(an_ended_job_is_explained_from_the_books),
+    RUN(history_has_the_bound_of_each_step_as_far_as_it_is_known),
     RUN(instances_are_explained_living_and_gone), RUN(the_ledger_adds_up_in_every_view),
     RUN(doctor_and_proposals_are_shown_whatever_their_bytes),
     RUN(proposals_are_approved_one_by_one_or_all), RUN(reload_and_drain_are_handed_on),

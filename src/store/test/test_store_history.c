@@ -125,6 +125,36 @@ TEST(runs_are_placements_that_began)
     store_file_remove(&file);
 }
 
+static void take_bound(void *context, const struct store_bound *bound)
+{
+    add(context, "%" PRId64 ": %" PRId64 " of %" PRId64 ";", bound->at, bound->least, bound->cost);
+}
+
+TEST(bounds_come_in_the_order_of_time_and_are_forgotten)
+{
+    struct store_file file;
+    struct told told = { "" };
+
+    store_file_make(&file);
+
+    struct store *store = file.store;
+
+    store_begin(store);
+    store_bound(store, &(struct store_bound){ .at = 300, .cost = 9, .least = 8 });
+    store_bound(store, &(struct store_bound){ .at = 100, .cost = 5, .least = 3 });
+    store_bound(store, &(struct store_bound){ .at = 200, .cost = 6, .least = 4 });
+    assert_int_equal(store_commit(store, NULL), 0);
+    assert_int_equal(store_each_bound(store, 200, take_bound, &told, NULL), 0);
+    assert_string_equal(told.text, "200: 4 of 6;300: 8 of 9;");
+    told.text[0] = '\0';
+    store_begin(store);
+    store_prune(store, 300);
+    assert_int_equal(store_commit(store, NULL), 0);
+    assert_int_equal(store_each_bound(store, 0, take_bound, &told, NULL), 0);
+    assert_string_equal(told.text, "300: 8 of 9;");
+    store_file_remove(&file);
+}
+
 TEST(users_pay_for_what_ended_since)
 {
     struct store_file file;
@@ -146,4 +176,6 @@ TEST(users_pay_for_what_ended_since)
 }
 
 CHECK_MAIN(RUN(what_ended_later_comes_first_and_what_ended_before_is_left_out),
-           RUN(runs_are_placements_that_began), RUN(users_pay_for_what_ended_since))
+           RUN(runs_are_placements_that_began),
+           RUN(bounds_come_in_the_order_of_time_and_are_forgotten),
+           RUN(users_pay_for_what_ended_since))
