@@ -5,7 +5,7 @@
 
 #include "decide/machine_index.h"
 
-enum { MACHINES_MOST = 1024 };
+enum { MACHINES_MOST = 1024, MANY = 16 };
 
 struct running {
     double rate; /* at which it ends, per millisecond */
@@ -21,6 +21,12 @@ static int compare_rates(const void *left, const void *right)
     if (a->rate < b->rate || a->rate > b->rate)
         return a->rate > b->rate ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Of a few nothing can be said. */
+static bool are_many(const struct view *view)
+{
+    return view->job.unknowns >= MANY;
 }
 
 static bool is_unknown(const struct view *view, uint32_t task)
@@ -42,7 +48,7 @@ static msec_t starts_in(const struct view *view, uint32_t task)
 /* The first of the latest machines, or ROW_NONE. */
 static uint32_t first_machine(const struct view *view)
 {
-    uint32_t row = view->job.unknowns > 0 ? view->instance.last : ROW_NONE;
+    uint32_t row = are_many(view) ? view->instance.last : ROW_NONE;
 
     for (uint32_t i = 1; i < MACHINES_MOST && row != ROW_NONE; i++) {
         if (view->instance.prev[row] == ROW_NONE)
@@ -68,7 +74,7 @@ struct life_odds ends_odds(const struct view *view, const struct life_table *liv
 
 void ends_expect(const struct life_odds *odds, struct batches *batches)
 {
-    if (batches->view->job.unknowns == 0)
+    if (!are_many(batches->view))
         return;
     for (uint32_t i = 0; i < batches->count; i++) {
         struct batch *batch = &batches->rows[i];
@@ -117,7 +123,7 @@ struct expected_ends ends_soon(const struct view *view, const struct life_odds *
     double rates = 0;
     double at = 0;
 
-    if (view->job.unknowns == 0)
+    if (!are_many(view))
         return ends;
 
     const uint32_t count = list_running(view, odds, horizon, arena, &running);

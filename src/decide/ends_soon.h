@@ -11,6 +11,9 @@
  * whether it will be seconds or more, and not whether the limit is ten minutes or a day. That it may run on is what
  * overrun.h is for; what a spot machine's loss may undo is still the whole of it.
  *
+ * All that is a matter of many: where fewer than sixteen jobs of unknown runtime are there, none is expected to end before its limit, and
+ * nobody waits for that.
+ *
  * Promises:  pure; nothing is said of work whose runtime is known.
  * Costs:     O(t log t) for the t tasks on the latest 1,024 machines; nothing where the runtime of all work is known.
  * Memory:    the arena's.

@@ -67,7 +67,7 @@ TEST(the_longer_they_have_run_the_later_the_next_ends)
     struct yard yard;
 
     minute_yard_init(&yard);
-    unknown_running(&yard, 10);
+    unknown_running(&yard, 20);
     yard.view.now = 4 * SECOND;
 
     const msec_t young = ends_of(&yard, 300 * SECOND).rows[0].at;
@@ -85,7 +85,7 @@ TEST(the_youngest_is_taken_to_be_the_next)
     struct yard yard;
 
     minute_yard_init(&yard);
-    unknown_running(&yard, 4);
+    unknown_running(&yard, 20);
     yard.view.now = 100 * SECOND;
 
     const uint32_t machine = yard_machine(&yard, TWO);
@@ -123,6 +123,26 @@ TEST(what_waits_for_its_machine_ends_so_much_later)
     yard_done(&booting);
 }
 
+TEST(of_a_few_nothing_is_said)
+{
+    struct yard yard;
+    struct batches batches;
+
+    minute_yard_init(&yard);
+    unknown_running(&yard, 8);
+    for (uint32_t i = 0; i < 7; i++)
+        (void)unknown_task(&yard);
+    yard.view.now = 4 * SECOND;
+    batches_build(&batches, &yard.view, &yard.arena);
+
+    const struct life_odds odds = ends_odds(&yard.view, &nothing_learned);
+
+    ends_expect(&odds, &batches);
+    assert_int_equal(batches.rows[0].runtime, 600 * SECOND);
+    assert_int_equal(ends_of(&yard, 300 * SECOND).count, 0);
+    yard_done(&yard);
+}
+
 TEST(work_of_known_runtime_is_not_spoken_of)
 {
     struct yard yard;
@@ -140,7 +160,8 @@ TEST(those_that_wait_run_as_long_as_half_of_them_do)
     struct batches batches;
 
     minute_yard_init(&yard);
-    (void)unknown_task(&yard);
+    for (uint32_t i = 0; i < 16; i++)
+        (void)unknown_task(&yard);
     minute_yard_tasks(&yard, EIGHT_CPUS, 1, 600 * SECOND);
     batches_build(&batches, &yard.view, &yard.arena);
 
@@ -196,7 +217,8 @@ TEST(some_wait_for_the_room_of_others)
 }
 
 CHECK_MAIN(RUN(of_many_some_end_soon), RUN(the_longer_they_have_run_the_later_the_next_ends),
-           RUN(the_youngest_is_taken_to_be_the_next), RUN(work_of_known_runtime_is_not_spoken_of),
+           RUN(the_youngest_is_taken_to_be_the_next), RUN(of_a_few_nothing_is_said),
+           RUN(work_of_known_runtime_is_not_spoken_of),
            RUN(what_waits_for_its_machine_ends_so_much_later),
            RUN(those_that_wait_run_as_long_as_half_of_them_do),
            RUN(some_wait_for_the_room_of_others))

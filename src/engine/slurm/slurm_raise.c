@@ -135,7 +135,8 @@ void slurm_raise(struct slurm_raise_row *rows, uint32_t count, uint32_t look)
         rows[i] = rows[ranked];
         rows[ranked++] = row;
     }
-    qsort(rows, ranked, sizeof(*rows), compare_raised);
+    if (ranked > 0)
+        qsort(rows, ranked, sizeof(*rows), compare_raised);
     for (uint32_t begin = 0; begin < ranked; begin = end) {
         for (end = begin; end < ranked && rows[end].set == rows[begin].set;)
             end++;
