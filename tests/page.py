@@ -418,9 +418,10 @@ def check_large(tap, folder, program, machines, jobs):
             used.append(on_processor(process) - before)
         size = len(answers[0][2])
         took = min(answer[3] for answer in answers)
-        tap.judge(answers[0][0] == 200 and size < SIZE_MAX and used[0] < FIRST_BYTE_MAX * slower(program),
+        usual = sorted(used)[2]  # one alone may be spoilt by what else the computer does
+        tap.judge(answers[0][0] == 200 and size < SIZE_MAX and usual < FIRST_BYTE_MAX * slower(program),
                   f"{view.replace(job, 'JOB')} is small and fast",
-                  f"{size} bytes, {used[0] * 1e3:.1f} ms of processor time for the first of five ({min(used) * 1e3:.1f} at best), "
+                  f"{size} bytes, {usual * 1e3:.1f} ms of processor time, the median of five ({used[0] * 1e3:.1f} for the first), "
                   f"first byte after {took * 1e3:.1f} ms")
     check_load(tap, process, sock, program)
     stop(process)
