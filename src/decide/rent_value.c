@@ -2,21 +2,16 @@
 #include "decide/rent_value.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decide/fit_mask.h"
 #include "decide/lease.h"
-#include "decide/overrun.h"
-#include "decide/rent_ways.h"
+#include "decide/rent_trial.h"
 #include "decide/reservation.h"
 #include "decide/resource_price.h"
 
 enum {
-    WINDOW = FIT_ROWS,
-    PROBES = 64, /* batches that may have nothing left are passed over, up to so many */
-    MOMENTS = 64,
+    PROBES = 64,         /* batches that may have nothing left are passed over, up to so many */
     NEAR = 4,            /* the first of the window, where there is enough to choose from: */
     ENOUGH = 128,        /* so many batches that run about as long */
     VERY_MANY = 1 << 17, /* of so many batches the window is filled again only */
@@ -33,60 +28,17 @@ enum {
 /* Of the best value: for services the largest machine that has that is rented. */
 #define AS_GOOD 0.99
 
-/* Some tasks of a batch leave the machine at 'at', from now. */
-struct leaving {
-    msec_t at;
-    uint32_t batch; /* in the window */
-    uint32_t count;
-};
-
-/* One machine of an offer, and what would be done on it. */
-struct trial {
-    const struct rival *rivals; /* offers of it that could be rented, or NULL */
-    uint32_t offer;
-    uint32_t instance; /* ROW_NONE: to be rented */
-    msec_t ready;      /* from now */
-    msec_t paid;       /* until then whatever happens, from now */
-    struct res free;
-    msec_t busy; /* until then, from now */
-    double held; /* and so much longer, in ms, by work that runs on and must not be moved */
-    double value;
-    msec_t earliest; /* of the moments below; or later */
-    uint64_t used;   /* a bit for each batch in the window that has tasks here; only of these */
-    uint32_t at_once[WINDOW]; /* is known how many, */
-    uint32_t later[WINDOW];
-    uint32_t leaving_count; /* and of what leaves the first so many */
-    struct leaving leaving[MOMENTS];
-};
-
-/* A batch that is looked at, with what each trial reads of it. */
-struct row {
-    struct batch *batch;
-    const struct res *demand; /* of each task, if it takes the same everywhere; else NULL */
-    msec_t runtime;
-    double worth; /* of a task, per hour */
-    uint32_t left;
-    uint32_t apart;
-    bool fixed;
-};
-
 struct renter {
     struct batches *batches;
     const struct view *view;
     struct runtime_bins *bins;
-    const struct wait_limits *limits;
-    double doubt;
-    money_t machine_cost;
     struct plan *plan;
     struct rent_ways ways;
     bool has_idle;
-    uint32_t *idle;          /* per offer: the empty machine with most time paid, + 1; 0: none */
-    uint32_t first;          /* batch that may have tasks left */
-    struct row rows[WINDOW]; /* batches that are looked at */
-    uint32_t row_count;
-    struct fit_mask fits;        /* which of them may fit */
-    uint64_t left;               /* tasks in them */
-    double *values;              /* per way */
+    uint32_t *idle;             /* per offer: the empty machine with most time paid, + 1; 0: none */
+    uint32_t first;             /* batch that may have tasks left */
+    struct trial_window window; /* batches that are looked at */
+    double *values;             /* per way */
     struct resource_price worth; /* of what tasks take */
     const struct way **by_share; /* ways, the best first; NULL: they are not sorted */
     double *batch_worth;         /* of a task of each batch, per hour; below 0: not looked at yet */
@@ -96,7 +48,7 @@ struct renter {
 
 static const struct batch *batch_of(const struct renter *renter, uint32_t row)
 {
-    return renter->rows[row].batch;
+    return renter->window.rows[row].batch;
 }
 
 /* Below 0: the machines of 'a' have more for their price. No two ways are equal. */
@@ -203,10 +155,10 @@ static const struct res *demand_everywhere(const struct shapes *shapes, uint32_t
 
 static void note_fits(struct renter *renter)
 {
-    fit_mask_begin(&renter->fits);
-    for (uint32_t i = 0; i < renter->row_count; i++)
-        fit_mask_add(&renter->fits, i, renter->rows[i].demand);
-    fit_mask_end(&renter->fits);
+    fit_mask_begin(&renter->window.fits);
+    for (uint32_t i = 0; i < renter->window.row_count; i++)
+        fit_mask_add(&renter->window.fits, i, renter->window.rows[i].demand);
+    fit_mask_end(&renter->window.fits);
 }
 
 /* What an hour of a task of the shape is worth: what it takes, at the prices of resources. Where it may only run on
@@ -233,7 +185,7 @@ static void look_at(struct renter *renter, uint32_t batch)
 
     if (renter->batch_worth[batch] < 0)
         renter->batch_worth[batch] = worth_of(renter, row->shape);
-    renter->rows[renter->row_count++] = (struct row){
+    renter->window.rows[renter->window.row_count++] = (struct trial_row){
         .batch = row,
         .demand = demand_everywhere(renter->view->shapes, row->shape),
         .runtime = row->runtime,
@@ -242,7 +194,7 @@ static void look_at(struct renter *renter, uint32_t batch)
         .apart = row->apart,
         .fixed = row->fixed,
     };
-    renter->left += row->left;
+    renter->window.left += row->left;
 }
 
 /* The end of the batches that run at least so long. */
@@ -279,7 +231,7 @@ static uint32_t end_of_alike(const struct renter *renter)
 static void look_further(struct renter *renter, uint32_t from, uint32_t end)
 {
     const uint64_t span = end - from;
-    const uint32_t room = WINDOW - renter->row_count;
+    const uint32_t room = TRIAL_ROWS - renter->window.row_count;
 
     for (uint32_t i = 0; i < room; i++) {
         const uint32_t next = from + (uint32_t)(span * (i + 1) / room);
@@ -302,17 +254,17 @@ static bool look_again(struct renter *renter)
 
     if (renter->batches->count < VERY_MANY)
         return false;
-    renter->left = 0;
-    for (uint32_t i = 0; i < renter->row_count; i++) {
-        if (renter->rows[i].batch->left == 0)
+    renter->window.left = 0;
+    for (uint32_t i = 0; i < renter->window.row_count; i++) {
+        if (renter->window.rows[i].batch->left == 0)
             continue;
-        renter->rows[kept] = renter->rows[i];
-        renter->rows[kept].left = renter->rows[i].batch->left;
-        renter->left += renter->rows[kept++].left;
+        renter->window.rows[kept] = renter->window.rows[i];
+        renter->window.rows[kept].left = renter->window.rows[i].batch->left;
+        renter->window.left += renter->window.rows[kept++].left;
     }
-    renter->row_count = kept;
-    return kept >= WINDOW - MISSING &&
-           renter->rows[0].batch == &renter->batches->rows[renter->first];
+    renter->window.row_count = kept;
+    return kept >= TRIAL_ROWS - MISSING &&
+           renter->window.rows[0].batch == &renter->batches->rows[renter->first];
 }
 
 /* The first batches that have tasks left. Where more than these run about as long, most of the window is spread
@@ -327,317 +279,22 @@ static void look(struct renter *renter)
         note_fits(renter);
         return;
     }
-    renter->row_count = 0;
-    renter->left = 0;
+    renter->window.row_count = 0;
+    renter->window.left = 0;
     if (renter->first == batches->count)
         return;
 
     const uint32_t end = end_of_alike(renter);
-    const uint32_t near = end - renter->first > WINDOW ? NEAR : WINDOW;
+    const uint32_t near = end - renter->first > TRIAL_ROWS ? NEAR : TRIAL_ROWS;
     uint32_t at = renter->first;
 
-    for (; at < batches->count && renter->row_count < near; at++) {
+    for (; at < batches->count && renter->window.row_count < near; at++) {
         if (batches->rows[at].left > 0)
             look_at(renter, at);
     }
-    if (near < WINDOW && at < end)
+    if (near < TRIAL_ROWS && at < end)
         look_further(renter, at, end);
     note_fits(renter);
-}
-
-/* What a task of the batch takes of the machine, or NULL. */
-static inline const struct res *demand_of(const struct renter *renter, const struct trial *trial,
-                                          uint32_t row)
-{
-    const struct view *view = renter->view;
-    const struct batch *batch = batch_of(renter, row);
-
-    if (renter->rows[row].demand != NULL)
-        return renter->rows[row].demand;
-    if (trial->instance != ROW_NONE)
-        return view_shape_demand(view, batch->shape, trial->instance);
-    return shape_demand_at(view->shapes, batch->shape, view->catalogue, trial->offer);
-}
-
-static uint32_t count_of(const struct trial *trial, uint32_t row)
-{
-    return trial->used >> row & 1 ? trial->at_once[row] + trial->later[row] : 0;
-}
-
-/* Put 'count' tasks of the batch, which take 'demand' each, onto the machine at 'at'. */
-static void put(const struct renter *renter, struct trial *trial, uint32_t row,
-                const struct res *demand, uint32_t count, msec_t at)
-{
-    const msec_t end = at + renter->rows[row].runtime;
-
-    assert(count > 0);
-    if (count == 1) {
-        res_sub(&trial->free, demand);
-    } else {
-        for (int kind = 0; kind < RES_KINDS; kind++)
-            trial->free.amount[kind] -= demand->amount[kind] * (int64_t)count;
-    }
-    if ((trial->used >> row & 1) == 0) {
-        trial->used |= (uint64_t)1 << row;
-        trial->at_once[row] = 0;
-        trial->later[row] = 0;
-    }
-    if (end > trial->busy)
-        trial->busy = end;
-    if (end < trial->earliest)
-        trial->earliest = end;
-    if (trial->leaving_count < MOMENTS)
-        trial->leaving[trial->leaving_count++] =
-            (struct leaving){ .at = end, .batch = row, .count = count };
-}
-
-/* Whether the machine has a task of the batch's job already and may have no other. A job has several
- * batches where its tasks have run for different times. */
-static bool has_sibling(const struct renter *renter, const struct trial *trial, uint32_t row)
-{
-    const uint32_t job = renter->rows[row].apart;
-
-    if (job == ROW_NONE)
-        return false;
-    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
-        const uint32_t other = fit_first(rest);
-        if (renter->rows[other].apart == job)
-            return true;
-    }
-    return false;
-}
-
-/* How many tasks of the batch are put beside each other on what is free: as many as fit, or its share of them. */
-static uint32_t fit_at_once(const struct renter *renter, const struct trial *trial, uint32_t row,
-                            const struct res *demand, bool is_share)
-{
-    const uint32_t left = renter->rows[row].left - count_of(trial, row);
-
-    if (left == 0 || demand == NULL || !fit_now(demand, &trial->free) ||
-        has_sibling(renter, trial, row))
-        return 0;
-    if (left == 1 || renter->rows[row].apart != ROW_NONE ||
-        (is_share && (uint64_t)left * left <= renter->left))
-        return 1; /* there is no other, or a share of no more than all of them */
-
-    const uint64_t fit = res_times(demand, &trial->free, left);
-
-    return (uint32_t)(is_share ? (fit * left + renter->left - 1) / renter->left : fit);
-}
-
-/* Tasks side by side. At first each batch gets a share of the machine as large as its share of all that
- * wait, so that different tasks complement each other; then what is left is filled from the longest on. */
-static void fill_at_once(const struct renter *renter, struct trial *trial)
-{
-    for (int pass = 0; pass < 2; pass++) {
-        uint64_t rows = fit_mask_ask(&renter->fits, &trial->free);
-
-        while (rows != 0) {
-            const uint32_t row = fit_first(rows);
-            const struct res *demand = demand_of(renter, trial, row);
-            const uint32_t fit = fit_at_once(renter, trial, row, demand, pass == 0);
-
-            if (fit > 0) {
-                put(renter, trial, row, demand, fit, trial->ready);
-                trial->at_once[row] += fit;
-            } else {
-                rows &= fit_mask_ask(&renter->fits, &trial->free);
-            }
-            rows = fit_behind(rows, row);
-        }
-    }
-}
-
-/* The next moment at which tasks leave; their room is free then. */
-static msec_t next_leaving(const struct renter *renter, struct trial *trial)
-{
-    uint32_t next = 0;
-
-    for (uint32_t i = 1; i < trial->leaving_count; i++) {
-        if (trial->leaving[i].at < trial->leaving[next].at)
-            next = i;
-    }
-
-    const struct leaving leaving = trial->leaving[next];
-    const struct res *demand = demand_of(renter, trial, leaving.batch);
-
-    trial->leaving[next] = trial->leaving[--trial->leaving_count];
-    for (int kind = 0; kind < RES_KINDS; kind++)
-        trial->free.amount[kind] += demand->amount[kind] * (int64_t)leaving.count;
-    return leaving.at;
-}
-
-/* In the time that is paid anyway, the room that comes free is used again. */
-static void fill_later(const struct renter *renter, struct trial *trial)
-{
-    const msec_t until = trial->busy > trial->paid ? trial->busy : trial->paid;
-
-    if (trial->earliest > renter->limits->paid_wait)
-        return; /* as below, for all */
-    for (uint32_t moment = 0; moment < MOMENTS && trial->leaving_count > 0; moment++) {
-        const msec_t at = next_leaving(renter, trial);
-
-        if (at > renter->limits->paid_wait)
-            return; /* nobody waits that long */
-        for (uint32_t row = 0; row < renter->row_count; row++) {
-            struct batch batch = *batch_of(renter, row);
-
-            batch.left -= count_of(trial, row);
-            if (batch.left == 0 || batch.together || batch.apart != ROW_NONE ||
-                at + batch.runtime > until ||
-                at + batch_waited(renter->view, &batch) > renter->limits->paid_wait)
-                continue;
-
-            const struct res *demand = demand_of(renter, trial, row);
-            const uint32_t fit = batch_fit(&batch, demand, &trial->free);
-
-            if (fit > 0) {
-                put(renter, trial, row, demand, fit, at);
-                trial->later[row] += fit;
-            }
-        }
-    }
-}
-
-/* How much longer than expected the machine is held. */
-static double find_held(const struct renter *renter, const struct trial *trial)
-{
-    double sum = 0;
-
-    if (renter->doubt <= 0)
-        return 0;
-    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
-        const uint32_t row = fit_first(rest);
-        const struct batch *batch = batch_of(renter, row);
-
-        if (batch->fixed)
-            sum += overrun_jobs(renter->view, batch, count_of(trial, row)) *
-                   overrun_of(batch->runtime, trial->busy - trial->ready, renter->doubt);
-    }
-    return sum;
-}
-
-/* What is at stake on the machine, by the shares of the work. */
-static struct risk_stake trial_stake(const struct renter *renter, const struct trial *trial)
-{
-    struct risk_mix mix = { 0 };
-
-    if (!renter->ways.has_risk)
-        return risk_mix_stake(&mix);
-    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
-        const uint32_t row = fit_first(rest);
-        const struct batch *batch = batch_of(renter, row);
-
-        risk_mix_add(&mix, rent_stake_of(renter->view, batch),
-                     (double)count_of(trial, row) * (double)(batch->runtime + 1) *
-                         (double)(renter->view->shape_price[batch->shape] + 1));
-    }
-    return risk_mix_stake(&mix);
-}
-
-/* What is charged for a machine of the offer, beyond what is paid already, for doing again what will be lost, and what a new machine
- * costs beside its price. */
-static double charge_of(const struct renter *renter, const struct trial *trial, uint32_t offer,
-                        struct risk_stake stake)
-{
-    const struct view *view = renter->view;
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-    const struct billing_rule *rule = &view->catalogue->offers[offer].billing;
-    const double again = risk_factor(view, offer, stake) - 1;
-    msec_t charged;
-
-    assert(trial->busy >= trial->ready);
-    if (trial->instance == ROW_NONE)
-        charged = billing_paid_span(rule, trial->busy - type->acquire_ms);
-    else
-        charged = trial->busy > trial->paid ? trial->busy - trial->paid : 0;
-    return (double)view->offer_price[offer] *
-               ((double)charged + trial->held + again * (double)(trial->busy - trial->ready)) /
-               (double)MSEC_PER_HOUR +
-           (trial->instance == ROW_NONE ? (double)renter->machine_cost : 0);
-}
-
-/* Of the offers that differ in nothing else the one that is cheapest for what would be done there. Returns its charge. */
-static double choose_offer(const struct renter *renter, struct trial *trial)
-{
-    const struct risk_stake stake = trial_stake(renter, trial);
-    double least = charge_of(renter, trial, trial->offer, stake);
-
-    for (const struct rival *rival = trial->rivals; rival != NULL; rival = rival->next) {
-        if (rival->offer == trial->offer)
-            continue;
-
-        const double charge = charge_of(renter, trial, rival->offer, stake);
-
-        if (charge < least) {
-            trial->offer = rival->offer;
-            least = charge;
-        }
-    }
-    return least;
-}
-
-/* Whether the machine holds the first batch; then what it is worth to have it. */
-static bool try_machine(const struct renter *renter, struct trial *trial)
-{
-    const struct res *first = demand_of(renter, trial, 0);
-    double work = 0;
-
-    if (first == NULL || !res_fits(first, &trial->free))
-        return false;
-    fill_at_once(renter, trial);
-    fill_later(renter, trial);
-    trial->held = find_held(renter, trial);
-
-    const double charge = choose_offer(renter, trial);
-
-    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
-        const uint32_t row = fit_first(rest);
-        const struct row *of = &renter->rows[row];
-
-        work += (double)count_of(trial, row) * (double)of->runtime *
-                (of->fixed ? 1 + renter->doubt : 1) * of->worth / (double)MSEC_PER_HOUR;
-    }
-
-    assert(work >= 0);
-    assert(charge >= 0);
-    trial->value = charge > 0 ? work / charge : HUGE_VAL;
-    return true;
-}
-
-/* Nothing is on the machine yet. */
-static void begin_trial(struct trial *trial, uint32_t offer, uint32_t instance, msec_t ready)
-{
-    trial->rivals = NULL;
-    trial->offer = offer;
-    trial->instance = instance;
-    trial->ready = ready;
-    trial->busy = 0;
-    trial->held = 0;
-    trial->earliest = MSEC_NEVER;
-    trial->used = 0;
-    trial->leaving_count = 0;
-}
-
-static void begin_fresh(struct trial *trial, const struct view *view, const struct rival *rivals)
-{
-    const uint32_t offer = rivals->offer;
-    const struct machine_type *type = catalogue_type_of(view->catalogue, offer);
-
-    begin_trial(trial, offer, ROW_NONE, catalogue_boot_ms(view->catalogue, offer));
-    trial->rivals = rivals;
-    trial->paid = type->acquire_ms + billing_paid_span(&view->catalogue->offers[offer].billing, 1);
-    trial->free = type->capacity;
-}
-
-static void begin_idle(struct trial *trial, const struct view *view, uint32_t instance)
-{
-    const msec_t ready = view->instance.ready_expected[instance] - view->now;
-
-    begin_trial(trial, view->instance.offer[instance], instance,
-                view->instance.state[instance] != INSTANCE_READY && ready > 0 ? ready : 0);
-    trial->paid = lease_left(view, instance);
-    trial->free = *view_capacity(view, instance);
 }
 
 /* Of equal value the cheaper one, then the one that there is, then the earlier offer. */
@@ -660,7 +317,7 @@ struct choice {
 /* Whether the machine holds the first batch. */
 static bool consider(const struct renter *renter, struct trial *trial, struct choice *choice)
 {
-    if (!try_machine(renter, trial))
+    if (!trial_fill(&renter->window, trial))
         return false;
     if (!choice->found || is_better(renter->view, trial, &choice->best)) {
         if (choice->found && choice->best.offer != trial->offer) {
@@ -684,7 +341,7 @@ static void consider_idle(const struct renter *renter, struct choice *ret)
         if (renter->idle[offer] != 0) {
             struct trial trial;
 
-            begin_idle(&trial, renter->view, renter->idle[offer] - 1);
+            trial_begin_idle(&trial, renter->view, renter->idle[offer] - 1);
             (void)consider(renter, &trial, ret);
         }
     }
@@ -704,7 +361,7 @@ static bool choose_contender(struct renter *renter, struct choice *ret)
 
         struct trial trial;
 
-        begin_fresh(&trial, renter->view, renter->ways.rows[i].rivals);
+        trial_begin_fresh(&trial, renter->view, renter->ways.rows[i].rivals);
         if (!consider(renter, &trial, ret))
             return false;
         renter->values[i] = trial.value;
@@ -737,8 +394,8 @@ static void prefer_large(const struct renter *renter, struct choice *choice)
 
     struct trial trial;
 
-    begin_fresh(&trial, view, largest->rivals);
-    if (!try_machine(renter, &trial))
+    trial_begin_fresh(&trial, view, largest->rivals);
+    if (!trial_fill(&renter->window, &trial))
         return;
     choice->runner_up = choice->best.offer;
     choice->runner_up_value = choice->best.value;
@@ -750,11 +407,11 @@ static double all_work(const struct renter *renter)
 {
     double work = 0;
 
-    for (uint32_t row = 0; row < renter->row_count; row++) {
+    for (uint32_t row = 0; row < renter->window.row_count; row++) {
         const struct batch *batch = batch_of(renter, row);
 
         work += (double)batch->left * (double)batch->runtime *
-                (batch->fixed ? 1 + renter->doubt : 1) * renter->rows[row].worth /
+                (batch->fixed ? 1 + renter->window.doubt : 1) * renter->window.rows[row].worth /
                 (double)MSEC_PER_HOUR;
     }
     return work;
@@ -792,7 +449,7 @@ static void choose(struct renter *renter, struct choice *ret)
 
         struct trial trial;
 
-        begin_fresh(&trial, renter->view, renter->ways.rows[i].rivals);
+        trial_begin_fresh(&trial, renter->view, renter->ways.rows[i].rivals);
         if (consider(renter, &trial, ret))
             renter->values[i] = trial.value;
     }
@@ -808,7 +465,7 @@ static bool sum_demands(const struct renter *renter, const struct trial *trial, 
     *ret = (struct res){ { 0 } };
     for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
         const uint32_t row = fit_first(rest);
-        const struct res *demand = renter->rows[row].demand;
+        const struct res *demand = renter->window.rows[row].demand;
 
         if (trial->later[row] > 0 || demand == NULL)
             return false;
@@ -832,7 +489,8 @@ static void settle(const struct renter *renter, struct choice *choice)
     if (tried->instance != ROW_NONE || !sum_demands(renter, tried, &sum))
         return;
 
-    double least = charge_of(renter, tried, before, trial_stake(renter, tried));
+    double least =
+        trial_charge(&renter->window, tried, before, trial_stake(&renter->window, tried));
 
     for (uint32_t i = 0; i < renter->ways.sized_count; i++) {
         const struct way *way = renter->ways.sized[i].way;
@@ -844,14 +502,14 @@ static void settle(const struct renter *renter, struct choice *choice)
 
         struct trial trial;
 
-        begin_fresh(&trial, view, way->rivals);
+        trial_begin_fresh(&trial, view, way->rivals);
         trial.used = tried->used;
         memcpy(trial.at_once, tried->at_once, sizeof(trial.at_once));
         memcpy(trial.later, tried->later, sizeof(trial.later));
         trial.busy = trial.ready + runs;
         trial.held = tried->held;
 
-        const double charge = choose_offer(renter, &trial);
+        const double charge = trial_choose_offer(&renter->window, &trial);
 
         if (charge < least) {
             least = charge;
@@ -871,8 +529,8 @@ static uint32_t repeats(const struct renter *renter, const struct trial *trial)
 
     for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
         const uint32_t row = fit_first(rest);
-        const uint32_t left = renter->rows[row].left;
-        const uint32_t each = count_of(trial, row);
+        const uint32_t left = renter->window.rows[row].left;
+        const uint32_t each = trial_count(trial, row);
 
         assert(each > 0);
         if (left / each < most)
@@ -886,7 +544,7 @@ static uint32_t repeats(const struct renter *renter, const struct trial *trial)
 /* Tasks of the batch wait for the machine: look again when the newest of them has waited too long. */
 static void wake_for(const struct renter *renter, const struct batch *batch)
 {
-    const msec_t left = renter->limits->paid_wait - batch_waited(renter->view, batch);
+    const msec_t left = renter->window.limits->paid_wait - batch_waited(renter->view, batch);
     const msec_t at = renter->view->now + (left > 0 ? left : 0) + 1;
 
     if (at < renter->plan->wake_at)
@@ -898,7 +556,7 @@ static void let_wait(const struct renter *renter, struct batch *batch, const str
                      uint32_t target)
 {
     const struct view *view = renter->view;
-    const msec_t left = renter->limits->paid_wait - batch_waited(view, batch);
+    const msec_t left = renter->window.limits->paid_wait - batch_waited(view, batch);
     struct plan_wait wait = batch_wait(view, batch, WAIT_SHARED, batch_take_last(batch));
 
     wait.fresh = trial->instance == ROW_NONE;
@@ -929,7 +587,7 @@ static void carry_out(struct renter *renter, const struct choice *choice)
         target = plan_rent(renter->plan, trial->offer, why);
     for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
         const uint32_t row = fit_first(rest);
-        struct batch *batch = renter->rows[row].batch;
+        struct batch *batch = renter->window.rows[row].batch;
 
         for (uint32_t i = 0; i < trial->at_once[row]; i++) {
             const uint32_t task = batch_take_first(batch);
@@ -959,9 +617,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .batches = batches,
         .view = view,
         .bins = bins,
-        .limits = limits,
-        .doubt = doubt,
-        .machine_cost = machine_cost,
+        .window = { .view = view, .limits = limits, .doubt = doubt, .machine_cost = machine_cost },
         .plan = plan,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
         .batch_worth = ARENA_ARRAY(plan->arena, double, batches->count),
@@ -971,9 +627,10 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     assert(machine_cost >= 0);
     assert(view->shapes_priced == view->shapes->count);
     look(&renter);
-    if (renter.row_count == 0)
+    if (renter.window.row_count == 0)
         return;
     rent_ways_list(&renter.ways, batches, batches->count >= MANY_BATCHES, memory, plan->arena);
+    renter.window.has_risk = renter.ways.has_risk;
     renter.values = ARENA_ARRAY(plan->arena, double, renter.ways.count);
     if (batches->count >= MANY_BATCHES && renter.ways.count >= MANY_WAYS)
         renter.is_contender = ARENA_ARRAY(plan->arena, bool, renter.ways.count);
@@ -984,11 +641,11 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         struct choice choice;
 
         look(&renter);
-        if (renter.row_count == 0)
+        if (renter.window.row_count == 0)
             return;
         choose(&renter, &choice);
         if (!choice.found) {
-            renter.first = (uint32_t)(renter.rows[0].batch - batches->rows) +
+            renter.first = (uint32_t)(renter.window.rows[0].batch - batches->rows) +
                            1; /* nothing holds it: it waits */
             continue;
         }
