@@ -42,11 +42,6 @@ void core_tell_time(struct daemon *daemon, msec_t wall, msec_t monotonic)
                     (long long)((daemon->now - wall) / MSEC_PER_SEC));
 }
 
-msec_t daemon_now(const struct daemon *daemon)
-{
-    return daemon->now;
-}
-
 /*
  * The turn.
  */
@@ -468,6 +463,11 @@ int daemon_reload(struct daemon *daemon, char *ret, size_t size, struct error *r
     return 0;
 }
 
+static int reload(void *context, char *ret, size_t size, struct error *reterr)
+{
+    return daemon_reload(context, ret, size, reterr);
+}
+
 /*
  * Creation.
  */
@@ -481,7 +481,7 @@ static void on_withdrawn(void *context, uint64_t instance)
 {
     struct daemon *daemon = context;
 
-    controller_rent_withdrawn(daemon->controller, instance, daemon_now(daemon));
+    controller_rent_withdrawn(daemon->controller, instance, daemon->now);
 }
 
 static void create_gate(struct daemon *daemon)
@@ -594,6 +594,7 @@ int core_start(struct daemon *daemon, struct error *reterr)
     if (rc < 0)
         return rc;
     serve_world_init(&daemon->world);
+    daemon->world.reload = reload;
     daemon_fill_world(daemon);
     daemon_own_machines(daemon);
     return 0;

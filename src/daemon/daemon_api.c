@@ -13,7 +13,9 @@
 
 static msec_t now_of(void *context)
 {
-    return daemon_now(context);
+    const struct daemon *daemon = context;
+
+    return daemon->now;
 }
 
 static void label_of(void *context, uint64_t task, char *ret, size_t size)
@@ -50,7 +52,7 @@ static int imagine(void *context, const char *fields, struct shapes *shapes, str
     const int rc = daemon->engine_kind->imagine(daemon->engine, fields, shapes, ret, reterr);
 
     if (rc == 0)
-        ret->arrived_at = daemon_now(daemon);
+        ret->arrived_at = daemon->now;
     return rc;
 }
 
@@ -253,7 +255,7 @@ void daemon_let_rents_wait(struct daemon *daemon, msec_t now)
 static uint32_t answer_proposal(void *context, uint64_t id, bool approve)
 {
     struct daemon *daemon = context;
-    const msec_t now = daemon_now(daemon);
+    const msec_t now = daemon->now;
 
     daemon_let_rents_wait(daemon, now); /* until now: the last decision may be long ago */
 
@@ -269,11 +271,6 @@ static uint32_t answer_proposal(void *context, uint64_t id, bool approve)
  * Orders.
  */
 
-static int reload(void *context, char *ret, size_t size, struct error *reterr)
-{
-    return daemon_reload(context, ret, size, reterr);
-}
-
 static void drain(void *context, bool on)
 {
     core_drain(context, on);
@@ -286,10 +283,10 @@ void core_drain(struct daemon *daemon, bool on)
     daemon->is_draining = on;
     daemon->world.draining = on;
     journal_mark(&daemon->journal, MARK_DRAINING, on ? "yes" : "no");
-    daemon->write_at = daemon_now(daemon);
+    daemon->write_at = daemon->now;
     if (on)
         gate_withdraw_rents(daemon->gate);
-    daemon->decide_at = daemon_now(daemon);
+    daemon->decide_at = daemon->now;
     LOG_INFO("draining %s", on ? "on: no machine is rented, empty ones go back" : "off");
 }
 
@@ -303,7 +300,7 @@ void daemon_fill_world(struct daemon *daemon)
     const struct conf *conf = &daemon->conf;
 
     if (world->controller == NULL) {
-        world->started_at = daemon_now(daemon);
+        world->started_at = daemon->now;
         world->audited_at = -1;
     }
     world->controller = daemon->controller;
@@ -337,7 +334,6 @@ void daemon_fill_world(struct daemon *daemon)
         world->answer_proposal = NULL;
     }
     world->each_finding = doctor_each;
-    world->reload = reload;
     world->drain = drain;
     daemon_refresh_world(daemon);
 }

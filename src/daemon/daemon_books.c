@@ -511,7 +511,7 @@ static void recall_rent(void *context, const struct store_rent *rent)
 
 int daemon_recall_rents(struct daemon *daemon, struct error *reterr)
 {
-    const msec_t since = daemon_now(daemon) - daemon->cloud_kind->memory(daemon->cloud);
+    const msec_t since = daemon->now - daemon->cloud_kind->memory(daemon->cloud);
     struct recall recall = { .daemon = daemon };
 
     offer_index_init(&recall.index, &daemon->catalogue);

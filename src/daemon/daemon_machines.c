@@ -91,7 +91,7 @@ static void remember(void *context, const struct store_instance *instance)
 
     if (offer != OFFER_NONE)
         controller_remember(daemon->controller, instance->id, offer, instance->asked_at,
-                            daemon_now(daemon));
+                            daemon->now);
 }
 
 int daemon_remember_machines(struct daemon *daemon, struct error *reterr)

@@ -108,9 +108,6 @@ struct daemon {
     struct arena findings_arena;
 };
 
-/* What the host said last. */
-msec_t daemon_now(const struct daemon *daemon);
-
 /* daemon_ports.c: news for the controller. */
 void daemon_on_engine(void *context, const struct engine_event *event);
 void daemon_on_cloud(void *context, const struct cloud_event *event);

@@ -150,27 +150,6 @@ static void put_token(struct aws_fleet *fleet, const struct launch *launch)
     aws_form_add(&fleet->form, "ClientToken", token);
 }
 
-/* Ours, for the launch of that key; NULL: there is none. In no zone in particular they take turns. */
-static const struct aws_subnet *subnet_of(const struct aws_fleet *fleet, uint32_t offer,
-                                          uint64_t first)
-{
-    const struct aws_fleet_config *config = &fleet->config;
-    const char *zone = zone_of(fleet, offer);
-
-    if (config->subnet_count > 0 && zone[0] == '\0')
-        return &config->subnets[first % config->subnet_count];
-    for (uint32_t i = 0; i < config->subnet_count; i++) {
-        if (strcmp(config->subnets[i].zone, zone) == 0)
-            return &config->subnets[i];
-    }
-    return NULL;
-}
-
-bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer)
-{
-    return fleet->config.subnet_count == 0 || subnet_of(fleet, offer, 0) != NULL;
-}
-
 /* What a spot machine of the offer may cost at most, in words; empty: what EC2 thinks, which is the price
  * on demand of the day. Of several prices on demand the highest counts. */
 static void spot_cap(const struct aws_fleet *fleet, uint32_t offer, char *ret, size_t size)
@@ -245,7 +224,7 @@ static void put_run(struct aws_fleet *fleet, const struct launch *launch, const 
     const struct catalogue *catalogue = fleet->config.catalogue;
     const enum market market = catalogue->offers[launch->offer].market;
     const char *type = catalogue_offer_type_name(catalogue, launch->offer);
-    const struct aws_subnet *subnet = subnet_of(fleet, launch->offer, launch->first);
+    const struct aws_subnet *subnet = fleet_subnet_of(fleet, launch->offer, launch->first);
     const char *zone = subnet != NULL ? subnet->zone : zone_of(fleet, launch->offer);
     struct aws_form *form = &fleet->form;
     char cap[32];

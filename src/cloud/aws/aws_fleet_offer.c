@@ -112,6 +112,26 @@ void fleet_block_quota(struct aws_fleet *fleet, msec_t now, uint32_t offer, msec
     }
 }
 
+const struct aws_subnet *fleet_subnet_of(const struct aws_fleet *fleet, uint32_t offer,
+                                         uint64_t first)
+{
+    const struct aws_fleet_config *config = &fleet->config;
+    const char *zone = zone_of(config->catalogue, offer);
+
+    if (config->subnet_count > 0 && zone[0] == '\0')
+        return &config->subnets[first % config->subnet_count];
+    for (uint32_t i = 0; i < config->subnet_count; i++) {
+        if (strcmp(config->subnets[i].zone, zone) == 0)
+            return &config->subnets[i];
+    }
+    return NULL;
+}
+
+bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer)
+{
+    return fleet->config.subnet_count == 0 || fleet_subnet_of(fleet, offer, 0) != NULL;
+}
+
 bool aws_fleet_refusal(const struct aws_fleet *fleet, uint32_t offer, msec_t now,
                        struct cloud_refusal *ret)
 {

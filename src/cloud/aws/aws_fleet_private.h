@@ -213,10 +213,6 @@ uint32_t fleet_together_max(const struct aws_fleet *fleet, uint32_t offer);
 /* Whether EC2 chooses among our subnets, by CreateFleet. */
 bool fleet_takes_any_subnet(const struct aws_fleet *fleet, uint32_t offer);
 
-/* Whether the configuration says where its machines live. In a zone without a subnet, where others
- * have one, EC2 would take the default one of the account, which was not chosen. */
-bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer);
-
 /* Into fleet.form. */
 void fleet_put_launch(struct aws_fleet *fleet, const struct launch *launch);
 
@@ -239,6 +235,14 @@ void fleet_show(struct aws_fleet *fleet, msec_t now, uint64_t key, const struct 
 
 /* "c5.large/us-east-1a/spot" into 'ret' of 160 bytes. */
 void fleet_offer_name(const struct catalogue *catalogue, uint32_t offer, char *ret);
+
+/* Our subnet for the launch of that key; NULL: there is none. In no zone in particular they take turns. */
+const struct aws_subnet *fleet_subnet_of(const struct aws_fleet *fleet, uint32_t offer,
+                                         uint64_t first);
+
+/* Whether the configuration says where its machines live. In a zone without a subnet, where others
+ * have one, EC2 would take the default one of the account, which was not chosen. */
+bool fleet_has_place(const struct aws_fleet *fleet, uint32_t offer);
 
 /* The offer of that name, or of the instance's own type, zone and market; OFFER_NONE: none. */
 uint32_t fleet_offer_of(const struct catalogue *catalogue, const struct ec2_instance *row);

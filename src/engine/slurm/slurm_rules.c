@@ -868,12 +868,11 @@ void slurm_rules_begin_count(struct slurm_rules *rules)
         rules->quotas[i].used = 0;
 }
 
-void slurm_rules_count(struct slurm_rules *rules, const slurm_job_info_t *job)
+void slurm_rules_count(struct slurm_rules *rules, const slurm_job_info_t *job, bool is_running)
 {
-    const enum slurm_phase phase = slurm_record_phase(job);
-    struct verdict verdict = { .rules = rules, .job = job, .is_counting = phase == SLURM_RUNNING };
+    struct verdict verdict = { .rules = rules, .job = job, .is_counting = is_running };
 
-    if (phase == SLURM_ENDED || (rules->accounts == NULL && !has_text(job->licenses)))
+    if (rules->accounts == NULL && !has_text(job->licenses))
         return;
     weigh(&verdict, 0);
 }

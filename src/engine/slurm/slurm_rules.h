@@ -78,9 +78,9 @@ int slurm_rules_load(struct slurm_rules *rules, msec_t now_ms, bool *ret_changed
 /* Ask for everything at the next load. */
 void slurm_rules_distrust(struct slurm_rules *rules);
 
-/* Count what runs: begin, then every job, then tell the quotas that changed ('is_full': all). */
+/* Count what runs: begin, then every job that has not ended, then tell the quotas that changed ('is_full': all). */
 void slurm_rules_begin_count(struct slurm_rules *rules);
-void slurm_rules_count(struct slurm_rules *rules, const slurm_job_info_t *job);
+void slurm_rules_count(struct slurm_rules *rules, const slurm_job_info_t *job, bool is_running);
 void slurm_rules_tell(struct slurm_rules *rules, bool is_full, struct line_text *out);
 
 struct slurm_parts;

@@ -455,8 +455,12 @@ static void look_at_quotas(struct slurm_watch *watch, const job_info_msg_t *all,
                            struct line_text *out)
 {
     slurm_rules_begin_count(watch->rules);
-    for (uint32_t i = 0; i < all->record_count; i++)
-        slurm_rules_count(watch->rules, &all->job_array[i]);
+    for (uint32_t i = 0; i < all->record_count; i++) {
+        const enum slurm_phase phase = slurm_record_phase(&all->job_array[i]);
+
+        if (phase != SLURM_ENDED)
+            slurm_rules_count(watch->rules, &all->job_array[i], phase == SLURM_RUNNING);
+    }
     slurm_rules_tell(watch->rules, is_full, out);
 }
 

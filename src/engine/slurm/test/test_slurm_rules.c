@@ -260,13 +260,13 @@ TEST(licences_are_quotas_that_what_runs_has_taken_from)
     assert_string_equal(verdict(&office), "job draws=lic:matlab=1");
     office.job.job_state = JOB_RUNNING;
     slurm_rules_begin_count(&office.rules);
-    slurm_rules_count(&office.rules, &office.job);
+    slurm_rules_count(&office.rules, &office.job, office.job.job_state == JOB_RUNNING);
     quotas(&office, "quota name=lic:matlab max=2 used=1 reason=Licenses "
                     "text=the%202%20licences%20'matlab'%20are%20taken\n");
     office.licence[0].in_use = 1;
     office.licence[0].reserved = 1;
     slurm_rules_begin_count(&office.rules);
-    slurm_rules_count(&office.rules, &office.job);
+    slurm_rules_count(&office.rules, &office.job, office.job.job_state == JOB_RUNNING);
     quotas(&office, "quota name=lic:matlab max=2 used=2 reason=Licenses "
                     "text=the%202%20licences%20'matlab'%20are%20taken\n");
     office.job.licenses = text("matlab:3");
@@ -335,7 +335,7 @@ TEST(a_qos_counts_per_user_and_per_account)
                         "qos:normal:user:2001:MaxJobsPerUser=1;"
                         "qos:normal:account:physics:MaxTRESPerAccount:cpu=4");
     slurm_rules_begin_count(&office.rules);
-    slurm_rules_count(&office.rules, &office.job);
+    slurm_rules_count(&office.rules, &office.job, office.job.job_state == JOB_RUNNING);
     line_text_reset(&office.out);
     slurm_rules_tell(&office.rules, true, &office.out);
     line_text_append(&office.out, "", 1);
