@@ -78,8 +78,6 @@ KNOWN_CIRCLES = [
      "engine/slurm/slurm_nodes.c", "engine/slurm/slurm_notes.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_priority.c",
      "engine/slurm/slurm_room.c"},
     {"sim/shortlong.c", "sim/shortlong_place.c", "sim/shortlong_server.c", "sim/shortlong_transient.c"},
-    {"sim/sim_cloud.c", "sim/sim_engine.c", "sim/sim_news.c", "sim/sim_owned.c", "sim/sim_pace.c", "sim/sim_restart.c",
-     "sim/simulation.c"},
     {"store/store.c", "store/store_ledger.c", "store/store_seal.c"},
 ]
 
