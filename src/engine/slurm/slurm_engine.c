@@ -7,8 +7,6 @@
 #include "engine/slurm/slurm_engine.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,32 +24,7 @@ enum {
     GRACE_MS_MAX = 600000,
     JOBS_MAX_DEFAULT = 1 << 21,
     GANG_TASKS_MAX_DEFAULT = 1 << 20,
-    SAY_SIZE = 1024,
 };
-
-void slurm_engine_emit(struct slurm_engine *engine, const struct engine_event *event)
-{
-    engine->config.on_event(engine->config.context, event);
-}
-
-void slurm_engine_say(struct slurm_engine *engine, const char *format, ...)
-{
-    char text[SAY_SIZE];
-    va_list args;
-
-    if (engine->config.on_say == NULL)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    engine->config.on_say(engine->config.context, text);
-}
-
-void slurm_rows_add(struct slurm_rows *rows, uint32_t row)
-{
-    MEM_ROOM(rows->row, rows->room, rows->count + 1);
-    rows->row[rows->count++] = row;
-}
 
 static char *copy(const char *text, const char *otherwise)
 {
@@ -511,11 +484,6 @@ void slurm_engine_tick(struct slurm_engine *engine, msec_t now)
     slurm_notes_tick(engine);
 }
 
-bool slurm_engine_is_up(const struct slurm_engine *engine)
-{
-    return engine->is_greeted && !engine->is_lost;
-}
-
 static const struct engine_ops ops = {
     .admit = slurm_nodes_on_admit,
     .retire = slurm_nodes_on_retire,
@@ -530,23 +498,6 @@ static const struct engine_ops ops = {
 struct engine_port slurm_engine_port(struct slurm_engine *engine)
 {
     return (struct engine_port){ .ops = &ops, .self = engine };
-}
-
-int slurm_engine_label(const struct slurm_engine *engine, uint64_t task, char *buf, size_t size)
-{
-    const uint32_t job = (uint32_t)(task >> (ID_RANK_BITS + ID_INDEX_BITS)) & ID_JOB_MAX;
-    const uint32_t index = (uint32_t)(task >> ID_RANK_BITS) & ((1U << ID_INDEX_BITS) - 1);
-    const uint32_t rank = (uint32_t)task & (ID_RANKS_MAX - 1);
-    const uint32_t row = map_get(&engine->by_slot, slurm_slot(job, index));
-    const bool is_gang = rank > 0 || (row != MAP_NONE && engine->jobs[row].task_count > 1);
-    char of_array[16] = "";
-    char of_gang[16] = "";
-
-    if (index > 0)
-        (void)snprintf(of_array, sizeof(of_array), "_%" PRIu32, index - 1);
-    if (is_gang)
-        (void)snprintf(of_gang, sizeof(of_gang), ".%" PRIu32, rank);
-    return snprintf(buf, size, "%" PRIu32 "%s%s", job, of_array, of_gang);
 }
 
 static const char *payer_text(const struct names *names, uint32_t name)

@@ -28,6 +28,9 @@ enum {
     ID_JOB_MAX = (1 << ID_JOB_BITS) - 1,
 };
 
+#define GENERATION_SHIFT (ID_RANK_BITS + ID_INDEX_BITS + ID_JOB_BITS)
+#define GENERATION_MASK  ((uint64_t)15 << GENERATION_SHIFT)
+
 enum slurm_phase_of { PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
 
 struct slurm_task {
@@ -251,11 +254,18 @@ struct slurm_engine {
     struct slurm_engine_stats stats;
 };
 
-/* slurm_engine.c */
+/* slurm_rows.c */
 void slurm_engine_emit(struct slurm_engine *engine, const struct engine_event *event);
 void slurm_engine_say(struct slurm_engine *engine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void slurm_rows_add(struct slurm_rows *rows, uint32_t row);
+uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one);
+uint32_t slurm_job_tasks(const struct slurm_job *job); /* that are announced */
+struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank);
+struct slurm_job *slurm_job_of(struct slurm_engine *engine, uint64_t task);
+bool slurm_node_is_owned(uint64_t instance);
+uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length);
+struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance);
 
 /* slurm_asks.c: requests. A line is begun, given its fields, and ended under 'kind'. */
 uint64_t slurm_ask_begin(struct slurm_engine *engine, const char *word);
@@ -267,10 +277,6 @@ void slurm_asks_done(struct slurm_engine *engine);
 void slurm_ask_cancel_lists(struct slurm_engine *engine);
 
 /* slurm_jobs.c */
-uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one);
-uint32_t slurm_job_tasks(const struct slurm_job *job); /* that are announced */
-struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank);
-struct slurm_job *slurm_job_of(struct slurm_engine *engine, uint64_t task);
 void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_started(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_requeued(struct slurm_engine *engine, const struct line *line);
@@ -358,8 +364,6 @@ void slurm_places_tick(struct slurm_engine *engine);
 void slurm_costs_tick(struct slurm_engine *engine);
 
 /* slurm_nodes.c */
-uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length);
-struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance);
 void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line);
 void slurm_nodes_on_gone(struct slurm_engine *engine, const struct line *line);
 void slurm_nodes_on_admit(void *self, uint64_t instance);

@@ -26,37 +26,6 @@ enum {
     NEWS_MS = 2000, /* an event of Slurm that is no older happens now */
 };
 
-#define GENERATION_SHIFT (ID_RANK_BITS + ID_INDEX_BITS + ID_JOB_BITS)
-#define GENERATION_MASK  ((uint64_t)15 << GENERATION_SHIFT)
-#define RANK_MASK        ((uint64_t)(ID_RANKS_MAX - 1))
-
-uint64_t slurm_slot(uint32_t job, uint32_t index_plus_one)
-{
-    return (uint64_t)job << (ID_RANK_BITS + ID_INDEX_BITS) | (uint64_t)index_plus_one
-                                                                 << ID_RANK_BITS;
-}
-
-uint32_t slurm_job_tasks(const struct slurm_job *job)
-{
-    return job->is_announced ? job->task_count : 0;
-}
-
-struct slurm_task *slurm_job_task(struct slurm_job *job, uint32_t rank)
-{
-    assert(rank < slurm_job_tasks(job));
-    return job->many == NULL ? &job->one : &job->many[rank];
-}
-
-struct slurm_job *slurm_job_of(struct slurm_engine *engine, uint64_t task)
-{
-    const uint32_t row = map_get(&engine->by_slot, task & ~GENERATION_MASK & ~RANK_MASK);
-
-    if (row == MAP_NONE || engine->jobs[row].id != (task & ~RANK_MASK) ||
-        (task & RANK_MASK) >= engine->jobs[row].task_count)
-        return NULL;
-    return &engine->jobs[row];
-}
-
 static msec_t at_of(const struct slurm_engine *engine, uint64_t seconds)
 {
     const msec_t at = seconds > LIMIT_TIME_MS / 1000 ? engine->now : (msec_t)seconds * MSEC_PER_SEC;

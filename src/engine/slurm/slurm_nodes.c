@@ -12,7 +12,6 @@
  * forgotten it, and again if it comes back. A node that an earlier process drained to let it leave is
  * resumed when it is admitted.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,69 +29,6 @@ enum {
     JOIN_MS = 180000,         /* a machine that is to leave and has not joined by then will not */
     CODE_INVALID_NODE = 2018, /* ESLURM_INVALID_NODE_NAME */
 };
-
-static bool is_owned(uint64_t instance)
-{
-    return instance >= OWNED_ID_FIRST;
-}
-
-/* The number behind our prefix; 0: it is none of those that we rent. */
-static uint64_t rented_instance(const struct slurm_engine *engine, const char *name, size_t length)
-{
-    const size_t prefix = strlen(engine->config.node_prefix);
-    uint64_t id = 0;
-
-    if (length <= prefix || length - prefix > 19 || name[prefix] == '0' ||
-        strncmp(name, engine->config.node_prefix, prefix) != 0)
-        return 0;
-    for (size_t i = prefix; i < length; i++) {
-        if (name[i] < '0' || name[i] > '9')
-            return 0;
-        id = id * 10 + (uint64_t)(name[i] - '0');
-    }
-    return is_owned(id) ? 0 : id;
-}
-
-uint64_t slurm_node_instance(const struct slurm_engine *engine, const char *name, size_t length)
-{
-    const uint32_t row = names_find(&engine->owned, name, length);
-
-    return row != NAME_NONE ? OWNED_ID_FIRST + row : rented_instance(engine, name, length);
-}
-
-int slurm_engine_node_name(const struct slurm_engine *engine, uint64_t instance, char *buf,
-                           size_t size)
-{
-    if (is_owned(instance) && instance - OWNED_ID_FIRST < engine->owned.count)
-        return snprintf(buf, size, "%s",
-                        names_text(&engine->owned, (uint32_t)(instance - OWNED_ID_FIRST)));
-    return snprintf(buf, size, "%s%" PRIu64, engine->config.node_prefix, instance);
-}
-
-struct slurm_node *slurm_node_get(struct slurm_engine *engine, uint64_t instance)
-{
-    uint32_t row = map_get(&engine->by_instance, instance);
-
-    if (row != MAP_NONE)
-        return &engine->nodes[row];
-    if (engine->node_free != INDEX_NONE) {
-        row = engine->node_free;
-        engine->node_free = engine->nodes[row].next_free;
-    } else {
-        row = engine->node_count++;
-        MEM_ROOM(engine->nodes, engine->nodes_room, engine->node_count);
-    }
-    engine->nodes[row] = (struct slurm_node){
-        .instance = instance,
-        .idle_since = MSEC_NEVER,
-        .retry_at = MSEC_NEVER,
-        .drain_at = MSEC_NEVER,
-        .left_at = engine->now,
-        .is_admitted = is_owned(instance), /* nobody has to let it join */
-    };
-    map_put(&engine->by_instance, instance, row);
-    return &engine->nodes[row];
-}
 
 /* A free row is like that of a node that is not there. */
 static void free_node(struct slurm_engine *engine, struct slurm_node *node)
@@ -227,7 +163,8 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
         return; /* not managed by Stint */
     struct slurm_node *node = slurm_node_get(engine, instance);
 
-    const bool is_up = strcmp(state, "up") == 0 || (is_owned(instance) && is_saving(state));
+    const bool is_up =
+        strcmp(state, "up") == 0 || (slurm_node_is_owned(instance) && is_saving(state));
 
     if (!node->is_there) {
         engine->stats.nodes++;
@@ -296,7 +233,7 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
 {
     struct slurm_engine *engine = self;
 
-    if (is_owned(instance))
+    if (slurm_node_is_owned(instance))
         return; /* nobody asks for that, and nothing must come of it */
 
     struct slurm_node *node = slurm_node_get(engine, instance);
@@ -316,7 +253,7 @@ void slurm_nodes_on_forget(void *self, uint64_t instance)
 {
     struct slurm_engine *engine = self;
 
-    if (is_owned(instance))
+    if (slurm_node_is_owned(instance))
         return;
 
     struct slurm_node *node = slurm_node_get(engine, instance);
