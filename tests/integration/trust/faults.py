@@ -216,11 +216,10 @@ class FullDisk(Fault):
     def begin(self):
         """The rest of the file system of the state folder is taken."""
         path = f"{self.lab.folder}/var/filler"
-        with open(path, "wb") as file:
+        with open(path, "wb", buffering=0) as file:  # what a buffer still holds cannot be written at the end either
             try:
                 while True:
                     file.write(b"\0" * 65536)
-                    file.flush()
             except OSError:
                 pass
         return True
