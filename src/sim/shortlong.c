@@ -24,11 +24,6 @@ struct shortlong_config shortlong_eagle(const struct hybrid_trace *trace)
     };
 }
 
-void shortlong_add_event(struct shortlong *s, msec_t at, enum event_kind kind, uint32_t who)
-{
-    timeline_add(&s->timeline, (struct timeline_event){ .at = at, .kind = kind, .who = who });
-}
-
 /* ---- before the first event ---- */
 
 static bool has_less_work(const void *context, uint32_t a, uint32_t b)
@@ -75,7 +70,7 @@ static void set_up(struct shortlong *s)
     s->fixed = s->config->short_servers + s->config->long_servers;
     s->view.fixed = s->fixed;
     for (uint32_t i = 0; i < s->fixed; i++)
-        server_next(s, server_add(s, SERVER_ACTIVE), false);
+        (void)server_next(s, server_add(s, SERVER_ACTIVE), false);
     add_jobs(s);
     place_init(s);
     s->result->first_ms = trace->jobs[0].arrival_ms;
@@ -94,6 +89,8 @@ static void on_arrival(struct shortlong *s, uint32_t job)
     if (job + 1 < trace->job_count)
         shortlong_add_event(s, trace->jobs[job + 1].arrival_ms, EVENT_ARRIVAL, job + 1);
     place_job(s, job);
+    if (s->jobs[job].is_long)
+        transient_look(s);
 }
 
 static void note_end(struct shortlong *s, uint32_t job_number, uint32_t server)
@@ -121,7 +118,8 @@ static void on_end(struct shortlong *s, uint32_t number)
         return; /* it was lost before */
     s->servers[number].job = NOBODY;
     note_end(s, job, number);
-    server_next(s, number, true);
+    if (!server_next(s, number, true))
+        transient_leave(s, number);
     if (s->jobs[job].is_long)
         transient_look(s);
 }

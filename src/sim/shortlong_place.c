@@ -167,8 +167,6 @@ void place_job(struct shortlong *s, uint32_t number)
     else
         place_short(s, job, (uint32_t)probes);
     shortlong_add_event(s, s->now + PROBE_MS, EVENT_PROBES, number);
-    if (job->is_long)
-        transient_look(s);
 }
 
 void place_arrive(struct shortlong *s, uint32_t number)

@@ -124,7 +124,11 @@ static inline bool has_long_work(const struct server *server, const struct job *
     return server->queued_long > 0 || (server->job != NOBODY && jobs[server->job].is_long);
 }
 
-void shortlong_add_event(struct shortlong *s, msec_t at, enum event_kind kind, uint32_t who);
+static inline void shortlong_add_event(struct shortlong *s, msec_t at, enum event_kind kind,
+                                       uint32_t who)
+{
+    timeline_add(&s->timeline, (struct timeline_event){ .at = at, .kind = kind, .who = who });
+}
 
 /* ---- shortlong_server.c ---- */
 
@@ -133,8 +137,8 @@ uint32_t server_add(struct shortlong *s, enum server_state state);
 /* A probe reaches the server; it starts something if it is idle. */
 void server_probe(struct shortlong *s, uint32_t number, uint32_t job);
 
-/* The task of the server has ended, or it has just become ready: what next? */
-void server_next(struct shortlong *s, uint32_t number, bool at_boundary);
+/* The task of the server has ended, or it has just become ready: what next? False: it drains, and has done its queue. */
+bool server_next(struct shortlong *s, uint32_t number, bool at_boundary);
 
 /* Idle servers start what waits, if they may. */
 void server_wake_idle(struct shortlong *s);

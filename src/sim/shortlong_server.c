@@ -159,7 +159,7 @@ static bool pull_before(struct shortlong *s, uint32_t number, uint32_t place)
     return true;
 }
 
-void server_next(struct shortlong *s, uint32_t number, bool at_boundary)
+bool server_next(struct shortlong *s, uint32_t number, bool at_boundary)
 {
     struct server *server = &s->servers[number];
     const bool draining = server->state == SERVER_DRAINING;
@@ -170,13 +170,14 @@ void server_next(struct shortlong *s, uint32_t number, bool at_boundary)
     const bool next_is_long = place != NOBODY && s->jobs[server->queue[place].job].is_long;
 
     if (s->config->boundary_pull && at_boundary && next_is_long && pull_before(s, number, place))
-        return;
+        return true;
     if (place != NOBODY)
         start_queued(s, number, place);
     else if (draining)
-        transient_leave(s, number);
+        return false;
     else if (!s->config->idle_pull || !pull(s, number))
         note_idle(s, number);
+    return true;
 }
 
 void server_probe(struct shortlong *s, uint32_t number, uint32_t job)
@@ -190,7 +191,7 @@ void server_probe(struct shortlong *s, uint32_t number, uint32_t job)
         server->map = s->map_count - 1;
     }
     if (server->job == NOBODY)
-        server_next(s, number, false);
+        (void)server_next(s, number, false); /* one that drains leaves as soon as it is idle */
 }
 
 void server_wake_idle(struct shortlong *s)

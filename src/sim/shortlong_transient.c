@@ -129,7 +129,7 @@ void transient_ready(struct shortlong *s, uint32_t number)
 
         shortlong_add_event(s, s->now + 1 + (msec_t)life, EVENT_LOST, number);
     }
-    server_next(s, number, false);
+    (void)server_next(s, number, false);
     transient_look(s);
 }
 
