@@ -18,3 +18,23 @@ uint32_t overrun_jobs(const struct view *view, const struct batch *batch, uint32
         jobs += i == 0 || !end_together(view, batch->tasks[i], batch->tasks[i - 1]);
     return jobs;
 }
+
+bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
+                      const struct res *free, msec_t lasts, msec_t at, double doubt)
+{
+    const msec_t end = at + batch->runtime;
+    const msec_t until = end > lasts ? end : lasts;
+
+    if (!batch->fixed)
+        doubt = 0;
+    if ((until == lasts && doubt <= 0) || view->shape_offer[batch->shape] == OFFER_NONE)
+        return true;
+
+    const uint32_t fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), free);
+    const double held = (double)(until - lasts) +
+                        overrun_jobs(view, batch, fit) * overrun_of(batch->runtime, until, doubt);
+    const double cost =
+        (double)view->offer_price[view->instance.offer[instance]] * held / (double)MSEC_PER_HOUR;
+
+    return cost <= fit * batch_alone_charge(view, batch);
+}

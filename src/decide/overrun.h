@@ -11,6 +11,8 @@
  * the bill is the same within 0.1 % for 1.5 to 3, and 1.4 % higher without.
  *
  * Tasks of one job end together, and so do those of jobs that were submitted as one (job.kin).
+ *
+ * Costs:   O(tasks of the batch that have room).
  */
 #ifndef STINT_DECIDE_OVERRUN_H
 #define STINT_DECIDE_OVERRUN_H
@@ -26,5 +28,10 @@ static inline double overrun_of(msec_t runtime, msec_t lasts, double doubt)
 
 /* How many jobs the first so many tasks of the batch are of; those of one kin count as one. */
 uint32_t overrun_jobs(const struct view *view, const struct batch *batch, uint32_t count);
+
+/* Whether tasks of the batch should go to a machine that there is, 'at' from now, when it has 'free': that it lasts longer than 'lasts' for
+ * their sake, or is held for longer than expected, costs no more than new machines for those that it holds. */
+bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
+                      const struct res *free, msec_t lasts, msec_t at, double doubt);
 
 #endif

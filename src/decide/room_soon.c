@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "decide/ends_soon.h"
+#include "decide/overrun.h"
 
 enum {
     WINDOW = 64,       /* batches that are looked at each time room comes free */
@@ -113,9 +114,15 @@ static msec_t patience(const struct soon *soon, const struct batch *batch)
     return most > waited ? most - waited : 0;
 }
 
-/* Whether a task of the batch may wait for room that comes free on the instance at 'at'. */
-static bool is_worth_waiting(const struct soon *soon, const struct batch *batch, uint32_t instance,
-                             msec_t at)
+/* What is free on a machine that was looked at. */
+static struct res *free_on(const struct soon *soon, uint32_t instance)
+{
+    return &soon->free[row_map_get(&soon->seen, instance) - 1];
+}
+
+/* Whether a task of the batch may wait until room comes free on the instance at 'at'. */
+static bool is_in_time(const struct soon *soon, const struct batch *batch, uint32_t instance,
+                       msec_t at)
 {
     const msec_t waits = batch_waited(soon->view, batch) + at;
 
@@ -125,10 +132,15 @@ static bool is_worth_waiting(const struct soon *soon, const struct batch *batch,
            at + batch->runtime <= runtime_bins_lasts(soon->bins, instance);
 }
 
-/* What is free on a machine that was looked at. */
-static struct res *free_on(const struct soon *soon, uint32_t instance)
+/* Whether it pays that the machine lasts longer, if it has to, for all of the batch that it holds. */
+static bool is_worth_waiting(const struct soon *soon, const struct batch *batch, uint32_t instance,
+                             msec_t at)
 {
-    return &soon->free[row_map_get(&soon->seen, instance) - 1];
+    const msec_t lasts = runtime_bins_lasts(soon->bins, instance);
+
+    return at + batch->runtime <= lasts ||
+           overrun_is_worth(soon->view, batch, instance, free_on(soon, instance), lasts, at,
+                            soon->limits->doubt);
 }
 
 /* What it costs to run a task of the batch there from 'at' on: the machine has to last so much longer. */
@@ -203,8 +215,11 @@ static void offer_room(struct soon *soon, uint32_t instance, msec_t at)
             continue;
         }
         seen++;
-        while (demand != NULL && batch->left > 0 && res_fits(demand, free_on(soon, instance)) &&
-               is_worth_waiting(soon, batch, instance, at))
+        if (demand == NULL || !res_fits(demand, free_on(soon, instance)) ||
+            !is_in_time(soon, batch, instance, at) || !is_worth_waiting(soon, batch, instance, at))
+            continue;
+        while (batch->left > 0 && res_fits(demand, free_on(soon, instance)) &&
+               is_in_time(soon, batch, instance, at))
             promise(soon, batch, demand, instance, at);
     }
 }

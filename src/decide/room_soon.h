@@ -8,6 +8,9 @@
  *  - if it would start no later than a new machine would take it, or 'boot_wait' if that is set; or
  *  - if it would end while the machine is busy or paid for anyway, and start within 'paid_wait'.
  *
+ * If the machine has to last longer for its sake, that must not cost more than new machines for all of its batch that go there, also where
+ * these run on (overrun.h).
+ *
  * Of work of unknown runtime some ends soon as well (ends_soon.h).
  *
  * Where decisions are made in rounds it starts with the first one after the room is free.
@@ -32,6 +35,7 @@
 struct wait_limits {
     msec_t boot_wait; /* 0: as long as a machine takes that could be rented for the task */
     msec_t paid_wait;
+    double doubt; /* of runtimes, see overrun.h */
 };
 
 /* How long the task's batch may wait until a machine is rented: without regard to paid time. */

@@ -181,26 +181,12 @@ static money_t machine_cost_of(const struct run *run)
     return run->in->option[OPT_MACHINE_COST] * (MONEY_PER_USD / 1000);
 }
 
-/* Whether the machine may last longer for the batch's sake, or for longer than it is expected to: that costs no more than new
- * machines for those of the batch that it holds. */
 static bool is_worth_lasting(const struct run *run, const struct batch *batch, uint32_t instance)
 {
-    const struct view *view = run->view;
-    const msec_t lasts = runtime_bins_lasts(&run->bins, instance);
-    const msec_t until = batch->runtime > lasts ? batch->runtime : lasts;
-    const double doubt = batch->fixed ? doubt_of(run) : 0;
-
-    if ((until == lasts && doubt <= 0) || view->shape_offer[batch->shape] == OFFER_NONE)
-        return true;
-
     const struct res free = runtime_bins_free(&run->bins, instance);
-    const uint32_t fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), &free);
-    const double held = (double)(until - lasts) +
-                        overrun_jobs(view, batch, fit) * overrun_of(batch->runtime, until, doubt);
-    const double cost =
-        (double)view->offer_price[view->instance.offer[instance]] * held / (double)MSEC_PER_HOUR;
 
-    return cost <= fit * batch_alone_charge(view, batch);
+    return overrun_is_worth(run->view, batch, instance, &free,
+                            runtime_bins_lasts(&run->bins, instance), 0, doubt_of(run));
 }
 
 /* A machine that there is for a task of the batch, or ROW_NONE. */
@@ -371,6 +357,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
     const struct wait_limits limits = {
         .boot_wait = in->option[OPT_WAIT_LIMIT],
         .paid_wait = in->option[OPT_PAID_WAIT],
+        .doubt = doubt_of(run),
     };
     const struct clearing_options clearing = {
         .rule = in->option[OPT_CLEAR] != 0 && !searches ? CLEARING_PAYS : CLEARING_NEVER,

@@ -65,6 +65,44 @@ TEST(room_that_comes_before_a_machine_would_boot_is_waited_for)
     yard_done(&yard);
 }
 
+/* So many tasks of ten minutes wait, and a large machine, which costs as much as four small ones, has nothing else to do in a second. */
+static uint32_t left_by_large(uint32_t count, bool fixed, double doubt)
+{
+    const struct wait_limits how = { .paid_wait = 60 * SECOND, .doubt = doubt };
+    struct yard yard;
+    bool expected[1] = { false };
+    uint32_t machine;
+    uint32_t left;
+
+    init_later(&yard);
+    machine = yard_machine(&yard, EIGHT);
+    view_set_billed_from(&yard.view, machine, yard.view.now - 300 * SECOND);
+    yard_run(&yard, yard_task_for(&yard, EIGHT_CPUS, SECOND), machine);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t task = yard_task_for(&yard, ONE_CPU, 600 * SECOND);
+
+        yard.view.job.arrived_at[yard.view.task.job[task]] = yard.view.now;
+        yard.view.job.fixed[yard.view.task.job[task]] = fixed;
+    }
+    left = left_over(&yard, &how, expected);
+    yard_done(&yard);
+    return left;
+}
+
+TEST(nobody_waits_for_a_machine_that_would_last_for_longer_than_that_is_worth)
+{
+    assert_int_equal(left_by_large(3, false, 0), 3);
+    assert_int_equal(left_by_large(4, false, 0), 0); /* all or none: one by one none would pay */
+    assert_int_equal(left_by_large(4, true, 0), 0);
+}
+
+TEST(work_that_may_run_on_and_must_not_be_moved_waits_for_less)
+{
+    assert_int_equal(left_by_large(8, true, 0), 0);
+    assert_int_equal(left_by_large(8, true, 2), 8);
+    assert_int_equal(left_by_large(8, false, 2), 0);
+}
+
 /* A machine takes two seconds: room that is free in one can be used in one, or with the next decision. */
 TEST(in_rounds_room_is_there_with_the_first_decision_after_it_comes_free)
 {
@@ -276,6 +314,8 @@ TEST(the_room_that_comes_first_is_given_first)
 CHECK_MAIN(RUN(in_rounds_room_is_there_with_the_first_decision_after_it_comes_free),
            RUN(the_room_that_comes_first_is_given_first),
            RUN(room_that_comes_before_a_machine_would_boot_is_waited_for),
+           RUN(nobody_waits_for_a_machine_that_would_last_for_longer_than_that_is_worth),
+           RUN(work_that_may_run_on_and_must_not_be_moved_waits_for_less),
            RUN(who_waits_for_room_says_for_what_how_long_and_what_a_machine_would_cost),
            RUN(who_waits_in_paid_time_pays_nothing_more),
            RUN(room_that_comes_later_is_not_waited_for_beyond_paid_time),
