@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "serve/api_private.h"
 #include "serve/live.h"
@@ -90,6 +91,10 @@ void api_json(struct api_call *call, unsigned status, json_t *object)
 
     reply->status = status;
     reply->content_type = "application/json";
+    if (call->tree != NULL) {
+        *call->tree = object;
+        return;
+    }
     reply->body =
         object != NULL
             ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
@@ -563,7 +568,7 @@ static const struct route routes[] = {
       .arguments = { "user", "state", "limit" } },
     { .path = "/v1/instances", .method = "GET", .answer = api_instances, .arguments = { "limit" } },
     { .path = "/v1/offers", .method = "GET", .answer = api_offers, .arguments = { "limit" } },
-    { .path = "/v1/plan", .method = "GET", .answer = api_plan },
+    { .path = "/v1/plan", .method = "GET", .answer = api_plan, .arguments = { "limit" } },
     { .path = "/v1/explain",
       .method = "GET",
       .answer = api_explain,
@@ -647,37 +652,69 @@ static bool fits_method(const struct route *route, const char *method)
            (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
 }
 
-void api_answer(struct serve_world *world, const struct api_request *request,
-                struct api_reply *reply)
+static void answer(struct api_call *call)
 {
-    struct api_call call = {
+    const struct api_request *request = call->request;
+    struct api_reply *reply = call->reply;
+    const struct route *route = find_route(request->path);
+
+    *reply = (struct api_reply){ .status = 500 };
+    reply->is_page = strncmp(request->path, "/v1/", 4) != 0;
+    if (!request->authorised && !(request->near && route != NULL && route->open)) {
+        api_error(call, 401, "this needs 'Authorization: Bearer' and the token");
+        return;
+    }
+    if (route == NULL) {
+        api_error(call, 404, "no such path");
+        return;
+    }
+    if (request->read_only && strcmp(route->method, "GET") != 0) {
+        api_error(call, 403, "the read-only token changes nothing: use that of http.token_file");
+        return;
+    }
+    if (!fits_method(route, request->method)) {
+        reply->allow = route->method;
+        api_error(call, 405, "this path takes %s only", route->method);
+        return;
+    }
+    if (check_arguments(call, route))
+        route->answer(call);
+}
+
+static struct api_call begin_call(struct serve_world *world, const struct api_request *request,
+                                  struct api_reply *reply)
+{
+    return (struct api_call){
         .world = world,
         .view = controller_view(world->controller),
         .now = world->now(world->context),
         .request = request,
         .reply = reply,
     };
-    const struct route *route = find_route(request->path);
+}
 
-    *reply = (struct api_reply){ .status = 500 };
-    reply->is_page = strncmp(request->path, "/v1/", 4) != 0;
-    if (!request->authorised && !(request->near && route != NULL && route->open)) {
-        api_error(&call, 401, "this needs 'Authorization: Bearer' and the token");
-        return;
-    }
-    if (route == NULL) {
-        api_error(&call, 404, "no such path");
-        return;
-    }
-    if (request->read_only && strcmp(route->method, "GET") != 0) {
-        api_error(&call, 403, "the read-only token changes nothing: use that of http.token_file");
-        return;
-    }
-    if (!fits_method(route, request->method)) {
-        reply->allow = route->method;
-        api_error(&call, 405, "this path takes %s only", route->method);
-        return;
-    }
-    if (check_arguments(&call, route))
-        route->answer(&call);
+void api_answer(struct serve_world *world, const struct api_request *request,
+                struct api_reply *reply)
+{
+    struct api_call call = begin_call(world, request, reply);
+
+    answer(&call);
+}
+
+json_t *api_ask(const struct api_call *call, const char *path, const struct api_argument *arguments,
+                uint32_t count, unsigned *ret_status)
+{
+    struct api_request request = { .method = "GET", .path = path, .authorised = true };
+    struct api_reply reply;
+    struct api_call inner = begin_call(call->world, &request, &reply);
+    json_t *tree = NULL;
+
+    assert(count <= API_ARGUMENTS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        request.arguments[request.argument_count++] = arguments[i];
+    inner.tree = &tree;
+    answer(&inner);
+    free(reply.body); /* of a path that does not answer in JSON */
+    *ret_status = tree != NULL ? reply.status : 500;
+    return tree;
 }

@@ -270,11 +270,11 @@ static void set_reason(json_t *object, const struct serve_reason *why)
     api_set_text(object, "passed_over", why->passed_offer[0] != '\0' ? why->passed_offer : NULL);
 }
 
-static json_t *rents_json(const struct serve_plan *plan)
+static json_t *rents_json(const struct serve_plan *plan, uint32_t most)
 {
     json_t *rents = json_array();
 
-    for (uint32_t i = 0; i < plan->rent_count; i++) {
+    for (uint32_t i = 0; i < plan->rent_count && i < most; i++) {
         json_t *rent = json_object();
 
         api_set_text(rent, "offer", plan->rents[i].offer);
@@ -285,11 +285,12 @@ static json_t *rents_json(const struct serve_plan *plan)
     return rents;
 }
 
-static json_t *places_json(const struct api_call *call, const struct serve_plan *plan)
+static json_t *places_json(const struct api_call *call, const struct serve_plan *plan,
+                           uint32_t most)
 {
     json_t *places = json_array();
 
-    for (uint32_t i = 0; i < plan->place_count; i++) {
+    for (uint32_t i = 0; i < plan->place_count && i < most; i++) {
         const struct serve_place *from = &plan->places[i];
         json_t *place = json_object();
 
@@ -304,12 +305,13 @@ static json_t *places_json(const struct api_call *call, const struct serve_plan 
     return places;
 }
 
-static json_t *releases_json(const struct api_call *call, const struct serve_plan *plan)
+static json_t *releases_json(const struct api_call *call, const struct serve_plan *plan,
+                             uint32_t most)
 {
     json_t *releases = json_array();
     char name[SERVE_TEXT];
 
-    for (uint32_t i = 0; i < plan->release_count; i++) {
+    for (uint32_t i = 0; i < plan->release_count && i < most; i++) {
         json_t *release = json_object();
 
         serve_machine_text(call->world, plan->releases[i].instance, name, sizeof(name));
@@ -334,6 +336,11 @@ void api_plan(struct api_call *call)
 {
     static const char *const kind[] = { "plain", "partial", "full" };
     const struct serve_plan *plan = &call->world->plan;
+    uint32_t most = 0;
+
+    if (!api_limit(call, &most))
+        return;
+
     json_t *object = json_object();
 
     api_set_number(object, "decision", (int64_t)plan->decision);
@@ -343,10 +350,11 @@ void api_plan(struct api_call *call)
     json_object_set_new(object, "full", candidate_json(plan, &plan->full));
     json_object_set_new(object, "partial", candidate_json(plan, &plan->partial));
     api_set_time(object, "expected_ms", plan->kind == PLAN_PLAIN ? -1 : plan->expected_ms);
-    json_object_set_new(object, "rents", rents_json(plan));
-    json_object_set_new(object, "places", places_json(call, plan));
-    json_object_set_new(object, "releases", releases_json(call, plan));
-    json_object_set_new(object, "waits", api_waits(call, SERVE_PLAN_WAITS));
+    json_object_set_new(object, "rents", rents_json(plan, most));
+    json_object_set_new(object, "places", places_json(call, plan, most));
+    json_object_set_new(object, "releases", releases_json(call, plan, most));
+    json_object_set_new(object, "waits",
+                        api_waits(call, most < SERVE_PLAN_WAITS ? most : SERVE_PLAN_WAITS));
     api_set_number(object, "rent_count", plan->rent_total);
     api_set_number(object, "place_count", plan->place_total);
     api_set_number(object, "release_count", plan->release_total);

@@ -26,7 +26,13 @@ struct api_call {
     msec_t now;
     const struct api_request *request;
     struct api_reply *reply;
+    json_t **tree; /* where an answer in JSON goes as it is; NULL: it becomes text */
 };
+
+/* What GET answers to somebody who may read everything, for views that are made of it: no text is written and read again. NULL:
+ * there is no answer. The status is that of the reply. */
+json_t *api_ask(const struct api_call *call, const char *path, const struct api_argument *arguments,
+                uint32_t count, unsigned *ret_status);
 
 /* Answer with the object, which is taken over. */
 void api_json(struct api_call *call, unsigned status, json_t *object);

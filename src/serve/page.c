@@ -115,29 +115,12 @@ void page_error(struct api_call *call, unsigned status, const char *text)
 
 /* Answers of the API. -------------------------------------------------------------------------- */
 
-static json_t *ask_with(const struct api_call *call, const char *path,
-                        const struct api_argument *arguments, uint32_t count, unsigned *ret_status)
-{
-    struct api_request request = { .method = "GET", .path = path, .authorised = true };
-    struct api_reply reply;
-    json_t *answer = NULL;
-
-    for (uint32_t i = 0; i < count; i++)
-        request.arguments[request.argument_count++] = arguments[i];
-    api_answer(call->world, &request, &reply);
-    if (reply.body != NULL)
-        answer = json_loadb(reply.body, reply.size, 0, NULL);
-    free(reply.body);
-    *ret_status = answer != NULL ? reply.status : 500;
-    return answer;
-}
-
 static json_t *ask(const struct api_call *call, const char *path, const char *key,
                    const char *value, unsigned *ret_status)
 {
     const struct api_argument argument = { .key = key, .value = value };
 
-    return ask_with(call, path, &argument, key != NULL ? 1 : 0, ret_status);
+    return api_ask(call, path, &argument, key != NULL ? 1 : 0, ret_status);
 }
 
 json_t *page_try(const struct api_call *call, const char *path, const char *key, const char *value)
@@ -155,7 +138,7 @@ json_t *page_ask_with(struct api_call *call, const char *path, const struct api_
                       uint32_t count)
 {
     unsigned status = 0;
-    json_t *answer = ask_with(call, path, arguments, count, &status);
+    json_t *answer = api_ask(call, path, arguments, count, &status);
 
     if (status == 200)
         return answer;

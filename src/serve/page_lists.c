@@ -74,25 +74,16 @@ static void write_job_filter(const struct page *page, const char *user, const ch
 static json_t *ask_jobs(struct api_call *call, const char *user, const char *state)
 {
     char limit[16];
-    struct api_request request = { .method = "GET", .path = "/v1/jobs", .authorised = true };
-    struct api_reply reply;
+    struct api_argument arguments[3];
+    uint32_t count = 0;
 
     (void)snprintf(limit, sizeof(limit), "%d", JOBS_SHOWN);
-    request.arguments[request.argument_count++] = (struct api_argument){ "limit", limit };
+    arguments[count++] = (struct api_argument){ "limit", limit };
     if (user[0] != '\0')
-        request.arguments[request.argument_count++] = (struct api_argument){ "user", user };
+        arguments[count++] = (struct api_argument){ "user", user };
     if (state[0] != '\0')
-        request.arguments[request.argument_count++] = (struct api_argument){ "state", state };
-    api_answer(call->world, &request, &reply);
-
-    json_t *answer = reply.body != NULL ? json_loadb(reply.body, reply.size, 0, NULL) : NULL;
-
-    free(reply.body);
-    if (answer != NULL && reply.status == 200)
-        return answer;
-    page_error(call, answer != NULL ? reply.status : 500, page_word(answer, "error"));
-    json_decref(answer);
-    return NULL;
+        arguments[count++] = (struct api_argument){ "state", state };
+    return page_ask_with(call, "/v1/jobs", arguments, count);
 }
 
 void page_jobs(struct api_call *call)

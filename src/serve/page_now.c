@@ -685,8 +685,6 @@ static void write_rents(const struct page *page, const json_t *rents)
 
     json_array_foreach(rents, i, rent)
     {
-        if (i == PLAN_SHOWN)
-            break;
         (void)fprintf(page->out, "<li>rented %" PRId64 " \xC3\x97 ", page_number(rent, "count"));
         html_text(page->out, page_word(rent, "offer"));
         write_why(page, rent);
@@ -700,8 +698,6 @@ static void write_places(const struct page *page, const json_t *places)
 
     json_array_foreach(places, i, place)
     {
-        if (i == PLAN_SHOWN)
-            break;
         (void)fputs("<li>put ", page->out);
         page_link_job(page, page_word(place, "task"));
         (void)fputs(" on ", page->out);
@@ -722,8 +718,6 @@ static void write_releases(const struct page *page, const json_t *releases)
 
     json_array_foreach(releases, i, release)
     {
-        if (i == PLAN_SHOWN)
-            break;
         (void)fputs("<li>returned ", page->out);
         page_link_machine(page, page_word(release, "instance"));
         write_why(page, release);
@@ -732,7 +726,11 @@ static void write_releases(const struct page *page, const json_t *releases)
 
 static void write_plan(const struct page *page)
 {
-    json_t *plan = page_try(page->call, "/v1/plan", NULL, NULL);
+    char limit[16];
+
+    (void)snprintf(limit, sizeof(limit), "%d", PLAN_SHOWN);
+
+    json_t *plan = page_try(page->call, "/v1/plan", "limit", limit);
 
     (void)fputs("<section><h2>The last decision</h2>\n", page->out);
     if (page_number(plan, "at") < 0) {

@@ -244,6 +244,25 @@ TEST(the_last_plan_is_shown_in_words)
     stage_done(&stage);
 }
 
+TEST(a_plan_with_a_limit_has_shorter_lists_and_the_same_counts)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    ask(&stage, "GET /v1/plan?limit=1", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "places")), 1);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "waits")), 1);
+    assert_string_equal(at(&answer, "place_count"), "2");
+    assert_string_equal(at(&answer, "wait_count"), "2");
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/plan?limit=0", &answer);
+    assert_int_equal(answer.status, 400);
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
 TEST(a_wait_by_choice_says_for_what_how_long_and_at_which_price)
 {
     struct serve_stage stage;
@@ -892,6 +911,7 @@ CHECK_MAIN(
     RUN(status_tells_mode_links_counts_and_money), RUN(jobs_are_listed_with_state_place_and_cost),
     RUN(jobs_can_be_chosen_by_user_and_state_and_cut),
     RUN(instances_are_listed_with_price_tasks_and_bill), RUN(the_last_plan_is_shown_in_words),
+    RUN(a_plan_with_a_limit_has_shorter_lists_and_the_same_counts),
     RUN(a_running_job_is_explained_by_its_reason_and_price),
     RUN(a_wait_by_choice_says_for_what_how_long_and_at_which_price),
     RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),
