@@ -29,7 +29,7 @@ struct api_call {
     json_t **tree; /* where an answer in JSON goes as it is; NULL: it becomes text */
 };
 
-/* What GET answers to somebody who may read everything, for views that are made of it: no text is written and read again. NULL:
+/* What GET answers to a caller that may read everything, for views that are made of it: no text is written and read again. NULL:
  * there is no answer. The status is that of the reply. */
 json_t *api_ask(const struct api_call *call, const char *path, const struct api_argument *arguments,
                 uint32_t count, unsigned *ret_status);

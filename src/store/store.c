@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/store_kept.h"
 #include "store/store_private.h"
 #include "store/store_tally.h"
 
@@ -543,6 +544,8 @@ void store_close(struct store *store)
         store_rollback(store);
     close_database(store);
     store_tally_drop(store);
+    store_bills_drop(store);
+    store_owed_drop(store);
     if (store->lock >= 0)
         close(store->lock);
     mem_free(store->path);
@@ -581,6 +584,8 @@ void store_rollback(struct store *store)
     store->sums = store->kept_sums;
     memcpy(store->counted, store->kept_counted, sizeof(store->counted));
     store_tally_drop(store);
+    store_bills_drop(store);
+    store_owed_drop(store);
     end_turn(store);
 }
 

@@ -4,6 +4,7 @@
  * the place of the account, a due that of what was owed, in the same transaction, so that no moment
  * counts a dollar twice or not at all.
  */
+#include "store/store_kept.h"
 #include "store/store_private.h"
 #include "store/store_tally.h"
 
@@ -21,6 +22,7 @@ void store_instance(struct store *store, const struct store_instance *instance)
                        STORE_TEXT(instance->offer), STORE_TEXT(instance->type),
                        STORE_TEXT(instance->zone), STORE_TEXT(instance->market),
                        STORE_NUMBER(instance->per_hour), STORE_NUMBER(instance->asked_at));
+    store_bills_named(store);
 }
 
 void store_instance_end(struct store *store, uint64_t id, msec_t at)
@@ -46,10 +48,13 @@ void store_bill(struct store *store, uint64_t id, const struct ledger_bill *bill
     const struct ledger_sums *sums = &bill->sums;
     struct ledger_bill old;
 
-    if (store_find_bill(store, id, &old))
+    const bool is_known = store_find_bill(store, id, &old);
+
+    if (is_known)
         add_sums(&store->sums.bills, &old.sums, -1);
     else
         store->sums.bill_count++;
+    store_bills_note(store, id, is_known);
     add_sums(&store->sums.bills, sums, 1);
     STORE_WRITE_SEALED(store, SEALED_BILL, STORE_NUMBER(id), SQL_BILL_SET, STORE_NUMBER(id),
                        STORE_NUMBER(bill->from), STORE_NUMBER(bill->to), STORE_NUMBER(sums->boot),
@@ -87,17 +92,6 @@ bool store_find_bill(struct store *store, uint64_t id, struct ledger_bill *ret)
         };
     store_asked(&ask, NULL);
     return found;
-}
-
-int store_each_bill_since(struct store *store, msec_t since,
-                          void (*each)(void *context, msec_t from, msec_t to, money_t cost),
-                          void *context, struct error *reterr)
-{
-    struct store_question ask = STORE_ASK(store, SQL_BILL_SINCE, STORE_NUMBER(since));
-
-    while (store_row(&ask))
-        each(context, store_number(&ask, 0), store_number(&ask, 1), store_number(&ask, 2));
-    return store_asked(&ask, reterr);
 }
 
 bool store_is_settled(struct store *store, uint64_t id)
@@ -278,6 +272,8 @@ void store_owed_set(struct store *store, const struct store_due *owed)
                        STORE_TEXT(text_or(owed->job, label)), STORE_TEXT(owed->name),
                        STORE_TEXT(text_or(owed->user, "(unknown)")), STORE_NUMBER(owed->cost),
                        STORE_NUMBER(owed->occupied_ms));
+    store_owed_note(store, owed->task);
+    store_tally_opened(store, owed->task);
     if (note_payer(store, owed) && has_due(store, owed->task))
         store_tally_payer_changed(store);
 }
@@ -285,6 +281,8 @@ void store_owed_set(struct store *store, const struct store_due *owed)
 void store_owed_remove(struct store *store, uint64_t task)
 {
     STORE_WRITE_SEALED(store, SEALED_OWED, STORE_NUMBER(task), SQL_OWED_REMOVE, STORE_NUMBER(task));
+    store_owed_note(store, task);
+    store_tally_opened(store, task);
 }
 
 bool store_owed_get(struct store *store, uint64_t task, struct ledger_due *ret)

@@ -2,10 +2,11 @@
 /*
  * Machines and tasks in the books, with what they owe by now where that is known; see store_report.h.
  */
+#include "store/store_payers.h"
+
 #include "base/map.h"
-#include "store/store_private.h"
-#include "store/store_report.h"
-#include "store/store_tally.h"
+#include "control/ports/engine_port.h"
+#include "store/store_owed.h"
 
 /* What is in the books. ----------------------------------------------------------------------- */
 
@@ -24,6 +25,11 @@ static struct ledger_sums read_sums(const struct store_question *ask, int column
     return sums;
 }
 
+bool store_machine_is_owned(const struct store_machine *machine)
+{
+    return machine->id >= OWNED_ID_FIRST;
+}
+
 static void take_live(struct store_machine *machine, const struct store_live *live)
 {
     struct ledger_account account;
@@ -34,12 +40,10 @@ static void take_live(struct store_machine *machine, const struct store_live *li
     machine->sums = account.sums;
 }
 
-int store_each_machine(struct store *store, const struct store_live *live,
-                       void (*each)(void *context, const struct store_machine *machine),
-                       void *context, struct error *reterr)
+int store_read_machines(struct store_question ask, const struct store_live *live,
+                        void (*each)(void *context, const struct store_machine *machine),
+                        void *context, struct error *reterr)
 {
-    struct store_question ask = store_ask(store, SQL_MACHINES, NULL, 0);
-
     while (store_row(&ask)) {
         struct store_machine machine = {
             .id = (uint64_t)store_number(&ask, 0),
@@ -60,9 +64,17 @@ int store_each_machine(struct store *store, const struct store_live *live,
     return store_asked(&ask, reterr);
 }
 
+int store_each_machine(struct store *store, const struct store_live *live,
+                       void (*each)(void *context, const struct store_machine *machine),
+                       void *context, struct error *reterr)
+{
+    return store_read_machines(store_ask(store, SQL_MACHINES, NULL, 0), live, each, context,
+                               reterr);
+}
+
 /* Those that owe something and are not in the books yet. */
 struct newcomers {
-    struct map in_books;
+    const struct map *in_books;
     void (*each)(void *context, const struct store_payer *payer);
     void *context;
 };
@@ -71,7 +83,7 @@ static bool is_new(const void *context, uint64_t task)
 {
     const struct newcomers *newcomers = context;
 
-    return map_get(&newcomers->in_books, task) == MAP_NONE;
+    return map_get(newcomers->in_books, task) == MAP_NONE;
 }
 
 static void show_newcomer(void *context, const struct store_payer *payer)
@@ -81,20 +93,19 @@ static void show_newcomer(void *context, const struct store_payer *payer)
     newcomers->each(newcomers->context, payer);
 }
 
-static void each_newcomer(struct newcomers *newcomers, const struct store_live *live)
+static void each_newcomer(struct newcomers newcomers, const struct store_live *live)
 {
     if (live != NULL && live->each_new != NULL)
-        live->each_new(live->context, is_new, show_newcomer, newcomers);
-    map_done(&newcomers->in_books);
+        live->each_new(live->context, is_new, show_newcomer, &newcomers);
 }
 
 int store_each_due(struct store_question ask, const struct store_live *live, msec_t now,
                    void (*each)(void *context, const struct store_payer *payer), void *context,
                    struct error *reterr)
 {
-    struct newcomers newcomers = { .each = each, .context = context };
+    struct map in_books;
 
-    map_init(&newcomers.in_books);
+    map_init(&in_books);
     while (store_row(&ask)) {
         const bool is_open = store_text(&ask, 9) == NULL;
         const uint64_t task = (uint64_t)store_number(&ask, 10);
@@ -104,7 +115,7 @@ int store_each_due(struct store_question ask, const struct store_live *live, mse
 
         if (is_open && live != NULL) {
             (void)live->owed(live->context, task, &due);
-            map_put(&newcomers.in_books, task, 0);
+            map_put(&in_books, task, 0);
         }
 
         const struct store_payer payer = {
@@ -128,8 +139,67 @@ int store_each_due(struct store_question ask, const struct store_live *live, mse
 
     const int rc = store_asked(&ask, reterr);
 
-    each_newcomer(&newcomers, rc == 0 ? live : NULL);
+    if (rc == 0)
+        each_newcomer((struct newcomers){ &in_books, each, context }, live);
+    map_done(&in_books);
     return rc;
+}
+
+struct open_books {
+    const struct store_live *live;
+    void (*each)(void *context, uint64_t task, const struct ledger_due *due);
+    void (*fresh)(void *context, const struct store_payer *payer);
+    void *context;
+    struct map in_books; /* as far as they are read from the file */
+};
+
+static void show_open(const struct open_books *open, uint64_t task, const struct ledger_due *owed)
+{
+    struct ledger_due now = *owed;
+
+    if (open->live != NULL)
+        (void)open->live->owed(open->live->context, task, &now);
+    open->each(open->context, task, &now);
+}
+
+static void show_read(void *context, uint64_t task, const struct ledger_due *owed)
+{
+    struct open_books *open = context;
+
+    map_put(&open->in_books, task, 0);
+    show_open(open, task, owed);
+}
+
+static int read_open(struct store *store, struct open_books *open, struct error *reterr)
+{
+    map_init(&open->in_books);
+
+    const int rc = store_each_owed(store, show_read, open, reterr);
+
+    if (rc == 0)
+        each_newcomer((struct newcomers){ &open->in_books, open->fresh, open->context },
+                      open->live);
+    map_done(&open->in_books);
+    return rc;
+}
+
+int store_each_open(struct store *store, const struct store_live *live,
+                    void (*each)(void *context, uint64_t task, const struct ledger_due *due),
+                    void (*fresh)(void *context, const struct store_payer *payer), void *context,
+                    struct error *reterr)
+{
+    struct open_books open = { .live = live, .each = each, .fresh = fresh, .context = context };
+    const struct store_owed *owed = NULL;
+    const int rc = store_owed_all(store, &owed, reterr);
+
+    if (rc < 0)
+        return rc;
+    if (owed == NULL)
+        return read_open(store, &open, reterr);
+    for (uint32_t i = 0; i < owed->count; i++)
+        show_open(&open, owed->rows[i].task, &owed->rows[i].due);
+    each_newcomer((struct newcomers){ &owed->places, fresh, context }, live);
+    return 0;
 }
 
 void store_note_newest(void *context, const struct store_machine *machine)
@@ -165,15 +235,14 @@ static void add_open(struct store_totals *to, const struct ledger_sums *sums)
     to->instances++;
 }
 
-struct open_books {
+struct open_accounts {
     const struct store_live *live;
     struct store_totals *to;
-    struct newcomers newcomers;
 };
 
 static void sum_account(void *context, const struct store_account *account)
 {
-    const struct open_books *open = context;
+    const struct open_accounts *open = context;
     struct ledger_account now = { .sums = account->sums };
 
     if (open->live != NULL)
@@ -181,16 +250,12 @@ static void sum_account(void *context, const struct store_account *account)
     add_open(open->to, &now.sums);
 }
 
-static void sum_owed(void *context, uint64_t task, const struct ledger_due *owed)
+static void sum_owed(void *context, uint64_t task, const struct ledger_due *due)
 {
-    struct open_books *open = context;
-    struct ledger_due now = *owed;
+    struct store_totals *to = context;
 
-    if (open->live != NULL) {
-        (void)open->live->owed(open->live->context, task, &now);
-        map_put(&open->newcomers.in_books, task, 0);
-    }
-    open->to->owed += now.cost;
+    (void)task;
+    to->owed += due->cost;
 }
 
 static void sum_newcomer(void *context, const struct store_payer *payer)
@@ -217,15 +282,11 @@ int store_totals_live(struct store *store, const struct store_live *live, struct
         .instances = sums->bill_count,
         .tasks = sums->due_count,
     };
-    struct open_books open = { .live = live,
-                               .to = &totals,
-                               .newcomers = { .each = sum_newcomer, .context = &totals } };
+    struct open_accounts open = { .live = live, .to = &totals };
     int rc = store_each_account(store, sum_account, &open, reterr);
 
-    map_init(&open.newcomers.in_books);
     if (rc == 0)
-        rc = store_each_owed(store, sum_owed, &open, reterr);
-    each_newcomer(&open.newcomers, rc == 0 ? live : NULL);
+        rc = store_each_open(store, live, sum_owed, sum_newcomer, &totals, reterr);
     totals.bill = totals.boot + totals.idle + totals.work;
     if (rc == 0)
         *ret = totals;

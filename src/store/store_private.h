@@ -31,6 +31,14 @@
     "SELECT id,name,offer,type,zone,market,per_hour,asked_at,ended_at,0 FROM instance"
 #define STORE_SEALED_COUNTER "SELECT name,value,0 FROM counter"
 
+/* A machine on the bill, and one that still is. */
+#define STORE_MACHINES_BILLED                                                                     \
+    "SELECT instance,name,type,zone,market,COALESCE(per_hour,0),billed_from,billed_to,boot,idle," \
+    "work,boot_ms,idle_ms,work_ms,0 FROM bill LEFT JOIN instance ON id=instance"
+#define STORE_MACHINES_OPEN                                                                        \
+    "SELECT instance,name,type,zone,market,COALESCE(per_hour,0),billed_from,until,boot,idle,work," \
+    "boot_ms,idle_ms,work_ms,1 FROM account LEFT JOIN instance ON id=instance"
+
 /* Each statement: its name and its text. Prepared on first use, kept until the store is closed. */
 /* clang-format off */
 #define STORE_STATEMENTS(X) \
@@ -71,7 +79,6 @@
         " FROM instance WHERE id=?1") \
     X(SQL_BILL_SET, "INSERT OR REPLACE INTO bill(instance,billed_from,billed_to,boot,idle,work," \
         "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
-    X(SQL_BILL_SINCE, "SELECT billed_from,billed_to,boot+idle+work FROM bill WHERE billed_to>?1") \
     X(SQL_BILL_FIND, "SELECT billed_from,billed_to,boot,idle,work,boot_ms,idle_ms,work_ms" \
         " FROM bill WHERE instance=?1") \
     X(SQL_ACCOUNT_SET, "INSERT OR REPLACE INTO account(instance,billed_from,until,boot,idle,work," \
@@ -121,10 +128,10 @@
         "COALESCE(SUM(boot_ms),0),COALESCE(SUM(idle_ms),0),COALESCE(SUM(work_ms),0),COUNT(*)" \
         " FROM bill") \
     X(SQL_TOTAL_DUES, "SELECT COALESCE(SUM(cost),0),COALESCE(SUM(alone),0),COUNT(*) FROM due") \
-    X(SQL_MACHINES, "SELECT instance,name,type,zone,market,COALESCE(per_hour,0),billed_from,billed_to," \
-        "boot,idle,work,boot_ms,idle_ms,work_ms,0 FROM bill LEFT JOIN instance ON id=instance" \
-        " UNION ALL SELECT instance,name,type,zone,market,COALESCE(per_hour,0),billed_from,until," \
-        "boot,idle,work,boot_ms,idle_ms,work_ms,1 FROM account LEFT JOIN instance ON id=instance") \
+    X(SQL_MACHINES, STORE_MACHINES_BILLED " UNION ALL " STORE_MACHINES_OPEN) \
+    X(SQL_MACHINES_BILLED, STORE_MACHINES_BILLED) \
+    X(SQL_MACHINE_BILLED, STORE_MACHINES_BILLED " WHERE instance=?1") \
+    X(SQL_MACHINES_OPEN, STORE_MACHINES_OPEN) \
     X(SQL_PAYERS, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at,task" \
         " FROM due LEFT JOIN payer USING(task)" \
         " UNION ALL SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
@@ -135,6 +142,8 @@
         " FROM owed LEFT JOIN payer USING(task)") \
     X(SQL_PAYERS_OPEN, "SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
         " FROM owed LEFT JOIN payer USING(task)") \
+    X(SQL_PAYER_OPEN, "SELECT job,user,name,account,partition,qos,cost,0,occupied_ms,NULL,task" \
+        " FROM owed LEFT JOIN payer USING(task) WHERE task=?1") \
     X(SQL_PAYERS_ENDED, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at," \
         "task FROM due LEFT JOIN payer USING(task)") \
     X(SQL_PAYER_ENDED, "SELECT job,user,name,account,partition,qos,cost,alone,occupied_ms,ended_at," \
@@ -223,7 +232,9 @@ struct store {
     struct store_span *spans; /* of each task that the tallies have, if 'has_spans' */
     uint32_t span_count, span_room;
     bool has_spans;
-    uint64_t *ended; /* tasks that the tallies do not have yet */
+    struct store_owed *owed;   /* the tasks that have not ended; NULL: unknown */
+    struct store_bills *bills; /* the machines that are gone; NULL: unknown */
+    uint64_t *ended;           /* tasks that the tallies do not have yet */
     uint32_t ended_count, ended_room;
 };
 

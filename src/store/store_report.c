@@ -7,7 +7,9 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "control/ports/engine_port.h"
+#include "store/store_bills.h"
+#include "store/store_owed.h"
+#include "store/store_payers.h"
 #include "store/store_private.h"
 #include "store/store_tally.h"
 
@@ -144,14 +146,13 @@ static const char *payer_key(const struct store_payer *payer, enum store_by by, 
     return "";
 }
 
-/* Returns the row, or UINT32_MAX if there is none. */
-static uint32_t add_to_report(struct store_tally *report, const struct store_payer *payer)
+/* Returns false if it paid nothing in the period. */
+static bool add_to_totals(struct store_tally *report, const struct store_payer *payer)
 {
     const struct store_period *period = &report->query->period;
-    char buf[KEY_ROOM];
 
     if (!overlaps(payer->from, payer->to, period))
-        return UINT32_MAX;
+        return false;
     if (!payer->is_open && payer->from < report->since)
         report->since = payer->from;
     if (!payer->is_open && payer->to > report->until)
@@ -163,17 +164,39 @@ static uint32_t add_to_report(struct store_tally *report, const struct store_pay
     report->totals.alone += store_part(payer->alone_cost, payer->from, payer->to, period);
     report->totals.tasks += payer->is_open ? 0 : 1;
     report->paid += cost;
-    if (!store_by_payer(report->query->by))
+    return true;
+}
+
+static uint32_t find_row(struct store_tally *report, const struct store_payer *payer)
+{
+    char buf[KEY_ROOM];
+    const char *key = payer_key(payer, report->query->by, buf);
+
+    return row_of(report, key, strlen(key))->key;
+}
+
+static void add_to_its_row(const struct store_tally *report, uint32_t row,
+                           const struct store_payer *payer)
+{
+    const struct store_period *period = &report->query->period;
+    struct store_tally_row *to = &report->rows[row];
+
+    to->cost += store_part(payer->cost, payer->from, payer->to, period);
+    to->alone_cost += store_part(payer->alone_cost, payer->from, payer->to, period);
+    to->ms += store_part(payer->occupied_ms, payer->from, payer->to, period);
+    to->count++;
+}
+
+/* Returns the row, or UINT32_MAX if there is none. */
+static uint32_t add_to_report(struct store_tally *report, const struct store_payer *payer)
+{
+    if (!add_to_totals(report, payer) || !store_by_payer(report->query->by))
         return UINT32_MAX;
 
-    const char *key = payer_key(payer, report->query->by, buf);
-    struct store_tally_row *row = row_of(report, key, strlen(key));
+    const uint32_t row = find_row(report, payer);
 
-    row->cost += cost;
-    row->alone_cost += store_part(payer->alone_cost, payer->from, payer->to, period);
-    row->ms += store_part(payer->occupied_ms, payer->from, payer->to, period);
-    row->count++;
-    return row->key;
+    add_to_its_row(report, row, payer);
+    return row;
 }
 
 static void add_payer(void *context, const struct store_payer *payer)
@@ -238,11 +261,6 @@ static void add_totals(struct store_totals *to, const struct store_machine *mach
     to->idle_ms += store_part(sums->idle_ms, from, end, period);
     to->work_ms += store_part(sums->work_ms, from, end, period);
     to->instances++;
-}
-
-bool store_machine_is_owned(const struct store_machine *machine)
-{
-    return machine->id >= OWNED_ID_FIRST;
 }
 
 /* Where the row of a machine is that no order was written down for: those that are owned were never rented. */
@@ -317,31 +335,37 @@ static void sift_down(struct sorted *rows, uint32_t count, compare_t compare)
     }
 }
 
-/* The first 'most' come to the front, in order; O(count + changes * log(most)). */
-static void sort_first(struct sorted *rows, uint32_t count, uint32_t most, compare_t compare)
+/* The first rows in order, of any that are offered: a heap once it is full. */
+struct first_rows {
+    struct sorted *rows;
+    uint32_t count;
+    uint32_t most;
+    compare_t compare;
+};
+
+static void reverse(struct sorted *rows, uint32_t count)
 {
-    if (most >= count) {
-        qsort(rows, count, sizeof(*rows), compare);
-        return;
-    }
-    qsort(rows, most, sizeof(*rows), compare);
-    for (uint32_t i = 0; i < most / 2; i++) {
+    for (uint32_t i = 0; i < count / 2; i++) {
         const struct sorted first = rows[i];
 
-        rows[i] = rows[most - 1 - i];
-        rows[most - 1 - i] = first;
+        rows[i] = rows[count - 1 - i];
+        rows[count - 1 - i] = first;
     }
-    for (uint32_t i = most; i < count && most > 0; i++) {
-        if (compare(&rows[i], &rows[0]) >= 0)
-            continue;
+}
 
-        const struct sorted out = rows[0];
-
-        rows[0] = rows[i];
-        rows[i] = out;
-        sift_down(rows, most, compare);
+/* O(1) for a row that is not among the first, else O(log(most)). */
+static void offer_row(struct first_rows *first, struct sorted row)
+{
+    if (first->count < first->most) {
+        first->rows[first->count++] = row;
+        if (first->count == first->most) {
+            qsort(first->rows, first->count, sizeof(*first->rows), first->compare);
+            reverse(first->rows, first->count);
+        }
+    } else if (first->most > 0 && first->compare(&row, &first->rows[0]) < 0) {
+        first->rows[0] = row;
+        sift_down(first->rows, first->count, first->compare);
     }
-    qsort(rows, most, sizeof(*rows), compare);
 }
 
 /*
@@ -408,36 +432,46 @@ static bool is_asked_for(const struct store_tally *report, const char *key)
     return report->query->name == NULL || strcasestr(key, report->query->name) != NULL;
 }
 
+static void add_row(struct store_ledger_row *to, const struct store_tally_row *row, int sign)
+{
+    to->cost += sign * row->cost;
+    to->overhead += sign * row->overhead;
+    to->alone_cost += sign * row->alone_cost;
+    to->ms += sign * row->ms;
+    to->count += (uint64_t)sign * row->count;
+}
+
 static void show_rows(const struct store_tally *report,
                       void (*each)(void *context, const struct store_ledger_row *row),
                       void *context)
 {
     const bool by_time = report->query->by == STORE_BY_DAY || report->query->by == STORE_BY_MONTH;
-    struct sorted *sorted = mem_alloc(report->count + 1, sizeof(*sorted));
+    const uint32_t most = report->query->most < report->count ? report->query->most : report->count;
+    struct first_rows first = { .rows = mem_alloc((size_t)most + 1, sizeof(*first.rows)),
+                                .most = most,
+                                .compare = by_time ? by_key : by_cost };
     struct store_ledger_row others = { .name = "(others)" };
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < report->count; i++) {
+        struct store_tally_row *row = &report->rows[i];
         const char *key = names_text(&report->names, i);
 
-        if (report->rows[i].count != 0 && is_asked_for(report, key))
-            sorted[count++] = (struct sorted){ &report->rows[i], key };
-    }
-    sort_first(sorted, count, report->query->most, by_time ? by_key : by_cost);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i < report->query->most) {
-            show_row(report, &sorted[i], each, context);
+        if (row->count == 0 || !is_asked_for(report, key))
             continue;
-        }
-        others.cost += sorted[i].row->cost;
-        others.overhead += sorted[i].row->overhead;
-        others.alone_cost += sorted[i].row->alone_cost;
-        others.ms += sorted[i].row->ms;
-        others.count += sorted[i].row->count;
+        add_row(&others, row, 1);
+        offer_row(&first, (struct sorted){ row, key });
+        count++;
     }
-    if (count > report->query->most)
+    if (first.count > 0)
+        qsort(first.rows, first.count, sizeof(*first.rows), first.compare);
+    for (uint32_t i = 0; i < first.count; i++) {
+        add_row(&others, first.rows[i].row, -1);
+        show_row(report, &first.rows[i], each, context);
+    }
+    if (count > first.count)
         each(context, &others);
-    mem_free(sorted);
+    mem_free(first.rows);
 }
 
 /* By payers: what none of them has paid, in rows of its own. */
@@ -524,6 +558,19 @@ static int add_ended(struct store *store, struct error *reterr)
     return 0;
 }
 
+/* Only where it will be found. */
+static void note_open(void *context, const struct store_payer *payer)
+{
+    struct filling *filling = context;
+
+    for (enum store_by by = 0; by < STORE_PAYER_BYS; by++) {
+        struct store_tally *tally = filling->store->tally[by];
+
+        if (tally != NULL && tally->count <= STORE_TALLY_ROWS)
+            map_put(&tally->open, payer->task, find_row(tally, payer));
+    }
+}
+
 /* All that are not too long, in one pass over the file. */
 static int make_tallies(struct store *store, struct error *reterr)
 {
@@ -540,9 +587,12 @@ static int make_tallies(struct store *store, struct error *reterr)
         names_init(&store->tally[by]->names);
     }
 
-    const int rc = store_each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0,
-                                  add_to_tallies, &filling, reterr);
+    int rc = store_each_due(store_ask(store, SQL_PAYERS_ENDED, NULL, 0), NULL, 0, add_to_tallies,
+                            &filling, reterr);
 
+    if (rc == 0)
+        rc = store_each_due(store_ask(store, SQL_PAYERS_OPEN, NULL, 0), NULL, 0, note_open,
+                            &filling, reterr);
     if (rc < 0)
         store_tally_drop(store);
     else
@@ -550,10 +600,22 @@ static int make_tallies(struct store *store, struct error *reterr)
     return rc;
 }
 
+static void ignore(void *context, const struct store_machine *machine)
+{
+    (void)context;
+    (void)machine;
+}
+
 int store_warm(struct store *store, struct error *reterr)
 {
     assert(store->commit == NULL && !store->dirty);
-    return make_tallies(store, reterr);
+
+    const struct store_owed *owed = NULL;
+    int rc = make_tallies(store, reterr);
+
+    if (rc == 0)
+        rc = store_owed_all(store, &owed, reterr);
+    return rc < 0 ? rc : store_each_billed(store, ignore, NULL, reterr);
 }
 
 /*
@@ -597,12 +659,16 @@ static int ready_tally(struct store *store, const struct store_query *query, enu
     return rc;
 }
 
-/* Rows of nothing under the names of the tally, which are lent until give_names. */
-static void lend_names(struct store_tally *report, const struct store_tally *tally)
+/* The names of the tally are lent until give_names, with its rows or with rows of nothing. */
+static void lend_names(struct store_tally *report, const struct store_tally *tally, bool with_rows)
 {
     names_done(&report->names);
     report->names = tally->names;
     report->count = report->room = tally->count;
+    if (with_rows) {
+        report->rows = mem_copy(tally->rows, tally->count, tally->count, sizeof(*report->rows));
+        return;
+    }
     report->rows = mem_alloc(tally->count + 1, sizeof(*report->rows));
     for (uint32_t i = 0; i < tally->count; i++)
         report->rows[i].key = i;
@@ -615,8 +681,6 @@ static void begin_with_all(struct store_tally *report, const struct store_tally 
     report->totals.alone = tally->totals.alone;
     report->totals.tasks = tally->totals.tasks;
     report->paid = tally->paid;
-    if (store_by_payer(report->query->by) && tally->count > 0)
-        memcpy(report->rows, tally->rows, tally->count * sizeof(*report->rows));
 }
 
 /* What add_to_report() does, without the texts. */
@@ -649,9 +713,11 @@ static void add_span(struct store_tally *report, const struct store_span *span)
 static void begin_with(struct store_tally *report, const struct store *store,
                        const struct store_tally *tally)
 {
+    const bool is_all = has_all(&report->query->period, tally);
+
     if (store_by_payer(report->query->by))
-        lend_names(report, tally);
-    if (has_all(&report->query->period, tally)) {
+        lend_names(report, tally, is_all);
+    if (is_all) {
         begin_with_all(report, tally);
         return;
     }
@@ -713,6 +779,73 @@ static struct store_question ask_payers(struct store *store, msec_t since)
     return STORE_ASK(store, SQL_PAYERS_SINCE, STORE_NUMBER(since));
 }
 
+/* What has not ended, into a report that begins with a tally. */
+struct opening {
+    struct store *store;
+    struct store_tally *report;
+    struct store_tally *tally;
+    uint32_t row;
+    int rc;
+    struct error *reterr;
+};
+
+static void note_row(void *context, const struct store_payer *payer)
+{
+    struct opening *opening = context;
+
+    opening->row = find_row(opening->report, payer);
+}
+
+/* While a commit is under way, who pays may change with it: the row is not kept. */
+static uint32_t read_row(struct opening *opening, uint64_t task)
+{
+    opening->row = UINT32_MAX;
+    opening->rc = store_each_due(STORE_ASK(opening->store, SQL_PAYER_OPEN, STORE_NUMBER(task)),
+                                 NULL, 0, note_row, opening, opening->reterr);
+    if (opening->row != UINT32_MAX && opening->store->commit == NULL)
+        map_put(&opening->tally->open, task, opening->row);
+    return opening->row;
+}
+
+static void add_open(void *context, uint64_t task, const struct ledger_due *due)
+{
+    struct opening *opening = context;
+    struct store_tally *report = opening->report;
+    const struct store_payer payer = { .cost = due->cost,
+                                       .occupied_ms = due->occupied_ms,
+                                       .from = report->newest - due->occupied_ms,
+                                       .to = report->newest,
+                                       .is_open = true };
+
+    if (opening->rc < 0 || !add_to_totals(report, &payer) || !store_by_payer(report->query->by))
+        return;
+
+    uint32_t row = map_get(&opening->tally->open, task);
+
+    if (row == MAP_NONE)
+        row = read_row(opening, task);
+    assert(row != UINT32_MAX || opening->rc < 0);
+    if (opening->rc == 0)
+        add_to_its_row(report, row, &payer);
+}
+
+static void add_fresh(void *context, const struct store_payer *payer)
+{
+    const struct opening *opening = context;
+
+    (void)add_to_report(opening->report, payer);
+}
+
+static int add_opened(struct store *store, struct store_tally *report, struct store_tally *tally,
+                      struct error *reterr)
+{
+    struct opening opening = { .store = store, .report = report, .tally = tally, .reterr = reterr };
+    const int rc =
+        store_each_open(store, report->query->live, add_open, add_fresh, &opening, reterr);
+
+    return rc < 0 ? rc : opening.rc;
+}
+
 static int fill_report(struct store *store, struct store_tally *report, enum store_by *tally,
                        struct error *reterr)
 {
@@ -722,11 +855,15 @@ static int fill_report(struct store *store, struct store_tally *report, enum sto
     if (rc == 0 && *tally != STORE_BYS)
         begin_with(report, store, store->tally[*tally]);
     if (rc == 0)
-        rc = store_each_machine(store, query->live, add_machine, report, reterr);
+        rc = store_each_billed(store, add_machine, report, reterr);
     if (rc == 0)
-        rc = store_each_due(*tally != STORE_BYS ? store_ask(store, SQL_PAYERS_OPEN, NULL, 0)
-                                                : ask_payers(store, query->period.since),
-                            query->live, report->newest, add_payer, report, reterr);
+        rc = store_read_machines(store_ask(store, SQL_MACHINES_OPEN, NULL, 0), query->live,
+                                 add_machine, report, reterr);
+    if (rc == 0 && *tally != STORE_BYS)
+        rc = add_opened(store, report, store->tally[*tally], reterr);
+    else if (rc == 0)
+        rc = store_each_due(ask_payers(store, query->period.since), query->live, report->newest,
+                            add_payer, report, reterr);
     return rc;
 }
 

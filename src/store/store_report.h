@@ -10,8 +10,8 @@
  *             period, in proportion to what they paid. Both ways the rows add up to the bill of the period.
  * Now:        a file knows of open accounts what was booked last. Who has the ledger itself (the daemon)
  *             gives what is owed by now, so that all figures are of one instant.
- * Costs:      O(rows of the books). Who writes the books keeps what ended tasks paid, by each of those who pay, from one
- *             question about all time to the next: O(machines + open tasks + rows + tasks that ended since).
+ * Costs:      O(rows of the books). Who writes the books keeps what ended tasks paid, by each of those who pay, the bills and what open
+ *             tasks owe from one question to the next: O(machines + open tasks + rows) in memory, and what was written since.
  */
 #ifndef STINT_STORE_STORE_REPORT_H
 #define STINT_STORE_STORE_REPORT_H
@@ -96,7 +96,7 @@ int store_report(struct store *store, const struct store_query *query,
                  void (*each)(void *context, const struct store_ledger_row *row), void *context,
                  struct store_totals *ret, struct error *reterr);
 
-/* Read what ended tasks paid, so that the first question need not. */
+/* Read what is kept of tasks and machines, so that the first question need not. */
 int store_warm(struct store *store, struct error *reterr);
 
 /* store_totals, by now. */

@@ -16,6 +16,7 @@ void store_tally_drop_one(struct store *store, enum store_by by)
     if (tally == NULL)
         return;
     names_done(&tally->names);
+    map_done(&tally->open);
     mem_free(tally->rows);
     mem_free(tally);
     store->tally[by] = NULL;
@@ -86,6 +87,14 @@ void store_tally_added(struct store *store, uint32_t count)
     store->ended_count -= count;
     if (store->ended_count > 0 && count > 0)
         memmove(store->ended, store->ended + count, store->ended_count * sizeof(*store->ended));
+}
+
+void store_tally_opened(struct store *store, uint64_t task)
+{
+    for (enum store_by by = 0; by < STORE_PAYER_BYS; by++) {
+        if (store->tally[by] != NULL)
+            (void)map_remove(&store->tally[by]->open, task);
+    }
 }
 
 void store_tally_payer_changed(struct store *store)

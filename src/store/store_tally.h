@@ -7,12 +7,15 @@
  * by their numbers and added by the next question. What does change, a task that ends again or that another
  * account is charged with, drops what is kept; the next question reads the file. Private to the store.
  *
+ * Of a task that has not ended, it is kept in which row it is, so that its texts need not be read each time; what it owes is read, or asked.
+ *
  * Costs:  O(1) for a task that ends, and nothing while no tally is kept; a period O(ended tasks), in memory.
  * Memory: 64 bytes for each ended task, of STORE_TALLY_ROWS at most: of more than these, periods are read from the file.
  */
 #ifndef STINT_STORE_STORE_TALLY_H
 #define STINT_STORE_STORE_TALLY_H
 
+#include "base/map.h"
 #include "base/names.h"
 #include "store/store_private.h"
 #include "store/store_report.h"
@@ -40,6 +43,8 @@ struct store_tally {
         since; /* the earliest that an ended task had a machine, and the latest; without one, 'since' is after 'until' */
     msec_t until;
     msec_t newest; /* until when open accounts are booked */
+    struct map
+        open; /* in which row a task is that has not ended; of those that were asked about since the books had anything new of them */
 };
 
 /* An ended task: when it had a machine, what it paid, and its row in each tally. */
@@ -52,15 +57,6 @@ struct store_span {
     uint32_t row[STORE_PAYER_BYS];
 };
 
-/* The rows of one of the questions SQL_PAYER... With 'live', which goes with those that have all open tasks, also the tasks that owe
- * something and are not in the books yet; what is open is of 'now'. */
-int store_each_due(struct store_question ask, const struct store_live *live, msec_t now,
-                   void (*each)(void *context, const struct store_payer *payer), void *context,
-                   struct error *reterr);
-
-/* For store_each_machine: until when open accounts are booked, into the msec_t that 'context' is. */
-void store_note_newest(void *context, const struct store_machine *machine);
-
 /* One more; too many are not kept. */
 void store_tally_span(struct store *store, const struct store_span *span);
 
@@ -69,6 +65,9 @@ void store_tally_ended(struct store *store, uint64_t task, bool is_known);
 
 /* The first 'count' of those that ended are in all tallies. */
 void store_tally_added(struct store *store, uint32_t count);
+
+/* What the books have of an open task is new: who pays for it is read again. */
+void store_tally_opened(struct store *store, uint64_t task);
 
 /* An ended task is charged to another account, partition or QOS. */
 void store_tally_payer_changed(struct store *store);

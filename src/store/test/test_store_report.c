@@ -272,6 +272,35 @@ TEST(the_books_are_read_beside_the_daemon_and_without_it)
     assert_true(store_open_books("/nowhere/stint.db", &reader, NULL) < 0);
 }
 
+/* Machines that are rented, booked and paid, in any order, some of them twice. */
+static void write_machines(struct store *store, struct rng *rng)
+{
+    static const char *const types[] = { "a.large", "b.large", NULL };
+
+    for (uint64_t i = rng_below(rng, 3); i > 0; i--) {
+        const uint64_t id = 2 + rng_below(rng, 400);
+        const msec_t from = DAY - (msec_t)rng_below(rng, 200);
+        const msec_t to = from + (msec_t)rng_below(rng, 200);
+        const struct ledger_sums sums = { .boot = (money_t)rng_below(rng, 10),
+                                          .idle = (money_t)rng_below(rng, 10),
+                                          .work = (money_t)rng_below(rng, 90),
+                                          .work_ms = to - from };
+        const uint64_t what = rng_below(rng, 4);
+
+        if (what == 0)
+            store_instance(store, &(struct store_instance){ .id = id,
+                                                            .name = "m",
+                                                            .offer = "o",
+                                                            .type = types[rng_below(rng, 3)],
+                                                            .market = "spot" });
+        else if (what == 1)
+            store_account_set(store, &(struct store_account){
+                                         .instance = id, .from = from, .until = to, .sums = sums });
+        else
+            store_bill(store, id, &(struct ledger_bill){ .from = from, .to = to, .sums = sums });
+    }
+}
+
 static void write_some(struct store *store, struct rng *rng)
 {
     static const char *const users[] = { "ada", "bob", "carol" };
@@ -279,7 +308,8 @@ static void write_some(struct store *store, struct rng *rng)
 
     store_begin(store);
     for (uint64_t i = rng_below(rng, 4); i > 0; i--) {
-        const uint64_t task = 1 + rng_below(rng, 600);
+        const bool is_open = rng_below(rng, 2) == 0; /* one of a few that do not end */
+        const uint64_t task = is_open ? 1000 + rng_below(rng, 20) : 1 + rng_below(rng, 600);
         const money_t cost = (money_t)rng_below(rng, 50);
         char job[32];
 
@@ -288,7 +318,7 @@ static void write_some(struct store *store, struct rng *rng)
         const struct store_due due = { .task = task,
                                        .label = job,
                                        .job = job,
-                                       .user = users[task % 3],
+                                       .user = users[rng_below(rng, 3)],
                                        .account = words[rng_below(rng, WORDS)],
                                        .partition = words[rng_below(rng, WORDS)],
                                        .qos = words[task % WORDS],
@@ -297,7 +327,7 @@ static void write_some(struct store *store, struct rng *rng)
                                        .occupied_ms = (msec_t)rng_below(rng, 100),
                                        .ended_at = DAY + (msec_t)rng_below(rng, 100) };
 
-        const uint64_t what = rng_below(rng, 6);
+        const uint64_t what = rng_below(rng, is_open ? 3 : 6);
 
         if (what < 2)
             store_owed_set(store, &due);
@@ -306,6 +336,7 @@ static void write_some(struct store *store, struct rng *rng)
         else
             store_due(store, &due);
     }
+    write_machines(store, rng);
 }
 
 /* A query as of nobody in particular. */
@@ -324,6 +355,22 @@ static struct store_query any_query(struct rng *rng)
     return query;
 }
 
+static void add_bill_to(void *context, msec_t from, msec_t to, money_t cost)
+{
+    (void)from;
+    (void)to;
+    *(money_t *)context += cost;
+}
+
+/* By machines that are gone since, as far as they were on the bill after the day began. */
+static money_t spent(struct store *store)
+{
+    money_t sum = 0;
+
+    assert_int_equal(store_each_bill_since(store, DAY, add_bill_to, &sum, NULL), 0);
+    return sum;
+}
+
 static void assert_same(struct store *store, struct store *reader, const struct store_query *query)
 {
     struct store_totals kept;
@@ -332,6 +379,10 @@ static void assert_same(struct store *store, struct store *reader, const struct 
 
     assert_string_equal(rows.text, report(reader, query, &read).text);
     assert_memory_equal(&kept, &read, sizeof(kept));
+    assert_int_equal(spent(store), spent(reader));
+    assert_int_equal(store_totals(store, &kept, NULL), 0);
+    (void)report(reader, &always, &read);
+    assert_int_equal(kept.owed, read.owed);
 }
 
 /* Random ends and open tasks; now and then the commit fails, and is done again. */
@@ -341,7 +392,12 @@ static void take_turn(struct store *store, struct store *reader, struct rng *rng
     struct store_query query = always;
 
     write_some(store, rng);
-    (void)report(store, &always, NULL); /* sees what is not committed, and must not keep it */
+
+    /* Sees what is not committed, and must not keep it. */
+    const struct rows ahead = report(store, &always, NULL);
+    struct store_totals totals;
+
+    assert_int_equal(store_totals(store, &totals, NULL), 0);
     if (rng_below(rng, 4) == 0) {
         store_rollback(store);
         write_some(store, &again);
@@ -360,10 +416,11 @@ static void take_turn(struct store *store, struct store *reader, struct rng *rng
     if (when >= 2) /* it is in the file, and nobody has said so */
         assert_same(store, reader, &query);
     assert_int_equal(store_commit_end(store, NULL), 0);
+    assert_string_equal(ahead.text, report(reader, &always, NULL).text);
 }
 
 /* What the store keeps in memory between two questions is what a reader finds in the file. */
-TEST(what_is_kept_of_ended_tasks_is_what_the_file_has)
+TEST(what_is_kept_of_tasks_and_machines_is_what_the_file_has)
 {
     struct store_file file;
     struct store *reader = NULL;
@@ -458,6 +515,6 @@ CHECK_MAIN(RUN(the_books_can_be_cut_by_whom_the_engine_charges),
            RUN(overhead_is_apportioned_by_what_was_paid_for_work),
            RUN(every_cut_of_random_books_adds_up), RUN(what_is_open_is_of_now_if_somebody_knows),
            RUN(the_books_are_read_beside_the_daemon_and_without_it),
-           RUN(what_is_kept_of_ended_tasks_is_what_the_file_has),
+           RUN(what_is_kept_of_tasks_and_machines_is_what_the_file_has),
            RUN(who_is_charged_may_change_after_the_end),
            RUN(a_user_who_owes_nothing_any_more_has_no_row))
