@@ -258,7 +258,7 @@ static void add_others(struct report_table *table, const struct replay_report *r
         sum.jobs += users[i].jobs;
         sum.task_ms += users[i].task_ms;
     }
-    report_table_add_text(table, name);
+    report_table_add_rest(table, name);
     report_table_add_integer(table, sum.jobs);
     report_table_add_real(table, (double)sum.task_ms / (double)MSEC_PER_HOUR);
     for (uint32_t run = 0; run < report->run_count; run++) {

@@ -40,6 +40,7 @@ enum cell_kind {
 
 struct cell {
     enum cell_kind kind;
+    bool is_rest; /* a text that stands for other rows */
     union {
         const char *text;
         int64_t fixed;
@@ -176,6 +177,13 @@ void report_table_add_text(struct report_table *table, const char *text)
     add_cell(table, text_cell(table, text));
 }
 
+void report_table_add_rest(struct report_table *table, const char *text)
+{
+    assert(next_column(table) == table->columns);
+    report_table_add_text(table, text);
+    table->cells[table->cell_count - 1].is_rest = true;
+}
+
 void report_table_add_integer(struct report_table *table, int64_t value)
 {
     assert(next_column(table)->kind == REPORT_INTEGER);
@@ -268,6 +276,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     const struct cell *y = &b[sorting->column];
     int order = 0;
 
+    if (a->is_rest || b->is_rest)
+        return a->is_rest && b->is_rest ? (a > b) - (a < b) : a->is_rest - b->is_rest;
     if ((x->kind == CELL_MISSING) != (y->kind == CELL_MISSING))
         return x->kind == CELL_MISSING ? 1 : -1;
     if (x->kind != CELL_MISSING)

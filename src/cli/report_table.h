@@ -82,6 +82,8 @@ void report_table_destroy(struct report_table *table);
 /* The next cell, which must be of its column's kind. */
 void report_table_add_missing(struct report_table *table);
 void report_table_add_text(struct report_table *table, const char *text); /* NULL: missing */
+void report_table_add_rest(struct report_table *table,
+                           const char *text); /* see report_table_sort */
 void report_table_add_integer(struct report_table *table, int64_t value);
 void report_table_add_fixed(struct report_table *table, int64_t value); /* in units of 10^-digits */
 void report_table_add_real(struct report_table *table, double value);   /* not finite: missing */
@@ -95,7 +97,7 @@ void report_table_note_real(struct report_table *table, const char *key, double 
 void report_table_note_money(struct report_table *table, const char *key, money_t value);
 
 /* Sort the rows by the column of that key; with '-' in front of it, the largest first. Equal rows keep their order, and
- * what is missing comes last. -EINVAL: there is no such column. */
+ * what is missing comes last; behind all stand the rows that begin with a rest, such as "(others)", in their order. -EINVAL: there is no such column. */
 int report_table_sort(struct report_table *table, const char *key, struct error *reterr);
 
 /* Every table that is written from now on, in this process, has its rows sorted so, if it has that column. 'key' is kept. */

@@ -30,7 +30,7 @@ enum {
 static const char doc[] =
     "Show what was spent, by user, job, account, partition, QOS, machine type, market, day or month. The rows "
     "add up to the bill, to the micro-dollar.\v"
-    "'alone' is what the ended tasks would have cost with the cheapest machine each. What no task pays for is "
+    "'alone' is what the ended tasks would have cost with the cheapest machine each; it is missing where none has ended. What no task pays for is "
     "'(idle and boot)'; with --apportion those who paid for work pay it, in proportion to what "
     "they paid. In a period, what a machine cost counts evenly over its time on the bill, what a task cost "
     "evenly over the time that it occupied machines, back from its end; what that leaves open is "
@@ -147,11 +147,23 @@ static void fill_columns(enum store_by by, struct report_column *columns)
         columns[COLUMNS - 1].heading = "machines";
 }
 
+/* What is not by one of those that the rows are by. */
+static bool is_rest(const char *name)
+{
+    return strcmp(name, "(others)") == 0 || strcmp(name, "(idle and boot)") == 0 ||
+           strcmp(name, "(unassigned)") == 0;
+}
+
 static void add_row(struct report_table *table, const json_t *row, enum store_by by)
 {
     const bool by_payer = store_by_payer(by);
+    const char *name = field_word(row, "name");
+    const money_t alone = by_payer ? field_money(row, "alone_cost_microdollars") : MONEY_UNKNOWN;
 
-    report_table_add_text(table, field_word(row, "name"));
+    if (is_rest(name))
+        report_table_add_rest(table, name);
+    else
+        report_table_add_text(table, name);
     if (by == STORE_BY_JOB) {
         report_table_add_text(table, field_text(row, "user"));
         report_table_add_text(table, field_text(row, "job_name"));
@@ -159,8 +171,7 @@ static void add_row(struct report_table *table, const json_t *row, enum store_by
     report_table_add_money(table, field_money(row, "cost_microdollars"));
     report_table_add_money(table,
                            by_payer ? field_money(row, "overhead_microdollars") : MONEY_UNKNOWN);
-    report_table_add_money(table,
-                           by_payer ? field_money(row, "alone_cost_microdollars") : MONEY_UNKNOWN);
+    report_table_add_money(table, alone != 0 ? alone : MONEY_UNKNOWN); /* it is of what has ended */
     report_table_add_real(table, (double)field_integer(row, "ms", 0) / (double)MSEC_PER_HOUR);
     report_table_add_integer(table, field_integer(row, "count", 0));
 }

@@ -327,6 +327,17 @@ TEST(rows_are_sorted_by_a_column)
     check_order(table, "norm_cost", "b1c5a1a9");
     check_order(table, "-norm_cost", "a1c5b1a9");
     check_order(table, "instances", "c5a9a1b1");
+    report_table_add_rest(table, "(2 more)");
+    report_table_add_integer(table, 7);
+    report_table_add_real(table, 99);
+    report_table_add_money(table, 99);
+    report_table_add_rest(table, "(1 idle)");
+    report_table_add_integer(table, 8);
+    report_table_add_real(table, 1);
+    report_table_add_money(table, -99);
+    check_order(table, "policy", "a1a9b1c5(2(1");
+    check_order(table, "-norm_cost", "a1c5b1a9(2(1");
+    check_order(table, "cost", "a1c5b1a9(2(1");
     assert_int_equal(report_table_sort(table, "price", &error), -EINVAL);
     assert_string_equal(error.text, "there is no column 'price' to sort by; there are policy, "
                                     "instances, norm_cost, cost");
