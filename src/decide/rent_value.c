@@ -2,6 +2,7 @@
 #include "decide/rent_value.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -489,8 +490,9 @@ static void settle(const struct renter *renter, struct choice *choice)
     if (tried->instance != ROW_NONE || !sum_demands(renter, tried, &sum))
         return;
 
-    double least =
+    const double first =
         trial_charge(&renter->window, tried, before, trial_stake(&renter->window, tried));
+    double least = first;
 
     for (uint32_t i = 0; i < renter->ways.sized_count; i++) {
         const struct way *way = renter->ways.sized[i].way;
@@ -517,8 +519,10 @@ static void settle(const struct renter *renter, struct choice *choice)
         }
     }
     if (best.offer != before) {
-        choice->best = best;
+        best.value = least > 0 ? tried->value * first / least : HUGE_VAL; /* the same work */
         choice->runner_up = before;
+        choice->runner_up_value = tried->value;
+        choice->best = best;
     }
 }
 
@@ -567,6 +571,12 @@ static void let_wait(const struct renter *renter, struct batch *batch, const str
     plan_let_wait(renter->plan, &wait);
 }
 
+/* In micro-dollars; 0: nothing is charged, or it is not known. */
+static uint32_t per_dollar(double value)
+{
+    return value > 0 && value < 1000 ? (uint32_t)llround(value * 1e6) : 0;
+}
+
 /* Do what was tried: place those that start at once, and let the others wait for it. */
 static void carry_out(struct renter *renter, const struct choice *choice)
 {
@@ -581,6 +591,10 @@ static void carry_out(struct renter *renter, const struct choice *choice)
     if (choice->runner_up != OFFER_NONE) {
         why.passed_offer = choice->runner_up;
         why.passed_over = view->offer_price[choice->runner_up];
+    }
+    if (choice->runner_up != OFFER_NONE && fresh) {
+        why.chosen_work = per_dollar(trial->value);
+        why.passed_work = per_dollar(choice->runner_up_value);
     }
     assert(!fresh || reservation_is_open(view, trial->offer));
     if (fresh)

@@ -2,6 +2,7 @@
 #include "model/plan.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 void plan_init(struct plan *plan, struct arena *arena)
@@ -205,4 +206,20 @@ const char *plan_wait_text(enum plan_wait_rule rule)
 
     assert(rule < WAIT_RULES);
     return text[rule];
+}
+
+void plan_reason_words(const struct plan_reason *why, char ret[PLAN_REASON_SIZE])
+{
+    const uint32_t chosen = why->chosen_work / 1000;
+    const uint32_t passed = why->passed_work / 1000;
+    const char *text = why->chosen_work >= why->passed_work
+                           ? plan_reason_text(why->code)
+                           : "nearly the most work for what will be charged, on fewer machines";
+
+    if (chosen == 0 || passed == 0)
+        (void)snprintf(ret, PLAN_REASON_SIZE, "%s", plan_reason_text(why->code));
+    else
+        (void)snprintf(ret, PLAN_REASON_SIZE,
+                       "%s: worth $%u.%03u for each dollar, $%u.%03u with the next best", text,
+                       chosen / 1000, chosen % 1000, passed / 1000, passed % 1000);
 }

@@ -58,9 +58,12 @@ enum plan_reason_code {
 
 struct plan_reason {
     enum plan_reason_code code;
+    uint32_t
+        chosen_work; /* for each dollar that it will be charged, in micro-dollars; 0: that was not compared */
     money_t chosen;        /* per hour */
     money_t passed_over;   /* per hour, of the best alternative; MONEY_UNKNOWN: none */
     uint32_t passed_offer; /* that alternative, or OFFER_NONE */
+    uint32_t passed_work;  /* as chosen_work */
 };
 
 struct plan_rent {
@@ -200,5 +203,9 @@ struct plan_reason plan_because(enum plan_reason_code code, money_t chosen);
 
 /* The code in words, a phrase without full stop. */
 const char *plan_reason_text(enum plan_reason_code code);
+
+/* The same, and where work for its charge was compared, how much of it both would do. */
+enum { PLAN_REASON_SIZE = 192 };
+void plan_reason_words(const struct plan_reason *why, char ret[PLAN_REASON_SIZE]);
 
 #endif

@@ -264,7 +264,7 @@ void api_instances(struct api_call *call)
 
 static void set_reason(json_t *object, const struct serve_reason *why)
 {
-    api_set_text(object, "why", plan_reason_text(why->code));
+    api_set_text(object, "why", why->text);
     api_set_money(object, "chosen_microdollars_per_hour", why->chosen);
     api_set_money(object, "passed_over_microdollars_per_hour", why->passed_over);
     api_set_text(object, "passed_over", why->passed_offer[0] != '\0' ? why->passed_offer : NULL);

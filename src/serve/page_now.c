@@ -664,7 +664,7 @@ static void write_why(const struct page *page, const json_t *item)
     (void)fputs(": ", page->out);
     html_text(page->out, page_word(item, "why"));
     if (page_money(item, "chosen_microdollars_per_hour") != MONEY_UNKNOWN) {
-        (void)fputs(", ", page->out);
+        (void)fputs("; ", page->out);
         html_money(page->out, NULL, page_money(item, "chosen_microdollars_per_hour"), 4);
         (void)fputs("/h", page->out);
     }
@@ -701,13 +701,14 @@ static void write_places(const struct page *page, const json_t *places)
         (void)fputs("<li>put ", page->out);
         page_link_job(page, page_word(place, "task"));
         (void)fputs(" on ", page->out);
-        if (json_is_true(json_object_get(place, "fresh"))) {
+        if (json_is_true(json_object_get(place, "fresh"))) { /* why is said of the rental */
             (void)fputs("a new ", page->out);
             html_text(page->out, page_word(place, "where"));
+            (void)fputs("</li>\n", page->out);
         } else {
             page_link_machine(page, page_word(place, "where"));
+            write_why(page, place);
         }
-        write_why(page, place);
     }
 }
 

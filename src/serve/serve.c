@@ -205,11 +205,11 @@ struct serve_sums serve_sums(const struct serve_world *world)
 static struct serve_reason copy_reason(const struct view *view, const struct plan_reason *why)
 {
     struct serve_reason reason = {
-        .code = why->code,
         .chosen = why->chosen,
         .passed_over = why->passed_over,
     };
 
+    plan_reason_words(why, reason.text);
     if (why->passed_offer != OFFER_NONE)
         serve_offer_text(view->catalogue, why->passed_offer, reason.passed_offer,
                          sizeof(reason.passed_offer));

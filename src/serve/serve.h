@@ -109,7 +109,7 @@ struct serve_times {
 };
 
 struct serve_reason {
-    enum plan_reason_code code;
+    char text[PLAN_REASON_SIZE];
     money_t chosen;
     money_t passed_over;
     char passed_offer[SERVE_TEXT]; /* "": none */

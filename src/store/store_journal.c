@@ -123,12 +123,13 @@ static struct store_value price(money_t value)
 
 void store_reason(struct store *store, const struct store_reason *reason)
 {
-    STORE_WRITE(
-        store, SQL_REASON_ADD, STORE_NUMBER(reason->at), STORE_NUMBER(reason->decision),
-        STORE_NUMBER(reason->subject), STORE_NUMBER(reason->id), STORE_TEXT(reason->target),
-        STORE_TEXT(reason->text != NULL ? reason->text : plan_reason_text(reason->why.code)),
-        price(reason->why.chosen), price(reason->why.passed_over),
-        STORE_TEXT(reason->passed_offer));
+    char text[PLAN_REASON_SIZE];
+
+    plan_reason_words(&reason->why, text);
+    STORE_WRITE(store, SQL_REASON_ADD, STORE_NUMBER(reason->at), STORE_NUMBER(reason->decision),
+                STORE_NUMBER(reason->subject), STORE_NUMBER(reason->id), STORE_TEXT(reason->target),
+                STORE_TEXT(reason->text != NULL ? reason->text : text), price(reason->why.chosen),
+                price(reason->why.passed_over), STORE_TEXT(reason->passed_offer));
 }
 
 static money_t read_price(const struct store_question *ask, int column)

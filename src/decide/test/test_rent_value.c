@@ -37,6 +37,12 @@ TEST(tasks_share_a_machine_of_which_they_use_all)
     assert_int_equal(yard.plan.rents[0].offer, TWO);
     assert_int_equal(yard.plan.rents[0].why.code, REASON_BEST_VALUE);
     assert_int_equal(yard.plan.rents[0].why.passed_offer, EIGHT);
+
+    /* Two tasks for a dollar, or five for four. */
+    const struct plan_reason *why = &yard.plan.rents[0].why;
+
+    assert_true(why->passed_work > 0);
+    assert_int_equal((why->chosen_work * 5 + 4) / 8, why->passed_work);
     yard_done(&yard);
 }
 

@@ -149,9 +149,28 @@ TEST(every_reason_has_words_of_its_own)
     }
 }
 
+TEST(a_reason_says_how_much_work_both_would_do_for_a_dollar)
+{
+    struct plan_reason why = plan_because(REASON_BEST_VALUE, 992000);
+    char text[PLAN_REASON_SIZE];
+
+    plan_reason_words(&why, text);
+    assert_string_equal(text, plan_reason_text(REASON_BEST_VALUE));
+    why.chosen_work = 935400;
+    why.passed_work = 1015200;
+    plan_reason_words(&why, text);
+    assert_string_equal(text, "nearly the most work for what will be charged, on fewer machines: "
+                              "worth $0.935 for each dollar, $1.015 with the next best");
+    why.passed_work = 15200;
+    plan_reason_words(&why, text);
+    assert_string_equal(text, "most work for what the machine will be charged: "
+                              "worth $0.935 for each dollar, $0.015 with the next best");
+}
+
 CHECK_MAIN(RUN(a_new_plan_changes_nothing), RUN(rents_are_numbered_in_order_and_survive_growth),
            RUN(places_keep_their_order_and_survive_growth),
            RUN(releases_keep_their_order_and_survive_growth),
            RUN(expected_places_keep_those_before_and_leave_room),
            RUN(a_place_says_whether_its_target_is_rented_by_the_plan),
-           RUN(a_plain_reason_names_no_alternative), RUN(every_reason_has_words_of_its_own))
+           RUN(a_plain_reason_names_no_alternative), RUN(every_reason_has_words_of_its_own),
+           RUN(a_reason_says_how_much_work_both_would_do_for_a_dollar))
