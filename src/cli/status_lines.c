@@ -31,7 +31,7 @@ void status_line_work(FILE *out, const json_t *status)
 
     (void)fprintf(out,
                   "%" PRId64 " job%s; tasks: %" PRId64 " running, %" PRId64
-                  " on their way, %" PRId64 " waiting\n",
+                  " on the way, %" PRId64 " waiting\n",
                   jobs, jobs == 1 ? "" : "s", field_integer(tasks, "running", 0),
                   field_integer(tasks, "bound", 0), field_integer(tasks, "waiting", 0));
 }

@@ -95,12 +95,12 @@ static void html_tiles(const struct usage_report *report, FILE *out)
     (void)fputs("<div class=\"tiles\">\n", out);
     tile(out, "Spent in this time", spent_of(report->history), "spent",
          "bills and what is rented now");
-    tile(out, "Charged to ended tasks", cost, "charged", "their part of the machines they ran on");
+    tile(out, "Ended tasks", cost, "charged", "their part of the machines they ran on");
     tile(out, "With a machine each", alone, "alone", "what the same tasks would have cost alone");
-    tile(out, "Bill since the beginning", field_money(report->status, "bill_microdollars"), "bill",
-         "as in the ledger");
-    tile(out, "Saved since the beginning", field_money(report->status, "savings_microdollars"),
-         "savings", "against a machine for every ended task, boot and idle time paid");
+    tile(out, "Bill in all", field_money(report->status, "bill_microdollars"), "bill",
+         "since the beginning, as in the ledger");
+    tile(out, "Saved in all", field_money(report->status, "savings_microdollars"), "savings",
+         "against a machine for every ended task, boot and idle time paid");
     if (time_parts(report->history, &work, &idle, &boot))
         (void)fprintf(
             out,

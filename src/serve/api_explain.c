@@ -80,7 +80,7 @@ static void say_reason(const struct reason_list *list, const struct store_reason
         say(list->to, "%s%s%s because: %s.", list->opening, reason->target != NULL ? " " : "",
             reason->target != NULL ? reason->target : "", or_unknown(reason->text));
     else
-        say(list->to, "%s%s%s because: %s, $%s per hour; %s for $%s was passed over.",
+        say(list->to, "%s%s%s because: %s; it costs $%s per hour, and %s for $%s was passed over.",
             list->opening, reason->target != NULL ? " " : "",
             reason->target != NULL ? reason->target : "", or_unknown(reason->text), chosen,
             reason->passed_offer != NULL ? reason->passed_offer : "another", passed);

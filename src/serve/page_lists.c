@@ -173,11 +173,17 @@ static void write_row(const struct page *page, const json_t *row, const char *by
     (void)fputs("<td class=\"n\">", out);
     html_money(out, "row-cost", page_money(row, "cost_microdollars"), 4);
     (void)fputs("</td><td class=\"n\">", out);
-    if (page_money(row, "alone_cost_microdollars") != 0) /* it is of what has ended */
-        html_money(out, NULL, page_money(row, "alone_cost_microdollars"), 4);
-    (void)fprintf(out, "</td><td class=\"n\">%s</td><td class=\"n\">",
-                  digits_of_fixed(page_number(row, "ms") / 36000, 2, 2, DIGITS_GROUPED).text);
-    html_count(out, NULL, page_number(row, "count"));
+    if (store_by_payer(store_by_find(by))) {
+        if (page_money(row, "alone_cost_microdollars") != 0) /* it is of what has ended */
+            html_money(out, NULL, page_money(row, "alone_cost_microdollars"), 4);
+        (void)fputs("</td><td class=\"n\">", out);
+    }
+    if (page_number(row, "count") > 0)
+        (void)fputs(digits_of_fixed(page_number(row, "ms") / 36000, 2, 2, DIGITS_GROUPED).text,
+                    out);
+    (void)fputs("</td><td class=\"n\">", out);
+    if (page_number(row, "count") > 0 && strcmp(page_word(row, "name"), "(idle and boot)") != 0)
+        html_count(out, NULL, page_number(row, "count")); /* idle are machines, not tasks */
     (void)fputs("</td></tr>\n", out);
 }
 
@@ -257,14 +263,16 @@ static void write_total(const struct page *page, const json_t *total)
 
 static void write_rows(const struct page *page, const json_t *rows, const char *by)
 {
-    static const char *const of_jobs[] = { "job",    "user",   "~job name", "#cost",
-                                           "#alone", "#hours", "#tasks",    NULL };
-    static const char *const of_others[] = { "name", "#cost", "#alone", "#hours", "#count", NULL };
+    static const char *const of_jobs[] = { "job",          "user",   "~job name", "#cost",
+                                           "#ended alone", "#hours", "#tasks",    NULL };
+    const char *const of_payers[] = { by, "#cost", "#ended alone", "#hours", "#tasks", NULL };
+    const char *const of_machines[] = { by, "#cost", "#hours", "#machines", NULL };
+    const char *const *columns = store_by_payer(store_by_find(by)) ? of_payers : of_machines;
     const json_t *row;
     uint64_t found = 0;
     size_t i;
 
-    page_table(page, "What was spent", strcmp(by, "job") == 0 ? of_jobs : of_others);
+    page_table(page, "What was spent", strcmp(by, "job") == 0 ? of_jobs : columns);
     json_array_foreach(rows, i, row)
     {
         if (found++ < LEDGER_SHOWN)
@@ -339,7 +347,7 @@ void page_ledger(struct api_call *call)
     write_ledger_filter(&page, &view);
     write_rows(&page, json_object_get(answer, "rows"), view.by);
     (void)fputs(
-        "<p class=\"note\"><i>alone</i> is what ended tasks would have cost with a machine "
+        "<p class=\"note\"><i>ended alone</i> is what those of the tasks that have ended would have cost with a machine "
         "each, the cheapest that holds them. <i>(unassigned)</i> is work time that no task in the "
         "books has paid. Days are those of UTC; the last one is included.</p>\n",
         page.out);

@@ -114,7 +114,7 @@ static void write_bound(const struct page *page, const json_t *status)
 
     if (least == MONEY_UNKNOWN)
         return;
-    page_tile(page, "Least possible for this work");
+    page_tile(page, "Least possible now");
     html_money(page->out, "bound", least, 3);
     (void)fputs("<small>/h</small>", page->out);
     page_tile_note(page);

@@ -9,7 +9,7 @@
 #include "serve/page_private.h"
 #include "store/store_history.h"
 
-enum { RUNS_SHOWN = 100 };
+enum { RUNS_SHOWN = 100, TASKS_TOLD = 64 }; /* of the API: at most */
 
 static void write_story(const struct page *page, const json_t *sentences)
 {
@@ -109,7 +109,8 @@ static void write_tasks(const struct page *page, const json_t *tasks, bool with_
     if (json_array_size(tasks) == 0)
         return;
     (void)fputs("<h2>Tasks</h2>\n", page->out);
-    page_table(page, "At most 64 of them", with_machine ? columns : few);
+    page_table(page, json_array_size(tasks) < TASKS_TOLD ? "All of them" : "The first of them",
+               with_machine ? columns : few);
     json_array_foreach(tasks, i, task)
     {
         const char *machine = page_word(task, "instance");

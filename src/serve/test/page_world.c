@@ -32,7 +32,8 @@ enum {
     PAST_TASKS = 12,
     PAST_LEAST = 20,
     ROUND_TASKS = 10, /* end in a round, and arrive */
-    RAN_MS = 5400000
+    RAN_MS = 5400000,
+    BOUND_STEPS = 100000
 };
 
 struct placed {
@@ -488,10 +489,15 @@ static void make(struct made_up *made, const char *socket, uint32_t machines, ui
     controller_decide(made->controller, made->now);
     serve_note_decision(&made->world, 1500);
     come_true(made);
+    controller_decide(made->controller, made->now);
     start_placed(made);
     made->now += RAN_MS;
     made->world.budgets[0].spent =
         made->spent + controller_price_per_hour(made->controller) * RAN_MS / MSEC_PER_HOUR;
+    made->world.bound = view_bound(
+        controller_view(made->controller),
+        &(struct view_bound_spec){ .node_most = BOUND_STEPS, .search_most = BOUND_STEPS });
+    made->world.has_bound = true;
     book_open(made);
     if (store_commit(made->store, NULL) < 0 || store_warm(made->store, NULL) < 0)
         exit(1);

@@ -324,9 +324,10 @@ TEST(a_running_job_is_explained_by_its_reason_and_price)
     assert_string_equal(at(&answer, "reasons.0.passed_over_microdollars_per_hour"), "720000");
     assert_string_equal(at(&answer, "cheapest.offer"), "a.large in z1, spot");
     assert_string_equal(at(&answer, "alone_cost_microdollars"), "60000");
-    assert_string_equal(at(&answer, "text.1"),
-                        "It was put on st-1 because: the cheapest machine that holds it alone, "
-                        "$0.360000 per hour; b.large, on-demand for $0.720000 was passed over.");
+    assert_string_equal(
+        at(&answer, "text.1"),
+        "It was put on st-1 because: the cheapest machine that holds it alone; "
+        "it costs $0.360000 per hour, and b.large, on-demand for $0.720000 was passed over.");
     json_decref(answer.json);
     stage_done(&stage);
 }
