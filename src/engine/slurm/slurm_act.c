@@ -703,14 +703,14 @@ int slurm_act_requeue(struct slurm_watch *watch, const char *job, uint32_t run,
 static char *record_name(const slurm_job_info_t *job)
 {
     const bool is_whole = job->array_job_id != 0 && job->array_task_str != NULL;
-    const size_t size = 64 + (is_whole ? strlen(job->array_task_str) : 0);
+    const char *tasks = is_whole ? job->array_task_str : "";
+    const size_t size = 64 + strlen(tasks);
     char *name = mem_alloc(size, 1);
 
     if (job->array_job_id != 0 && job->array_task_id != NO_VAL)
         (void)snprintf(name, size, "%u_%u", job->array_job_id, job->array_task_id);
     else if (is_whole)
-        (void)snprintf(name, size, "%u_[%.*s]", job->array_job_id,
-                       (int)strcspn(job->array_task_str, "%"), job->array_task_str);
+        (void)snprintf(name, size, "%u_[%.*s]", job->array_job_id, (int)strcspn(tasks, "%"), tasks);
     else
         (void)snprintf(name, size, "%u", job->job_id);
     return name;
