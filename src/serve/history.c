@@ -34,10 +34,12 @@ static void add_stay(struct history *to, enum market market, msec_t from, msec_t
 
     to->machines++;
     to->spent[market] += part_since(from, end, cost, to->since);
-    for (uint32_t i = 0; i < HISTORY_STEPS; i++) {
+    for (msec_t i = from > to->since ? (from - to->since) / step : 0; i < HISTORY_STEPS; i++) {
         const msec_t begin = to->since + i * step;
         const double share = overlap(from, end, begin, begin + step);
 
+        if (begin >= end)
+            break;
         to->steps[i].spent[market] += (double)cost * share / length;
         to->steps[i].machines += share / (double)step;
     }
@@ -123,11 +125,11 @@ int history_read(const struct api_call *call, msec_t since, struct history *ret,
     *ret = (struct history){ .since = since, .until = call->now };
 
     const int rc =
-        store_each_stay(call->world->store, since, HISTORY_STAYS_MAX, take_stay, ret, reterr);
+        store_each_past(call->world->store, since, HISTORY_STAYS_MAX, take_stay, ret, reterr);
 
     if (rc < 0 || read_bounds(call, ret, reterr) < 0)
         return -1;
-    ret->is_whole = ret->machines < HISTORY_STAYS_MAX;
+    ret->is_whole = rc == 1 || ret->machines < HISTORY_STAYS_MAX;
     INSTANCE_EACH(row, view)
     {
         const msec_t from = view->instance.billed_from[row];

@@ -9,7 +9,7 @@
  * What machines could have cost at the least was found at moments (a bound) and counts until the next one, for 15 minutes at the
  * most, so that it is not drawn for the time in which no daemon ran.
  *
- * Costs:   O(bills that ended since + machines + bounds); no more than HISTORY_STAYS_MAX bills are read, the latest:
+ * Costs:   O(bills that ended since + machines + bounds); where bills are not kept in memory, no more than HISTORY_STAYS_MAX are read, the latest:
  *          'is_whole' says whether that was all.
  */
 #ifndef STINT_SERVE_HISTORY_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/store_history.h"
 #include "store/store_kept.h"
 #include "store/store_payers.h"
 #include "store/store_private.h"
@@ -84,16 +85,29 @@ static const char *text_of(const struct store_bills *bills, uint32_t number)
     return number != STORE_NO_TEXT ? names_text(&bills->names, number) : NULL;
 }
 
+/* NULL: they are not kept now. */
+static int kept_bills(struct store *store, const struct store_bills **ret, struct error *reterr)
+{
+    int rc = 0;
+
+    *ret = NULL;
+    if (store->commit == NULL && store->dirty)
+        return 0;
+    rc = ready(store, reterr);
+    *ret = store->bills;
+    return rc;
+}
+
 int store_each_billed(struct store *store,
                       void (*each)(void *context, const struct store_machine *machine),
                       void *context, struct error *reterr)
 {
-    const int rc = store->commit == NULL && store->dirty ? 0 : ready(store, reterr);
-    const struct store_bills *bills = store->bills;
+    const struct store_bills *bills = NULL;
+    const int rc = kept_bills(store, &bills, reterr);
 
     if (rc < 0)
         return rc;
-    if (bills == NULL || (store->commit == NULL && store->dirty))
+    if (bills == NULL)
         return store_read_machines(store_ask(store, SQL_MACHINES_BILLED, NULL, 0), NULL, each,
                                    context, reterr);
     for (uint32_t i = 0; i < bills->count; i++) {
@@ -110,24 +124,51 @@ int store_each_billed(struct store *store,
     return 0;
 }
 
-struct bills_since {
-    msec_t since;
-    void (*each)(void *context, msec_t from, msec_t to, money_t cost);
-    void *context;
-};
-
-static void show_bill(void *context, const struct store_machine *machine)
-{
-    const struct bills_since *to = context;
-
-    if (machine->to > to->since)
-        to->each(to->context, machine->from, machine->to, machine->sums.bill);
-}
-
 int store_each_bill_since(struct store *store, msec_t since,
                           void (*each)(void *context, msec_t from, msec_t to, money_t cost),
                           void *context, struct error *reterr)
 {
-    return store_each_billed(store, show_bill, &(struct bills_since){ since, each, context },
-                             reterr);
+    const struct store_bills *bills = NULL;
+    const int rc = kept_bills(store, &bills, reterr);
+
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; bills != NULL && i < bills->count; i++) {
+        const struct store_kept_bill *bill = &bills->rows[i];
+
+        if (bill->to > since)
+            each(context, bill->from, bill->to, bill->sums.bill);
+    }
+    if (bills != NULL)
+        return 0;
+
+    struct store_question ask = STORE_ASK(store, SQL_BILL_SINCE, STORE_NUMBER(since));
+
+    while (store_row(&ask))
+        each(context, store_number(&ask, 0), store_number(&ask, 1), store_number(&ask, 2));
+    return store_asked(&ask, reterr);
+}
+
+int store_each_past(struct store *store, msec_t since, uint32_t most,
+                    void (*each)(void *context, const struct store_stay *stay), void *context,
+                    struct error *reterr)
+{
+    const struct store_bills *bills = NULL;
+    const int rc = kept_bills(store, &bills, reterr);
+
+    if (rc < 0)
+        return rc;
+    if (bills == NULL)
+        return store_each_stay(store, since, most, each, context, reterr);
+    for (uint32_t i = 0; i < bills->count; i++) {
+        const struct store_kept_bill *bill = &bills->rows[i];
+        const struct store_stay stay = { .instance = bill->instance,
+                                         .type = text_of(bills, bill->type),
+                                         .market = text_of(bills, bill->market),
+                                         .bill = { bill->from, bill->to, bill->sums } };
+
+        if (bill->to > since)
+            each(context, &stay);
+    }
+    return 1;
 }

@@ -29,6 +29,11 @@ int store_each_stay(struct store *store, msec_t since, uint32_t most,
                     void (*each)(void *context, const struct store_stay *stay), void *context,
                     struct error *reterr);
 
+/* The same in any order, without names and zones: from memory, where all are kept, and then 1 is returned; else as store_each_stay does. */
+int store_each_past(struct store *store, msec_t since, uint32_t most,
+                    void (*each)(void *context, const struct store_stay *stay), void *context,
+                    struct error *reterr);
+
 /* A task that was put on a machine and began there. */
 struct store_run {
     uint64_t task;

@@ -79,6 +79,7 @@
         " FROM instance WHERE id=?1") \
     X(SQL_BILL_SET, "INSERT OR REPLACE INTO bill(instance,billed_from,billed_to,boot,idle,work," \
         "boot_ms,idle_ms,work_ms) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)") \
+    X(SQL_BILL_SINCE, "SELECT billed_from,billed_to,boot+idle+work FROM bill WHERE billed_to>?1") \
     X(SQL_BILL_FIND, "SELECT billed_from,billed_to,boot,idle,work,boot_ms,idle_ms,work_ms" \
         " FROM bill WHERE instance=?1") \
     X(SQL_ACCOUNT_SET, "INSERT OR REPLACE INTO account(instance,billed_from,until,boot,idle,work," \

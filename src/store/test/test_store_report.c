@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/rng.h"
+#include "store/store_history.h"
 #include "store/test/store_file.h"
 
 #define DAY ((msec_t)86400000)
@@ -362,12 +363,20 @@ static void add_bill_to(void *context, msec_t from, msec_t to, money_t cost)
     *(money_t *)context += cost;
 }
 
+static void add_stay_to(void *context, const struct store_stay *stay)
+{
+    const uint64_t weight = stay->type != NULL ? (uint64_t)stay->type[0] : 1;
+
+    *(money_t *)context += stay->bill.sums.bill * (money_t)weight + stay->bill.from;
+}
+
 /* By machines that are gone since, as far as they were on the bill after the day began. */
 static money_t spent(struct store *store)
 {
     money_t sum = 0;
 
     assert_int_equal(store_each_bill_since(store, DAY, add_bill_to, &sum, NULL), 0);
+    assert_true(store_each_past(store, DAY, 1000, add_stay_to, &sum, NULL) >= 0);
     return sum;
 }
 
