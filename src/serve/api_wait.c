@@ -185,11 +185,17 @@ void api_limit_text(const struct api_call *call, enum controller_limit limit, ch
                  spent, most);
         break;
     case LIMIT_PROBE:
-        snprintf(
-            ret, size,
-            "%u machines in a row did not become ready: one is tried at a time until one does; "
-            "look at the image, the munge key and the security group",
-            controller_failed_boots(world->controller));
+        if (controller_failed_boots(world->controller) > 0)
+            snprintf(
+                ret, size,
+                "%u machines in a row did not become ready: one is tried at a time until one does; "
+                "look at the image, the munge key and the security group",
+                controller_failed_boots(world->controller));
+        else
+            snprintf(
+                ret, size,
+                "no machine has become ready and done work yet since Stint was started: only a "
+                "few are rented until one has");
         break;
     case LIMIT_DOUBT:
         snprintf(ret, size,

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "base/test/check.h"
+#include "serve/api_private.h"
 #include "serve/test/serve_stage.h"
 #include "serve/wait_line.h"
 
@@ -424,6 +425,19 @@ TEST(machines_that_do_not_become_ready_are_a_reason_to_wait)
     assert_string_equal(at(&answer, "waits.0.why"), "no-boot");
     assert_non_null(strstr(at(&answer, "waits.0.text"), "machines in a row did not become ready"));
     json_decref(answer.json);
+    stage_done(&stage);
+}
+
+TEST(before_a_machine_has_proven_itself_no_failure_is_claimed)
+{
+    struct serve_stage stage;
+    char text[SERVE_TEXT];
+
+    stage_init(&stage);
+    assert_int_equal(controller_failed_boots(stage.controller), 0);
+    api_limit_text(&(struct api_call){ .world = &stage.world }, LIMIT_PROBE, text, sizeof(text));
+    assert_string_equal(text, "no machine has become ready and done work yet since Stint was "
+                              "started: only a few are rented until one has");
     stage_done(&stage);
 }
 
@@ -917,6 +931,7 @@ CHECK_MAIN(
     RUN(a_wait_by_choice_says_for_what_how_long_and_at_which_price),
     RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),
     RUN(machines_that_do_not_become_ready_are_a_reason_to_wait),
+    RUN(before_a_machine_has_proven_itself_no_failure_is_claimed),
     RUN(a_price_limit_is_a_reason_to_wait), RUN(rules_for_markets_are_explained),
     RUN(a_start_that_is_tried_again_is_a_reason_to_wait),
     RUN(why_a_job_waits_fits_into_a_line_that_does_not_move),
