@@ -19,6 +19,15 @@ uint32_t overrun_jobs(const struct view *view, const struct batch *batch, uint32
     return jobs;
 }
 
+uint32_t overrun_together(const struct view *view, const struct batch *batch, uint32_t most)
+{
+    uint32_t count = most > 0 ? 1 : 0;
+
+    while (count < most && end_together(view, batch->tasks[count], batch->tasks[count - 1]))
+        count++;
+    return count;
+}
+
 bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
                       const struct res *free, msec_t lasts, msec_t at, double doubt)
 {

@@ -29,6 +29,9 @@ static inline double overrun_of(msec_t runtime, msec_t lasts, double doubt)
 /* How many jobs the first so many tasks of the batch are of; those of one kin count as one. */
 uint32_t overrun_jobs(const struct view *view, const struct batch *batch, uint32_t count);
 
+/* How many of the first tasks of the batch end together; at most so many. */
+uint32_t overrun_together(const struct view *view, const struct batch *batch, uint32_t most);
+
 /* Whether tasks of the batch should go to a machine that there is, 'at' from now, when it has 'free': that it lasts longer than 'lasts' for
  * their sake, or is held for longer than expected, costs no more than new machines for those that it holds. */
 bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,

@@ -230,9 +230,56 @@ double trial_choose_offer(const struct trial_window *window, struct trial *trial
     return least;
 }
 
+/* What so many tasks of the batch are worth, also while they run on. */
+static double work_of(const struct trial_window *window, uint32_t row, uint32_t count)
+{
+    const struct trial_row *of = &window->rows[row];
+
+    return (double)count * (double)of->runtime * (of->fixed ? 1 + window->doubt : 1) * of->worth /
+           (double)MSEC_PER_HOUR;
+}
+
+/* Work that must not be moved may be better off alone on the machine, which has 'free', than with others that end at other times: tasks of
+ * the first job of the first batch, as many as it holds. */
+static void leave_alone(const struct trial_window *window, struct trial *trial,
+                        const struct res *free)
+{
+    const struct trial_row *of = &window->rows[0];
+    struct trial alone;
+
+    if (window->doubt <= 0 || !of->fixed || of->apart != ROW_NONE ||
+        (trial->used == 1 && overrun_jobs(window->view, of->batch, trial_count(trial, 0)) == 1))
+        return;
+    alone.rivals = trial->rivals;
+    alone.offer = trial->offer;
+    alone.instance = trial->instance;
+    alone.ready = trial->ready;
+    alone.paid = trial->paid;
+    alone.busy = trial->ready + of->runtime;
+    alone.used = 1;
+    alone.at_once[0] = overrun_together(
+        window->view, of->batch, (uint32_t)res_times(demand_of(window, trial, 0), free, of->left));
+    alone.later[0] = 0;
+    alone.held = find_held(window, &alone);
+
+    const double charge = trial_choose_offer(window, &alone);
+    const double work = work_of(window, 0, alone.at_once[0]);
+
+    if (work <= trial->value * charge)
+        return;
+    trial->offer = alone.offer;
+    trial->busy = alone.busy;
+    trial->held = alone.held;
+    trial->value = charge > 0 ? work / charge : HUGE_VAL;
+    trial->used = 1;
+    trial->at_once[0] = alone.at_once[0];
+    trial->later[0] = 0;
+}
+
 bool trial_fill(const struct trial_window *window, struct trial *trial)
 {
     const struct res *first = demand_of(window, trial, 0);
+    const struct res free = trial->free;
     double work = 0;
 
     if (first == NULL || !res_fits(first, &trial->free))
@@ -245,15 +292,14 @@ bool trial_fill(const struct trial_window *window, struct trial *trial)
 
     for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
         const uint32_t row = fit_first(rest);
-        const struct trial_row *of = &window->rows[row];
 
-        work += (double)trial_count(trial, row) * (double)of->runtime *
-                (of->fixed ? 1 + window->doubt : 1) * of->worth / (double)MSEC_PER_HOUR;
+        work += work_of(window, row, trial_count(trial, row));
     }
 
     assert(work >= 0);
     assert(charge >= 0);
     trial->value = charge > 0 ? work / charge : HUGE_VAL;
+    leave_alone(window, trial, &free);
     return true;
 }
 

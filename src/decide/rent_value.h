@@ -15,7 +15,7 @@
  * run.
  *
  * Work that must not be moved may run on for longer than expected, and then holds the whole machine (overrun.h): so
- * several jobs share one only where that is cheaper for all that.
+ * several jobs share one only where that is cheaper for all that. Each machine is tried with all that fits, and with tasks of the first job alone.
  *
  * Tasks that come later on the machine are not placed: they wait, and room_soon.h finds the room that
  * was meant for them.

@@ -539,9 +539,50 @@ TEST(jobs_that_were_submitted_as_one_do_so_too)
     }
 }
 
+/* Two Jobs of so many pods of a CPU, and only large machines. */
+static bool are_mixed(uint32_t each, double doubt)
+{
+    struct yard yard;
+    uint64_t kin[2] = { 0 };
+    bool mixed = false;
+
+    yard_init(&yard);
+    (void)yard_type(&yard, "a", 8, 32, 0, 4.0);
+    (void)yard_shape(&yard, 1, 1, 0);
+    yard_open(&yard);
+    for (uint32_t i = 0; i < 2 * each; i++) {
+        const uint32_t task = yard_task_for(&yard, ONE_CPU, YARD_HOUR);
+        const uint32_t job = yard.view.task.job[task];
+
+        yard.view.job.fixed[job] = true;
+        yard.view.job.kin[job] = 7 + i / each;
+    }
+    rent_doubting(&yard, 0, doubt);
+    assert_int_equal(yard.plan.place_count, 2 * each);
+    assert_int_equal(yard.plan.rent_count, 2 * each > 8 ? 2 : 1);
+    for (uint32_t i = 0; i < yard.plan.place_count; i++) {
+        const struct plan_place *place = &yard.plan.places[i];
+        const uint64_t of = yard.view.job.kin[yard.view.task.job[place->task]];
+
+        mixed = mixed || (kin[place->target] != 0 && kin[place->target] != of);
+        kin[place->target] = of;
+    }
+    yard_done(&yard);
+    return mixed;
+}
+
+/* Of eight CPUs six are used alone, or all until the later of both ends. */
+TEST(work_that_ends_together_has_a_machine_for_itself_if_it_fills_most_of_it)
+{
+    assert_true(are_mixed(6, 0));
+    assert_false(are_mixed(6, 2));
+    assert_true(are_mixed(4, 2)); /* else half of it would not be used */
+}
+
 CHECK_MAIN(
     RUN(tasks_share_a_machine_of_which_they_use_all),
     RUN(where_each_machine_costs_something_beside_its_price_fewer_and_larger_ones_are_rented),
+    RUN(work_that_ends_together_has_a_machine_for_itself_if_it_fills_most_of_it),
     RUN(a_machine_that_there_is_costs_nothing_beside_its_price),
     RUN(services_get_the_largest_machine_of_those_that_are_as_good),
     RUN(in_the_minute_that_is_paid_short_tasks_follow_each_other),
