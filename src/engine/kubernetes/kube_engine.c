@@ -808,23 +808,34 @@ static void look_at_placed(struct kube_engine *engine)
     }
 }
 
+/* Whether it is to be asked what there is on a node that leaves. */
+static bool is_to_be_asked(const struct kube_node *node)
+{
+    return node->is_leaving && node->pods == 0 && !node->is_asked;
+}
+
 static void look_at_nodes(struct kube_engine *engine)
 {
     for (uint32_t i = 0; i < engine->node_count; i++) {
-        struct kube_node *node = &engine->nodes[i];
-
-        if (node->is_leaving && node->pods == 0 && !node->is_asked && node->room_at <= engine->now)
-            ask_room(engine, node);
+        if (is_to_be_asked(&engine->nodes[i]) && engine->nodes[i].room_at <= engine->now)
+            ask_room(engine, &engine->nodes[i]);
     }
 }
 
-static bool is_looking(const struct kube_engine *engine)
+/* When to look again; MSEC_NEVER: there is nothing to look at. */
+static msec_t look_again_at(const struct kube_engine *engine)
 {
+    const bool is_looking = engine->placed > 0 || engine->dirty_count > 0;
+    msec_t at = is_looking ? engine->now + LOOK_MS : MSEC_NEVER;
+
     for (uint32_t i = 0; i < engine->node_count; i++) {
-        if (engine->nodes[i].is_leaving)
-            return true;
+        const struct kube_node *node = &engine->nodes[i];
+        const msec_t due = is_to_be_asked(node) ? node->room_at : engine->now + LOOK_MS;
+
+        if (node->is_leaving && due < at)
+            at = due;
     }
-    return engine->placed > 0 || engine->dirty_count > 0;
+    return at;
 }
 
 /* When what has come is announced. */
@@ -849,7 +860,9 @@ msec_t kube_engine_next_wake(const struct kube_engine *engine)
         return 0;
     if (!kube_engine_is_up(engine))
         return MSEC_NEVER;
-    wake = is_looking(engine) ? engine->now + LOOK_MS : engine->note_at;
+    wake = look_again_at(engine);
+    if (wake == MSEC_NEVER)
+        wake = engine->note_at;
     if (kube_services_next(engine) < wake)
         wake = kube_services_next(engine);
     return quiet_at(engine) < wake ? quiet_at(engine) : wake;

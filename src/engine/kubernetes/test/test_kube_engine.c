@@ -197,8 +197,10 @@ TEST(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is)
     kube_engine_tick(world.engine, world.now);
     expect(&world, "", "");
     line(&world, "pod " POD " state=ended slot=st-17");
+    assert_true(kube_engine_next_wake(world.engine) <= world.now); /* it costs by the second */
     kube_engine_tick(world.engine, world.now);
     expect(&world, "ended a/p\n", "room key=1 name=n1\n");
+    assert_true(kube_engine_next_wake(world.engine) > world.now);
     line(&world, "done key=1 pods=1");
     world.now += 5000;
     kube_engine_tick(world.engine, world.now);
