@@ -8,8 +8,9 @@
  * lose; and again, as long as something changes. So what is weighed is always money: what work is worth at the rates that are
  * learned, what machines cost, what moves, starts and waiting cost.
  *
- * Worth: the price of work of a shape (work_price.h, or its reservation price), and more for who has been delayed: so
- * nobody waits for ever. A task may wait, or be suspended, if what it would cost to run it now is more than that.
+ * Worth: the price of work of a shape (work_price.h, or its reservation price), and what waiting costs. A task may wait, or be suspended, if
+ * what it would cost to run it now is more than that, and than what it costs besides to wait for who is late: so nobody waits for
+ * ever.
  *
  * Spot machines may be refused: work that runs does not leave its machine for a new one in another market, nor for one of an offer that is
  * doubted. Such machines are rented for nobody, with the reason REASON_ASKED_FIRST, and work moves there when they are ready.

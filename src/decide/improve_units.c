@@ -178,20 +178,25 @@ static bool has_time(const struct search *search, uint32_t task)
 /* An hour of waiting costs a share of what lies between the task's own price and the mean. By the mean alone what is
  * expensive would wait for days, as its delay hardly counts beside its price; by its own alone what is cheap would be late for
  * nothing. */
-static double worth_of(const struct search *search, uint32_t task)
+static double waiting_price(const struct search *search, uint32_t task)
 {
-    const struct view *view = search->view;
-    const struct improve_options *options = &search->input->options;
-    const double price = price_of(search, view->task.shape[task]);
-    const msec_t grace =
-        options->grace_ms + (msec_t)(options->grace_share * (double)view_executed(view, task));
-    const msec_t over = delay_of(view, task) - grace;
-    const double late = over > 0 ? hours(over / delay_step * delay_step) : 0;
+    const double price = price_of(search, search->view->task.shape[task]);
     const double mean = search->input->mean_price > 0 ? search->input->mean_price : price;
 
-    if (!has_time(search, task))
-        return price;
-    return price + sqrt(price * mean) * (options->waiting + options->ageing * late);
+    return has_time(search, task) ? sqrt(price * mean) : 0;
+}
+
+/* The more the later it is. Only an hour in which it waits costs that, not one that others take from it by slowing it down: else what is
+ * long, which is late by that in the end, would drive others off their machines, and be moved, again and again. */
+static double late_price(const struct search *search, uint32_t task)
+{
+    const struct improve_options *options = &search->input->options;
+    const msec_t grace = options->grace_ms +
+                         (msec_t)(options->grace_share * (double)view_executed(search->view, task));
+    const msec_t over = delay_of(search->view, task) - grace;
+    const double late = over > 0 ? hours(over / delay_step * delay_step) : 0;
+
+    return waiting_price(search, task) * options->ageing * late;
 }
 
 static double pace_of(const struct view *view, uint32_t task)
@@ -240,8 +245,10 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
         .kind = kind_of(search, task),
         .home = home,
         .apart = view->job.spread[job] ? job : ROW_NONE,
-        .worth = worth_of(search, task),
+        .worth =
+            price_of(search, shape) + waiting_price(search, task) * search->input->options.waiting,
         .price = price_of(search, shape),
+        .late = late_price(search, task),
         .pace = pace_of(view, task),
     };
     msec_t still = delays->fetch_ms + delays->build_ms + delays->init_ms;
@@ -252,7 +259,7 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
     row.wait = may_wait(search, task) ? row.start : REGROUP_NEVER; /* it has to start some day */
     row.token = map_mix((uint64_t)shape << 32 | row.apart) + market_of(view, task);
     row.token = mix_real(mix_real(row.token, search->kinds[row.kind].stake.redo), row.worth);
-    row.token = mix_real(row.token, row.price);
+    row.token = mix_real(mix_real(row.token, row.price), row.late);
     row.token = mix_real(mix_real(row.token, row.pace), row.wait + row.start);
     return row;
 }
@@ -713,7 +720,7 @@ static void plan_wait(const struct search *search, const struct unit *unit, stru
     for (uint32_t i = 0; i < unit->task_count; i++) {
         const struct search_task *task = &search->tasks[unit->tasks[i]];
 
-        struct plan_reason why = plan_because(REASON_YIELDS, (money_t)task->worth);
+        struct plan_reason why = plan_because(REASON_YIELDS, (money_t)(task->worth + task->late));
 
         if (task->home == UNIT_NONE)
             continue;
@@ -735,7 +742,7 @@ static void say_waiting(const struct search *search, const struct search_task *t
         return;
     wait.rent_offer = view->shape_offer[shape];
     wait.rent_cost = view->shape_price[shape];
-    wait.wait_cost = (money_t)task->worth;
+    wait.wait_cost = (money_t)(task->worth + task->late);
     plan_let_wait(plan, &wait);
 }
 

@@ -34,6 +34,7 @@ struct search_task {
     uint32_t apart;    /* its job, if that is spread */
     double worth;      /* per hour */
     double price;      /* the same without what waiting costs */
+    double late;       /* what an hour in which it waits costs beside that, as it is late already */
     double pace;
     double start;
     double wait;

@@ -88,6 +88,67 @@ TEST(who_is_worth_more_gets_its_machine_and_does_not_wait)
 }
 
 /*
+ * Work that is late.
+ */
+
+TEST(who_is_late_does_not_wait_where_another_would)
+{
+    struct yard yard;
+    struct pairs pairs;
+
+    minute_yard_init(&yard);
+    pairs_init(&pairs, 1);
+
+    const uint32_t task = yard_task_for(&yard, ONE_CPU, 5 * MSEC_PER_HOUR);
+
+    search(&yard, &pairs, task, 600000);
+    assert_int_equal(yard.plan.wait_count, 1);
+    assert_int_equal(yard.plan.waits[0].wait_cost, 660000);
+
+    yard.view.now += 6 * MSEC_PER_HOUR;
+    search(&yard, &pairs, task, 600000);
+    assert_int_equal(yard.plan.wait_count, 1);
+    assert_int_equal(yard.plan.waits[0].wait_cost,
+                     810000); /* late by five hours more than it may be */
+
+    yard.view.now += 15 * MSEC_PER_HOUR;
+    search(&yard, &pairs, task, 600000);
+    assert_int_equal(yard.plan.wait_count, 0);
+    assert_int_equal(yard.plan.place_count, 1);
+    pairs_done(&pairs);
+    yard_done(&yard);
+}
+
+TEST(who_is_late_shares_its_machine_with_as_many_as_before)
+{
+    struct yard yard;
+    struct pairs pairs;
+
+    minute_yard_init(&yard);
+    pairs_init(&pairs, 0.8);
+
+    const uint32_t machine = yard_machine(&yard, TWO);
+    const uint32_t tasks[] = { yard_task_for(&yard, ONE_CPU, 200 * MSEC_PER_HOUR),
+                               yard_task_for(&yard, ONE_CPU, 200 * MSEC_PER_HOUR) };
+    const uint32_t workload = yard.shapes.rows[ONE_CPU].workload;
+
+    pairs_observe(&pairs, workload, &workload, 1, 0.8);
+    yard.view.now += 100 * MSEC_PER_HOUR;
+    yard_run(&yard, tasks[0], machine);
+    yard_run(&yard, tasks[1], machine);
+    search(&yard, &pairs, ROW_NONE, 700000);
+    assert_int_equal(yard.plan.rent_count, 0);
+    assert_int_equal(yard.plan.place_count, 0);
+    assert_int_equal(yard.plan.suspend_count, 0);
+
+    search(&yard, &pairs, ROW_NONE, 4000000); /* a machine for each pays */
+    assert_int_equal(yard.plan.rent_count, 1);
+    assert_int_equal(yard.plan.place_count, 1);
+    pairs_done(&pairs);
+    yard_done(&yard);
+}
+
+/*
  * Spot machines that may be refused.
  */
 
@@ -204,6 +265,8 @@ TEST(who_would_wait_by_choice_asks_for_what_was_refused_meanwhile)
 CHECK_MAIN(RUN(who_is_worth_less_than_a_machine_costs_waits_and_says_so),
            RUN(who_ends_soon_does_not_wait_by_choice),
            RUN(who_is_worth_more_gets_its_machine_and_does_not_wait),
+           RUN(who_is_late_does_not_wait_where_another_would),
+           RUN(who_is_late_shares_its_machine_with_as_many_as_before),
            RUN(who_runs_on_demand_asks_for_a_cheaper_machine_and_runs_on),
            RUN(what_was_asked_for_is_neither_asked_for_again_nor_moved_to_before_it_is_there),
            RUN(work_that_must_not_move_asks_for_nothing),
