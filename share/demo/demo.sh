@@ -98,7 +98,7 @@ bring_up() {
     start munged munged --foreground --key-file=/etc/munge/munge.key --pid-file=/run/munged.pid \
         --seed-file=/run/munged.seed --log-file="$D/munge.log"
     wait_for 10 test -S /run/munge/munge.socket.2 || fail "munged does not start"
-    start slurmctld slurmctld -D
+    start slurmctld-said slurmctld -D # its own log is slurmctld.log
     wait_for 15 sh -c 'scontrol ping | grep -q " UP"' || fail "slurmctld does not start"
     start cloud "$STINT_CLOUD" --socket "$D/cloud.sock" --catalogue "$STINT_SHARE/demo/catalogue.yaml" \
         --boot "$STINT_SHARE/local/boot-slurm.sh" --state "$D/cloud" --log "$D/cloud.csv" \
