@@ -51,7 +51,7 @@ set -eu
 launch() { # launch NAME COMMAND...
     local name=$1
     shift
-    setsid "$@" >>"$LAB/$name.log" 2>&1 </dev/null &
+    setsid "$@" >>"$LAB/$name.said.log" 2>&1 </dev/null & # slurmctld has a log of its own
     echo $! >"$LAB/unit.$name"
 }
 is_alive() { [ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"; }
