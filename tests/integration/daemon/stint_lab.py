@@ -66,7 +66,7 @@ class StintLab(slurm_lab.Lab):
         self.out = os.path.join(folder, "out")
         self.log = os.path.join(folder, "cloud.csv")
         self.since = 0  # what slurmctld wrote before this moment was of a cluster that is no more
-        self.unlaunched = []  # (ms, label, id): allocated by a slurmctld that was about to end
+        self.unlaunched = []  # (ms, label, id: of a task "12_3", as 12 may be its array): allocated by a slurmctld that was about to end
         self.requeues = []  # {"ms", "job"}: an administrator put the job back
 
     def program(self, name):
@@ -163,7 +163,7 @@ class StintLab(slurm_lab.Lab):
             found = records.ALLOCATE.search(stamp[2]) if stamp and records.milliseconds(stamp[1]) >= since else None
             if found:
                 label = found[1] if "_" in found[1] else found[1] + "_"
-                self.unlaunched.append((records.milliseconds(stamp[1]), label, found[2] or found[1]))
+                self.unlaunched.append((records.milliseconds(stamp[1]), label, found[1]))
 
     def put_back_unlaunched(self):
         """What an administrator does about them, if they have not begun ten seconds later. To be called now and then."""
