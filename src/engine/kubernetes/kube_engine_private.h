@@ -102,6 +102,7 @@ struct kube_job {
     bool is_pending; /* whole, and announced with what comes in the same moment */
     bool is_moving;  /* of one pod, which is evicted: the next one of its controller has its seat */
     bool is_listed;  /* in that chain */
+    bool is_bereft;  /* a service that has lost pods with their node: others may take the seats */
 };
 
 struct kube_node {
@@ -177,6 +178,7 @@ struct kube_engine {
     msec_t gap_at;    /* when that was */
     msec_t vacant_at; /* no service ends before; MSEC_NEVER: none has lost its last pod */
     msec_t note_at;   /* when it is looked at why a pod waits; MSEC_NEVER: none does */
+    bool has_bereft;  /* services */
     bool is_connected, is_greeted, has_pods, has_nodes, is_lost;
 };
 
@@ -279,7 +281,7 @@ void kube_services_cancel(struct kube_engine *engine, uint64_t task);
 void kube_services_gone(struct kube_engine *engine, struct kube_pod *pod);
 void kube_services_node_gone(struct kube_engine *engine, uint64_t instance);
 
-/* Services without pods end after a time. */
+/* Services without pods end after a time; the seats of a node that is gone are given to pods beyond the capacity. */
 msec_t kube_services_next(const struct kube_engine *engine);
 void kube_services_tick(struct kube_engine *engine);
 

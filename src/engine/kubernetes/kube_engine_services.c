@@ -7,8 +7,9 @@
  * placement of a task that has no pod is kept for the next one, which then goes through the gate as soon as it is there.
  *
  * Pods beyond the capacity (of a Deployment with more replicas, or in the middle of a rollout) are jobs of their own, without a
- * promise, in the room that the pool has to spare (as its kin, decide/service_places.c), and take a seat when one is free. When the node of a seat is gone, the seat is free at once, and the pod is deleted so that
- * its controller creates another.
+ * promise, in the room that the pool has to spare (as its kin, decide/service_places.c), and take a seat when one is free: those that run first. When the node of
+ * a seat is gone, the seat is free at once, and the pod is deleted so that its controller creates another, which is one beyond the capacity if such a one
+ * has the seat by then.
  *
  * A pod without a promise that Stint evicts, to move it, is such a service too for as long as that takes, of one seat: the pod that its controller
  * creates instead goes where the first one was to go. It may come before the first one is gone. If none has come half a minute after that, the job is over.
@@ -193,17 +194,41 @@ void kube_services_add_spare(struct kube_engine *engine, struct kube_pod *pod,
     job->extra = (uint32_t)(pod - engine->pods);
 }
 
-/* A pod beyond the capacity takes a seat that is free, unless it is just on its way. */
-static void promote(struct kube_engine *engine, uint32_t service, uint32_t rank)
+/* Whether it runs, and stays where it is. */
+static bool runs_on(struct kube_engine *engine, const struct kube_pod *pod)
 {
+    const struct kube_node *node = kube_engine_node_find(engine, pod->instance);
+
+    return pod->state == POD_RUNNING && pod->stop_key == 0 && node != NULL && node->is_up &&
+           !node->is_leaving;
+}
+
+/* Where the list has a pod for a seat that is free: one that runs, else one that waits and has no placement; what it points to is ROW_NONE
+ * if there is neither. */
+static uint32_t *find_spare(struct kube_engine *engine, uint32_t service)
+{
+    uint32_t *waiting = NULL;
     uint32_t *at = &engine->jobs[service].extra;
+
+    for (; *at != ROW_NONE; at = &engine->pods[*at].next) {
+        const struct kube_pod *pod = &engine->pods[*at];
+
+        if (runs_on(engine, pod))
+            return at;
+        if (waiting == NULL && pod->state == POD_WAITING && pod->key == 0)
+            waiting = at;
+    }
+    return waiting != NULL ? waiting : at;
+}
+
+/* A pod beyond the capacity takes the seat, which is free; false: there is none that can. */
+static bool promote(struct kube_engine *engine, uint32_t service, uint32_t rank)
+{
+    uint32_t *at = find_spare(engine, service);
     struct kube_pod *pod;
 
-    while (*at != ROW_NONE && engine->pods[*at].state != POD_RUNNING &&
-           (engine->pods[*at].state != POD_WAITING || engine->pods[*at].key != 0))
-        at = &engine->pods[*at].next;
     if (*at == ROW_NONE)
-        return;
+        return false;
     pod = &engine->pods[*at];
     *at = pod->next;
     pod->next = ROW_NONE;
@@ -216,11 +241,12 @@ static void promote(struct kube_engine *engine, uint32_t service, uint32_t rank)
     sit(engine, &engine->jobs[service], pod, rank);
     if (pod->state == POD_WAITING) {
         go_through(engine, pod);
-        return;
+        return true;
     }
     engine->jobs[service].seats[rank] = (struct kube_seat){ 0 };
     if (kube_engine_is_announced(engine, pod))
         kube_engine_tell_found(engine, pod);
+    return true;
 }
 
 /*
@@ -463,7 +489,7 @@ void kube_services_gone(struct kube_engine *engine, struct kube_pod *pod)
     }
     unseat(engine, pod);
     engine->jobs[service].seats[rank] = kept;
-    promote(engine, service, rank);
+    (void)promote(engine, service, rank);
 }
 
 /* The controller hears that the machine is lost, and with it all that was there. */
@@ -485,6 +511,8 @@ void kube_services_node_gone(struct kube_engine *engine, uint64_t instance)
         if (!pod->is_used || pod->job == ROW_NONE || engine->jobs[pod->job].seats == NULL)
             continue;
         if (pod->instance == instance) {
+            engine->jobs[pod->job].is_bereft = true;
+            engine->has_bereft = true;
             unseat(engine, pod);
             kube_engine_ask(engine, pod, ASK_DELETE);
         } else if (pod->state == POD_WAITING && pod->key != 0 && pod->wanted == instance) {
@@ -508,7 +536,20 @@ static msec_t vacant_at(const struct kube_job *job)
 
 msec_t kube_services_next(const struct kube_engine *engine)
 {
-    return engine->vacant_at;
+    return engine->has_bereft ? 0 : engine->vacant_at;
+}
+
+/* By now the controller knows that the machine is lost, and hears who has the seats instead. */
+static void fill_bereft(struct kube_engine *engine)
+{
+    for (uint32_t i = 0; engine->has_bereft && i < engine->job_count; i++) {
+        bool has_spare = engine->jobs[i].is_used && engine->jobs[i].is_bereft;
+
+        for (uint32_t rank = 0; has_spare && rank < engine->jobs[i].size; rank++)
+            has_spare = engine->jobs[i].pods[rank] != ROW_NONE || promote(engine, i, rank);
+        engine->jobs[i].is_bereft = false;
+    }
+    engine->has_bereft = false;
 }
 
 static void end(struct kube_engine *engine, struct kube_job *job)
@@ -529,6 +570,7 @@ static void end(struct kube_engine *engine, struct kube_job *job)
 
 void kube_services_tick(struct kube_engine *engine)
 {
+    fill_bereft(engine);
     if (engine->now < engine->vacant_at)
         return;
     engine->vacant_at = MSEC_NEVER;

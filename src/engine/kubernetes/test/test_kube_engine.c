@@ -446,6 +446,74 @@ TEST(when_a_node_vanishes_the_seats_of_a_service_are_free_at_once)
     end(&world);
 }
 
+/* Three seats on 17, and beyond the capacity one pod on 17, two on 18 and one that waits. */
+static void begin_spares(struct world *world)
+{
+    begin(world);
+    up(world, 17);
+    up(world, 18);
+    line(world, "sync what=pods");
+    line(world, WEB_POD("w1", "running") " slot=st-17");
+    line(world, WEB_POD("w2", "running") " slot=st-17");
+    line(world, WEB_POD("w3", "running") " slot=st-17");
+    line(world, WEB_POD("w4", "running") " slot=st-18");
+    line(world, WEB_POD("w5", "waiting"));
+    line(world, WEB_POD("w6", "running") " slot=st-18");
+    line(world, WEB_POD("w7", "running") " slot=st-17");
+    line(world, "synced what=pods");
+    expect(
+        world,
+        "ready on 17\nready on 18\narrived x3\nfound a/w1 on 17\nfound a/w2 on 17\nfound a/w3 on "
+        "17\narrived x1\nfound a/w4 on 18\narrived x1\narrived x1\nfound a/w6 on 18\narrived "
+        "x1\nfound a/w7 on 17\n",
+        "");
+}
+
+static const char *const taken_seats =
+    "left-job a/w6\nfound a/w6 on 18\nleft-job a/w4\nfound a/w4 on 18\nleft-job a/w5\n";
+
+TEST(when_a_node_vanishes_pods_beyond_the_capacity_that_run_take_its_seats)
+{
+    struct world world;
+
+    begin_spares(&world);
+    line(&world, "node slot=st-17 name=n17 state=gone cpu=0 mem=0 accel=0");
+    kube_engine_tick(world.engine, world.now);
+    assert_memory_equal(world.heard, "lost-node on 17\n", 16);
+    memmove(world.heard, world.heard + 16, strlen(world.heard + 16) + 1);
+    expect(&world, taken_seats,
+           "delete key=1 space=a name=w1 uid=w1\ndelete key=2 space=a name=w2 uid=w2\n"
+           "delete key=3 space=a name=w3 uid=w3\n");
+    world.port.ops->place(world.port.self, 5, world.tasks[0] + 2,
+                          18); /* where w5 is, which waits */
+    line(&world, "gone uid=w1");
+    line(&world, "gone uid=w2");
+    line(&world, "gone uid=w3");
+    expect(&world, "", "place key=4 space=a name=w5 uid=w5 slot=st-18\n");
+    line(&world, WEB_POD("w8", "waiting"));
+    settle(&world);
+    expect(&world, "arrived x1\n", ""); /* in place of w1, and beyond the capacity */
+    end(&world);
+}
+
+/* The controller knew it first, and has planned for the seats: who runs has them all the same. */
+TEST(when_a_machine_is_forgotten_pods_beyond_the_capacity_take_its_seats_too)
+{
+    struct world world;
+
+    begin_spares(&world);
+    world.port.ops->forget(world.port.self, 17);
+    world.port.ops->place(world.port.self, 5, world.tasks[0], 18);
+    assert_string_equal(world.heard, "");
+    assert_true(kube_engine_next_wake(world.engine) <= world.now);
+    kube_engine_tick(world.engine, world.now);
+    assert_string_equal(world.heard, taken_seats);
+    assert_int_equal(kube_engine_find(world.engine, "a/w6"), world.tasks[0]);
+    assert_int_equal(kube_engine_find(world.engine, "a/w4"), world.tasks[0] + 1);
+    assert_true(kube_engine_next_wake(world.engine) > world.now);
+    end(&world);
+}
+
 /* The cloud has said so before the API server has. */
 TEST(when_a_machine_is_forgotten_the_seats_of_a_service_are_free_too)
 {
@@ -781,6 +849,8 @@ CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and
            RUN(a_gang_waits_for_all_its_pods_and_is_placed_together),
            RUN(a_service_has_its_tasks_without_pods_too),
            RUN(when_a_node_vanishes_the_seats_of_a_service_are_free_at_once),
+           RUN(when_a_node_vanishes_pods_beyond_the_capacity_that_run_take_its_seats),
+           RUN(when_a_machine_is_forgotten_pods_beyond_the_capacity_take_its_seats_too),
            RUN(when_a_machine_is_forgotten_the_seats_of_a_service_are_free_too),
            RUN(pods_beyond_the_capacity_have_no_promise_until_there_is_a_seat),
            RUN(pods_beyond_the_capacity_are_kin_of_those_that_have_a_seat),
