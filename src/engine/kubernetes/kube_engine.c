@@ -7,15 +7,9 @@
 
 #include "base/mem.h"
 #include "engine/kubernetes/kube_engine_private.h"
-#include "model/catalogue.h"
-#include "model/offer_set.h"
 
 enum {
-    KUBE_TEXT = 512,
-    LOOK_MS = 1000, /* how often what was placed, and nodes that leave, are looked at */
-    ROOM_MS = 2000,
-    LEAVE_MS = 45000,   /* a placement waits at most so long for pods that are to leave its node */
-    YIELD_S = 2,        /* what a pod that yields to a service has to end */
+    LOOK_MS = 1000,     /* how often what was placed, and nodes that leave, are looked at */
     VANISHED_MS = 3000, /* a pod whose node is gone before it is bound is given up after it */
     /* Controllers create pods one after the other. Those that come together are decided together, on fewer and cheaper
      * machines: when none has come for a moment, or at the latest. Karpenter waits as long by default. Where controllers are slow the moment
@@ -24,132 +18,6 @@ enum {
     QUIET_SLOW_MS = 5000, /* no longer, however slow */
     QUIET_MOST_MS = 10000,
 };
-
-/*
- * Nodes.
- */
-
-static void tell_ready(struct kube_engine *engine, struct kube_node *node)
-{
-    node->is_told = true;
-    node->told = kube_engine_room(node);
-    kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_NODE_READY,
-                                                     .instance = node->instance,
-                                                     .has_capacity = true,
-                                                     .capacity = node->told });
-}
-
-static void on_node_gone(struct kube_engine *engine, struct kube_node *node)
-{
-    const uint64_t instance = node->instance;
-    const bool is_told = node->is_told;
-    const bool is_leaving = node->is_leaving;
-
-    kube_services_node_gone(engine, instance);
-    kube_engine_node_drop(engine, node);
-    if (is_leaving)
-        kube_engine_emit(engine,
-                         &(struct engine_event){ .kind = ENGINE_NODE_LEFT, .instance = instance });
-    else if (is_told)
-        kube_engine_emit(engine,
-                         &(struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = instance });
-}
-
-/* How many pods it takes, where it says so. */
-static uint32_t most_of(const struct line *line)
-{
-    const int64_t pods = kube_engine_amount(line, "pods");
-
-    return line_get(line, "pods") != NULL && pods < UINT32_MAX ? (uint32_t)pods : UINT32_MAX;
-}
-
-static bool take_node(struct kube_engine *engine, const struct line *line)
-{
-    const uint64_t instance = kube_engine_instance_of(engine, line_get(line, "slot"));
-    const char *state = line_get(line, "state");
-    const char *name = line_get(line, "name");
-    struct kube_node *node;
-
-    if (state == NULL || name == NULL)
-        return false;
-    if (instance == 0)
-        return true;
-    if (strcmp(state, "gone") == 0) {
-        node = kube_engine_node_find(engine, instance);
-        if (node != NULL)
-            on_node_gone(engine, node);
-        return true;
-    }
-    node = kube_engine_node_get(engine, instance);
-    if (node->name == NULL)
-        node->name = kube_engine_copy(name);
-    node->is_there = true;
-    node->is_seen = true;
-    node->is_up = strcmp(state, "up") == 0;
-    node->capacity = (struct res){ .amount = { [RES_CPU] = kube_engine_amount(line, "cpu"),
-                                               [RES_MEM] = kube_engine_amount(line, "mem"),
-                                               [RES_ACCEL] = kube_engine_amount(line, "accel") } };
-    node->most = most_of(line);
-    node->capacity.amount[RES_PODS] = node->most;
-    kube_engine_tell_room(engine, node);
-    if (node->is_up && node->is_admitted && !node->is_told && !node->is_leaving) {
-        tell_ready(engine, node);
-    } else if (!node->is_up && node->is_told && !node->is_leaving) {
-        node->is_told = false;
-        kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_NODE_LOST,
-                                                         .instance = instance,
-                                                         .runs_on = true });
-    }
-    return true;
-}
-
-/*
- * What pods of DaemonSets will take of machines that are not there yet.
- */
-
-/* Of one DaemonSet: a type counts if one of its offers meets what the pods need. */
-static bool take_overhead(struct kube_engine *engine, const struct line *line)
-{
-    const struct catalogue *catalogue = engine->config.catalogue;
-    const char *needs = line_get(line, "needs");
-    const struct res takes = kube_engine_asks_of(line);
-    uint32_t last = UINT32_MAX;
-
-    if (needs != NULL && !offer_text_is_valid(needs))
-        return false;
-    if (engine->telling == NULL)
-        engine->telling = mem_alloc(catalogue->type_count, sizeof(*engine->telling));
-    for (uint32_t i = 0; i < catalogue->offer_count; i++) {
-        const uint32_t type = catalogue->offers[i].type;
-
-        /* The offers of a type follow each other. */
-        if (type == last || (needs != NULL && !offer_text_has(needs, catalogue, i)))
-            continue;
-        last = type;
-        res_add(&engine->telling[type], &takes);
-    }
-    return true;
-}
-
-/* That was all of them. */
-static bool take_overheads(struct kube_engine *engine, const struct line *line)
-{
-    const uint32_t count = engine->config.catalogue->type_count;
-    struct res *now = engine->telling;
-    bool is_new = engine->taken == NULL;
-
-    (void)line;
-    engine->telling = NULL;
-    if (now == NULL)
-        now = mem_alloc(count, sizeof(*now));
-    for (uint32_t i = 0; i < count && !is_new; i++)
-        is_new = memcmp(&now[i], &engine->taken[i], sizeof(*now)) != 0;
-    mem_free(engine->taken);
-    engine->taken = now;
-    if (is_new && engine->config.on_taken != NULL)
-        engine->config.on_taken(engine->config.context, now);
-    return true;
-}
 
 /*
  * The port.
@@ -335,265 +203,6 @@ struct engine_port kube_engine_port(struct kube_engine *engine)
 }
 
 /*
- * Requests.
- */
-
-static uint64_t request_new(struct kube_engine *engine, enum kube_ask kind, uint64_t subject)
-{
-    const uint64_t key = ++engine->next_request;
-
-    MEM_ROOM(engine->requests, engine->requests_room, engine->request_count + 1);
-    engine->requests[engine->request_count] =
-        (struct kube_asked){ .subject = subject, .kind = kind };
-    map_put(&engine->open, key, engine->request_count++);
-    engine->open_count++;
-    return key;
-}
-
-/* What an event on the pod says to people; "": nothing. */
-static void print_event(const struct kube_engine *engine, const struct kube_pod *pod,
-                        enum kube_ask kind, char *buf, size_t size)
-{
-    const long waited_s = (long)((engine->now - pod->met_at) / MSEC_PER_SEC);
-    char machine[KUBE_TEXT] = "";
-
-    buf[0] = '\0';
-    if (kind == ASK_RELEASE && pod->why != NULL) {
-        (void)snprintf(buf, size, "Stint leaves this pod to kube-scheduler: %s", pod->why);
-    } else if (kind == ASK_NOTE) {
-        kube_notes_text(engine, pod, buf, size);
-    } else if (kind == ASK_PLACE && pod->is_noted) {
-        if (engine->config.describe != NULL)
-            (void)engine->config.describe(engine->config.context, pod->wanted, machine,
-                                          sizeof(machine));
-        (void)snprintf(buf, size, "After %ld s Stint placed it on %s%" PRIu64 "%s%s", waited_s,
-                       engine->prefix, pod->wanted, machine[0] != '\0' ? ": " : "", machine);
-    }
-}
-
-static void send_pod(struct kube_engine *engine, const struct kube_pod *pod, enum kube_ask kind,
-                     const char *word)
-{
-    struct line_text *out = &engine->out;
-    char text[2 * KUBE_TEXT];
-    char slot[96];
-
-    line_text_begin(out, word);
-    line_text_number(out, "key", request_new(engine, kind, kube_engine_hash_of(pod->uid)));
-    line_text_string(out, "space", pod->space);
-    line_text_string(out, "name", pod->name);
-    line_text_string(out, "uid", pod->uid);
-    if (kind == ASK_PLACE) {
-        (void)snprintf(slot, sizeof(slot), "%s%" PRIu64, engine->prefix, pod->wanted);
-        line_text_string(out, "slot", slot);
-    }
-    if (kind == ASK_EVICT && pod->job != ROW_NONE && engine->jobs[pod->job].spec.yields)
-        line_text_number(out, "grace", YIELD_S);
-    print_event(engine, pod, kind, text, sizeof(text));
-    line_text_prose(out, "text", text[0] != '\0' ? text : NULL);
-    line_text_end(out);
-}
-
-static void send_asks(struct kube_engine *engine, struct kube_pod *pod)
-{
-    static const struct {
-        enum kube_ask kind;
-        const char *word;
-    } words[] = { { ASK_RELEASE, "release" },
-                  { ASK_PLACE, "place" },
-                  { ASK_EVICT, "evict" },
-                  { ASK_DELETE, "delete" },
-                  { ASK_NOTE, "note" } };
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if ((pod->asks & words[i].kind) != 0)
-            send_pod(engine, pod, words[i].kind, words[i].word);
-    }
-    pod->asks = 0;
-}
-
-/* The node that the pod is to be placed on, if it counts there; else NULL. */
-static struct kube_node *node_ahead(struct kube_engine *engine, const struct kube_pod *pod)
-{
-    if (!pod->is_used || (pod->asks & ASK_PLACE) == 0 || pod->counted != pod->wanted)
-        return NULL;
-    return kube_engine_node_find(engine, pod->wanted);
-}
-
-/* Whether pods that were asked to leave its node take the room still. The scheduler would try in vain, and wait longer after
- * each time. */
-static bool waits_for_room(struct kube_engine *engine, struct kube_pod *pod)
-{
-    struct kube_node *node = node_ahead(engine, pod);
-    struct res need;
-
-    if (node == NULL)
-        return false;
-    need = node->used;
-    res_sub(&need, &node->ahead);
-    res_add(&need, &pod->takes);
-    if (pod->crowded_at == 0)
-        pod->crowded_at = engine->now;
-    if (!res_fits(&need, &node->capacity) && engine->now - pod->crowded_at < LEAVE_MS)
-        return true;
-    pod->crowded_at = 0;
-    res_sub(&node->ahead, &pod->takes);
-    return false;
-}
-
-static void send_dirty(struct kube_engine *engine)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < engine->dirty_count; i++) {
-        const struct kube_pod *pod = &engine->pods[engine->dirty[i]];
-        struct kube_node *node = node_ahead(engine, pod);
-
-        if (node != NULL)
-            res_add(&node->ahead, &pod->takes);
-    }
-    for (uint32_t i = 0; i < engine->dirty_count; i++) {
-        struct kube_pod *pod = &engine->pods[engine->dirty[i]];
-
-        if (waits_for_room(engine, pod)) {
-            engine->dirty[kept++] = engine->dirty[i];
-            continue;
-        }
-        pod->is_dirty = false;
-        if (pod->is_used)
-            send_asks(engine, pod);
-    }
-    engine->dirty_count = kept;
-    for (uint32_t i = 0; i < kept; i++) {
-        struct kube_node *node = node_ahead(engine, &engine->pods[engine->dirty[i]]);
-
-        if (node != NULL)
-            node->ahead = (struct res){ 0 };
-    }
-}
-
-void kube_engine_flush(struct kube_engine *engine, msec_t now)
-{
-    engine->now = now;
-    if (!kube_engine_is_up(engine))
-        return;
-    kube_services_pace(engine);
-    send_dirty(engine);
-    if (engine->out.size > 0)
-        engine->config.on_send(engine->config.context, engine->out.text, engine->out.size);
-    line_text_reset(&engine->out);
-}
-
-static void ask_room(struct kube_engine *engine, struct kube_node *node)
-{
-    line_text_begin(&engine->out, "room");
-    line_text_number(&engine->out, "key", request_new(engine, ASK_ROOM, node->instance));
-    line_text_string(&engine->out, "name", node->name);
-    line_text_end(&engine->out);
-    node->is_asked = true;
-}
-
-/* What was asked under the key; false: nothing was. */
-static bool request_close(struct kube_engine *engine, const struct line *line,
-                          struct kube_asked *ret)
-{
-    const char *text = line_get(line, "key");
-    uint64_t key = 0;
-    uint32_t row;
-
-    if (text == NULL || line_number(text, UINT64_MAX, &key) < 0)
-        return false;
-    row = map_get(&engine->open, key);
-    if (row == MAP_NONE)
-        return false;
-    (void)map_remove(&engine->open, key);
-    *ret = engine->requests[row];
-    if (--engine->open_count == 0)
-        engine->request_count = 0;
-    return true;
-}
-
-static void hear_room(struct kube_engine *engine, uint64_t instance, bool is_empty)
-{
-    struct kube_node *node = kube_engine_node_find(engine, instance);
-
-    if (node == NULL)
-        return;
-    node->is_asked = false;
-    node->room_at = engine->now + ROOM_MS;
-    if (!is_empty || !node->is_leaving || node->pods > 0)
-        return;
-    node->is_leaving = false;
-    node->is_admitted = false;
-    node->is_told = false;
-    kube_engine_emit(engine,
-                     &(struct engine_event){ .kind = ENGINE_NODE_LEFT, .instance = instance });
-}
-
-static bool take_done(struct kube_engine *engine, const struct line *line)
-{
-    struct kube_asked request;
-    uint32_t row;
-
-    if (!request_close(engine, line, &request))
-        return true;
-    if (request.kind == ASK_ROOM)
-        hear_room(engine, request.subject, kube_engine_amount(line, "pods") == 0);
-    row = request.kind == ASK_EVICT ? map_get(&engine->by_uid, request.subject) : MAP_NONE;
-    if (row != MAP_NONE)
-        kube_services_evicted(engine, &engine->pods[row]);
-    return true;
-}
-
-static void refuse_place(struct kube_engine *engine, struct kube_pod *pod, const char *text)
-{
-    const uint64_t key = pod->key;
-
-    kube_engine_say(engine, "it cannot be placed", pod->space, pod->name, text);
-    pod->key = 0;
-    kube_engine_recount(engine, pod);
-    if (kube_engine_is_announced(engine, pod) && key != 0 && pod->state == POD_WAITING)
-        kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_TASK_LOST,
-                                                         .task = kube_engine_task_of(engine, pod),
-                                                         .key = key });
-}
-
-static bool take_refused(struct kube_engine *engine, const struct line *line)
-{
-    const char *text = line_get(line, "text");
-    struct kube_asked request;
-    struct kube_pod *pod;
-    uint32_t row;
-
-    if (!request_close(engine, line, &request))
-        return true;
-    if (request.kind == ASK_ROOM) {
-        hear_room(engine, request.subject, false);
-        return true;
-    }
-    row = map_get(&engine->by_uid, request.subject);
-    pod = row != MAP_NONE ? &engine->pods[row] : NULL;
-    if (pod == NULL)
-        return true;
-    if (request.kind == ASK_PLACE) {
-        refuse_place(engine, pod, text != NULL ? text : "");
-    } else if (request.kind == ASK_EVICT && pod->stop_key != 0 &&
-               kube_engine_is_announced(engine, pod)) {
-        kube_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_TASK_KEPT,
-                                                         .task = kube_engine_task_of(engine, pod),
-                                                         .key = pod->stop_key,
-                                                         .until = engine->now + KUBE_KEPT_MS });
-        pod->stop_key = 0;
-        pod->is_asked = false;
-        kube_services_stay(engine, pod);
-    } else {
-        kube_engine_say(engine, "the API server refuses", pod->space, pod->name,
-                        text != NULL ? text : "");
-    }
-    return true;
-}
-
-/*
  * Lines.
  */
 
@@ -605,6 +214,18 @@ static bool is_synced(const struct kube_engine *engine)
 bool kube_engine_is_up(const struct kube_engine *engine)
 {
     return is_synced(engine) && !engine->is_lost;
+}
+
+void kube_engine_flush(struct kube_engine *engine, msec_t now)
+{
+    engine->now = now;
+    if (!kube_engine_is_up(engine))
+        return;
+    kube_services_pace(engine);
+    kube_requests_send(engine);
+    if (engine->out.size > 0)
+        engine->config.on_send(engine->config.context, engine->out.text, engine->out.size);
+    line_text_reset(&engine->out);
 }
 
 static void begin_sync(struct kube_engine *engine, bool is_pods)
@@ -648,7 +269,7 @@ static void end_nodes(struct kube_engine *engine)
     for (uint32_t i = engine->node_count; i-- > 0;) {
         engine->nodes[i].is_asked = false;
         if (engine->nodes[i].is_there && !engine->nodes[i].is_seen)
-            on_node_gone(engine, &engine->nodes[i]);
+            kube_nodes_gone(engine, &engine->nodes[i]);
     }
 }
 
@@ -710,12 +331,18 @@ void kube_engine_line(struct kube_engine *engine, msec_t now, char *text, size_t
         const char *word;
         bool (*take)(struct kube_engine *engine, const struct line *line);
     } words[] = {
-        { "pod", kube_engine_take_pod }, { "gone", kube_engine_take_gone },
-        { "node", take_node },           { "done", take_done },
-        { "sync", take_sync },           { "synced", take_sync },
-        { "refused", take_refused },     { "alive", take_nothing },
-        { "server", take_server },       { "error", take_error },
-        { "overhead", take_overhead },   { "overheads", take_overheads },
+        { "pod", kube_engine_take_pod },
+        { "gone", kube_engine_take_gone },
+        { "node", kube_nodes_take },
+        { "done", kube_requests_take_done },
+        { "sync", take_sync },
+        { "synced", take_sync },
+        { "refused", kube_requests_take_refused },
+        { "alive", take_nothing },
+        { "server", take_server },
+        { "error", take_error },
+        { "overhead", kube_nodes_take_overhead },
+        { "overheads", kube_nodes_take_overheads },
     };
     struct error error = { "" };
     struct line line;
@@ -772,7 +399,7 @@ static void tell_list(struct kube_engine *engine, uint64_t key)
     }
     for (uint32_t i = 0; i < engine->node_count; i++) {
         if (engine->nodes[i].is_up && engine->nodes[i].is_admitted && !engine->nodes[i].is_leaving)
-            tell_ready(engine, &engine->nodes[i]);
+            kube_nodes_tell_ready(engine, &engine->nodes[i]);
     }
     for (uint32_t i = 0; i < engine->pod_count; i++) {
         struct kube_pod *pod = &engine->pods[i];
@@ -818,7 +445,7 @@ static void look_at_nodes(struct kube_engine *engine)
 {
     for (uint32_t i = 0; i < engine->node_count; i++) {
         if (is_to_be_asked(&engine->nodes[i]) && engine->nodes[i].room_at <= engine->now)
-            ask_room(engine, &engine->nodes[i]);
+            kube_requests_ask_room(engine, &engine->nodes[i]);
     }
 }
 

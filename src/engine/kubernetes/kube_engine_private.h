@@ -290,6 +290,31 @@ int kube_services_label(const struct kube_engine *engine, const struct kube_job 
                         char *buf, size_t size);
 
 /*
+ * kube_engine_nodes.c
+ */
+
+/* It takes work; it is no more. */
+void kube_nodes_tell_ready(struct kube_engine *engine, struct kube_node *node);
+void kube_nodes_gone(struct kube_engine *engine, struct kube_node *node);
+
+/* Lines: of a node; of a DaemonSet, and that those were all. */
+bool kube_nodes_take(struct kube_engine *engine, const struct line *line);
+bool kube_nodes_take_overhead(struct kube_engine *engine, const struct line *line);
+bool kube_nodes_take_overheads(struct kube_engine *engine, const struct line *line);
+
+/*
+ * kube_engine_requests.c
+ */
+
+/* Write what is to be asked of pods into 'out'; and what there is on a node that leaves. */
+void kube_requests_send(struct kube_engine *engine);
+void kube_requests_ask_room(struct kube_engine *engine, struct kube_node *node);
+
+/* Lines: of an answer. */
+bool kube_requests_take_done(struct kube_engine *engine, const struct line *line);
+bool kube_requests_take_refused(struct kube_engine *engine, const struct line *line);
+
+/*
  * kube_engine_pods.c
  */
 
