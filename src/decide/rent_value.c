@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide/crowd.h"
 #include "decide/lease.h"
 #include "decide/rent_trial.h"
 #include "decide/reservation.h"
@@ -45,6 +46,7 @@ struct renter {
     double *batch_worth;         /* of a task of each batch, per hour; below 0: not looked at yet */
     bool *is_contender; /* per way: it was nearly the best; NULL: all are tried each time */
     uint32_t tried;     /* how often a machine was chosen */
+    msec_t crowd_until; /* see crowd.h; below 0: not looked at yet */
 };
 
 static const struct batch *batch_of(const struct renter *renter, uint32_t row)
@@ -622,6 +624,39 @@ static void carry_out(struct renter *renter, const struct choice *choice)
         list_idle(renter);
 }
 
+/* Until when the services that would be on the machine wait for others rather than have it; at or before 'now': they do not. */
+static msec_t crowd_of(struct renter *renter, const struct choice *choice)
+{
+    msec_t until;
+
+    if (choice->best.instance != ROW_NONE || choice->best.value >= CROWD_WELL_USED ||
+        batch_of(renter, 0)->runtime < RUNTIME_HORIZON_MS)
+        return renter->view->now;
+    if (renter->crowd_until < 0)
+        renter->crowd_until = crowd_until(renter->view);
+    until = renter->crowd_until;
+    for (uint64_t rest = choice->best.used; rest != 0; rest &= rest - 1) {
+        const struct batch *batch = batch_of(renter, fit_first(rest));
+
+        if (batch->runtime >= RUNTIME_HORIZON_MS)
+            until = crowd_patience(renter->view, batch, until, renter->window.limits->scarcity);
+    }
+    return until;
+}
+
+/* Nothing is rented for them now. */
+static void leave_to_crowd(const struct renter *renter, const struct trial *trial, msec_t until)
+{
+    assert(trial->at_once[0] > 0); /* the first batch has services */
+    for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
+        const uint32_t row = fit_first(rest);
+        struct batch *batch = renter->window.rows[row].batch;
+
+        for (uint32_t i = 0; i < trial->at_once[row] && batch->runtime >= RUNTIME_HORIZON_MS; i++)
+            crowd_wait(renter->view, batch, until, renter->plan);
+    }
+}
+
 void rent_value(struct batches *batches, struct runtime_bins *bins,
                 const struct wait_limits *limits, double doubt, money_t machine_cost,
                 struct rent_ways_memory *memory, struct plan *plan)
@@ -635,6 +670,7 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
         .plan = plan,
         .idle = ARENA_ARRAY(plan->arena, uint32_t, view->catalogue->offer_count),
         .batch_worth = ARENA_ARRAY(plan->arena, double, batches->count),
+        .crowd_until = -1,
     };
 
     assert(limits->paid_wait >= 0);
@@ -664,6 +700,10 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
             continue;
         }
         settle(&renter, &choice);
+        if (crowd_of(&renter, &choice) > view->now) {
+            leave_to_crowd(&renter, &choice.best, crowd_of(&renter, &choice));
+            continue;
+        }
         for (uint32_t i = repeats(&renter, &choice.best); i > 0; i--)
             carry_out(&renter, &choice);
     }

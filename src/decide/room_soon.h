@@ -32,10 +32,14 @@
 #include "learn/life_table.h"
 #include "model/plan.h"
 
+struct scarcity; /* decide/scarcity.h */
+
 struct wait_limits {
     msec_t boot_wait; /* 0: as long as a machine takes that could be rented for the task */
     msec_t paid_wait;
     double doubt; /* of runtimes, see overrun.h */
+    const struct scarcity *
+        scarcity; /* who waits for no crowd (crowd.h), as a limit may bind; NULL: there are no limits */
 };
 
 /* How long the task's batch may wait until a machine is rented: without regard to paid time. */

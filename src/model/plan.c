@@ -171,12 +171,12 @@ const char *plan_reason_text(enum plan_reason_code code)
 const char *plan_wait_word(enum plan_wait_rule rule)
 {
     static const char *const word[WAIT_RULES] = {
-        [WAIT_NONE] = "undecided",    [WAIT_ROOM] = "room",       [WAIT_PAID_ROOM] = "paid-room",
-        [WAIT_MACHINES] = "machines", [WAIT_SHARED] = "shared",   [WAIT_OFFER] = "offer",
-        [WAIT_WORTH] = "worth",       [WAIT_QUEUE] = "turn",      [WAIT_NO_OFFER] = "no-offer",
-        [WAIT_SERVICE] = "service",   [WAIT_YIELDED] = "yielded", [WAIT_LIMIT] = "limit",
-        [WAIT_BACK_OFF] = "back-off", [WAIT_ENGINE] = "queued",   [WAIT_GANG] = "gang",
-        [WAIT_PUT_OFF] = "put-off",
+        [WAIT_NONE] = "undecided",    [WAIT_ROOM] = "room",         [WAIT_PAID_ROOM] = "paid-room",
+        [WAIT_MACHINES] = "machines", [WAIT_SHARED] = "shared",     [WAIT_OFFER] = "offer",
+        [WAIT_CROWD] = "crowd",       [WAIT_WORTH] = "worth",       [WAIT_QUEUE] = "turn",
+        [WAIT_NO_OFFER] = "no-offer", [WAIT_SERVICE] = "service",   [WAIT_YIELDED] = "yielded",
+        [WAIT_LIMIT] = "limit",       [WAIT_BACK_OFF] = "back-off", [WAIT_ENGINE] = "queued",
+        [WAIT_GANG] = "gang",         [WAIT_PUT_OFF] = "put-off",
     };
 
     assert(rule < WAIT_RULES);
@@ -192,6 +192,7 @@ const char *plan_wait_text(enum plan_wait_rule rule)
         [WAIT_MACHINES] = "enough machines come free soon, and others need not be rented",
         [WAIT_SHARED] = "a machine that others start on takes it after them, in paid time",
         [WAIT_OFFER] = "a much cheaper offer was refused and is asked for again soon",
+        [WAIT_CROWD] = "others are coming that share its machine, which it would not fill",
         [WAIT_WORTH] = "to run it now costs more than to wait",
         [WAIT_QUEUE] = "its turn in the queue has not come",
         [WAIT_NO_OFFER] = "nothing that holds it can be rented now, and no machine has room",

@@ -96,6 +96,7 @@ enum plan_wait_rule {
     WAIT_MACHINES,  /* enough machines come free soon, and others need not be rented */
     WAIT_SHARED,    /* a machine that others get takes it after them, in time that is paid for */
     WAIT_OFFER,     /* an offer that costs much less was refused and may be asked for again soon */
+    WAIT_CROWD,     /* more services are coming, and those that there are fill no machine */
     WAIT_WORTH,     /* to run it now costs more than it is worth, by the price of waiting */
     WAIT_QUEUE,     /* the policy has a queue, and its turn has not come */
     WAIT_NO_OFFER,  /* nothing that holds it can be rented now, and there is no room for it */

@@ -434,6 +434,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->id[job] = spec->id;
     table->kin[job] = spec->kin;
     table->arrived_at[job] = spec->arrived_at;
+    table->more_until[job] = spec->more_until;
     table->name[job] = spec->name;
     table->user[job] = spec->user;
     table->priority[job] = spec->priority;

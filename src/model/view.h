@@ -87,6 +87,7 @@ enum instance_state {
     X(uint64_t, id) \
     X(uint64_t, kin)            /* see job_spec */ \
     X(msec_t, arrived_at) \
+    X(msec_t, more_until)       /* see job_spec */ \
     X(uint32_t, name)           /* numbers given by the engine; equal ones are equal names */ \
     X(uint32_t, user) \
     X(uint32_t, priority)       /* higher values come first where not all can be served */ \
@@ -250,6 +251,8 @@ struct job_spec {
         unknown; /* of its runtime hardly more is known than its time limit, which is the estimate then */
     bool yields; /* it may be stopped for a service, even if it is fixed and its work is lost */
     msec_t arrived_at;
+    msec_t
+        more_until; /* the engine expects more jobs by then, of the crowd that it came with; 0: none */
     msec_t estimate_ms;     /* 0 or more; MSEC_NEVER: it has no end */
     struct job_rules rules; /* if there are any, the shape has variants for markets */
     struct burst_rule burst;

@@ -358,6 +358,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
         .boot_wait = in->option[OPT_WAIT_LIMIT],
         .paid_wait = in->option[OPT_PAID_WAIT],
         .doubt = doubt_of(run),
+        .scarcity = in->scarcity,
     };
     const struct clearing_options clearing = {
         .rule = in->option[OPT_CLEAR] != 0 && !searches ? CLEARING_PAYS : CLEARING_NEVER,

@@ -115,6 +115,10 @@ void serve_wait_text(const struct serve_world *world, const struct view *view,
         (void)snprintf(ret, size, "%sfor %s, which was refused and is asked for again soon%s",
                        patience, target, cost);
         break;
+    case WAIT_CROWD:
+        (void)snprintf(ret, size, "%sfor others that are coming, to share a machine%s", patience,
+                       cost);
+        break;
     case WAIT_WORTH:
         worth_text(view, wait, ret, size);
         break;

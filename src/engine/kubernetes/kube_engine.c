@@ -465,18 +465,32 @@ static msec_t look_again_at(const struct kube_engine *engine)
     return at;
 }
 
-/* When what has come is announced. */
-static msec_t quiet_at(const struct kube_engine *engine)
+/* When all has come that came together, if nothing comes until then. */
+static msec_t settled_at(const struct kube_engine *engine)
 {
     msec_t quiet = QUIET_MS;
 
-    if (engine->first_pending == MSEC_NEVER)
-        return MSEC_NEVER;
     if (engine->last_pending - engine->gap_at <= KUBE_GAP_KEPT_MS && 2 * engine->gap_ms > quiet)
         quiet = 2 * engine->gap_ms < QUIET_SLOW_MS ? 2 * engine->gap_ms : QUIET_SLOW_MS;
-    return engine->last_pending + quiet < engine->first_pending + QUIET_MOST_MS
-               ? engine->last_pending + quiet
+    return engine->last_pending + quiet;
+}
+
+/* When what has come is announced. */
+static msec_t quiet_at(const struct kube_engine *engine)
+{
+    if (engine->first_pending == MSEC_NEVER)
+        return MSEC_NEVER;
+    return settled_at(engine) < engine->first_pending + QUIET_MOST_MS
+               ? settled_at(engine)
                : engine->first_pending + QUIET_MOST_MS;
+}
+
+/* If more comes in time, it is announced so long after it at the latest. */
+static void tell_pending(struct kube_engine *engine)
+{
+    const msec_t settled = settled_at(engine);
+
+    kube_engine_tell_pending(engine, engine->now < settled ? settled + QUIET_MOST_MS : 0);
 }
 
 msec_t kube_engine_next_wake(const struct kube_engine *engine)
@@ -510,7 +524,7 @@ void kube_engine_tick(struct kube_engine *engine, msec_t now)
         tell_list(engine, engine->lists[i]);
     engine->list_count = 0;
     if (quiet_at(engine) <= now)
-        kube_engine_tell_pending(engine);
+        tell_pending(engine);
     look_at_placed(engine);
     kube_notes_tick(engine);
     look_at_nodes(engine);

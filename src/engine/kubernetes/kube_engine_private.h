@@ -201,7 +201,8 @@ uint64_t kube_engine_task_of(const struct kube_engine *engine, const struct kube
 bool kube_engine_is_announced(const struct kube_engine *engine, const struct kube_pod *pod);
 void kube_engine_ask(struct kube_engine *engine, struct kube_pod *pod, enum kube_ask what);
 void kube_engine_tell_job(struct kube_engine *engine, const struct kube_job *job);
-void kube_engine_tell_pending(struct kube_engine *engine);
+/* 'more_until': others that come with these are expected until then; 0: none are. */
+void kube_engine_tell_pending(struct kube_engine *engine, msec_t more_until);
 int64_t kube_engine_amount(const struct line *line, const char *key);
 void kube_engine_tell_found(struct kube_engine *engine, struct kube_pod *pod);
 struct kube_job *kube_engine_job_new(struct kube_engine *engine, uint64_t id, uint32_t size);

@@ -458,14 +458,16 @@ void kube_engine_weigh(struct kube_engine *engine, struct kube_job *job)
         engine->first_pending = engine->now;
 }
 
-void kube_engine_tell_pending(struct kube_engine *engine)
+void kube_engine_tell_pending(struct kube_engine *engine, msec_t more_until)
 {
     engine->first_pending = MSEC_NEVER;
     engine->last_pending = MSEC_NEVER;
     for (uint32_t i = 0; i < engine->job_count; i++) {
-        if (engine->jobs[i].is_used && engine->jobs[i].is_pending &&
-            kube_engine_is_whole(&engine->jobs[i]))
-            kube_engine_announce(engine, &engine->jobs[i]);
+        if (!engine->jobs[i].is_used || !engine->jobs[i].is_pending ||
+            !kube_engine_is_whole(&engine->jobs[i]))
+            continue;
+        engine->jobs[i].spec.more_until = more_until;
+        kube_engine_announce(engine, &engine->jobs[i]);
     }
 }
 

@@ -797,6 +797,32 @@ TEST(where_a_controller_is_slow_pods_are_waited_for_longer)
     end(&world);
 }
 
+/* After ten seconds those that have come are announced. If another one comes within the next second, it is announced ten seconds later at the latest. */
+TEST(while_pods_keep_coming_more_are_expected)
+{
+    struct world world;
+    char text[256];
+
+    begin(&world);
+    for (int i = 0; i <= 20; i++) {
+        (void)snprintf(text, sizeof(text),
+                       "pod space=a name=p%d uid=u%d owner=r kind=ReplicaSet cpu=1 mem=1 accel=0 "
+                       "state=waiting",
+                       i, i);
+        line(&world, text);
+        kube_engine_tick(world.engine, world.now);
+        world.now += i < 20 ? 500 : 0;
+    }
+    assert_int_equal(world.task_count, 21);
+    assert_int_equal(world.last.job.more_until, world.now + 11000);
+    line(&world, "pod space=a name=q uid=q owner=r kind=ReplicaSet cpu=1 mem=1 accel=0 "
+                 "state=waiting");
+    settle(&world);
+    assert_int_equal(world.task_count, 22);
+    assert_int_equal(world.last.job.more_until, 0);
+    end(&world);
+}
+
 TEST(a_list_has_all_there_is)
 {
     struct world world;
@@ -860,4 +886,5 @@ CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and
            RUN(a_placement_that_the_scheduler_ignores_is_given_up),
            RUN(what_was_asked_before_the_pipe_broke_is_asked_again),
            RUN(pods_that_come_together_are_announced_together),
-           RUN(where_a_controller_is_slow_pods_are_waited_for_longer), RUN(a_list_has_all_there_is))
+           RUN(where_a_controller_is_slow_pods_are_waited_for_longer),
+           RUN(while_pods_keep_coming_more_are_expected), RUN(a_list_has_all_there_is))
