@@ -102,6 +102,7 @@ struct kube_job {
     bool is_pending; /* whole, and announced with what comes in the same moment */
     bool is_moving;  /* of one pod, which is evicted: the next one of its controller has its seat */
     bool is_listed;  /* in that chain */
+    bool is_counted; /* in 'alike' */
     bool is_bereft;  /* a service that has lost pods with their node: others may take the seats */
 };
 
@@ -148,6 +149,7 @@ struct kube_engine {
     struct map by_id;    /* the id of a job's first task */
     struct map by_group; /* of a gang */
     struct map by_kind;  /* first of those of a controller that wait or move, a pod each */
+    struct map alike;    /* how many there are of a controller, a pod each */
     struct kube_node *nodes;
     uint32_t node_count, nodes_room;
     struct map by_instance;
@@ -220,6 +222,9 @@ void kube_engine_enlist(struct kube_engine *engine, struct kube_job *job);
 void kube_engine_unlist(struct kube_engine *engine, struct kube_job *job);
 uint32_t kube_engine_first_like(const struct kube_engine *engine, const struct kube_job *job);
 
+/* How many jobs of one pod its controller has of its kind, whatever they do. */
+uint32_t kube_engine_count_alike(const struct kube_engine *engine, const struct kube_job *job);
+
 /* NULL, or why the pod cannot be a task. */
 const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line,
                                  uint32_t *ret);
@@ -260,7 +265,7 @@ void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod);
 
 /*
  * Evictions are about to be sent. Of the pods of one controller a tenth, and one at the least, may be missing because of that, budget or not: the
- * others are kept for now. But not on a machine that goes. O(jobs), if there are any.
+ * others are kept for now. But not on a machine that goes. O(evictions, and what waits or moves of their controllers).
  */
 void kube_services_pace(struct kube_engine *engine);
 

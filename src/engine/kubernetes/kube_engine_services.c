@@ -394,11 +394,14 @@ static bool is_missing(const struct kube_engine *engine, const struct kube_job *
     return job->is_moving && (pod == NULL || pod->state != POD_RUNNING || pod->is_asked);
 }
 
-static void count_one(struct map *map, uint64_t key)
+static uint32_t count_missing(const struct kube_engine *engine, const struct kube_job *job)
 {
-    const uint32_t count = map_get(map, key);
+    uint32_t count = 0;
 
-    map_put(map, key, count != MAP_NONE ? count + 1 : 1);
+    for (uint32_t i = kube_engine_first_like(engine, job); i != ROW_NONE;
+         i = engine->jobs[i].alike_next)
+        count += is_missing(engine, &engine->jobs[i]);
+    return count;
 }
 
 /* Whether the pod is to be evicted, and others of its controller may have to leave before it. */
@@ -431,41 +434,30 @@ void kube_services_pace(struct kube_engine *engine)
 {
     enum { PART = 10 };
 
-    struct map all;
-    struct map missing;
-    uint32_t paced = 0;
+    struct map missing; /* by kind; those of the others have not been counted yet */
 
-    for (uint32_t i = 0; i < engine->dirty_count; i++)
-        paced += is_paced(engine, &engine->pods[engine->dirty[i]]);
-    if (paced == 0)
-        return;
-    map_init(&all);
     map_init(&missing);
-    for (uint32_t i = 0; i < engine->job_count; i++) {
-        const struct kube_job *job = &engine->jobs[i];
-
-        if (!job->is_used || job->size != 1)
-            continue;
-        count_one(&all, kube_engine_kind_of(job));
-        if (is_missing(engine, job))
-            count_one(&missing, kube_engine_kind_of(job));
-    }
     for (uint32_t i = 0; i < engine->dirty_count; i++) {
         struct kube_pod *pod = &engine->pods[engine->dirty[i]];
-        const uint64_t key =
-            is_paced(engine, pod) ? kube_engine_kind_of(&engine->jobs[pod->job]) : 0;
 
         if (!is_paced(engine, pod) || pod->is_asked)
             continue;
-        if (map_get(&missing, key) != MAP_NONE && !must_leave(engine, pod) &&
-            (uint64_t)(map_get(&missing, key) + 1) * PART > map_get(&all, key)) {
+
+        const struct kube_job *job = &engine->jobs[pod->job];
+        const uint64_t kind = kube_engine_kind_of(job);
+        const uint32_t known = map_get(&missing, kind);
+        const uint32_t count = known != MAP_NONE ? known : count_missing(engine, job);
+        const bool is_most =
+            count > 0 && (uint64_t)(count + 1) * PART > kube_engine_count_alike(engine, job);
+
+        map_put(&missing, kind, count);
+        if (is_most && !must_leave(engine, pod)) {
             keep(engine, pod);
             continue;
         }
         pod->is_asked = true;
-        count_one(&missing, key);
+        map_put(&missing, kind, count + 1);
     }
-    map_done(&all);
     map_done(&missing);
 }
 

@@ -256,6 +256,33 @@ uint32_t kube_engine_first_like(const struct kube_engine *engine, const struct k
     return first != MAP_NONE ? first : ROW_NONE;
 }
 
+uint32_t kube_engine_count_alike(const struct kube_engine *engine, const struct kube_job *job)
+{
+    const uint32_t count = map_get(&engine->alike, kube_engine_kind_of(job));
+
+    return count != MAP_NONE ? count : 0;
+}
+
+static void count_in(struct kube_engine *engine, struct kube_job *job)
+{
+    if (job->size != 1 || job->is_counted)
+        return;
+    job->is_counted = true;
+    map_put(&engine->alike, kube_engine_kind_of(job), kube_engine_count_alike(engine, job) + 1);
+}
+
+static void count_out(struct kube_engine *engine, const struct kube_job *job)
+{
+    const uint32_t count = kube_engine_count_alike(engine, job);
+
+    if (!job->is_counted)
+        return;
+    if (count > 1)
+        map_put(&engine->alike, kube_engine_kind_of(job), count - 1);
+    else
+        (void)map_remove(&engine->alike, kube_engine_kind_of(job));
+}
+
 /*
  * Jobs.
  */
@@ -288,6 +315,7 @@ struct kube_job *kube_engine_job_new(struct kube_engine *engine, uint64_t id, ui
 void kube_engine_job_drop(struct kube_engine *engine, struct kube_job *job)
 {
     kube_engine_unlist(engine, job);
+    count_out(engine, job);
     (void)map_remove(&engine->by_id, job->id);
     if (job->group != 0)
         (void)map_remove(&engine->by_group, job->group);
@@ -415,6 +443,7 @@ void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uin
         .arrived_at = engine->now,
         .estimate_ms = is_job ? -1 : MSEC_NEVER,
     };
+    count_in(engine, job);
 }
 
 void kube_engine_announce(struct kube_engine *engine, struct kube_job *job)

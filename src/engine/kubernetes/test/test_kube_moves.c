@@ -119,6 +119,36 @@ TEST(of_the_pods_of_a_controller_one_leaves_at_a_time)
     end(&world);
 }
 
+TEST(of_the_pods_of_a_controller_a_tenth_leaves_at_a_time)
+{
+    static const char *const names[] = { "a/p0", "a/p1", "a/p2" };
+    struct world world;
+    char text[256];
+
+    begin(&world);
+    world.port.ops->admit(world.port.self, 3);
+    line(&world, "node slot=st-3 name=n3 state=up cpu=3900 mem=8000 accel=0");
+    for (int i = 0; i < 21; i++) {
+        (void)snprintf(text, sizeof(text),
+                       "pod space=a name=p%d uid=u%d " REPLICA " state=running slot=st-3", i, i);
+        line(&world, text);
+    }
+    line(&world, "pod space=a name=r uid=r owner=db kind=ReplicaSet cpu=1000 mem=1024 accel=0 "
+                 "state=running slot=st-3");
+    line(&world, "gone uid=u20"); /* 20 are left */
+    world.heard[0] = '\0';
+    for (uint32_t i = 0; i < 3; i++)
+        world.port.ops->stop(world.port.self, 9 + i, kube_engine_find(world.engine, names[i]));
+    expect(&world, "kept a/p2\n",
+           "evict key=1 space=a name=p0 uid=u0\nevict key=2 space=a name=p1 uid=u1\n");
+    line(&world, "refused key=2 code=429 text=budget");
+    line(&world, "gone uid=u19"); /* of 19 one may leave, and one does */
+    expect(&world, "kept a/p1\nleft-job a/p19\n", "");
+    world.port.ops->stop(world.port.self, 20, kube_engine_find(world.engine, names[2]));
+    expect(&world, "kept a/p2\n", "");
+    end(&world);
+}
+
 /* Whichever they are, and in whatever order they came. */
 TEST(of_several_that_wait_one_that_still_waits_follows)
 {
@@ -143,4 +173,5 @@ CHECK_MAIN(RUN(the_pod_that_follows_one_that_was_evicted_goes_where_that_was_to_
            RUN(the_pod_that_follows_may_come_before_the_answer_and_after_the_placement),
            RUN(nobody_follows_a_pod_that_was_scaled_away_or_stays),
            RUN(of_several_that_wait_one_that_still_waits_follows),
-           RUN(of_the_pods_of_a_controller_one_leaves_at_a_time))
+           RUN(of_the_pods_of_a_controller_one_leaves_at_a_time),
+           RUN(of_the_pods_of_a_controller_a_tenth_leaves_at_a_time))
