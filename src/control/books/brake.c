@@ -83,12 +83,15 @@ uint64_t brake_unproven(const struct books *books)
     return count;
 }
 
-/* One more in a row. */
-static void engage(struct books *books, uint32_t *count, msec_t at)
+/* One more in a row, which was asked for then. While it is waited, or the probe is under way, those that were asked for before say nothing new: many may fail in
+ * one moment, and the wait doubles with the probes. */
+static void engage(struct books *books, uint32_t *count, msec_t asked_at, msec_t at)
 {
     static const msec_t most_ms = MSEC_PER_HOUR;
     msec_t wait = wait_ms;
 
+    if (brake_is_probing(books) && asked_at < books->brake.not_before)
+        return;
     ++*count;
     if (brake_failures(books) < PROBE_AFTER || !books->state->config.starts_slowly)
         return;
@@ -129,7 +132,8 @@ void brake_starts_failed(struct books *books, uint32_t instance)
         note->losses == 0)
         return;
     note->is_faulted = false; /* it counts once */
-    engage(books, &books->brake.failed_starts, books->state->view.now);
+    engage(books, &books->brake.failed_starts, books->state->view.instance.rented_at[instance],
+           books->state->view.now);
 }
 
 /* For how long the offer is left alone. */
@@ -156,7 +160,7 @@ void brake_boot_failed(struct books *books, uint32_t instance, msec_t at)
     }
     /* If one that was asked for as late or later became ready, it is this machine that is bad. */
     if (asked_at > books->proven_at)
-        engage(books, &books->brake.failed_boots, at);
+        engage(books, &books->brake.failed_boots, asked_at, at);
     books_block(books, offer, at, block_ms(&books->state->config, record->failures));
 }
 

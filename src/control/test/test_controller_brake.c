@@ -195,7 +195,8 @@ TEST(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits
 
     for (uint64_t i = 0; i < 4; i++)
         fail_start(&stage, 1 + i, last - 3 + i);
-    assert_int_equal(controller_brake(stage.controller).failed_starts, 4);
+    assert_int_equal(controller_brake(stage.controller).failed_starts,
+                     3); /* the fourth is no probe */
     stage_decide(&stage, six);
     assert_int_equal(stats_of(&stage)->rented, 4);
     assert_int_equal(controller_wait_of(stage.controller, 0).limit, LIMIT_PROBE);
@@ -219,10 +220,37 @@ TEST(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits
     stage_ready(&stage, probe);
     stage_started(&stage, 1);
     stage_decide(&stage, (struct script){ 0 });
-    assert_int_equal(controller_brake(stage.controller).failed_starts, 4);
+    assert_int_equal(controller_brake(stage.controller).failed_starts, 3);
     stage_finished(&stage, 1);
     assert_int_equal(controller_brake(stage.controller).failed_starts, 0);
     assert_true(controller_brake(stage.controller).is_proven);
+    stage_done(&stage);
+}
+
+/* Four that were asked for together fail in one moment: that is no reason to wait for longer than for three. */
+TEST(the_wait_doubles_with_each_probe_that_fails)
+{
+    const struct script four = { .rents = { 0, 0, 0, 0 },
+                                 .rent_count = 4,
+                                 .places = { { .task = 1, .rent = 0 },
+                                             { .task = 2, .rent = 1 },
+                                             { .task = 3, .rent = 2 },
+                                             { .task = 4, .rent = 3 } },
+                                 .place_count = 4 };
+    struct stage stage;
+
+    boot_scene(&stage, 4, false);
+    stage.config.starts_slowly = true;
+    tune(&stage);
+    stage_decide(&stage, four);
+    for (msec_t wait = 60000; wait <= 240000; wait *= 2) {
+        wait_in_vain(&stage);
+        assert_int_equal(controller_brake(stage.controller).not_before, stage.now + wait);
+        stage.now += wait;
+        stage_decide(&stage, four); /* one of them */
+    }
+    assert_int_equal(stats_of(&stage)->boot_timeouts, 4 + 2);
+    assert_int_equal(stats_of(&stage)->rented, 4 + 3);
     stage_done(&stage);
 }
 
@@ -343,6 +371,7 @@ CHECK_MAIN(RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_lo
            RUN(when_three_machines_did_not_become_ready_one_is_tried_at_a_time),
            RUN(a_gang_that_needs_several_machines_does_not_keep_one_from_being_tried),
            RUN(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits),
+           RUN(the_wait_doubles_with_each_probe_that_fails),
            RUN(a_machine_that_is_ready_is_proof_where_the_engine_says_so),
            RUN(a_machine_that_is_lost_with_its_tasks_or_whose_task_runs_proves_nothing_bad),
            RUN(an_offer_that_was_blocked_when_a_drain_began_is_asked_for_after_it),
