@@ -74,7 +74,7 @@ struct improve_input {
 bool improve_takes(const struct view *view, uint32_t task);
 
 /* Whether there is anything to search for: a task that waits, or one on a machine that is looked at which may leave it. If not,
- * improve() adds nothing, whatever work is worth. O(tasks that run) at most. */
+ * improve() adds nothing, whatever work is worth. O(tasks that run) at most; O(1) where no job may be moved. */
 bool improve_has_any(const struct view *view, uint32_t waiting_count, const struct row_map *uses);
 
 /* Add to the plan. 'uses' (enum machine_use per instance row): those that have one are left alone, and those that the

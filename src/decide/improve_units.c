@@ -472,6 +472,8 @@ bool improve_has_any(const struct view *view, uint32_t waiting_count, const stru
 {
     if (waiting_count > 0)
         return true;
+    if (view->job.movables == 0)
+        return false;
     if (view->instance.living <= IMPROVE_MACHINES_MOST) {
         INSTANCE_EACH(instance, view)
         {

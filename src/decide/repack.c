@@ -103,6 +103,8 @@ bool repack_has_any(const struct view *view, const struct repack_options *option
 {
     bool any = false;
 
+    if (view->job.movables == 0)
+        return false;
     INSTANCE_EACH(instance, view)
     {
         if (!is_of_services(view, instance) || is_best_alone(view, instance))

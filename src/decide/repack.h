@@ -18,7 +18,7 @@
  * moved three times at most, and two more for each hour that it has run.
  *
  * Promises:  pure: what is remembered of sets that gave nothing saves time and changes no plan.
- * Costs:     O(machines + offers), and O(tasks on machines that waste a tenth of their price). Then, unless nothing has changed since it gave nothing,
+ * Costs:     nothing where no job may be moved. Else O(machines + offers), and O(tasks on machines that waste a tenth of their price). Then, unless nothing has changed since it gave nothing,
  *            rent_value() for seventeen sets at most, of REPACK_TASKS_MOST tasks each.
  * Memory:    the arena's.
  */

@@ -571,10 +571,14 @@ static uint32_t list_suspects(const struct repricing *repricing, const struct ra
 
 void repricing_run(const struct machine_index *index, struct plan *plan, struct row_map *uses)
 {
-    const msec_t changed = newest_change(index->view);
     struct suspect *suspects;
 
     assert(index->is_full);
+    if (index->view->job.movables == 0)
+        return;
+
+    const msec_t changed = newest_change(index->view);
+
     if (changed == 0)
         return;
 

@@ -27,7 +27,7 @@
  *
  * Words:     dear: a machine that would be left, if only its own work counted.
  * Promises:  pure and deterministic. Only prices up to now are read.
- * Costs:     O(offers) if no price ever changed; else O(u x o + t + l x offers) for u offers that are in use and o
+ * Costs:     nothing where no job may be moved; O(offers) if no price ever changed; else O(u x o + t + l x offers) for u offers that are in use and o
  *            offers, one of which has changed its price; t tasks on machines of those offers that have a cheaper
  *            one since; and l kinds of such machines that differ in offer, set of tasks and runtime (by powers of
  *            two). Where there are many machines of an offer, they are looked at only when one of them can have

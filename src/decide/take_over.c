@@ -122,15 +122,18 @@ static void list_claims(struct taking *taking)
     const uint32_t room =
         view->instance.living < MACHINES_MOST ? view->instance.living : MACHINES_MOST;
     uint32_t seen = 0;
+    uint32_t requested = 0; /* most of them are the newest: nobody looks beyond the last of them */
     struct row_map of_gang; /* its claim, + 1 */
 
     row_map_init(&of_gang, taking->plan->arena);
     taking->asked = ARENA_ARRAY(taking->plan->arena, struct asked, room);
     taking->claims = ARENA_ARRAY(taking->plan->arena, struct claim, room);
-    for (uint32_t instance = view->instance.last; instance != ROW_NONE && seen < room;
+    for (uint32_t instance = view->instance.last;
+         requested < view->instance.requested && seen < room;
          instance = view->instance.prev[instance], seen++) {
         uint32_t gang = ROW_NONE;
 
+        requested += view->instance.state[instance] == INSTANCE_REQUESTED;
         if (!may_be_left(taking, instance, &gang))
             continue;
 
@@ -260,7 +263,7 @@ void take_over(const struct view *view, struct plan *plan, struct row_map *uses)
 {
     struct taking taking = { .view = view, .plan = plan, .uses = uses };
 
-    if (view->instance.empty_first == ROW_NONE)
+    if (view->instance.empty_first == ROW_NONE || view->instance.requested == 0)
         return;
     list_spares(&taking);
     if (taking.spare_count == 0)

@@ -15,7 +15,7 @@
  *
  * Promises:  pure and deterministic. Nobody starts later than on the machine that was asked for, by when that was expected; nothing that runs is touched.
  * Costs:     O(e log e + m + n + r (log r + e)) for e machines that are free, m that are looked at, r of them asked for, n tasks of their jobs; nothing
- *            where none is free. At most 4,096 machines are looked at, those that were rented last, and 4,096 that are free, those that were so first.
+ *            where none is free or none is asked for. At most 4,096 machines are looked at, those that were rented last, and 4,096 that are free, those that were so first.
  * Memory:    the arena's.
  */
 #ifndef STINT_DECIDE_TAKE_OVER_H

@@ -32,6 +32,8 @@ enum {
     ONCE_AGES = 8,       /* times as fast ages a group that was used once */
     GROUP_SIZE_MAX = 700,
     PPM = 1000000,
+    LINE_SIZE = 64, /* of memory that is fetched at once */
+    KINDS_ALL = (1U << RUNTIME_KINDS) - 1,
 };
 
 static const uint32_t nowhere = UINT32_MAX;
@@ -126,39 +128,59 @@ static bool is_group(const struct runtime_group *group, enum runtime_kind kind,
     return group->kind == kind && memcmp(group->key, key->key, sizeof(key->key)) == 0;
 }
 
-/* The keys of some work, by kind, and what is there under their hashes: a group, or MAP_NONE. */
+/* The keys of some work, by kind, and what is there under their hashes: a group, or MAP_NONE. Of kinds that are not in 'has' nothing
+ * is known. */
 struct group_keys {
     struct group_key of_kind[RUNTIME_KINDS];
     uint32_t index[RUNTIME_KINDS];
-    bool has[RUNTIME_KINDS];
+    uint32_t has; /* bits of kinds */
 };
+
+/* The first kind in a set that has one; and the set without it. */
+static enum runtime_kind first_kind(uint32_t set)
+{
+    return (enum runtime_kind)__builtin_ctz(set);
+}
+
+static uint32_t without_first(uint32_t set)
+{
+    return set & (set - 1);
+}
+
+/* What a group holds takes several lines of memory; whoever learns needs most of them. */
+static void expect_group(const struct runtime_group *group)
+{
+    for (size_t at = 0; at < sizeof(*group); at += LINE_SIZE)
+        __builtin_prefetch((const char *)group + at);
+}
 
 /* The keys of the kinds in 'which'. They lie anywhere in memory, so that they are fetched all at once before the first is needed. */
 static void make_keys(const struct runtimes *runtimes, const struct runtime_traits *traits,
                       uint32_t which, struct group_keys *ret)
 {
-    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
-        ret->has[kind] = (which >> kind & 1) != 0 &&
-                         make_key(traits, (enum runtime_kind)kind, &ret->of_kind[kind]);
-        if (ret->has[kind])
-            map_expect(&runtimes->by_hash, ret->of_kind[kind].hash);
+    ret->has = 0;
+    for (uint32_t rest = which; rest != 0; rest = without_first(rest)) {
+        const enum runtime_kind kind = first_kind(rest);
+
+        if (!make_key(traits, kind, &ret->of_kind[kind]))
+            continue;
+        ret->has |= 1U << kind;
+        map_expect(&runtimes->by_hash, ret->of_kind[kind].hash);
     }
-    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
-        const uint32_t index =
-            ret->has[kind] ? map_get(&runtimes->by_hash, ret->of_kind[kind].hash) : MAP_NONE;
+    for (uint32_t rest = ret->has; rest != 0; rest = without_first(rest)) {
+        const enum runtime_kind kind = first_kind(rest);
+        const uint32_t index = map_get(&runtimes->by_hash, ret->of_kind[kind].hash);
 
         ret->index[kind] = index;
-        if (index != MAP_NONE) {
-            __builtin_prefetch(&runtimes->groups[index]);
-            __builtin_prefetch(runtimes->groups[index].key);
-        }
+        if (index != MAP_NONE)
+            expect_group(&runtimes->groups[index]);
     }
 }
 
 static const struct runtime_group *find_group(const struct runtimes *runtimes,
                                               const struct group_keys *keys, enum runtime_kind kind)
 {
-    const uint32_t index = keys->index[kind];
+    const uint32_t index = (keys->has >> kind & 1) != 0 ? keys->index[kind] : MAP_NONE;
 
     if (index == MAP_NONE || !is_group(&runtimes->groups[index], kind, &keys->of_kind[kind]))
         return NULL;
@@ -342,28 +364,32 @@ static double error_of(double estimate, double truth)
     return most > 0.0 ? 1.0 - least / most : 0.0;
 }
 
-/* Towards 'error', by an equal share of all so far but at least by 'rate'. */
-static double mean_with(double mean, double error, uint64_t count, double rate)
+/* What the last of so many weighs in their mean: an equal share of all so far, but at least 'rate'. */
+static double share_of_last(uint64_t count, double rate)
 {
     const bool is_few = (double)count * rate < 2.0; /* with more, the rate is more for certain */
     const double share = is_few ? 1.0 / (double)count : 0.0;
 
-    return mean + (share > rate ? share : rate) * (error - mean);
+    return share > rate ? share : rate;
 }
 
 static void score(struct runtimes *runtimes, struct runtime_group *group, msec_t runtime_ms,
                   uint64_t seen)
 {
     const struct snapshot *said = snapshot_at(group, seen);
+    struct runtime_track *track = &runtimes->of_kind[group->kind];
 
     group->scored++;
+    track->count++;
+
+    const double own = share_of_last(group->scored, own_rate);
+    const double of_kind = share_of_last(track->count, kind_rate);
+
     for (uint32_t i = 0; i < RUNTIME_ESTIMATORS; i++) {
-        struct runtime_track *of_kind = &runtimes->of_kind[group->kind][i];
         const double error = error_of(said->estimate[i], (double)runtime_ms);
 
-        group->error[i] = mean_with(group->error[i], error, group->scored, own_rate);
-        of_kind->count++;
-        of_kind->error = mean_with(of_kind->error, error, of_kind->count, kind_rate);
+        group->error[i] += own * (error - group->error[i]);
+        track->error[i] += of_kind * (error - track->error[i]);
     }
 }
 
@@ -372,7 +398,7 @@ static double expected_error(const struct runtimes *runtimes, const struct runti
 {
     const double own =
         group->scored < OWN_WEIGHT_MAX ? (double)group->scored : (double)OWN_WEIGHT_MAX;
-    const double of_kind = runtimes->of_kind[group->kind][estimator].error;
+    const double of_kind = runtimes->of_kind[group->kind].error[estimator];
 
     return (own * group->error[estimator] + KIND_WEIGHT * of_kind) / (own + KIND_WEIGHT);
 }
@@ -393,8 +419,9 @@ void runtimes_init(struct runtimes *runtimes, msec_t default_ms, uint32_t groups
     };
     map_init(&runtimes->by_hash);
     for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
+        runtimes->of_kind[kind].count = 1;
         for (uint32_t i = 0; i < RUNTIME_ESTIMATORS; i++)
-            runtimes->of_kind[kind][i] = (struct runtime_track){ .error = prior_error, .count = 1 };
+            runtimes->of_kind[kind].error[i] = prior_error;
     }
 }
 
@@ -441,12 +468,10 @@ void runtimes_learn(struct runtimes *runtimes, const struct runtime_traits *trai
 
     struct group_keys keys;
 
-    make_keys(runtimes, traits, UINT32_MAX, &keys);
+    make_keys(runtimes, traits, KINDS_ALL, &keys);
     runtimes->learned++;
-    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
-        if (keys.has[kind])
-            learn_by(runtimes, &keys, (enum runtime_kind)kind, runtime_ms, seen);
-    }
+    for (uint32_t rest = keys.has; rest != 0; rest = without_first(rest))
+        learn_by(runtimes, &keys, first_kind(rest), runtime_ms, seen);
 }
 
 static struct runtime_estimate no_estimate(const struct runtimes *runtimes, enum runtime_kind kind,
@@ -494,16 +519,17 @@ struct runtime_estimate runtimes_estimate_by(const struct runtimes *runtimes,
     struct group_keys keys;
     double least = 2.0; /* above any error */
 
-    make_keys(runtimes, traits, which, &keys);
-    for (uint32_t kind = 0; kind < RUNTIME_KINDS; kind++) {
-        const struct runtime_group *group = find_group(runtimes, &keys, (enum runtime_kind)kind);
+    make_keys(runtimes, traits, which & KINDS_ALL, &keys);
+    for (uint32_t rest = keys.has; rest != 0; rest = without_first(rest)) {
+        const enum runtime_kind kind = first_kind(rest);
+        const struct runtime_group *group = find_group(runtimes, &keys, kind);
 
         for (uint32_t i = 0; group != NULL && i < RUNTIME_ESTIMATORS; i++) {
             const double error = expected_error(runtimes, group, (enum runtime_estimator)i);
 
             if (error < least) {
                 least = error;
-                best_kind = (enum runtime_kind)kind;
+                best_kind = kind;
                 best_estimator = (enum runtime_estimator)i;
             }
         }
@@ -515,7 +541,7 @@ struct runtime_estimate runtimes_estimate_by(const struct runtimes *runtimes,
 struct runtime_estimate runtimes_estimate(const struct runtimes *runtimes,
                                           const struct runtime_traits *traits)
 {
-    return runtimes_estimate_by(runtimes, traits, UINT32_MAX);
+    return runtimes_estimate_by(runtimes, traits, KINDS_ALL);
 }
 
 static void estimator_words(const struct runtime_estimate *estimate, char *ret, size_t size)

@@ -112,9 +112,9 @@ struct runtime_list {
     uint32_t count;
 };
 
-/* A mean that forgets, of past errors. */
+/* What a kind has earned: a mean that forgets, of the past errors of each estimator. */
 struct runtime_track {
-    double error;
+    double error[RUNTIME_ESTIMATORS];
     uint64_t count;
 };
 
@@ -129,7 +129,7 @@ struct runtimes {
     struct map by_hash;
     struct runtime_list once;  /* groups of a single run */
     struct runtime_list again; /* all others */
-    struct runtime_track of_kind[RUNTIME_KINDS][RUNTIME_ESTIMATORS];
+    struct runtime_track of_kind[RUNTIME_KINDS];
     uint64_t learned; /* runs so far */
 };
 

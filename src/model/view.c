@@ -452,6 +452,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->tasks_running[job] = 0;
     table->gang[job] = spec->gang;
     table->fixed[job] = spec->fixed;
+    table->movables += !spec->fixed;
     table->spread[job] = spec->spread;
     table->yields[job] = spec->yields;
     table->mixed[job] = false;
@@ -655,6 +656,7 @@ bool view_finish_task(struct view *view, uint32_t task)
     view->job.living--;
     view->job.promised -= view->job.short_ppb[job] > 0;
     view->job.unknowns -= view->job.unknown[job];
+    view->job.movables -= !view->job.fixed[job];
     return true;
 }
 
@@ -695,6 +697,7 @@ uint32_t view_add_instance(struct view *view, uint64_t id, uint32_t offer)
         table->first = row;
     table->last = row;
     table->living++;
+    table->requested++;
     empty_append(table, row);
     map_put(&view->instance_by_id, id, row);
     log_change(view, row);
@@ -735,6 +738,7 @@ void view_remove_instance(struct view *view, uint32_t instance)
         table->last = prev;
     empty_remove(table, instance);
     (void)map_remove(&view->instance_by_id, table->id[instance]);
+    table->requested -= table->state[instance] == INSTANCE_REQUESTED;
     table->state[instance] = INSTANCE_FREE;
     table->next[instance] = table->free_row;
     table->free_row = instance;
@@ -744,6 +748,8 @@ void view_remove_instance(struct view *view, uint32_t instance)
 
 void view_set_state(struct view *view, uint32_t instance, enum instance_state state)
 {
+    view->instance.requested += state == INSTANCE_REQUESTED;
+    view->instance.requested -= view->instance.state[instance] == INSTANCE_REQUESTED;
     view->instance.state[instance] = (uint8_t)state;
     log_change(view, instance);
 }
@@ -841,6 +847,8 @@ void view_check(const struct view *view)
     uint32_t tasks = 0;
     uint32_t instances = 0;
     uint32_t empty = 0;
+    uint32_t requested = 0;
+    uint32_t movables = 0;
     uint64_t bound = 0;
 
     TASK_EACH(task, view, view->task.waiting_first)
@@ -869,12 +877,17 @@ void view_check(const struct view *view)
         assert(view->instance.crowded[instance] || res_fits(&sum, view_capacity(view, instance)));
         tasks += here;
         instances++;
+        requested += view->instance.state[instance] == INSTANCE_REQUESTED;
     }
-    for (uint32_t job = 0; job < view->job.count; job++)
+    for (uint32_t job = 0; job < view->job.count; job++) {
         bound += view->job.used[job] ? view->job.tasks_bound[job] : 0;
+        movables += view->job.used[job] && !view->job.fixed[job];
+    }
     assert(bound + view->task.waiting_count == tasks);
     assert(tasks == view->task.living);
     assert(instances == view->instance.living);
+    assert(requested == view->instance.requested);
+    assert(movables == view->job.movables);
     EMPTY_EACH(instance, view)
     {
         assert(view->instance.task_count[instance] == 0);

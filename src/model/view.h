@@ -161,6 +161,7 @@ struct job_table {
     uint32_t living;
     uint32_t promised; /* of them, those with a promise */
     uint32_t unknowns; /* and those of unknown runtime */
+    uint32_t movables; /* and those that are not fixed */
 };
 
 struct instance_table {
@@ -171,6 +172,7 @@ struct instance_table {
     uint32_t first;    /* living, in order of renting */
     uint32_t last;
     uint32_t living;
+    uint32_t requested;   /* of them, those that are no more than asked for */
     uint32_t empty_first; /* living and without tasks */
     uint32_t empty_last;
 };

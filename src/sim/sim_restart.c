@@ -34,7 +34,7 @@ static void on_bill(void *context, const struct view *view, uint32_t instance,
     world->books.boot += bill->sums.boot;
     world->books.idle += bill->sums.idle;
     world->books.work += bill->sums.work;
-    map_put(&world->booked, view->instance.id[instance], 0);
+    id_set_add(&world->booked, view->instance.id[instance]);
     (void)map_remove(&world->kept_by_id, view->instance.id[instance]);
 }
 
@@ -95,14 +95,14 @@ static bool is_settled(void *context, uint64_t instance)
 {
     const struct world *world = context;
 
-    return map_get(&world->booked, instance) != MAP_NONE;
+    return id_set_has(&world->booked, instance);
 }
 
 void sim_restart_init(struct world *world)
 {
     struct controller_config *control = &world->control;
 
-    map_init(&world->booked);
+    id_set_init(&world->booked);
     map_init(&world->kept_by_id);
     world->change_at =
         world->config->change_catalogue != NULL ? world->config->change_ms : MSEC_NEVER;
@@ -123,7 +123,7 @@ void sim_restart_init(struct world *world)
 
 void sim_restart_done(struct world *world)
 {
-    map_done(&world->booked);
+    id_set_done(&world->booked);
     map_done(&world->kept_by_id);
     mem_free(world->kept);
     mem_free(world->risks);

@@ -14,6 +14,7 @@
 #ifndef STINT_SIM_WORLD_H
 #define STINT_SIM_WORLD_H
 
+#include "base/id_set.h"
 #include "base/map.h"
 #include "base/rng.h"
 #include "sim/simulation.h"
@@ -156,7 +157,7 @@ struct world {
     struct world_bill *bills; /* of machines that are gone, for lists */
     uint32_t bill_count;
     uint32_t bills_room;
-    struct map booked;           /* ids of machines whose bill the controller has booked */
+    struct id_set booked;        /* ids of machines whose bill the controller has booked */
     money_t settled;             /* what tasks were charged by all controllers */
     struct ledger_account *kept; /* open accounts, as the last controller left them */
     uint32_t kept_count;

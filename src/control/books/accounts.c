@@ -93,7 +93,7 @@ void books_close(struct books *books, uint32_t instance, const struct cloud_even
     const msec_t billed_to = event->billed_from >= 0 ? event->billed_to : event->at;
     const struct ledger_bill bill = ledger_close(books->ledger, instance, billed_to);
 
-    map_put(&books->gone, id, 0);
+    id_set_add(&books->gone, id);
     if (books->state->config.on_bill != NULL)
         books->state->config.on_bill(books->state->config.context, view, instance, &bill);
 }
@@ -119,10 +119,10 @@ void books_settle(struct books *books, uint32_t task)
 
 bool books_is_over(struct books *books, uint64_t instance)
 {
-    if (map_get(&books->gone, instance) != MAP_NONE)
+    if (id_set_has(&books->gone, instance))
         return true;
-    if (map_get(&books->gone_before, instance) != MAP_NONE) {
-        map_put(&books->gone, instance, 0); /* it is still spoken of */
+    if (id_set_has(&books->gone_before, instance)) {
+        id_set_add(&books->gone, instance); /* it is still spoken of */
         return true;
     }
     return books->state->config.is_settled != NULL &&
@@ -136,7 +136,7 @@ void books_forget_gone(struct books *books, msec_t at)
     if (at - books->gone_since < keep_ms)
         return;
     books->gone_since = at;
-    map_done(&books->gone_before);
+    id_set_done(&books->gone_before);
     books->gone_before = books->gone;
-    map_init(&books->gone);
+    id_set_init(&books->gone);
 }

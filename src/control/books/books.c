@@ -26,8 +26,8 @@ void books_init(struct books *books, struct state *state)
                                                          : RUNTIMES_GROUPS_MIN);
     books->knowledge.lives.typical_ms = config->default_estimate_ms;
     map_init(&books->unknown_of);
-    map_init(&books->gone);
-    map_init(&books->gone_before);
+    id_set_init(&books->gone);
+    id_set_init(&books->gone_before);
     books_catalogue_changed(books);
 }
 
@@ -72,8 +72,8 @@ void books_done(struct books *books)
     interruptions_done(&books->knowledge.interruptions);
     runtimes_done(&books->knowledge.runtimes);
     map_done(&books->unknown_of);
-    map_done(&books->gone);
-    map_done(&books->gone_before);
+    id_set_done(&books->gone);
+    id_set_done(&books->gone_before);
     losses_done(books);
     mem_free(books->lessons);
     mem_free(books->boots);

@@ -72,9 +72,10 @@ struct books {
     msec_t next_unblock; /* when the next refused offer may be asked again */
     msec_t next_price;   /* when the next price changes */
     msec_t next_risks;   /* when what was learned of interruptions has faded a little */
-    struct map gone;     /* ids of instances whose bill has ended, to know late news of them: those
+    struct id_set gone;  /* ids of instances whose bill has ended, to know late news of them: those
                                that were heard of since 'gone_since' */
-    struct map gone_before; /* and in the time before; what nobody spoke of in both is forgotten */
+    struct id_set
+        gone_before; /* and in the time before; what nobody spoke of in both is forgotten */
     msec_t gone_since;
 };
 

@@ -39,10 +39,10 @@ struct hearing {
     bool engine_list_waits; /* for the end of the cloud's, to be asked for */
     uint32_t rivals_now;    /* in the list that is under way: see struct doubts */
     money_t rivals_price_now;
-    struct map ended_jobs;    /* ids of jobs that are over, to know late news of them: those that
+    struct id_set ended_jobs;   /* ids of jobs that are over, to know late news of them: those that
                                 ended since the engine's list was asked for last */
-    struct map ended_before;  /* and those that ended between the last two */
-    msec_t next_boot_timeout; /* when the next machine should be ready at last */
+    struct id_set ended_before; /* and those that ended between the last two */
+    msec_t next_boot_timeout;   /* when the next machine should be ready at last */
     msec_t next_deadline; /* when what still runs on a machine that is taken should be stopped */
 };
 

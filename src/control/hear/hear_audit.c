@@ -31,9 +31,9 @@ static const msec_t doubt_ms = 900 * MSEC_PER_SEC;
 /* News is never so late that those of two lists ago need to be known. */
 static void forget_ended(struct hearing *hear)
 {
-    map_done(&hear->ended_before);
+    id_set_done(&hear->ended_before);
     hear->ended_before = hear->ended_jobs;
-    map_init(&hear->ended_jobs);
+    id_set_init(&hear->ended_jobs);
 }
 
 static void want_list(struct hearing *hear, struct audit_list *list, enum mark_kind kind)
@@ -311,7 +311,7 @@ static void judge_job(struct hearing *hear, uint32_t job, msec_t at)
     if (!was_named(hear->state->job_notes[job].mention, &hear->engine_list)) {
         hear->state->stats.jobs_vanished++;
         hear_drop_job(hear, job, at);
-        map_put(&hear->ended_jobs, id, 0);
+        id_set_add(&hear->ended_jobs, id);
         return;
     }
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;

@@ -19,25 +19,25 @@ void hear_init(struct hearing *hear, struct state *state, struct books *books)
         .next_boot_timeout = MSEC_NEVER,
         .next_deadline = MSEC_NEVER,
     };
-    map_init(&hear->ended_jobs);
-    map_init(&hear->ended_before);
+    id_set_init(&hear->ended_jobs);
+    id_set_init(&hear->ended_before);
 }
 
 void hear_done(struct hearing *hear)
 {
-    map_done(&hear->ended_jobs);
-    map_done(&hear->ended_before);
+    id_set_done(&hear->ended_jobs);
+    id_set_done(&hear->ended_before);
 }
 
 /* Whether a job that arrives is one that is over. What had ended before the list was asked for and
  * is named by it is another one: ids are given out again by an engine that forgot how far it was. */
 static bool is_over(struct hearing *hear, uint64_t job)
 {
-    if (map_get(&hear->ended_jobs, job) != MAP_NONE)
+    if (id_set_has(&hear->ended_jobs, job))
         return true;
-    if (map_get(&hear->ended_before, job) == MAP_NONE)
+    if (!id_set_has(&hear->ended_before, job))
         return false;
-    return hear->engine_list.key == 0 || !map_remove(&hear->ended_before, job);
+    return hear->engine_list.key == 0 || !id_set_remove(&hear->ended_before, job);
 }
 
 static void on_job(struct hearing *hear, const struct engine_event *event)

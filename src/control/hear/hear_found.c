@@ -48,7 +48,7 @@ static void leave_if_former(struct hearing *hear, uint32_t instance)
 static bool is_rival(struct hearing *hear, uint64_t instance)
 {
     return hear->state->stats.audits > 0 && !books_is_over(hear->books, instance) &&
-           map_get(&hear->state->asked, instance) == MAP_NONE;
+           !id_set_has(&hear->state->asked, instance);
 }
 
 static void note_rival(struct hearing *hear, uint32_t offer)

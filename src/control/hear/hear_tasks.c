@@ -377,7 +377,7 @@ void hear_finished(struct hearing *hear, uint32_t task, msec_t at)
         brake_proved_good(hear->books, hear->state->steps[task].at);
     }
     if (forget_task(hear, task, at)) {
-        map_put(&hear->ended_jobs, job, 0);
+        id_set_add(&hear->ended_jobs, job);
         tempo_event(&hear->books->knowledge.tempo, at);
     }
 }
@@ -391,7 +391,7 @@ void hear_withdrawn(struct hearing *hear, uint32_t task, msec_t at)
     hear->state->stats.tasks_withdrawn++;
     wake_gang(hear->state, task);
     if (forget_task(hear, task, at))
-        map_put(&hear->ended_jobs, job, 0);
+        id_set_add(&hear->ended_jobs, job);
     else
         view->job.task_count[row]--;
 }

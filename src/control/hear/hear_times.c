@@ -115,7 +115,7 @@ static msec_t earliest_bill(const struct state *state, uint32_t instance)
 {
     const struct view *view = &state->view;
 
-    if (instance == ROW_NONE || map_get(&state->asked, view->instance.id[instance]) == MAP_NONE)
+    if (instance == ROW_NONE || !id_set_has(&state->asked, view->instance.id[instance]))
         return 0;
     return view->instance.rented_at[instance];
 }

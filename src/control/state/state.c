@@ -21,14 +21,14 @@ void state_init(struct state *state, const struct controller_config *config)
     state->view.notice_ms = config->notice_ms;
     state->view.notice_ppm = config->notice_ppm;
     arena_init(&state->arena);
-    map_init(&state->asked);
+    id_set_init(&state->asked);
 }
 
 void state_done(struct state *state)
 {
     view_done(&state->view);
     arena_done(&state->arena);
-    map_done(&state->asked);
+    id_set_done(&state->asked);
     mem_free(state->steps);
     mem_free(state->task_notes);
     mem_free(state->present);
@@ -50,7 +50,7 @@ void state_copy(struct state *to, const struct state *from, const struct shapes 
     to->config.on_bill = NULL;
     view_copy(&to->view, view, shapes);
     arena_init(&to->arena);
-    map_copy(&to->asked, &from->asked);
+    id_set_copy(&to->asked, &from->asked);
     to->steps = mem_copy(from->steps, from->steps_room, from->steps_room, sizeof(*from->steps));
     to->task_notes =
         mem_copy(from->task_notes, tasks, from->task_notes_room, sizeof(*from->task_notes));

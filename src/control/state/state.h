@@ -21,7 +21,7 @@
 #define STINT_CONTROL_STATE_H
 
 #include "base/arena.h"
-#include "base/map.h"
+#include "base/id_set.h"
 #include "control/state/controller_config.h"
 
 /* Where the engine has a task, as far as we asked and heard. */
@@ -159,7 +159,7 @@ struct state {
     uint32_t marks_room;
 
     uint64_t next_key;
-    struct map asked;     /* ids of instances that this process asked for */
+    struct id_set asked;  /* ids of instances that this process asked for */
     uint32_t owned;       /* instances that are: never rented, never returned */
     uint64_t plans;       /* so far */
     msec_t planned_at;    /* the last of them */

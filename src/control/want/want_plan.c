@@ -60,7 +60,7 @@ static uint32_t rent(struct state *state, const struct plan *plan, uint32_t begi
         view_set_ready_expected(view, fresh[i], ready);
         state->instance_notes[fresh[i]].rent = first;
         state->instance_notes[fresh[i]].is_short = plan->rents[i].why.code == REASON_SHORT_POOL;
-        map_put(&state->asked, view->instance.id[fresh[i]], 0);
+        id_set_add(&state->asked, view->instance.id[fresh[i]]);
         state_mark_instance(state, fresh[i]);
     }
     state->stats.rented += end - begin;

@@ -54,7 +54,7 @@ TEST(work_that_must_not_be_moved_stays)
     struct yard yard;
     const uint32_t task = risk_yard_init(&yard, 0.3, 10 * hours, (struct shape_delays){ 0 });
 
-    yard.view.job.fixed[yard.view.task.job[task]] = true;
+    yard_fix(&yard.view, yard.view.task.job[task], true);
     assert_false(leaves(&yard, task));
     yard_done(&yard);
 }

@@ -355,7 +355,7 @@ TEST(nobody_wakes_for_machines_that_are_never_cleared)
     never.rule = CLEARING_NEVER;
     (void)candidates_of(&yard, &never, found);
     assert_int_equal(yard.plan.wake_at, MSEC_NEVER);
-    yard.view.job.fixed[yard.view.task.job[yard.view.instance.first_task[machine]]] = true;
+    yard_fix(&yard.view, yard.view.task.job[yard.view.instance.first_task[machine]], true);
 
     (void)candidates_of(&yard, &pays, found);
     assert_int_equal(yard.plan.wake_at, MSEC_NEVER);

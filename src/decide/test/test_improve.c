@@ -224,7 +224,7 @@ TEST(work_that_must_not_move_asks_for_nothing)
     struct spot spot;
 
     spot_init(&spot, true);
-    spot.yard.view.job.fixed[spot.yard.view.task.job[spot.task]] = true;
+    yard_fix(&spot.yard.view, spot.yard.view.task.job[spot.task], true);
     search(&spot.yard, &spot.pairs, ROW_NONE, 1200000);
     assert_int_equal(spot.yard.plan.rent_count, 0);
     assert_int_equal(spot.yard.plan.place_count, 0);

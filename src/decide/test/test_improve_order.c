@@ -190,9 +190,9 @@ TEST(where_nothing_may_move_there_is_nothing_to_search)
     assert_true(improve_has_any(&yard.view, 1, &uses));
     yard_run(&yard, task, machine);
     assert_true(improve_has_any(&yard.view, 0, &uses));
-    yard.view.job.fixed[job] = true;
+    yard_fix(&yard.view, job, true);
     assert_false(improve_has_any(&yard.view, 0, &uses));
-    yard.view.job.fixed[job] = false;
+    yard_fix(&yard.view, job, false);
     row_map_set(&uses, machine, USE_PLACED);
     assert_false(improve_has_any(&yard.view, 0, &uses)); /* the machine is none of its business */
     yard_done(&yard);

@@ -170,7 +170,7 @@ TEST(work_that_cannot_be_stopped_needs_time_for_two_runs)
     markets_init(&yard, true);
     const uint32_t task = ruled_job(&yard, 0, 1, (struct job_rules){ .deadline = deadline });
 
-    yard.view.job.fixed[yard.view.task.job[task]] = true;
+    yard_fix(&yard.view, yard.view.task.job[task], true);
     assert_int_equal(update(&yard, 0), deadline - 2 * (YARD_HOUR + RESTART));
     yard_done(&yard);
 }

@@ -481,7 +481,7 @@ TEST(jobs_that_must_not_be_moved_share_no_large_machine_if_their_runtimes_are_do
         make_large_cheap(&yard);
         minute_yard_tasks(&yard, ONE_CPU, 8, YARD_HOUR);
         for (uint32_t job = 0; job < yard.view.job.count; job++)
-            yard.view.job.fixed[job] = true;
+            yard_fix(&yard.view, job, true);
         rent_doubting(&yard, 0, doubts * 2);
 
         assert_int_equal(yard.plan.place_count, 8);
@@ -510,7 +510,7 @@ TEST(tasks_of_one_job_end_together_and_share_a_large_machine)
 
     make_large_cheap(&yard);
     const uint32_t first = yard_job(&yard, ONE_CPU, 8, true);
-    yard.view.job.fixed[yard.view.task.job[first]] = true;
+    yard_fix(&yard.view, yard.view.task.job[first], true);
     rent_doubting(&yard, 0, 2);
 
     assert_int_equal(yard.plan.rent_count, 1);
@@ -528,7 +528,7 @@ TEST(jobs_that_were_submitted_as_one_do_so_too)
             const uint32_t task = yard_task_for(&yard, ONE_CPU, YARD_HOUR);
             const uint32_t job = yard.view.task.job[task];
 
-            yard.view.job.fixed[job] = true;
+            yard_fix(&yard.view, job, true);
             yard.view.job.kin[job] = 7 + i % kins;
         }
         rent_doubting(&yard, 0, 2);
@@ -554,7 +554,7 @@ static bool are_mixed(uint32_t each, double doubt)
         const uint32_t task = yard_task_for(&yard, ONE_CPU, YARD_HOUR);
         const uint32_t job = yard.view.task.job[task];
 
-        yard.view.job.fixed[job] = true;
+        yard_fix(&yard.view, job, true);
         yard.view.job.kin[job] = 7 + i / each;
     }
     rent_doubting(&yard, 0, doubt);

@@ -145,7 +145,7 @@ TEST(work_that_ends_is_fixed_promised_or_moved_too_often_stays)
         (void)services(&yard, SIXTEEN, SMALL_TASK, 13);
         if (i == ENDS)
             yard.view.task.estimate_ms[task] = 5 * YARD_HOUR;
-        yard.view.job.fixed[job] = i == FIXED;
+        yard_fix(&yard.view, job, i == FIXED);
         yard.view.job.short_ppb[job] = i == PROMISED ? 1000000 : 0;
         yard.view.task.stops[task] = i == TIRED ? 3 : 0;
         run_after(&yard, 10 * YARD_MINUTE);

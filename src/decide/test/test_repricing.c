@@ -108,7 +108,7 @@ TEST(work_that_must_not_be_moved_stays_with_all_that_shares_its_machine)
     yard_run(&yard, other, yard.view.task.instance[fixed]);
 
     assert_int_equal(decide_at(&yard, 2 * HOUR), 1);
-    yard.view.job.fixed[yard.view.task.job[fixed]] = true;
+    yard_fix(&yard.view, yard.view.task.job[fixed], true);
     assert_int_equal(decide_at(&yard, 2 * HOUR), 0);
     yard_done(&yard);
 }

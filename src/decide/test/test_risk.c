@@ -108,7 +108,7 @@ static uint32_t rented(struct market_yard *market)
     struct runtime_bins bins;
     const uint32_t task = yard_task_for(yard, 0, market->runtime);
 
-    yard->view.job.fixed[yard->view.task.job[task]] = market->fixed;
+    yard_fix(&yard->view, yard->view.task.job[task], market->fixed);
     minute_yard_bins(yard, &bins);
     batches_build(&batches, &yard->view, &yard->arena);
     rent_value(&batches, &bins, &limits, 0, 0, NULL, &yard->plan);

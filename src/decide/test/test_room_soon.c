@@ -82,7 +82,7 @@ static uint32_t left_by_large(uint32_t count, bool fixed, double doubt)
         const uint32_t task = yard_task_for(&yard, ONE_CPU, 600 * SECOND);
 
         yard.view.job.arrived_at[yard.view.task.job[task]] = yard.view.now;
-        yard.view.job.fixed[yard.view.task.job[task]] = fixed;
+        yard_fix(&yard.view, yard.view.task.job[task], fixed);
     }
     left = left_over(&yard, &how, expected);
     yard_done(&yard);

@@ -357,7 +357,7 @@ TEST(what_may_not_be_stopped_is_no_excess_and_makes_no_room)
     const uint32_t task = yard_task(&town.yard, 1);
     const uint32_t gang = yard_job(&town.yard, 1, 2, true);
 
-    town.yard.view.job.fixed[town.yard.view.task.job[task]] = true;
+    yard_fix(&town.yard.view, town.yard.view.task.job[task], true);
     decide(&town);
     assert_null(yard_place_of(&town.yard, task));
     assert_null(yard_place_of(&town.yard, gang));
@@ -383,7 +383,7 @@ TEST(fixed_work_that_yields_runs_on_the_excess_and_is_stopped_too)
     for (uint32_t i = 0; i < 12; i++) {
         const uint32_t task = yard_task(&town.yard, 1);
 
-        town.yard.view.job.fixed[town.yard.view.task.job[task]] = true;
+        yard_fix(&town.yard.view, town.yard.view.task.job[task], true);
         town.yard.view.job.yields[town.yard.view.task.job[task]] = true;
     }
     decide(&town);

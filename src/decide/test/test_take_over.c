@@ -241,7 +241,7 @@ static uint32_t begun_gang(struct yard *yard, bool fixed)
     const uint32_t gang = yard_job(yard, ALL, 3, true);
     const uint32_t booting = asked(yard, NODE);
 
-    yard->view.job.fixed[yard->view.task.job[gang]] = fixed;
+    yard_fix(&yard->view, yard->view.task.job[gang], fixed);
     yard_run(yard, gang, yard_machine(yard, NODE));
     view_set_state(&yard->view, booting, INSTANCE_BOOTING);
     view_set_billed_from(&yard->view, booting, yard->view.now);

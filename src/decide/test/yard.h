@@ -141,6 +141,14 @@ static inline uint32_t yard_task(struct yard *yard, uint32_t shape)
     return yard_job(yard, shape, 1, false);
 }
 
+/* Whether the job may be moved, as if it had come so. */
+static inline void yard_fix(struct view *view, uint32_t job, bool is_fixed)
+{
+    view->job.movables += view->job.fixed[job];
+    view->job.movables -= is_fixed;
+    view->job.fixed[job] = is_fixed;
+}
+
 /* A task with an estimate of its own. */
 static inline uint32_t yard_task_for(struct yard *yard, uint32_t shape, msec_t estimate)
 {

@@ -199,7 +199,7 @@ static void step_machine(struct judge *judge)
         view_remove_instance(view, row);
         judge->machine_living[machine] = false;
     } else if (view->instance.state[row] < INSTANCE_DRAINING) {
-        view->instance.state[row]++;
+        view_set_state(view, row, view->instance.state[row] + 1U);
     }
 }
 

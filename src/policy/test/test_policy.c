@@ -41,6 +41,14 @@ TEST(every_option_is_found_by_its_name)
     }
 }
 
+/* Whether the job may be moved, as if it had come so. */
+static void fix(struct view *view, uint32_t job, bool is_fixed)
+{
+    view->job.movables += view->job.fixed[job];
+    view->job.movables -= is_fixed;
+    view->job.fixed[job] = is_fixed;
+}
+
 static uint32_t word_count(const struct policy_option *option)
 {
     uint32_t count = 0;
@@ -451,7 +459,7 @@ TEST(stint_moves_a_service_off_a_machine_that_is_little_used)
         reservation_update(&place.view);
         const uint32_t task = add_running(&place, HUGE);
         place.view.task.estimate_ms[task] = MSEC_NEVER;
-        place.view.job.fixed[place.view.task.job[task]] = is_fixed != 0;
+        fix(&place.view, place.view.task.job[task], is_fixed != 0);
         place.view.instance.has_shrunk[place.view.task.instance[task]] = true;
         decide_with(&place, &policy_stint, NULL, 0);
         assert_int_equal(place.plan.place_count, 0); /* not at once */
@@ -495,7 +503,7 @@ TEST(stint_lets_a_machine_last_longer_only_where_that_is_cheaper)
     (void)add_running(&place, LARGE);
     const uint32_t longer = add_task(&place);
     place.view.task.estimate_ms[longer] = 100 * (msec_t)MSEC_PER_HOUR;
-    place.view.job.fixed[place.view.task.job[longer]] = true; /* it could be moved later else */
+    fix(&place.view, place.view.task.job[longer], true); /* it could be moved later else */
     decide_with(&place, &policy_stint, NULL, 0);
 
     assert_int_equal(place.plan.rent_count, 1);
@@ -514,8 +522,8 @@ static uint32_t rents_beside(msec_t part, int64_t doubt)
     const uint32_t task = add_task(&place);
     place.view.task.estimate_ms[running] = 10 * (msec_t)MSEC_PER_HOUR;
     place.view.task.estimate_ms[task] = 10 * (msec_t)MSEC_PER_HOUR / part;
-    place.view.job.fixed[place.view.task.job[running]] = true;
-    place.view.job.fixed[place.view.task.job[task]] = true;
+    fix(&place.view, place.view.task.job[running], true);
+    fix(&place.view, place.view.task.job[task], true);
     decide_with(&place, &policy_stint, "doubt", doubt);
 
     const uint32_t rents = place.plan.rent_count;
