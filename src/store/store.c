@@ -116,161 +116,6 @@ static const char *counter_word(enum store_counter counter)
     return word[counter];
 }
 
-/* Statements. --------------------------------------------------------------------------------- */
-
-#define STORE_STATEMENT_TEXT(name, text) [name] = (text),
-
-static const char *const statement_text[STORE_STATEMENT_COUNT] = { STORE_STATEMENTS(
-    STORE_STATEMENT_TEXT) };
-
-/* Where to ask: while a commit is under way on another thread, that connection is not to be used. */
-static sqlite3 *connection(struct store *store)
-{
-    if (store->commit == NULL)
-        return store->db;
-    if (store->reader == NULL &&
-        sqlite3_open_v2(store->path, &store->reader, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK) {
-        sqlite3_close(store->reader);
-        store->reader = NULL;
-    }
-    return store->reader;
-}
-
-/* The statement with its values; NULL if it cannot be prepared. */
-static sqlite3_stmt *prepare(struct store *store, enum store_statement statement,
-                             const struct store_value *values, int count)
-{
-    sqlite3 *db = connection(store);
-    sqlite3_stmt **slot =
-        store->commit == NULL ? &store->statement[statement] : &store->reader_statement[statement];
-
-    if (db == NULL ||
-        (*slot == NULL && sqlite3_prepare_v3(db, statement_text[statement], -1,
-                                             SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK))
-        return NULL;
-    for (int i = 0; i < count; i++) {
-        int result = SQLITE_OK;
-
-        if (!values[i].is_text)
-            result = sqlite3_bind_int64(*slot, i + 1, values[i].number);
-        else if (values[i].text != NULL)
-            result = sqlite3_bind_text(*slot, i + 1, values[i].text, -1, SQLITE_STATIC);
-        assert(result != SQLITE_RANGE);
-        assert(result != SQLITE_MISUSE);
-        if (result != SQLITE_OK)
-            return NULL;
-    }
-    return *slot;
-}
-
-static int sqlite_error(sqlite3 *db)
-{
-    switch (sqlite3_errcode(db)) {
-    case SQLITE_FULL:
-        return -ENOSPC;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return -EBUSY;
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_CANTOPEN:
-        return -EACCES;
-    case SQLITE_NOTADB:
-    case SQLITE_CORRUPT:
-        return -EBADMSG;
-    default:
-        return -EIO;
-    }
-}
-
-static void note_failure(struct store *store)
-{
-    if (store->failure == 0)
-        store->failure = error_set(&store->failure_text, sqlite_error(store->db),
-                                   "the database cannot be written: %s", sqlite3_errmsg(store->db));
-}
-
-/* Run a statement that answers nothing; 0 or what SQLite says. */
-static int run(struct store *store, enum store_statement statement,
-               const struct store_value *values, int count)
-{
-    sqlite3_stmt *ready = prepare(store, statement, values, count);
-
-    if (ready == NULL)
-        return SQLITE_ERROR;
-
-    const int result = sqlite3_step(ready);
-
-    sqlite3_reset(ready);
-    sqlite3_clear_bindings(ready);
-    return result == SQLITE_DONE || result == SQLITE_ROW ? SQLITE_OK : result;
-}
-
-void store_write(struct store *store, enum store_statement statement,
-                 const struct store_value *values, int count)
-{
-    assert(store->begun);
-    assert(store->commit == NULL);
-    store->dirty = true;
-    if (store->failure != 0)
-        return;
-    if (!store->open) {
-        if (run(store, SQL_BEGIN, NULL, 0) != SQLITE_OK) {
-            note_failure(store);
-            return;
-        }
-        store->open = true;
-    }
-    if (run(store, statement, values, count) != SQLITE_OK)
-        note_failure(store);
-}
-
-struct store_question store_ask(struct store *store, enum store_statement statement,
-                                const struct store_value *values, int count)
-{
-    struct store_question question = {
-        .store = store,
-        .statement = prepare(store, statement, values, count),
-        .db = connection(store),
-    };
-
-    question.result = question.statement == NULL ? SQLITE_ERROR : SQLITE_ROW;
-    return question;
-}
-
-bool store_row(struct store_question *question)
-{
-    if (question->result == SQLITE_ROW)
-        question->result = sqlite3_step(question->statement);
-    return question->result == SQLITE_ROW;
-}
-
-int store_asked(struct store_question *question, struct error *reterr)
-{
-    const bool failed = question->result != SQLITE_ROW && question->result != SQLITE_DONE;
-    int error = 0;
-
-    if (failed)
-        error = error_set(reterr, sqlite_error(question->db), "the database cannot be read: %s",
-                          sqlite3_errmsg(question->db));
-    if (question->statement != NULL) {
-        sqlite3_reset(question->statement);
-        sqlite3_clear_bindings(question->statement);
-    }
-    return error;
-}
-
-int64_t store_number(const struct store_question *question, int column)
-{
-    return sqlite3_column_int64(question->statement, column);
-}
-
-const char *store_text(const struct store_question *question, int column)
-{
-    return (const char *)sqlite3_column_text(question->statement, column);
-}
-
 /* Opening. ------------------------------------------------------------------------------------ */
 
 /* Hold '<path>.lock', so that there is one daemon for one file. It says by whom it is held. */
@@ -341,7 +186,7 @@ int store_exec(struct store *store, const char *text, struct error *reterr)
 {
     if (sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK)
         return 0;
-    return error_set(reterr, sqlite_error(store->db), "%s", sqlite3_errmsg(store->db));
+    return error_set(reterr, store_sqlite_error(store->db), "%s", sqlite3_errmsg(store->db));
 }
 
 static int read_version(struct store *store, int64_t *ret, struct error *reterr)
@@ -351,7 +196,7 @@ static int read_version(struct store *store, int64_t *ret, struct error *reterr)
     if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &ask, NULL) != SQLITE_OK ||
         sqlite3_step(ask) != SQLITE_ROW) {
         sqlite3_finalize(ask);
-        return error_set(reterr, sqlite_error(store->db), "%s", sqlite3_errmsg(store->db));
+        return error_set(reterr, store_sqlite_error(store->db), "%s", sqlite3_errmsg(store->db));
     }
     *ret = sqlite3_column_int64(ask, 0);
     sqlite3_finalize(ask);
@@ -368,6 +213,20 @@ static int make_tables(struct store *store, int64_t version, struct error *reter
     if (error == 0)
         error = store_exec(store, schema_seal, reterr);
     return error == 0 ? store_exec(store, "COMMIT", reterr) : error;
+}
+
+/* The file comes from a version that had no seals. */
+static int seal_tables(struct store *store, struct error *reterr)
+{
+    store_begin(store);
+
+    const int error = store_make_seals(store, reterr);
+
+    if (error < 0) {
+        store_rollback(store);
+        return error;
+    }
+    return store_commit(store, reterr);
 }
 
 static int make_schema(struct store *store, struct error *reterr)
@@ -388,7 +247,7 @@ static int make_schema(struct store *store, struct error *reterr)
     if (error == 0)
         error = store_exec(store, schema_more, reterr);
     if (error == 0 && version < STORE_SCHEMA_VERSION)
-        error = store_make_seals(store, reterr);
+        error = seal_tables(store, reterr);
     return error;
 }
 
@@ -579,7 +438,7 @@ void store_rollback(struct store *store)
 {
     assert(store->begun);
     if (store->open && !sqlite3_get_autocommit(store->db))
-        run(store, SQL_ROLLBACK, NULL, 0);
+        (void)store_run(store, SQL_ROLLBACK, NULL, 0);
     store->next_key = store->kept_key;
     store->sums = store->kept_sums;
     memcpy(store->counted, store->kept_counted, sizeof(store->counted));
@@ -622,10 +481,10 @@ int store_commit_begin(struct store *store, struct error *reterr)
         return 0;
     }
 
-    sqlite3_stmt *commit = store->failure == 0 ? prepare(store, SQL_COMMIT, NULL, 0) : NULL;
+    sqlite3_stmt *commit = store->failure == 0 ? store_prepare(store, SQL_COMMIT, NULL, 0) : NULL;
 
     if (commit == NULL) {
-        note_failure(store);
+        store_note_failure(store);
         return give_up(store, reterr);
     }
     store->commit = commit;
@@ -644,7 +503,7 @@ int store_commit_end(struct store *store, struct error *reterr)
     assert(commit != NULL);
     store->commit = NULL;
     if (store->commit_result != SQLITE_DONE)
-        note_failure(store);
+        store_note_failure(store);
     sqlite3_reset(commit);
     if (store->failure != 0)
         return give_up(store, reterr);

@@ -249,6 +249,20 @@ struct store_value {
 #define STORE_NUMBER(value) ((struct store_value){ .number = (int64_t)(value) })
 #define STORE_TEXT(value)   ((struct store_value){ .is_text = true, .text = (value) })
 
+/* The statement with its values; NULL if it cannot be prepared. */
+sqlite3_stmt *store_prepare(struct store *store, enum store_statement statement,
+                            const struct store_value *values, int count);
+
+/* Run a statement that answers nothing; 0 or what SQLite says. */
+int store_run(struct store *store, enum store_statement statement, const struct store_value *values,
+              int count);
+
+/* What SQLite said last, as a negative errno. */
+int store_sqlite_error(sqlite3 *db);
+
+/* The first failure is kept for the commit. */
+void store_note_failure(struct store *store);
+
 /* Run a statement that changes something; its failure is kept for the commit. */
 void store_write(struct store *store, enum store_statement statement,
                  const struct store_value *values, int count);
@@ -280,6 +294,12 @@ int store_asked(struct store_question *question, struct error *reterr);
         (int)(sizeof((const struct store_value[]){ __VA_ARGS__ }) / sizeof(struct store_value)))
 
 /*
+ * While a commit is under way the file may change between two questions: those between SQL_HOLD and SQL_COMMIT are of
+ * one state of it. At other times nothing is to be done.
+ */
+int store_hold(struct store *store, enum store_statement statement, struct error *reterr);
+
+/*
  * Run a statement that changes the one row of that key in a sealed table, and keep its seal right. The
  * key is of 'table', and need not be a value of the statement.
  */
@@ -295,7 +315,7 @@ void store_write_sealed(struct store *store, enum store_sealed table, struct sto
 /* Those that differ from 'kept' go into the file. */
 void store_write_seals(struct store *store);
 
-/* Seal the tables as they are: the file comes from a version that had no seals. */
+/* Seal the tables as they are, within a turn. */
 int store_make_seals(struct store *store, struct error *reterr);
 
 /* The structure of the file and its seals; -EBADMSG: it is damaged. Fills the seals of the store. */

@@ -750,18 +750,6 @@ static void show(struct store_tally *report,
         show_rest(report, is_apportioned, each, context);
 }
 
-/* While a commit is under way the file may change between two questions: they are of one state of it. */
-static int hold(struct store *store, enum store_statement statement, struct error *reterr)
-{
-    if (store->commit == NULL)
-        return 0;
-
-    struct store_question ask = store_ask(store, statement, NULL, 0);
-
-    (void)store_row(&ask);
-    return store_asked(&ask, reterr);
-}
-
 /* Whether tasks are better read one after the other than by when they ended, as far as one can tell: the period has more than a
  * third of the time in which any ended. Looked up one by one, they take twice as long. */
 static bool has_much(const struct store *store, msec_t since)
@@ -873,12 +861,12 @@ int store_report(struct store *store, const struct store_query *query,
 {
     struct store_tally report = { .query = query, .since = INT64_MAX, .until = INT64_MIN };
     enum store_by tally = STORE_BYS;
-    int rc = hold(store, SQL_HOLD, reterr);
+    int rc = store_hold(store, SQL_HOLD, reterr);
 
     names_init(&report.names);
     if (rc == 0) {
         rc = fill_report(store, &report, &tally, reterr);
-        (void)hold(store, SQL_COMMIT, NULL);
+        (void)store_hold(store, SQL_COMMIT, NULL);
     }
     if (rc == 0)
         show(&report, each, context);

@@ -155,31 +155,34 @@ int store_make_seals(struct store *store, struct error *reterr)
 {
     int rc = 0;
 
-    store_begin(store);
     for (enum store_sealed i = 0; i < STORE_SEALED_TABLES && rc == 0; i++) {
         rc = add_up(store, i, &store->sums.seals[i], reterr);
         write_seal(store, i);
     }
-    if (rc < 0) {
-        store_rollback(store);
-        return rc;
-    }
-    return store_commit(store, reterr);
+    return rc;
+}
+
+/* The seal as it is in the file. */
+static int read_seal(struct store *store, enum store_sealed table, struct store_seal *ret,
+                     bool *ret_is_there, struct error *reterr)
+{
+    struct store_question ask = STORE_ASK(store, SQL_SEAL_READ, STORE_TEXT(sealed[table].name));
+
+    *ret_is_there = store_row(&ask);
+    *ret = (struct store_seal){ .rows = 0 };
+    if (*ret_is_there)
+        *ret = (struct store_seal){ .rows = (uint64_t)store_number(&ask, 0),
+                                    .money = (uint64_t)store_number(&ask, 1),
+                                    .hash = (uint64_t)store_number(&ask, 2) };
+    return store_asked(&ask, reterr);
 }
 
 static int verify_seal(struct store *store, enum store_sealed table, struct error *reterr)
 {
     struct store_seal *found = &store->sums.seals[table];
-    struct store_seal written = { .rows = 0 };
-    struct store_question ask = STORE_ASK(store, SQL_SEAL_READ, STORE_TEXT(sealed[table].name));
-    const bool is_there = store_row(&ask);
-
-    if (is_there)
-        written = (struct store_seal){ .rows = (uint64_t)store_number(&ask, 0),
-                                       .money = (uint64_t)store_number(&ask, 1),
-                                       .hash = (uint64_t)store_number(&ask, 2) };
-
-    int rc = store_asked(&ask, reterr);
+    struct store_seal written;
+    bool is_there;
+    int rc = read_seal(store, table, &written, &is_there, reterr);
 
     if (rc == 0)
         rc = add_up(store, table, found, reterr);
