@@ -265,12 +265,15 @@ static void sum_newcomer(void *context, const struct store_payer *payer)
     to->owed += payer->cost;
 }
 
-int store_totals_live(struct store *store, const struct store_live *live, struct store_totals *ret,
-                      struct error *reterr)
+static int add_up(struct store *store, const struct store_live *live, struct store_totals *ret,
+                  struct error *reterr)
 {
-    const struct store_sums *sums = store->commit != NULL ? &store->kept_sums : &store->sums;
+    const struct store_sums *sums = &store->sums;
+    int rc = store->commit != NULL ? store_held_sums(store, &sums, reterr) : 0;
     const struct ledger_sums *bills = &sums->bills;
-    struct store_totals totals = {
+    struct open_accounts open = { .live = live, .to = ret };
+
+    *ret = (struct store_totals){
         .boot = bills->boot,
         .idle = bills->idle,
         .work = bills->work,
@@ -282,12 +285,24 @@ int store_totals_live(struct store *store, const struct store_live *live, struct
         .instances = sums->bill_count,
         .tasks = sums->due_count,
     };
-    struct open_accounts open = { .live = live, .to = &totals };
-    int rc = store_each_account(store, sum_account, &open, reterr);
-
     if (rc == 0)
-        rc = store_each_open(store, live, sum_owed, sum_newcomer, &totals, reterr);
-    totals.bill = totals.boot + totals.idle + totals.work;
+        rc = store_each_account(store, sum_account, &open, reterr);
+    if (rc == 0)
+        rc = store_each_open(store, live, sum_owed, sum_newcomer, ret, reterr);
+    ret->bill = ret->boot + ret->idle + ret->work;
+    return rc;
+}
+
+int store_totals_live(struct store *store, const struct store_live *live, struct store_totals *ret,
+                      struct error *reterr)
+{
+    struct store_totals totals;
+    int rc = store_hold(store, SQL_HOLD, reterr);
+
+    if (rc < 0)
+        return rc;
+    rc = add_up(store, live, &totals, reterr);
+    (void)store_hold(store, SQL_COMMIT, NULL);
     if (rc == 0)
         *ret = totals;
     return rc;

@@ -315,6 +315,9 @@ void store_write_sealed(struct store *store, enum store_sealed table, struct sto
 /* Those that differ from 'kept' go into the file. */
 void store_write_seals(struct store *store);
 
+/* While a commit is under way: which of 'sums' and 'kept_sums' the file has, as it is held. */
+int store_held_sums(struct store *store, const struct store_sums **ret, struct error *reterr);
+
 /* Seal the tables as they are, within a turn. */
 int store_make_seals(struct store *store, struct error *reterr);
 

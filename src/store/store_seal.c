@@ -177,6 +177,29 @@ static int read_seal(struct store *store, enum store_sealed table, struct store_
     return store_asked(&ask, reterr);
 }
 
+/* A table that the commit changes has one seal before it and another after it; one such table tells. */
+int store_held_sums(struct store *store, const struct store_sums **ret, struct error *reterr)
+{
+    static const enum store_sealed summed[] = { SEALED_BILL, SEALED_DUE };
+
+    *ret = &store->sums;
+    for (size_t i = 0; i < sizeof(summed) / sizeof(summed[0]); i++) {
+        const struct store_seal *after = &store->sums.seals[summed[i]];
+        struct store_seal found;
+        bool is_there;
+
+        if (is_equal(after, &store->kept_sums.seals[summed[i]]))
+            continue;
+
+        const int rc = read_seal(store, summed[i], &found, &is_there, reterr);
+
+        if (rc == 0 && !is_equal(after, &found))
+            *ret = &store->kept_sums;
+        return rc;
+    }
+    return 0;
+}
+
 static int verify_seal(struct store *store, enum store_sealed table, struct error *reterr)
 {
     struct store_seal *found = &store->sums.seals[table];
