@@ -20,7 +20,7 @@ What is checked:
   7. Inside control/ the folders stand on each other (ROOMS); only reconcile/ calls a port, and what is in
      ONLY_IN is written in one file.
   8. Files form no circle: neither headers by what they include, nor sources by whose functions they
-     call. KNOWN_CIRCLES has those that are left; one that is gone is taken out.
+     call.
 
 Under tests/ and bench/ only rule 5 holds: what stands there may use everything. It holds too under include/, the
 public headers, and examples/; these include nothing of src/.
@@ -70,11 +70,6 @@ ONLY_IN = [
     (r"\.run_key\[\w+\] = ", "control/state/", "only the state writes the run key"),
     (r"\bsteps\[\w+\](?:\.\w+)? = ", "control/state/", "only the state writes steps"),
     (r"(?<![*\w] )(?<!\*)\bstruct task_step \*step\b", "control/state/", "steps are const outside of the state"),
-]
-
-# Sources that call each other in a circle and are to be untied.
-KNOWN_CIRCLES = [
-    {"engine/slurm/slurm_admit.c", "engine/slurm/slurm_jobs.c", "engine/slurm/slurm_places.c", "engine/slurm/slurm_priority.c"},
 ]
 
 # Each adapter's folder, and the words that give it away.
@@ -247,13 +242,8 @@ def check_circles(sources):
         for path, text in sources.items() if path.endswith(".h")
     }
     calls = call_edges({path: code for path, code in codes.items() if path.endswith(".c")})
-    circles = circles_of(includes) + circles_of(calls)
-    for circle in circles:
-        if not any(circle <= known for known in KNOWN_CIRCLES):
-            yield min(circle), "files form a circle: " + ", ".join(sorted(circle))
-    for known in KNOWN_CIRCLES:
-        if known <= set(sources) and not any(circle <= known for circle in circles):
-            yield min(known), "forms no circle any more: take it out of KNOWN_CIRCLES"
+    for circle in circles_of(includes) + circles_of(calls):
+        yield min(circle), "files form a circle: " + ", ".join(sorted(circle))
 
 
 def check_includes(root, path, text):

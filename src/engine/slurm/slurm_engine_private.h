@@ -276,6 +276,18 @@ void slurm_asks_resend(struct slurm_engine *engine, bool is_all);
 void slurm_asks_done(struct slurm_engine *engine);
 void slurm_ask_cancel_lists(struct slurm_engine *engine);
 
+enum { SLURM_EXPRESSION_SIZE = 240 }; /* of "12_[3-9]"; stint-slurm takes 255 */
+
+/* slurm_ask_jobs.c: one request, or a few, for all jobs of 'ids', which are sorted; tasks of one array stand together. */
+void slurm_ask_jobs(struct slurm_engine *engine, const char *word, enum slurm_ask_kind kind,
+                    uint64_t *ids, uint32_t count);
+void slurm_job_print(const struct slurm_engine *engine, const struct slurm_job *job, char *buf,
+                     size_t size);
+
+/* slurm_admit_turns.c */
+void slurm_admit_tick(struct slurm_engine *engine);
+void slurm_admit_watch_tick(struct slurm_engine *engine);
+
 /* slurm_jobs.c */
 void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_started(struct slurm_engine *engine, const struct line *line);
@@ -308,9 +320,8 @@ void slurm_admit_soon(struct slurm_engine *engine); /* weigh who draws on quotas
 void slurm_admit_forgive(struct slurm_job *job);    /* it starts again */
 bool slurm_admit_may(struct slurm_engine *engine, const struct slurm_job *job);
 void slurm_admit_watch(struct slurm_engine *engine, struct slurm_job *job); /* what Slurm answers */
-void slurm_admit_failed(struct slurm_engine *engine, struct slurm_job *job, const char *why);
-void slurm_admit_tick(struct slurm_engine *engine);
-void slurm_admit_watch_tick(struct slurm_engine *engine);
+const char *slurm_admit_word(const struct slurm_engine *engine, uint32_t name,
+                             const char *otherwise);
 bool slurm_admit_wait(const struct slurm_engine *engine, const struct slurm_job *job,
                       struct slurm_wait *ret);
 
@@ -351,10 +362,8 @@ void slurm_places_on_cancel(void *self, uint64_t key, uint64_t id);
 void slurm_places_on_stop(void *self, uint64_t key, uint64_t id);
 void slurm_places_send(struct slurm_engine *engine);
 void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job);
-/* One request, or a few, for all jobs of 'ids', which are sorted; tasks of one array stand together. */
-void slurm_places_send_list(struct slurm_engine *engine, const char *word, enum slurm_ask_kind kind,
-                            uint64_t *ids, uint32_t count);
-void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text);
+void slurm_places_count_fail(struct slurm_engine *engine, struct slurm_job *job,
+                             const char *why); /* a start failed */
 void slurm_places_done(struct slurm_engine *engine, const struct slurm_ask *ask,
                        const struct line *line);
 void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *ask,

@@ -11,7 +11,9 @@
  *  4. a cancel or a stop of what was not sent yet needs no request;
  *  5. a cancel never ends a run: stint-slurm refuses it for a job that runs, and the job is reported as
  *     found. A stop ends the run that we know of, and no other: one of a job that does not run as far
- *     as we know is a cancel.
+ *     as we know is a cancel;
+ *  6. after START_FAILS_MAX starts in a row that failed the job is held, with a message to its user; when it is
+ *     released, it starts again.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -31,11 +33,10 @@ enum {
     SUPERSEDE_MS = 15000, /* so long may Slurm take to put the job of a lost machine back */
     STOP_TRIES = 30,
     STOP_RETRY_MS = 1000,
-    EXPRESSION_SIZE = 240, /* of "12_[3-9]"; stint-slurm takes 255 */
-    JOBS_LINE_MAX = 1 << 16,
     COST_DELAY_MS = 3000,
     COSTS_AT_ONCE = 64,
     NODE_NAME_SIZE = 96,
+    START_FAILS_MAX = 5, /* in a row */
 };
 
 #define RANK_OF(task) ((uint32_t)((task) & (ID_RANKS_MAX - 1)))
@@ -196,24 +197,11 @@ void slurm_places_lose(struct slurm_engine *engine, struct slurm_job *job, msec_
     job->retry_at = MSEC_NEVER;
 }
 
-/* How Slurm calls it: by its own id, or "12_3" while it has none, or one that stands for the whole array,
- * which is what the last of its tasks gets. */
-static void print_job(const struct slurm_engine *engine, const struct slurm_job *job, char *buf,
-                      size_t size)
-{
-    const uint32_t array = (uint32_t)(job->id >> (ID_RANK_BITS + ID_INDEX_BITS)) & ID_JOB_MAX;
-
-    if (job->array == INDEX_NONE || (job->is_split && job->record != array))
-        (void)snprintf(buf, size, "%" PRIu32, job->record);
-    else
-        (void)slurm_engine_label(engine, job->id, buf, size);
-}
-
 static void add_job(struct slurm_engine *engine, const struct slurm_job *job)
 {
     char label[SLURM_LABEL_SIZE];
 
-    print_job(engine, job, label, sizeof(label));
+    slurm_job_print(engine, job, label, sizeof(label));
     line_text_string(&engine->out, "job", label);
     line_text_number(&engine->out, "run", job->run);
 }
@@ -288,114 +276,37 @@ void slurm_places_hold(struct slurm_engine *engine, struct slurm_job *job)
 {
     char label[SLURM_LABEL_SIZE];
 
-    print_job(engine, job, label, sizeof(label));
+    slurm_job_print(engine, job, label, sizeof(label));
     (void)slurm_ask_begin(engine, "hold");
     line_text_string(&engine->out, "jobs", label);
     slurm_ask_end(engine, ASK_HOLD, job->id);
 }
 
 /* Hold it as its user would, with a message to them. */
-void slurm_places_give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text)
+static void give_up(struct slurm_engine *engine, struct slurm_job *job, const char *text)
 {
     char label[SLURM_LABEL_SIZE];
 
-    print_job(engine, job, label, sizeof(label));
+    slurm_job_print(engine, job, label, sizeof(label));
     (void)slurm_ask_begin(engine, "give-up");
     line_text_string(&engine->out, "job", label);
     line_text_string(&engine->out, "text", text);
     slurm_ask_end(engine, ASK_GIVE_UP, job->id);
 }
 
-/* ---- what is queued ---- */
-
-/* A request that names many jobs. */
-struct release {
-    struct slurm_engine *engine;
-    const char *word;
-    enum slurm_ask_kind kind;
-    struct line_text list;
-};
-
-static void end_release(struct release *release)
+void slurm_places_count_fail(struct slurm_engine *engine, struct slurm_job *job, const char *why)
 {
-    struct slurm_engine *engine = release->engine;
+    char text[128];
 
-    if (release->list.size == 0)
+    if (++job->fails < START_FAILS_MAX || job->phase == PHASE_ENDED)
         return;
-    line_text_append(&release->list, "", 1);
-    (void)slurm_ask_begin(engine, release->word);
-    line_text_string(&engine->out, "jobs", release->list.text);
-    if (release->kind == ASK_RELEASE)
-        line_text_string(&engine->out, "partition", engine->config.partition);
-    slurm_ask_end(engine, release->kind, 0);
-    line_text_reset(&release->list);
+    job->fails = 0;
+    (void)snprintf(text, sizeof(text), "stint: held after %d failed starts, last: %.64s",
+                   START_FAILS_MAX, why);
+    give_up(engine, job, text);
 }
 
-static void add_release(struct release *release, const char *job)
-{
-    if (release->list.size > JOBS_LINE_MAX)
-        end_release(release);
-    if (release->list.size > 0)
-        line_text_append(&release->list, ",", 1);
-    line_text_append(&release->list, job, (uint32_t)strlen(job));
-}
-
-/* Rows that are queued, sorted by id: tasks of one array stand together, in their order. */
-static void release_array(struct release *release, const uint64_t *ids, uint32_t count)
-{
-    const uint32_t array = (uint32_t)(ids[0] >> (ID_RANK_BITS + ID_INDEX_BITS)) & ID_JOB_MAX;
-    uint32_t *index = mem_alloc(count, sizeof(*index));
-    char ranges[EXPRESSION_SIZE];
-    char expression[EXPRESSION_SIZE + 16];
-
-    for (uint32_t i = 0; i < count; i++)
-        index[i] = (uint32_t)(ids[i] >> ID_RANK_BITS & (((uint64_t)1 << ID_INDEX_BITS) - 1)) - 1;
-    for (uint32_t from = 0; from < count;) {
-        from = slurm_spell_ranges(index, from, count, ranges, sizeof(ranges) - 16);
-        (void)snprintf(expression, sizeof(expression), "%" PRIu32 "_[%s]", array, ranges);
-        add_release(release, expression);
-    }
-    mem_free(index);
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a;
-    const uint64_t y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-void slurm_places_send_list(struct slurm_engine *engine, const char *word, enum slurm_ask_kind kind,
-                            uint64_t *ids, uint32_t count)
-{
-    struct release release = { .engine = engine, .word = word, .kind = kind };
-    char label[SLURM_LABEL_SIZE];
-
-    qsort(ids, count, sizeof(*ids), compare_u64);
-    for (uint32_t i = 0; i < count;) {
-        const struct slurm_job *job = slurm_job_of(engine, ids[i]);
-        uint32_t last = i + 1;
-
-        if (job->array == INDEX_NONE || job->is_split) {
-            print_job(engine, job, label, sizeof(label));
-            add_release(&release, label);
-            i++;
-            continue;
-        }
-        while (last < count) {
-            const struct slurm_job *other = slurm_job_of(engine, ids[last]);
-
-            if (other->array != job->array || other->is_split)
-                break;
-            last++;
-        }
-        release_array(&release, ids + i, last - i);
-        i = last;
-    }
-    end_release(&release);
-    line_text_done(&release.list);
-}
+/* ---- what is queued ---- */
 
 void slurm_places_pass(struct slurm_engine *engine, struct slurm_job *job,
                        const struct slurm_job_line *line)
@@ -407,7 +318,7 @@ void slurm_places_pass(struct slurm_engine *engine, struct slurm_job *job,
         strcmp(names_text(&engine->shapes.reasons, job->wish.reason), SLURM_HETEROGENEOUS) != 0)
         return;
     if (strcmp(line->hold, "gate") == 0 || strcmp(line->hold, "held-gate") == 0)
-        slurm_places_send_list(engine, "release", ASK_RELEASE, &id, 1);
+        slurm_ask_jobs(engine, "release", ASK_RELEASE, &id, 1);
 }
 
 /* ---- sending ---- */
@@ -479,7 +390,7 @@ void slurm_places_send(struct slurm_engine *engine)
     }
     engine->dirty.count = 0;
     if (queued_count > 0)
-        slurm_places_send_list(engine, "release", ASK_RELEASE, queued, queued_count);
+        slurm_ask_jobs(engine, "release", ASK_RELEASE, queued, queued_count);
     mem_free(queued);
 }
 
@@ -561,7 +472,7 @@ void slurm_places_refused(struct slurm_engine *engine, const struct slurm_ask *a
     }
     slurm_places_lose(engine, job, engine->now);
     if (!is_too_early(line))
-        slurm_admit_failed(engine, job, line_get(line, "text"));
+        slurm_places_count_fail(engine, job, line_get(line, "text"));
 }
 
 struct failure {
@@ -590,7 +501,7 @@ void slurm_places_failed(struct slurm_engine *engine, const struct line *line)
 {
     const char *job = line_get(line, "job");
     char *end = NULL;
-    char tasks[EXPRESSION_SIZE + 16];
+    char tasks[SLURM_EXPRESSION_SIZE + 16];
     uint32_t limit = 0;
     const unsigned long id = job == NULL ? 0 : strtoul(job, &end, 10);
 
@@ -684,7 +595,7 @@ static void send_cost(struct slurm_engine *engine, struct slurm_job *job)
     (void)snprintf(text, sizeof(text), "stint: $%" PRId64 ".%06" PRId64 " on %s",
                    job->cost / MONEY_PER_USD, job->cost % MONEY_PER_USD,
                    names_text(&engine->words, job->cost_type));
-    print_job(engine, job, label, sizeof(label));
+    slurm_job_print(engine, job, label, sizeof(label));
     (void)slurm_ask_begin(engine, "comment");
     line_text_string(&engine->out, "job", label);
     line_text_string(&engine->out, "text", text);

@@ -156,7 +156,7 @@ void slurm_priority_tick(struct slurm_engine *engine)
     const uint32_t count = take_due(engine, ids);
 
     if (count > 0)
-        slurm_places_send_list(engine, "unhold", ASK_UNHOLD, ids, count);
+        slurm_ask_jobs(engine, "unhold", ASK_UNHOLD, ids, count);
     mem_free(ids);
     keep_rest(engine);
 }
