@@ -29,7 +29,8 @@ uint32_t overrun_together(const struct view *view, const struct batch *batch, ui
 }
 
 bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
-                      const struct res *free, msec_t lasts, msec_t at, double doubt)
+                      const struct res *free, msec_t lasts, msec_t at, double doubt,
+                      const struct slot_price *slots)
 {
     const msec_t end = at + batch->runtime;
     const msec_t until = end > lasts ? end : lasts;
@@ -39,11 +40,17 @@ bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32
     if ((until == lasts && doubt <= 0) || view->shape_offer[batch->shape] == OFFER_NONE)
         return true;
 
+    if (until > lasts && slot_price_is_poor(slots, view, batch->shape, instance))
+        return false;
+
     const uint32_t fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), free);
-    const double held = (double)(until - lasts) +
-                        overrun_jobs(view, batch, fit) * overrun_of(batch->runtime, until, doubt);
+    const double longer = (double)(until - lasts);
+    const double held =
+        longer + overrun_jobs(view, batch, fit) * overrun_of(batch->runtime, until, doubt);
     const double cost =
         (double)view->offer_price[view->instance.offer[instance]] * held / (double)MSEC_PER_HOUR;
+    const double slot = slot_price_hour(slots) / (double)MSEC_PER_HOUR;
 
-    return cost <= fit * batch_alone_charge(view, batch);
+    return cost + slot * longer <=
+           fit * (batch_alone_charge(view, batch) + slot * (double)batch->runtime);
 }

@@ -18,6 +18,7 @@
 #define STINT_DECIDE_OVERRUN_H
 
 #include "decide/batches.h"
+#include "decide/slot_queue.h"
 
 /* How much longer than 'lasts' a machine is held, in ms, on average, by a task that is expected to run for 'runtime', which is
  * not longer. */
@@ -33,8 +34,10 @@ uint32_t overrun_jobs(const struct view *view, const struct batch *batch, uint32
 uint32_t overrun_together(const struct view *view, const struct batch *batch, uint32_t most);
 
 /* Whether tasks of the batch should go to a machine that there is, 'at' from now, when it has 'free': that it lasts longer than 'lasts' for
- * their sake, or is held for longer than expected, costs no more than new machines for those that it holds. */
+ * their sake, or is held for longer than expected, costs no more than new machines for those that it holds. 'slots' (slot_queue.h, NULL: none) have a price beside that of machines, but not
+ * for what is held beyond what is expected, as nobody may be waiting by then; and no poor machine lasts longer for anybody. */
 bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
-                      const struct res *free, msec_t lasts, msec_t at, double doubt);
+                      const struct res *free, msec_t lasts, msec_t at, double doubt,
+                      const struct slot_price *slots);
 
 #endif

@@ -208,6 +208,7 @@ double trial_charge(const struct trial_window *window, const struct trial *trial
     return (double)view->offer_price[offer] *
                ((double)charged + trial->held + again * (double)(trial->busy - trial->ready)) /
                (double)MSEC_PER_HOUR +
+           slot_price_hour(window->limits->slots) * (double)charged / (double)MSEC_PER_HOUR +
            (trial->instance == ROW_NONE ? (double)window->machine_cost : 0);
 }
 

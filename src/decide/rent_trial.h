@@ -85,8 +85,8 @@ bool trial_fill(const struct trial_window *window, struct trial *trial);
 /* What is at stake on the machine, by the shares of the work. */
 struct risk_stake trial_stake(const struct trial_window *window, const struct trial *trial);
 
-/* What is charged for a machine of the offer, beyond what is paid already, for doing again what will be lost, and what a new machine
- * costs beside its price. */
+/* What is charged for a machine of the offer, beyond what is paid already, for doing again what will be lost, and what the machine
+ * costs beside its price: for the time that is charged, where others wait for it, and once, if it is new. */
 double trial_charge(const struct trial_window *window, const struct trial *trial, uint32_t offer,
                     struct risk_stake stake);
 

@@ -140,7 +140,7 @@ static bool is_worth_waiting(const struct soon *soon, const struct batch *batch,
 
     return at + batch->runtime <= lasts ||
            overrun_is_worth(soon->view, batch, instance, free_on(soon, instance), lasts, at,
-                            soon->limits->doubt);
+                            soon->limits->doubt, soon->limits->slots);
 }
 
 /* What it costs to run a task of the batch there from 'at' on: the machine has to last so much longer. */

@@ -29,6 +29,7 @@
 #include "decide/batches.h"
 #include "decide/row_map.h"
 #include "decide/runtime_bins.h"
+#include "decide/slot_queue.h"
 #include "learn/life_table.h"
 #include "model/plan.h"
 
@@ -40,6 +41,8 @@ struct wait_limits {
     double doubt; /* of runtimes, see overrun.h */
     const struct scarcity *
         scarcity; /* who waits for no crowd (crowd.h), as a limit may bind; NULL: there are no limits */
+    const struct slot_price
+        *slots; /* what machines cost beside their price, see slot_queue.h; NULL: nothing */
 };
 
 /* How long the task's batch may wait until a machine is rented: without regard to paid time. */

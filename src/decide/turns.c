@@ -21,9 +21,11 @@ struct queue {
     uint32_t *waiting; /* as the view has them */
     uint32_t waiting_count;
     uint32_t *tasks; /* in their turn, without those that are held */
+    uint32_t task_count;
     struct unit *units;
     uint32_t unit_count;
-    uint32_t *shown; /* to the policy, next */
+    const struct slot_queue *slots; /* NULL: there are machines enough */
+    uint32_t *shown;                /* to the policy, next */
     uint32_t shown_count;
 };
 
@@ -74,6 +76,12 @@ static bool is_allowed(const struct allowance *allowance, const struct wish *wis
            wish->first_charge <= allowance->first_charge;
 }
 
+/* Others can be rented only as machines end. */
+static bool is_short_of_machines(const struct allowance *allowance, const struct wish *wish)
+{
+    return allowance->grows && allowance->slots > 0 && wish->instances > allowance->instances;
+}
+
 static void show_units(struct queue *queue, uint32_t begin, uint32_t end)
 {
     for (uint32_t i = begin; i < end; i++) {
@@ -86,7 +94,7 @@ static void ask(struct queue *queue, struct plan *ret)
 {
     view_show_waiting(queue->view, queue->shown, queue->shown_count);
     plan_init(ret, queue->arena);
-    queue->config->plan(queue->config->context, ret);
+    queue->config->plan(queue->config->context, queue->slots, ret);
 }
 
 /* Whether the plan for the first 'count' units is within the allowance. */
@@ -141,6 +149,7 @@ static void build_queue(struct queue *queue)
     }
     qsort(ranks, count, sizeof(*ranks), turn_compare);
     queue->tasks = ARENA_ARRAY(queue->arena, uint32_t, count);
+    queue->task_count = count;
     queue->units = ARENA_ARRAY(queue->arena, struct unit, count);
     queue->shown = ARENA_ARRAY(queue->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -412,7 +421,7 @@ void turns_decide(const struct turns_config *config, struct plan *ret, struct tu
 
     *ret_turns = (struct turns){ .first = ROW_NONE };
     plan_init(ret, config->arena);
-    config->plan(config->context, ret);
+    config->plan(config->context, NULL, ret);
 
     const struct wish wish = wish_of(&queue, ret);
 
@@ -425,6 +434,13 @@ void turns_decide(const struct turns_config *config, struct plan *ret, struct tu
         queue.waiting[queue.waiting_count++] = task;
     }
     build_queue(&queue);
+
+    struct slot_queue slots;
+
+    if (is_short_of_machines(config->allowance, &wish)) {
+        slots = slot_queue_of(view, queue.tasks, queue.task_count, config->allowance->slots);
+        queue.slots = &slots;
+    }
 
     const uint32_t good = find_head(&queue, ret_turns);
     const uint32_t behind = good + (ret_turns->first != ROW_NONE ? 1 : 0);

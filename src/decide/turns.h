@@ -15,7 +15,8 @@
  *     are reserved, or a new machine, only if it is expected to have ended by then (EASY backfilling);
  *  4. what cannot be had even when all machines have ended holds up nobody.
  *
- * Where the plan is within the allowance, it is the policy's, and nothing else happens.
+ * Where the plan is within the allowance, it is the policy's, and nothing else happens. Where it takes more machines than there may be,
+ * the policy is asked again with what waits for them (slot_queue.h), and may get along with fewer.
  *
  * Costs:   nothing then. Else a sort of what waits and about 2 log2(n) plans of the policy, n being how many of
  *          the queue can be served, and two for all that is shown in the end: at most TURNS_BEHIND behind the first
@@ -29,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "decide/slot_queue.h"
 #include "model/plan.h"
 #include "model/view.h"
 
@@ -42,6 +44,7 @@ struct allowance {
     money_t price_per_hour; /* ALLOWANCE_ANY: no limit */
     money_t first_charge;   /* ALLOWANCE_ANY: no limit */
     bool grows;             /* when a machine ends, another may be rented */
+    uint64_t slots;         /* machines that there may be in all; 0: as many as one likes */
 };
 
 /* What of it the first that waits is short of. */
@@ -70,8 +73,8 @@ struct turns_config {
     struct view *view; /* as it was in the end */
     struct arena *arena;
     const struct allowance *allowance;
-    /* A plan of the policy for what the view shows. */
-    void (*plan)(const void *context, struct plan *ret);
+    /* A plan of the policy for what the view shows. 'queue' is NULL unless a limit on machines binds. */
+    void (*plan)(const void *context, const struct slot_queue *queue, struct plan *ret);
     /* Whether the task must not be placed now, nor its gang; may be NULL. */
     bool (*is_held)(const void *context, uint32_t task);
     /* Whether the machine is kept whatever ends there, so that it makes no room for another; may be NULL. */

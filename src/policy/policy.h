@@ -41,6 +41,8 @@ struct policy_input {
     const struct knowledge *knowledge;
     const int64_t *option;           /* one value per option of the policy */
     const struct scarcity *scarcity; /* for whom limits may bind; NULL: there are none */
+    const struct slot_queue
+        *slots; /* what waits where a limit on machines binds; NULL: there are enough */
     struct arena *arena;
     void *memory; /* of this view, by policy_memory_create; NULL: all is looked at again */
 };

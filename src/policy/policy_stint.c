@@ -133,9 +133,10 @@ struct run {
     struct runtime_bins bins;
     struct batches batches;
     struct plan *plan;
-    struct row_map uses;     /* enum machine_use, per instance */
-    struct row_map searched; /* tasks that wait and are left to the search */
-    uint32_t *waiting;       /* the same as a list */
+    const struct slot_price *slots; /* of machines, where there may be no more of them; or NULL */
+    struct row_map uses;            /* enum machine_use, per instance */
+    struct row_map searched;        /* tasks that wait and are left to the search */
+    uint32_t *waiting;              /* the same as a list */
     uint32_t waiting_count;
     bool is_searched; /* what waits, as far as the search takes it */
 };
@@ -173,7 +174,12 @@ static void put(struct run *run, uint32_t task, uint32_t target, enum plan_reaso
 
 static double doubt_of(const struct run *run)
 {
-    return (double)run->in->option[OPT_DOUBT] / 100;
+    return slot_queue_doubt(run->in->slots, (double)run->in->option[OPT_DOUBT] / 100);
+}
+
+static double waiting_of(const struct run *run)
+{
+    return (double)run->in->option[OPT_WAITING] / 100;
 }
 
 static money_t machine_cost_of(const struct run *run)
@@ -186,7 +192,7 @@ static bool is_worth_lasting(const struct run *run, const struct batch *batch, u
     const struct res free = runtime_bins_free(&run->bins, instance);
 
     return overrun_is_worth(run->view, batch, instance, &free,
-                            runtime_bins_lasts(&run->bins, instance), 0, doubt_of(run));
+                            runtime_bins_lasts(&run->bins, instance), 0, doubt_of(run), run->slots);
 }
 
 /* A machine that there is for a task of the batch, or ROW_NONE. */
@@ -324,7 +330,7 @@ static void search_better(struct run *run, struct improve_memory *memory)
         !improve_has_any(run->view, run->waiting_count, &run->uses))
         return; /* and it is not asked what work costs, which takes longer to find than all the rest */
 
-    const double waiting = (double)run->in->option[OPT_WAITING] / 100;
+    const double waiting = waiting_of(run);
     const struct work_prices prices = price_work(run->in);
     const struct improve_input input = {
         .view = run->view,
@@ -359,6 +365,7 @@ static void decide_by(struct run *run, struct machine_index *index, struct memor
         .paid_wait = in->option[OPT_PAID_WAIT],
         .doubt = doubt_of(run),
         .scarcity = in->scarcity,
+        .slots = run->slots,
     };
     const struct clearing_options clearing = {
         .rule = in->option[OPT_CLEAR] != 0 && !searches ? CLEARING_PAYS : CLEARING_NEVER,
@@ -433,6 +440,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
     if (memory == NULL)
         machine_index_init(&fresh, RUNTIME_PAID, true, in->arena);
     machine_index_absorb(index, in->view);
+    run.slots = slot_price_of(in->view, in->slots, waiting_of(&run), in->arena);
     decide_by(&run, index, memory);
 }
 

@@ -688,7 +688,8 @@ static struct allowance allowance_of(const struct wanting *want, const struct pl
     struct allowance left = { .instances = instances_left(want, &load),
                               .price_per_hour = ALLOWANCE_ANY,
                               .first_charge = ALLOWANCE_ANY,
-                              .grows = true };
+                              .grows = true,
+                              .slots = config->max_instances };
 
     if (config->max_price_per_hour > 0)
         left.price_per_hour =
@@ -714,7 +715,7 @@ bool want_may_rent(const struct wanting *want)
     return left.instances > 0 && left.price_per_hour > 0 && left.first_charge > 0;
 }
 
-static void ask_policy(const void *context, struct plan *ret)
+static void ask_policy(const void *context, const struct slot_queue *queue, struct plan *ret)
 {
     const struct wanting *want = context;
     const struct policy_input input = {
@@ -722,6 +723,7 @@ static void ask_policy(const void *context, struct plan *ret)
         .knowledge = &want->books->knowledge,
         .option = want->state->config.option,
         .scarcity = &want->scarcity,
+        .slots = queue,
         .arena = ret->arena,
         .memory = want->memory,
     };

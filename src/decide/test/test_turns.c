@@ -17,8 +17,9 @@ struct scene {
     uint32_t half;
     struct allowance left;
     struct turns turns;
-    uint32_t held; /* a task, or ROW_NONE */
-    uint32_t kept; /* a machine, or ROW_NONE */
+    uint32_t held;           /* a task, or ROW_NONE */
+    uint32_t kept;           /* a machine, or ROW_NONE */
+    struct slot_queue *told; /* what the policy is told with the last plan, or NULL */
 };
 
 static void scene_init(struct scene *scene)
@@ -48,11 +49,15 @@ static bool stays(const void *context, uint32_t instance)
 
 /* First fit, in the order of the waiting list: onto machines that there are, then onto new ones. A gang has all
  * its places, as any number of machines may be rented. */
-static void first_fit(const void *context, struct plan *ret)
+static void first_fit(const void *context, const struct slot_queue *queue, struct plan *ret)
 {
     const struct scene *scene = context;
     const struct view *view = &scene->yard.view;
     const struct plan_reason why = plan_because(REASON_FITS_KEPT, 0);
+
+    if (scene->told != NULL)
+        *scene->told = queue != NULL ? *queue : (struct slot_queue){ 0 };
+
     struct res *used = ARENA_ARRAY(ret->arena, struct res, view->instance.count);
     int64_t *free = ARENA_ARRAY(ret->arena, int64_t, view->task.count);
 
@@ -154,6 +159,33 @@ TEST(a_machine_that_is_kept_makes_no_room_when_its_work_ends)
     assert_true(scene.turns.is_reserved[other]);
     assert_int_equal(scene.turns.starts_at, START + 40 * YARD_MINUTE);
     yard_done(&scene.yard);
+}
+
+/* Six that fill a machine and four that fill half of one wait for four machines of a dollar an hour. */
+TEST(the_policy_is_told_who_waits_where_there_are_too_few_machines)
+{
+    for (uint64_t slots = 0; slots <= 12; slots += 4) {
+        for (int grows = 0; grows < 2; grows++) {
+            struct scene scene;
+            struct slot_queue told = { 0 };
+            const bool is_told = slots == 4 && grows;
+
+            scene_init(&scene);
+            scene.told = &told;
+            scene.left.instances = slots > 0 ? slots : UINT64_MAX;
+            scene.left.slots = slots;
+            scene.left.grows = grows;
+            for (int i = 0; i < 10; i++)
+                (void)yard_task_for(&scene.yard, i < 6 ? scene.whole : scene.half, YARD_HOUR);
+            decide(&scene);
+
+            assert_int_equal(scene.turns.is_limited, slots == 4);
+            assert_int_equal(told.tasks * 10, is_told ? 25 : 0);
+            assert_int_equal(told.price, is_told ? YARD_USD(10) / 4 : 0);
+            assert_int_equal(told.most, is_told ? YARD_USD(1.25) : 0); /* of 3.2 CPUs each */
+            yard_done(&scene.yard);
+        }
+    }
 }
 
 TEST(those_that_came_first_are_served_first)
@@ -424,6 +456,7 @@ TEST(under_a_limit_priority_decides_and_then_age)
 
 CHECK_MAIN(RUN(within_the_allowance_the_plan_is_the_policys),
            RUN(a_machine_that_is_kept_makes_no_room_when_its_work_ends),
+           RUN(the_policy_is_told_who_waits_where_there_are_too_few_machines),
            RUN(those_that_came_first_are_served_first),
            RUN(a_gang_waits_for_the_machines_that_end_first_and_nobody_behind_takes_them),
            RUN(whoever_is_behind_may_have_room_on_machines_that_nobody_waits_for),

@@ -11,7 +11,7 @@
 #include "base/test/check.h"
 #include "sim/simulation.h"
 
-enum { SAFE, SPOT, MOST = 3, LONG_JOBS = 40, SHORT_JOBS = 300, MACHINES = 12, LIMITED_SEEDS = 8 };
+enum { SAFE, SPOT, MOST = 3, LONG_JOBS = 40, SHORT_JOBS = 300, MACHINES = 12, LIMITED_SEEDS = 24 };
 
 #ifndef SEEDS
 #define SEEDS 40
