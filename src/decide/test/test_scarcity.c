@@ -14,7 +14,10 @@ struct scene {
 
 static void scene_init(struct scene *scene, uint32_t waiting)
 {
-    *scene = (struct scene){ .allowance = { UINT64_MAX, ALLOWANCE_ANY, ALLOWANCE_ANY, true } };
+    *scene = (struct scene){ .allowance = { .instances = UINT64_MAX,
+                                            .price_per_hour = ALLOWANCE_ANY,
+                                            .first_charge = ALLOWANCE_ANY,
+                                            .grows = true } };
     yard_init(&scene->yard);
     scene->offer = yard_type(&scene->yard, "std", 4, 16, 0, 1.0);
     scene->shape = yard_shape(&scene->yard, 2, 8, 0);
