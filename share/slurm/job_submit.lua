@@ -21,8 +21,7 @@
 --
 -- A user may hold and release his job as ever: a hold of his puts it off by twice as much, so that the two are told
 -- apart. Only root and the user that slurmctld runs as may bring the time forward; anybody else who sets one sets the
--- one behind the gate, or is refused where not all partitions are gated. Who moves his job to a partition that is
--- gated moves it behind the gate.
+-- one behind the gate. Who moves his job to a partition that is gated moves it behind the gate.
 --
 -- Jobs of scrontab (whose times are Slurm's own) and jobs of a reservation (which only its own nodes can run) are let
 -- pass. The components of a heterogeneous job are gated one by one, as each comes here by itself.
@@ -32,7 +31,6 @@
 
 local GATE = 3155760000              -- seconds: SLURM_GATE_S of src/engine/slurm/slurm_protocol.h
 local GATED_FROM = GATE + 1700000000 -- likewise SLURM_GATED_FROM
-local ACCESS_DENIED = 2002           -- ESLURM_ACCESS_DENIED; 22.05 has no name for it here
 
 local gated = os.getenv("STINT_GATE")
 
@@ -67,6 +65,14 @@ local function is_gated(job)
     return gated == nil or lists_meet(gated, job.partition or "default")
 end
 
+-- The same of a job that is there already, by its record.
+local function is_there_gated(record)
+    if (record.resv_name or "") ~= "" then
+        return false
+    end
+    return gated == nil or lists_meet(gated, record.partition or "")
+end
+
 -- Whatever time its user names stands for itself: only one before GATED_FROM can be read off again, so a later one is
 -- brought forward to that.
 local function put_off(begin)
@@ -86,21 +92,14 @@ local function submit(job)
     return slurm.SUCCESS
 end
 
-local function modify(job, _, _, uid)
+local function modify(job, record, _, uid)
     if uid == 0 or uid == own_uid then
         return slurm.SUCCESS
     end
-    if gated and job.partition and lists_meet(gated, job.partition) then
+    local is_moved = gated and job.partition and lists_meet(gated, job.partition)
+    local is_put_off = job.priority == 0 or (job.begin_time or 0) ~= 0
+    if is_moved or (is_put_off and is_there_gated(record)) then
         close_gate(job)
-    elseif job.priority == 0 then
-        -- A user's own hold. Where not all partitions are gated the mark is taken off: when it is released it is free,
-        -- and Stint places it as it does all that waits.
-        job.begin_time = put_off(0) + (gated and -GATE or GATE)
-    elseif (job.begin_time or 0) ~= 0 then
-        if gated then
-            return ACCESS_DENIED
-        end
-        job.begin_time = put_off(job.begin_time)
     end
     return slurm.SUCCESS
 end

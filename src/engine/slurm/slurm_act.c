@@ -6,7 +6,7 @@
  * required nodes of a job that runs would be taken by Slurm as a wish to shrink it. A task that was
  * not split off its array yet ("12_3") is only looked at if the request names a run, for that look
  * costs O(tasks of the array) and such a task can only wait. What the watch saw waiting behind the
- * gate, and nobody has touched since, need not be looked at again: only we open the gate.
+ * gate, held by nobody else, need not be looked at again: only we open the gate.
  */
 #include "engine/slurm/slurm_act.h"
 

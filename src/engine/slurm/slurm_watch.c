@@ -328,7 +328,7 @@ static void look_at_job(struct slurm_watch *watch, const slurm_job_info_t *job, 
     old->run = job->restart_cnt;
     old->phase = (uint8_t)slurm_record_phase(job);
     old->look = watch->look;
-    old->is_gated = slurm_record_is_gated(job);
+    old->is_gated = slurm_record_is_gated(job) && !slurm_record_is_held(job);
     old->has_nodes = job->req_nodes != NULL && *job->req_nodes != '\0';
     old->has_note = job->admin_comment != NULL &&
                     strncmp(job->admin_comment, SLURM_NOTE, sizeof(SLURM_NOTE) - 1) == 0;

@@ -48,7 +48,7 @@ struct slurm_watched_job {
     uint32_t next_rank;
     uint32_t nice, seen, raised; /* see slurm_raise.h */
     uint8_t phase;
-    bool is_gated;
+    bool is_gated;      /* behind the gate, and held by nothing but the gate */
     bool has_nodes;     /* that it must run on */
     bool has_note;      /* its admin comment says why it waits */
     bool only_requires; /* see slurm_record_only_requires */
