@@ -28,23 +28,24 @@ uint32_t overrun_together(const struct view *view, const struct batch *batch, ui
     return count;
 }
 
-bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
-                      const struct res *free, msec_t lasts, msec_t at, double doubt,
-                      const struct slot_price *slots)
+bool overrun_is_worth(const struct view *view, const struct batch *batch,
+                      const struct overrun_room *room, double doubt, const struct slot_price *slots)
 {
-    const msec_t end = at + batch->runtime;
-    const msec_t until = end > lasts ? end : lasts;
+    const uint32_t instance = room->instance;
+    const msec_t end = room->at + batch->runtime;
+    const msec_t until = end > room->lasts ? end : room->lasts;
 
     if (!batch->fixed)
         doubt = 0;
-    if ((until == lasts && doubt <= 0) || view->shape_offer[batch->shape] == OFFER_NONE)
+    if ((until == room->lasts && doubt <= 0) || view->shape_offer[batch->shape] == OFFER_NONE)
         return true;
 
-    if (until > lasts && slot_price_is_poor(slots, view, batch->shape, instance))
+    if (until > room->lasts && slot_price_is_poor(slots, view, batch->shape, instance))
         return false;
 
-    const uint32_t fit = batch_fit(batch, view_shape_demand(view, batch->shape, instance), free);
-    const double longer = (double)(until - lasts);
+    const uint32_t fit =
+        batch_fit(batch, view_shape_demand(view, batch->shape, instance), room->free);
+    const double longer = (double)(until - room->lasts);
     const double held =
         longer + overrun_jobs(view, batch, fit) * overrun_of(batch->runtime, until, doubt);
     const double cost =

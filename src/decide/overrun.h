@@ -33,11 +33,19 @@ uint32_t overrun_jobs(const struct view *view, const struct batch *batch, uint32
 /* How many of the first tasks of the batch end together; at most so many. */
 uint32_t overrun_together(const struct view *view, const struct batch *batch, uint32_t most);
 
-/* Whether tasks of the batch should go to a machine that there is, 'at' from now, when it has 'free': that it lasts longer than 'lasts' for
- * their sake, or is held for longer than expected, costs no more than new machines for those that it holds. 'slots' (slot_queue.h, NULL: none) have a price beside that of machines, but not
+/* Room on a machine that there is. */
+struct overrun_room {
+    uint32_t instance;
+    const struct res *free;
+    msec_t at;    /* from now, when it has that */
+    msec_t lasts; /* without more work */
+};
+
+/* Whether tasks of the batch should go there: that the machine lasts longer for their sake, or is held for longer than expected, costs
+ * no more than new machines for those that it holds. 'slots' (slot_queue.h, NULL: none) have a price beside that of machines, but not
  * for what is held beyond what is expected, as nobody may be waiting by then; and no poor machine lasts longer for anybody. */
-bool overrun_is_worth(const struct view *view, const struct batch *batch, uint32_t instance,
-                      const struct res *free, msec_t lasts, msec_t at, double doubt,
+bool overrun_is_worth(const struct view *view, const struct batch *batch,
+                      const struct overrun_room *room, double doubt,
                       const struct slot_price *slots);
 
 #endif

@@ -136,11 +136,15 @@ static bool is_in_time(const struct soon *soon, const struct batch *batch, uint3
 static bool is_worth_waiting(const struct soon *soon, const struct batch *batch, uint32_t instance,
                              msec_t at)
 {
-    const msec_t lasts = runtime_bins_lasts(soon->bins, instance);
+    const struct overrun_room room = {
+        .instance = instance,
+        .free = free_on(soon, instance),
+        .at = at,
+        .lasts = runtime_bins_lasts(soon->bins, instance),
+    };
 
-    return at + batch->runtime <= lasts ||
-           overrun_is_worth(soon->view, batch, instance, free_on(soon, instance), lasts, at,
-                            soon->limits->doubt, soon->limits->slots);
+    return at + batch->runtime <= room.lasts ||
+           overrun_is_worth(soon->view, batch, &room, soon->limits->doubt, soon->limits->slots);
 }
 
 /* What it costs to run a task of the batch there from 'at' on: the machine has to last so much longer. */

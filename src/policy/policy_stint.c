@@ -190,9 +190,13 @@ static money_t machine_cost_of(const struct run *run)
 static bool is_worth_lasting(const struct run *run, const struct batch *batch, uint32_t instance)
 {
     const struct res free = runtime_bins_free(&run->bins, instance);
+    const struct overrun_room room = {
+        .instance = instance,
+        .free = &free,
+        .lasts = runtime_bins_lasts(&run->bins, instance),
+    };
 
-    return overrun_is_worth(run->view, batch, instance, &free,
-                            runtime_bins_lasts(&run->bins, instance), 0, doubt_of(run), run->slots);
+    return overrun_is_worth(run->view, batch, &room, doubt_of(run), run->slots);
 }
 
 /* A machine that there is for a task of the batch, or ROW_NONE. */

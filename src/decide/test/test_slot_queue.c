@@ -99,7 +99,7 @@ static bool may_last(uint32_t offer, uint64_t slots)
     const uint32_t machine = yard_machine(&yard, offer);
 
     yard_run(&yard, yard_task_for(&yard, ONE_CPU, YARD_HOUR), machine);
-    minute_yard_tasks(&yard, ONE_CPU, 16, 2 * YARD_HOUR);
+    minute_yard_tasks(&yard, ONE_CPU, 16, (msec_t)2 * YARD_HOUR);
 
     const struct slot_queue queue = queue_of(&yard, slots > 0 ? slots : 1);
     const struct slot_price *price =
@@ -108,7 +108,9 @@ static bool may_last(uint32_t offer, uint64_t slots)
 
     res_sub(&free, &yard.view.instance.used[machine]);
     batches_build(&batches, &yard.view, &yard.arena);
-    is = overrun_is_worth(&yard.view, &batches.rows[0], machine, &free, YARD_HOUR, 0, 0, price);
+    is = overrun_is_worth(
+        &yard.view, &batches.rows[0],
+        &(struct overrun_room){ .instance = machine, .free = &free, .lasts = YARD_HOUR }, 0, price);
     yard_done(&yard);
     return is;
 }
