@@ -198,8 +198,10 @@ bool core_peer(struct daemon *daemon, enum core_side side, struct adapter_peer *
 
     if (daemon_lines(daemon, side) == NULL)
         return false;
-    *ret = side == CORE_ENGINE ? daemon->engine_kind->peer(conf->engine.settings, &daemon->arena)
-                               : daemon->cloud_kind->peer(conf->cloud.settings, &daemon->arena);
+    *ret = side == CORE_ENGINE
+               ? daemon->engine_kind->peer(conf->engine.settings, daemon_state_file(daemon),
+                                           &daemon->arena)
+               : daemon->cloud_kind->peer(conf->cloud.settings, &daemon->arena);
     return true;
 }
 

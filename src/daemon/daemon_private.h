@@ -166,7 +166,8 @@ int daemon_recall_rents(struct daemon *daemon, struct error *reterr);
 void daemon_note_risks(struct daemon *daemon);
 int daemon_resume_risks(struct daemon *daemon, msec_t now, struct error *reterr);
 
-/* daemon_state.c: open the store; the daemon drains on if it did. */
+/* daemon_state.c: where the store is. Open it; the daemon drains on if it did. */
+const char *daemon_state_file(struct daemon *daemon);
 int daemon_open_state(struct daemon *daemon, struct error *reterr);
 
 /* daemon_bound.c: a piece of the search for the bound, if it is time. */

@@ -13,7 +13,7 @@
 enum { WORD_SIZE = 128 };
 
 /* The virtual world has books of its own: its machines must never be taken for real ones. */
-static const char *state_file(struct daemon *daemon)
+const char *daemon_state_file(struct daemon *daemon)
 {
     const size_t size = strlen(daemon->conf.state) + sizeof(".shadow");
     char *path = arena_alloc(&daemon->arena, size, 1);
@@ -152,7 +152,7 @@ static int keep_home(struct daemon *daemon, struct error *reterr)
 int daemon_open_state(struct daemon *daemon, struct error *reterr)
 {
     char draining[WORD_SIZE];
-    int rc = store_open(state_file(daemon), &daemon->store, reterr);
+    int rc = store_open(daemon_state_file(daemon), &daemon->store, reterr);
 
     if (rc == 0 && daemon->conf.mode != CONF_SHADOW) /* virtual machines are nowhere */
         rc = keep_home(daemon, reterr);

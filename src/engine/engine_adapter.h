@@ -126,9 +126,10 @@ struct engine_adapter {
     void (*destroy)(void *self); /* takes NULL; a loop must turn until its handles are closed */
     struct engine_port (*port)(void *self);
 
-    /* How it is reached; no lines: by the loop, and there is no peer. */
+    /* How it is reached; no lines: by the loop, and there is no peer. What a peer has to keep is in files beside the daemon's
+     * 'state', whose names begin with it. */
     const struct adapter_lines *lines;
-    struct adapter_peer (*peer)(const void *settings, struct arena *arena);
+    struct adapter_peer (*peer)(const void *settings, const char *state, struct arena *arena);
     bool (*is_usable)(const void *self);
     const char *(*fault)(const void *self); /* what is wrong, in words; NULL: nothing */
 

@@ -135,7 +135,7 @@ static const struct adapter_lines lines = {
     .tick = tick,
 };
 
-static struct adapter_peer peer(const void *settings, struct arena *arena)
+static struct adapter_peer peer(const void *settings, const char *state, struct arena *arena)
 {
     static const char *const environment[] = { "KUBERNETES_", "HOME=",        "AWS_",
                                                "NO_PROXY=",   "HTTPS_PROXY=", NULL };
@@ -143,6 +143,7 @@ static struct adapter_peer peer(const void *settings, struct arena *arena)
     const char **argv = ARENA_ARRAY(arena, const char *, 8);
     uint32_t count = 0;
 
+    (void)state;
     argv[count++] = kube->program;
     argv[count++] = "engine";
     if (kube->kubeconfig != NULL) {

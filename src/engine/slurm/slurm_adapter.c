@@ -146,12 +146,12 @@ static const struct adapter_lines lines = {
 };
 
 /* stint-slurm says that it is alive every few seconds; one that was heard so once must go on. */
-static struct adapter_peer peer(const void *settings, struct arena *arena)
+static struct adapter_peer peer(const void *settings, const char *state, struct arena *arena)
 {
     static const char *const environment[] = { "SLURM_", "MUNGE_", NULL };
 
     return (struct adapter_peer){
-        .argv = slurm_settings_argv(settings, arena),
+        .argv = slurm_settings_argv(settings, state, arena),
         .environment = environment,
         .alive = "alive",
         .silence_ms = 30 * MSEC_PER_SEC,

@@ -9,7 +9,8 @@
  *  3. carry out what was asked for, one line at a time, until it is time to look again;
  *  4. finish the stops whose grace is over.
  *
- * It ends when its input does. It keeps nothing: what it must know it reads from Slurm.
+ * It ends when its input does. What it must know it reads from Slurm; it keeps one thing that Slurm does not, what
+ * "scontrol top" has raised (slurm_raised.h).
  */
 #include <assert.h>
 #include <dlfcn.h>
@@ -53,6 +54,7 @@ struct stop {
 
 struct bridge {
     struct slurm_filter filter;
+    const char *raised; /* the file; NULL: none */
     msec_t poll_ms;
     struct slurm_rules rules;
     struct slurm_watch watch;
@@ -598,9 +600,20 @@ static void hello(struct bridge *bridge)
     line_text_end(&bridge->out);
 }
 
+/* What is kept is worth little: without it, or if it makes no sense, the points of Slurm alone count. */
+static void recall(struct bridge *bridge)
+{
+    struct error error = { "" };
+
+    if (bridge->raised != NULL &&
+        slurm_watch_keep_raised(&bridge->watch, bridge->raised, &error) < 0)
+        tell_error(bridge, error.text);
+}
+
 static void run(struct bridge *bridge)
 {
     hello(bridge);
+    recall(bridge);
     while (!bridge->is_finished) {
         if (bridge->is_greeted && monotonic_ms() >= bridge->next_look_ms)
             look_around(bridge);
@@ -623,6 +636,7 @@ static const char usage[] =
     "  --ignore-partitions LIST   these are not\n"
     "  --ignore-users LIST        names or numbers; nor are the jobs of these\n"
     "  --place-in PARTITION       where jobs are placed, if not in their own partition\n"
+    "  --raised FILE              keep there what 'scontrol top' has raised\n"
     "  --version                  say which, and for which Slurm\n"
     "  --help                     this\n";
 
@@ -680,6 +694,9 @@ static int take_option(struct bridge *bridge, int option)
     case 'P':
         bridge->rules.place_in = optarg;
         return 0;
+    case 'r':
+        bridge->raised = optarg;
+        return 0;
     case 'u':
         return ignore_users(&bridge->filter, optarg);
     case 'V':
@@ -703,6 +720,7 @@ static int take_options(struct bridge *bridge, int argc, char **argv)
         { "ignore-partitions", required_argument, NULL, 'i' },
         { "ignore-users", required_argument, NULL, 'u' },
         { "place-in", required_argument, NULL, 'P' },
+        { "raised", required_argument, NULL, 'r' },
         { "version", no_argument, NULL, 'V' },
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },

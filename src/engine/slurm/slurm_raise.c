@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/slurm/slurm_raise.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -42,8 +41,8 @@ static int compare_ranks(const void *left, const void *right)
     return ORDER(*b, *a);
 }
 
-/* What the user did to the set since the last look. */
-static void note_raised(struct slurm_raise_row *rows, uint32_t count, uint32_t look)
+/* What the user did to the set since the last look; whether anything. */
+static bool note_raised(struct slurm_raise_row *rows, uint32_t count, uint32_t look)
 {
     bool has_grown = false;
     bool has_fallen = false;
@@ -68,6 +67,7 @@ static void note_raised(struct slurm_raise_row *rows, uint32_t count, uint32_t l
         else if (!has_grown && is_fallen)
             row->raised = last; /* taken back: as if it had not been passed */
     }
+    return has_grown || has_fallen;
 }
 
 /* Give each row the best level among those that it goes before, or its own rank. The rows are sorted by when they were raised, and
@@ -122,10 +122,11 @@ static void order_set(struct slurm_raise_row *rows, uint32_t count)
     deal(rows, count);
 }
 
-void slurm_raise(struct slurm_raise_row *rows, uint32_t count, uint32_t look)
+bool slurm_raise(struct slurm_raise_row *rows, uint32_t count, uint32_t look)
 {
     uint32_t ranked = 0;
     uint32_t end = 0;
+    bool is_changed = false;
 
     for (uint32_t i = 0; i < count; i++) { /* those without a rank come last, and are left alone */
         if (rows[i].rank == 0)
@@ -140,7 +141,8 @@ void slurm_raise(struct slurm_raise_row *rows, uint32_t count, uint32_t look)
     for (uint32_t begin = 0; begin < ranked; begin = end) {
         for (end = begin; end < ranked && rows[end].set == rows[begin].set;)
             end++;
-        note_raised(&rows[begin], end - begin, look);
+        is_changed |= note_raised(&rows[begin], end - begin, look);
         order_set(&rows[begin], end - begin);
     }
+    return is_changed;
 }

@@ -16,6 +16,7 @@
 #ifndef STINT_ENGINE_SLURM_RAISE_H
 #define STINT_ENGINE_SLURM_RAISE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A waiting job. Looks are counted from 1. */
@@ -23,6 +24,7 @@ struct slurm_raise_row {
     uint64_t set;
     int64_t submitted;
     uint32_t id;
+    uint32_t run;      /* not looked at here */
     uint32_t rank;     /* 0: none, it is left alone; else in and out */
     uint32_t nice;     /* now */
     uint32_t old_nice; /* at the look before; of no account if this is its first */
@@ -32,7 +34,7 @@ struct slurm_raise_row {
     uint32_t level;    /* scratch */
 };
 
-/* Rank the rows of the look 'look', in any order, which is changed. */
-void slurm_raise(struct slurm_raise_row *rows, uint32_t count, uint32_t look);
+/* Rank the rows of the look 'look', in any order, which is changed. Whether a nice value has changed since the look before. */
+bool slurm_raise(struct slurm_raise_row *rows, uint32_t count, uint32_t look);
 
 #endif

@@ -104,9 +104,19 @@ static const char *join(const struct settings_words *words, struct arena *arena)
     return text;
 }
 
-const char *const *slurm_settings_argv(const struct slurm_settings *settings, struct arena *arena)
+static const char *raised_file(const char *state, struct arena *arena)
 {
-    enum { ARGUMENTS_MAX = 12, POLL_SIZE = 32 };
+    const size_t size = strlen(state) + sizeof(".raised");
+    char *path = arena_alloc(arena, size, 1);
+
+    (void)snprintf(path, size, "%s.raised", state);
+    return path;
+}
+
+const char *const *slurm_settings_argv(const struct slurm_settings *settings, const char *state,
+                                       struct arena *arena)
+{
+    enum { ARGUMENTS_MAX = 16, POLL_SIZE = 32 };
     const char **argv = ARENA_ARRAY(arena, const char *, ARGUMENTS_MAX);
     char *poll = arena_alloc(arena, POLL_SIZE, 1);
     uint32_t count = 0;
@@ -116,6 +126,8 @@ const char *const *slurm_settings_argv(const struct slurm_settings *settings, st
     argv[count++] = settings->program;
     argv[count++] = "--poll";
     argv[count++] = poll;
+    argv[count++] = "--raised";
+    argv[count++] = raised_file(state, arena);
     if (settings->only_partitions.count > 0) {
         argv[count++] = "--partitions";
         argv[count++] = join(&settings->only_partitions, arena);

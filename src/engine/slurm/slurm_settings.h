@@ -39,7 +39,8 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
 /* Whether a daemon that runs with one may go on with the other. */
 bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_settings *b);
 
-/* The arguments of stint-slurm, NULL at the end. */
-const char *const *slurm_settings_argv(const struct slurm_settings *settings, struct arena *arena);
+/* The arguments of stint-slurm, NULL at the end. What it keeps is beside the daemon's file 'state'. */
+const char *const *slurm_settings_argv(const struct slurm_settings *settings, const char *state,
+                                       struct arena *arena);
 
 #endif

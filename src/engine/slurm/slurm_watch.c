@@ -77,6 +77,7 @@ void slurm_watch_done(struct slurm_watch *watch)
         mem_free(watch->jobs[i].busy);
     mem_free((void *)watch->parts.rows);
     mem_free(watch->queue);
+    slurm_raised_done(&watch->raised);
     mem_free(watch->users);
     mem_free(watch->nodes);
     mem_free(watch->jobs);
@@ -86,6 +87,15 @@ void slurm_watch_done(struct slurm_watch *watch)
     map_done(&watch->member_index);
     map_done(&watch->touched);
     map_done(&watch->part_index);
+}
+
+int slurm_watch_keep_raised(struct slurm_watch *watch, const char *path, struct error *reterr)
+{
+    const int rc = slurm_raised_load(path, &watch->raised, reterr);
+
+    watch->raised_path = path;
+    watch->look = watch->raised.look;
+    return rc;
 }
 
 void slurm_watch_distrust(struct slurm_watch *watch)
@@ -412,8 +422,32 @@ static uint64_t set_of(const slurm_job_info_t *job)
     return mix(mix(mix(job->user_id + 1, job->account), job->partition), job->qos);
 }
 
+/* One that this stint-slurm sees for the first time may be known to an earlier one. */
+static void meet(const struct slurm_watch *watch, struct slurm_raise_row *row)
+{
+    if (row->seen == 0 && !slurm_raised_recall(&watch->raised, row))
+        row->seen = watch->look;
+}
+
+/* Keep what users have raised, in the queue that was just ranked. What cannot be written is tried again with the next look. */
+static void keep_raised(struct slurm_watch *watch, uint32_t count, struct line_text *out)
+{
+    struct error error = { "" };
+
+    if (watch->raised_path == NULL || !watch->is_raised_new)
+        return;
+    watch->is_raised_new =
+        slurm_raised_save(watch->raised_path, watch->queue, count, watch->look, &error) < 0;
+    if (watch->is_raised_new && !watch->is_raised_told) {
+        line_text_begin(out, "error");
+        line_text_prose(out, "text", error.text);
+        line_text_end(out);
+    }
+    watch->is_raised_told = watch->is_raised_new;
+}
+
 /* Rank what waits: each job by itself, then those of one user among themselves. */
-static void rank_queue(struct slurm_watch *watch, const job_info_msg_t *all)
+static void rank_queue(struct slurm_watch *watch, const job_info_msg_t *all, struct line_text *out)
 {
     uint32_t count = 0;
 
@@ -424,14 +458,13 @@ static void rank_queue(struct slurm_watch *watch, const job_info_msg_t *all)
         if (slurm_record_phase(job) != SLURM_WAITING || slurm_record_is_part(job) ||
             !slurm_filter_is_ours(watch->filter, job))
             continue;
-        struct slurm_watched_job *old = watched_job(watch, job);
+        const struct slurm_watched_job *old = watched_job(watch, job);
 
-        if (old->seen == 0)
-            old->seen = watch->look;
         watch->queue[count++] = (struct slurm_raise_row){
             .set = set_of(job),
             .submitted = job->submit_time,
             .id = job->job_id,
+            .run = job->restart_cnt,
             .rank = slurm_rank(job, &watch->rank_rules, slurm_record_begin(job), watch->jobs_time),
             .nice = job->nice,
             .old_nice = old->nice,
@@ -439,15 +472,19 @@ static void rank_queue(struct slurm_watch *watch, const job_info_msg_t *all)
             .raised = old->raised,
             .tag = (uint32_t)(old - watch->jobs),
         };
+        meet(watch, &watch->queue[count - 1]);
     }
-    slurm_raise(watch->queue, count, watch->look);
+    slurm_raised_done(&watch->raised);
+    watch->is_raised_new |= slurm_raise(watch->queue, count, watch->look);
     for (uint32_t i = 0; i < count; i++) {
         struct slurm_watched_job *job = &watch->jobs[watch->queue[i].tag];
 
         job->next_rank = watch->queue[i].rank;
         job->nice = watch->queue[i].nice;
+        job->seen = watch->queue[i].seen;
         job->raised = watch->queue[i].raised;
     }
+    keep_raised(watch, count, out);
 }
 
 /* What runs, whoever's it is, takes its share of the quotas; these are reported before the jobs. */
@@ -509,7 +546,7 @@ int slurm_watch_jobs(struct slurm_watch *watch, bool is_full, struct line_text *
     forget_touches(watch);
     index_parts(watch, all);
     look_at_quotas(watch, all, is_full, out);
-    rank_queue(watch, all);
+    rank_queue(watch, all, out);
     look_at_phase(watch, all, SLURM_ENDED, is_full, out);
     look_at_phase(watch, all, SLURM_WAITING, is_full, out);
     look_at_phase(watch, all, SLURM_RUNNING, is_full, out);

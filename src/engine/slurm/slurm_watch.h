@@ -21,6 +21,7 @@
 #include "base/line.h"
 #include "base/map.h"
 #include "engine/slurm/slurm_raise.h"
+#include "engine/slurm/slurm_raised.h"
 #include "engine/slurm/slurm_rank.h"
 #include "engine/slurm/slurm_record.h"
 #include "engine/slurm/slurm_release.h"
@@ -88,6 +89,10 @@ struct slurm_watch {
     struct slurm_rank_rules rank_rules;
     struct slurm_raise_row *queue; /* scratch: what waits */
     uint32_t queue_room;
+    const char *raised_path;    /* where what was raised is kept; NULL: nowhere */
+    struct slurm_raised raised; /* as it was found there, until the first look */
+    bool is_raised_new;         /* it is not kept yet */
+    bool is_raised_told;        /* nor can it be, which was said */
     struct slurm_watched_node *nodes;
     uint32_t nodes_count, nodes_room;
     struct map node_index; /* by hash of the name */
@@ -105,6 +110,9 @@ struct slurm_watch {
 void slurm_watch_init(struct slurm_watch *watch, const struct slurm_filter *filter,
                       struct slurm_rules *rules);
 void slurm_watch_done(struct slurm_watch *watch);
+
+/* Keep in this file what users have raised, and recall what an earlier stint-slurm has kept there. */
+int slurm_watch_keep_raised(struct slurm_watch *watch, const char *path, struct error *reterr);
 
 /* Ask for everything at the next look, for slurmctld may have been another one meanwhile. */
 void slurm_watch_distrust(struct slurm_watch *watch);

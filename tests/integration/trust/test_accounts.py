@@ -3,8 +3,9 @@
 """test_accounts - whose turn it is when a limit binds, on a real Slurm with accounting: 'test_accounts.py BUILD turns|budget|shares [MINUTES]'.
 
     turns    one machine. A QOS with a high priority goes before what was submitted earlier; a job that `scontrol top`
-             raises starts next, though the user's others have waited for longer and age counts much; jobs behind the gate
-             have Slurm's priority, and their age counts.
+             raises starts next, though the user's others have waited for longer and age counts much, and though stint-slurm
+             and stintd are killed and started again in between; jobs behind the gate have Slurm's priority, and their age
+             counts.
     shares   eight machines, three accounts with the shares 50, 30 and 20, all queues full. What each account got, in
              machine-hours, must be within 3 points of its share over an hour, or MINUTES. An hour is compressed only by
              the jobs, which run for seconds: Slurm computes priorities once a minute, the least that it allows
@@ -19,6 +20,7 @@
 Times are those that the jobs themselves wrote down.
 """
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -75,6 +77,12 @@ class AccountsLab(accounting_lab.AccountingLab):
         path = f"{self.out}/{name}.began"
         return os.path.exists(path) and open(path, encoding="utf-8").read() != ""
 
+    def bridge(self):
+        """The pid of stint-slurm, a child of stintd; None: it has none at this moment."""
+        said = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.stintd.pid)], capture_output=True, text=True,
+                              check=False).stdout
+        return next((int(line.split()[0]) for line in said.splitlines() if line.split()[1].startswith("stint-slurm")), None)
+
     def priority(self, job):
         return int(run("squeue", "-h", "-o", "%Q", "-j", job).split()[0])
 
@@ -108,12 +116,27 @@ class Turns:
         assert lab.priority(self.jobs["urgent"]) > lab.priority(self.jobs["c1"]) + 500
         assert "JobHeld" not in run("squeue", "-h", "-o", "%r")
 
+    def restart(self):
+        """stint-slurm alone, then stintd and so another stint-slurm: what was raised is known to the next."""
+        lab = self.lab
+        path = f"{lab.folder}/stint.db.raised"
+        until(lambda: os.path.exists(path) and f"job id={self.jobs['c4']} " in open(path, encoding="utf-8").read(), 15,
+              "what was raised to be kept")
+        was = lab.bridge()
+        os.kill(was, signal.SIGKILL)
+        until(lambda: lab.bridge() not in (None, was) and lab.healthy(), 30, "another stint-slurm")
+        lab.stop_stintd(signal.SIGKILL)
+        lab.start_stintd(instances=1)
+        until(lab.healthy, 20, "stintd")
+        assert not lab.began("urgent"), "the first job ended too soon to tell"
+
     def order(self):
-        """'scontrol top' of the last one; then what starts after what."""
+        """'scontrol top' of the last one, which is known after a restart too; then what starts after what."""
         lab = self.lab
         run("scontrol", "top", self.jobs["c4"])
         until(lambda: lab.priority(self.jobs["c4"]) > lab.priority(self.jobs["c1"]), 15, "scontrol top")
         print("# " + run("squeue", "-o", "%i %j %Q %y %r").replace("\n", "\n# "), flush=True)
+        self.restart()
         until(lambda: all(lab.is_done(name) for name in self.jobs), 180, "all jobs")
         began = {name: int(open(f"{lab.out}/{name}.began", encoding="utf-8").read().split()[0]) for name in self.jobs}
         order = sorted(began, key=began.get)
@@ -289,7 +312,7 @@ KINDS = {
                         ("it is warned of at 80 %", Budget.check_warned)]),
     "turns": (Turns, [("one machine, and a job on it", Turns.start),
                       ("jobs behind the gate have Slurm's priority", Turns.gated_have_a_priority),
-                      ("QOS and scontrol top decide who is next", Turns.order)]),
+                      ("QOS and scontrol top decide who is next, after restarts too", Turns.order)]),
     "shares": (Shares, [("eight machines and three accounts", Shares.start), ("their queues are full", Shares.run_full),
                         ("machine-hours follow the shares", Shares.check_shares),
                         ("and the limit holds", Shares.check_limit)]),

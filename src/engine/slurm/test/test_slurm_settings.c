@@ -29,7 +29,7 @@ static void check_argv(const char *text, const char *expected)
     arena_init(&arena);
 
     const struct slurm_settings settings = read_text(text, &arena);
-    const char *const *argv = slurm_settings_argv(&settings, &arena);
+    const char *const *argv = slurm_settings_argv(&settings, "db", &arena);
 
     for (int i = 0; argv[i] != NULL; i++)
         used += (size_t)snprintf(joined + used, sizeof(joined) - used, "%s%s", i > 0 ? " " : "",
@@ -40,13 +40,14 @@ static void check_argv(const char *text, const char *expected)
 
 TEST(the_program_is_told_what_is_set_and_no_more)
 {
-    check_argv("kind: slurm\n", "stint-slurm --poll 0.500");
+    check_argv("kind: slurm\n", "stint-slurm --poll 0.500 --raised db.raised");
     check_argv("{ kind: slurm, program: /bin/x, poll: 2s, partition: p }",
-               "/bin/x --poll 2.000 --place-in p");
-    check_argv("{ kind: slurm, program: x, partition: p, only_partitions: [a, b],\n"
-               "  ignore_partitions: [c], ignore_users: [d, e, f] }",
-               "x --poll 0.500 --partitions a,b --ignore-partitions c --ignore-users d,e,f "
-               "--place-in p");
+               "/bin/x --poll 2.000 --raised db.raised --place-in p");
+    check_argv(
+        "{ kind: slurm, program: x, partition: p, only_partitions: [a, b],\n"
+        "  ignore_partitions: [c], ignore_users: [d, e, f] }",
+        "x --poll 0.500 --raised db.raised --partitions a,b --ignore-partitions c --ignore-users d,e,f "
+        "--place-in p");
 }
 
 TEST(what_differs_is_seen)
