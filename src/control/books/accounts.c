@@ -19,6 +19,15 @@ void books_ready(struct books *books, uint32_t instance, msec_t at)
         (void)ledger_ready(books->ledger, instance, at);
 }
 
+bool books_was_ready(const struct books *books, uint64_t instance)
+{
+    const struct controller_config *config = &books->state->config;
+    struct ledger_account account;
+
+    return config->resume_account != NULL &&
+           config->resume_account(config->context, instance, &account) && account.is_ready;
+}
+
 void books_enter(struct books *books, uint32_t instance, uint32_t task, msec_t at)
 {
     if (books->state->instance_notes[instance].is_uncaught)

@@ -95,6 +95,9 @@ void books_close(struct books *books, uint32_t instance, const struct cloud_even
 /* It takes work; the books of one that was adopted wait for the end of the engine's list. */
 void books_ready(struct books *books, uint32_t instance, msec_t at);
 
+/* Whether it took work by the account that an earlier process kept. */
+bool books_was_ready(const struct books *books, uint64_t instance);
+
 /* Open the books of a machine that works already. */
 void books_catch_up(struct books *books, uint32_t instance);
 

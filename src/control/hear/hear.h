@@ -31,6 +31,9 @@ struct audit_list {
     bool is_due;          /* it is to be asked for */
 };
 
+/* So many lists in a row that lack what they should name are believed. */
+enum { HEAR_ABSENCES_MAX = 2 };
+
 struct hearing {
     struct state *state;
     struct books *books;

@@ -18,7 +18,6 @@
 #include "control/hear/hear.h"
 
 enum {
-    ABSENCES_MAX = 2,
     FEW_LEAST = 2,  /* so many machines may be missing from a list that is believed, */
     FEW_SHARE = 10, /* or one of so many */
 };
@@ -159,7 +158,7 @@ static void judge_missing_one(struct hearing *hear, uint32_t instance, msec_t at
     const uint8_t state = hear->state->view.instance.state[instance];
     const msec_t patience = hear->state->doubts.is_doubting ? doubt_ms : patience_ms;
 
-    if (note->missing_since < 0 || note->absences < ABSENCES_MAX ||
+    if (note->missing_since < 0 || note->absences < HEAR_ABSENCES_MAX ||
         at - note->missing_since < patience)
         return;
     if (state == INSTANCE_RETURNED) {
@@ -249,7 +248,7 @@ static void judge_named(struct hearing *hear, uint32_t task, bool is_old)
 
     if (hear->state->steps[task].state == STEP_PLACED || !is_old)
         note->absences = 0;
-    else if (++note->absences >= ABSENCES_MAX)
+    else if (++note->absences >= HEAR_ABSENCES_MAX)
         ask_again(hear, task);
 }
 
@@ -258,7 +257,7 @@ static void judge_queued(struct hearing *hear, uint32_t task, bool is_old)
 {
     struct task_note *note = &hear->state->task_notes[task];
 
-    if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX)
+    if (note->absences < HEAR_ABSENCES_MAX && ++note->absences < HEAR_ABSENCES_MAX)
         return;
     if (is_old)
         ask_again(hear, task);
@@ -269,7 +268,7 @@ static void judge_unnamed(struct hearing *hear, uint32_t task, bool is_old, msec
 {
     struct task_note *note = &hear->state->task_notes[task];
 
-    if (note->absences < ABSENCES_MAX && ++note->absences < ABSENCES_MAX)
+    if (note->absences < HEAR_ABSENCES_MAX && ++note->absences < HEAR_ABSENCES_MAX)
         return;
     if (is_old && hear->state->steps[task].state == STEP_PLACED) {
         place_again(hear, task);
@@ -326,7 +325,7 @@ static void judge_node(struct hearing *hear, uint32_t instance, msec_t at)
 
     if (was_named(note->engine_mention, &hear->engine_list))
         note->engine_absences = 0;
-    else if (++note->engine_absences >= ABSENCES_MAX) {
+    else if (++note->engine_absences >= HEAR_ABSENCES_MAX) {
         hear->state->stats.nodes_lost++;
         hear_instance_lost(hear, instance, at);
     }

@@ -92,6 +92,20 @@ static void found_unknown(struct hearing *hear, const struct cloud_event *event)
     hear->state->wants_decision = true;
 }
 
+/* A restart gives it no more time to boot. But it may have done so while nobody looked, and the first lists may be wrong: so it has a
+ * minute to be heard of. */
+static void expect_as_before(struct hearing *hear, uint32_t instance)
+{
+    static const msec_t hear_ms = 60 * MSEC_PER_SEC;
+    struct view *view = &hear->state->view;
+    const msec_t timeout = hear->state->config.boot_timeout_ms;
+    const msec_t least = view->now - timeout + (timeout < hear_ms ? timeout : hear_ms);
+    const msec_t expected = view->instance.rented_at[instance] +
+                            catalogue_boot_ms(view->catalogue, view->instance.offer[instance]);
+
+    view_set_ready_expected(view, instance, expected > least ? expected : least);
+}
+
 void hear_remember(struct hearing *hear, uint64_t instance, uint32_t offer, msec_t asked_at)
 {
     struct view *view = &hear->state->view;
@@ -105,14 +119,12 @@ void hear_remember(struct hearing *hear, uint64_t instance, uint32_t offer, msec
                                          .billed_from = -1,
                                      });
 
-    /* A restart gives it no more time to boot. */
     asked_at = asked_at > 0 ? asked_at : 0;
-    if (asked_at < view->instance.rented_at[row]) {
-        view_set_ready_expected(view, row,
-                                view->instance.ready_expected[row] -
-                                    (view->instance.rented_at[row] - asked_at));
+    if (asked_at < view->instance.rented_at[row])
         view->instance.rented_at[row] = asked_at;
-    }
+    hear->state->instance_notes[row].has_booted = books_was_ready(hear->books, instance);
+    if (!hear->state->instance_notes[row].has_booted)
+        expect_as_before(hear, row);
     leave_if_former(hear, row);
 }
 

@@ -90,6 +90,7 @@ struct instance_note {
     bool is_admitted;    /* the engine was asked to let it join */
     bool is_closed;      /* it drains because the engine gives it no new work, and may again */
     bool is_uncaught;    /* adopted; the books wait for the end of the engine's list */
+    bool has_booted;     /* an earlier process saw it ready */
     bool is_asked_again; /* it was returned again in this audit */
     bool is_unheard;     /* it was returned, and is still there: it is to be returned again */
     bool is_leaving;     /* the engine was asked to let it leave */

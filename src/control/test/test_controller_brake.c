@@ -366,6 +366,160 @@ TEST(machines_that_fail_beside_one_that_becomes_ready_stop_nothing)
     stage_done(&stage);
 }
 
+/*
+ * Machines of an earlier process.
+ */
+
+/* It was asked for long ago; with 'was_ready' it took work. */
+static void inherit_scene(struct stage *stage, bool was_ready)
+{
+    boot_scene(stage, 1, false);
+    stage->now += 10 * BOOT_MS;
+    stage->kept_instance = was_ready ? 40 : 0;
+    stage->kept = (struct ledger_account){ .from = 600, .until = 700, .is_ready = true };
+    controller_remember(stage->controller, 40, 0, 500, stage->now);
+}
+
+/* Lists that name the job alone, and the machine if 'is_named'; then what is due is decided. */
+static void hear_lists(struct stage *stage, bool is_named)
+{
+    stage_audit(stage);
+    if (is_named)
+        stage_machine_found(stage, 40, 600, 0);
+    stage_listed(stage, ACT_LIST_MACHINES);
+    stage_job(stage, 1, 1, false);
+    stage_listed(stage, ACT_LIST_WORK);
+    for (int i = 0; i < 2; i++)
+        stage_decide(stage, (struct script){ .rent_count = 0 });
+    assert_true(controller_next_wake(stage->controller) > stage->now);
+}
+
+static uint8_t state_of_40(const struct stage *stage)
+{
+    const struct view *view = stage_view(stage);
+
+    return view->instance.state[view_find_instance(view, 40)];
+}
+
+static void assert_no_failed_boot(const struct stage *stage)
+{
+    assert_int_equal(stats_of(stage)->boot_timeouts, 0);
+    assert_int_equal(controller_brake(stage->controller).failed_boots, 0);
+    assert_int_equal(stage_view(stage)->offer_blocked_until[0], 0);
+}
+
+TEST(a_machine_that_was_ready_before_a_restart_has_not_failed_to_boot)
+{
+    for (int is_named = 0; is_named < 2; is_named++) {
+        struct stage stage;
+
+        inherit_scene(&stage, true);
+        hear_lists(&stage, is_named == 1); /* and the engine does not know its node yet */
+        assert_int_equal(state_of_40(&stage), is_named ? INSTANCE_BOOTING : INSTANCE_REQUESTED);
+        assert_no_failed_boot(&stage);
+        stage.now += BOOT_MS / 2;
+        hear_lists(&stage, true);
+        stage_ready(&stage, 40);
+        assert_int_equal(state_of_40(&stage), INSTANCE_READY);
+        stage_done(&stage);
+    }
+}
+
+TEST(a_machine_that_was_ready_before_a_restart_and_never_answers_goes_back)
+{
+    struct stage stage;
+
+    inherit_scene(&stage, true);
+    hear_lists(&stage, true);
+    stage.now += 2 * BOOT_MS;
+    hear_lists(&stage, true);
+    assert_int_equal(state_of_40(&stage), INSTANCE_RETURNED);
+    assert_int_equal(stats_of(&stage)->nodes_lost, 1);
+    assert_no_failed_boot(&stage);
+    stage_done(&stage);
+}
+
+/* The cloud's lists lack them, and the engine does not know their nodes: two are enough, and then there is nothing to doubt. */
+TEST(machines_that_went_before_a_restart_have_not_failed_to_boot)
+{
+    for (int was_ready = 0; was_ready < 2; was_ready++) {
+        struct stage stage;
+
+        inherit_scene(&stage, was_ready == 1);
+        for (uint64_t id = 41; id < 45; id++)
+            controller_remember(stage.controller, id, 0, 500, stage.now);
+        hear_lists(&stage, false);
+        assert_int_equal(state_of_40(&stage), INSTANCE_REQUESTED);
+        assert_true(controller_doubts(stage.controller));
+        hear_lists(&stage, false);
+        assert_int_equal(state_of_40(&stage), INSTANCE_RETURNED);
+        assert_int_equal(stats_of(&stage)->vanished, 5);
+        assert_no_failed_boot(&stage);
+        hear_lists(&stage, false);
+        assert_false(controller_doubts(stage.controller));
+        stage_done(&stage);
+    }
+}
+
+/* It was asked for a moment before the restart, and may come yet. */
+TEST(a_machine_that_was_asked_for_just_before_a_restart_has_its_time)
+{
+    struct stage stage;
+
+    boot_scene(&stage, 1, false);
+    controller_remember(stage.controller, 40, 0, stage.now, stage.now);
+    for (int i = 0; i < 3; i++)
+        hear_lists(&stage, false);
+    assert_int_equal(state_of_40(&stage), INSTANCE_REQUESTED);
+    assert_no_failed_boot(&stage);
+    stage_done(&stage);
+}
+
+/* Nobody knows whether it was ready. */
+TEST(a_machine_that_is_late_after_a_restart_has_a_minute_to_be_heard_of)
+{
+    for (int is_heard = 0; is_heard < 2; is_heard++) {
+        struct stage stage;
+
+        inherit_scene(&stage, false);
+
+        const msec_t began = stage.now;
+
+        hear_lists(&stage, true);
+        assert_int_equal(state_of_40(&stage), INSTANCE_BOOTING);
+        assert_no_failed_boot(&stage);
+        assert_int_equal(controller_next_wake(stage.controller), began + 60000);
+        stage.now = began + 59999 - 1000; /* a decision takes a second */
+        stage_decide(&stage, (struct script){ .rent_count = 0 });
+        assert_no_failed_boot(&stage);
+        if (is_heard == 1)
+            stage_ready(&stage, 40);
+        stage.now = began + 60000 - 1000;
+        stage_decide(&stage, (struct script){ .rent_count = 0 });
+        assert_int_equal(stats_of(&stage)->boot_timeouts, is_heard == 1 ? 0 : 1);
+        assert_int_equal(controller_brake(stage.controller).failed_boots, is_heard == 1 ? 0 : 1);
+        stage_done(&stage);
+    }
+}
+
+/* It was there when the cloud was asked, and is gone before the engine has said what it knows. */
+TEST(a_machine_that_goes_before_the_engine_was_asked_has_not_failed_to_boot)
+{
+    for (int is_asked = 0; is_asked < 2; is_asked++) {
+        struct stage stage;
+
+        inherit_scene(&stage, false);
+        stage_audit(&stage);
+        stage_machine_found(&stage, 40, 600, 0);
+        stage_listed(&stage, ACT_LIST_MACHINES);
+        if (is_asked == 1)
+            stage_listed(&stage, ACT_LIST_WORK);
+        stage_gone(&stage, 40, 600, stage.now);
+        assert_int_equal(controller_brake(stage.controller).failed_boots, is_asked);
+        stage_done(&stage);
+    }
+}
+
 CHECK_MAIN(RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_long_each_time),
            RUN(machines_that_were_asked_for_together_are_one_failure_of_their_offer),
            RUN(when_three_machines_did_not_become_ready_one_is_tried_at_a_time),
@@ -376,4 +530,10 @@ CHECK_MAIN(RUN(an_offer_of_which_nothing_becomes_ready_is_left_alone_twice_as_lo
            RUN(a_machine_that_is_lost_with_its_tasks_or_whose_task_runs_proves_nothing_bad),
            RUN(an_offer_that_was_blocked_when_a_drain_began_is_asked_for_after_it),
            RUN(a_drain_waits_for_no_machine),
-           RUN(machines_that_fail_beside_one_that_becomes_ready_stop_nothing))
+           RUN(machines_that_fail_beside_one_that_becomes_ready_stop_nothing),
+           RUN(a_machine_that_was_ready_before_a_restart_has_not_failed_to_boot),
+           RUN(a_machine_that_was_ready_before_a_restart_and_never_answers_goes_back),
+           RUN(machines_that_went_before_a_restart_have_not_failed_to_boot),
+           RUN(a_machine_that_was_asked_for_just_before_a_restart_has_its_time),
+           RUN(a_machine_that_is_late_after_a_restart_has_a_minute_to_be_heard_of),
+           RUN(a_machine_that_goes_before_the_engine_was_asked_has_not_failed_to_boot))
