@@ -43,6 +43,11 @@ JOB_PODS = 5
 PASSING = (OSError, http.client.HTTPException, kube_lab.Refused)  # while the API server is away
 
 
+def is_passing(fault):
+    """An API server that has just started forbids what it has not read the rules of yet."""
+    return getattr(fault, "status", 500) not in (400, 403, 404, 409, 422) or "not yet ready to handle request" in str(fault)
+
+
 def patiently(function, *arguments, seconds=120):
     """Its result, as soon as the API server is there."""
     limit = time.monotonic() + seconds
@@ -50,7 +55,7 @@ def patiently(function, *arguments, seconds=120):
         try:
             return function(*arguments)
         except PASSING as fault:
-            if time.monotonic() > limit or getattr(fault, "status", 500) in (400, 403, 404, 409, 422):
+            if time.monotonic() > limit or not is_passing(fault):
                 raise
             time.sleep(0.5)
 
@@ -106,19 +111,23 @@ class Faults:
     def kill(self):
         """The copy that leads, what it runs, or both; False: nobody leads now."""
         running = {name: self.lab.children[name].pid for name in COPIES if name in self.lab.children}
-        leads = [name for name, pid in running.items() if children(pid)]
-        if not leads or time.monotonic() < self.next_kill:
+        daemons = {name: found for name, found in ((name, children(pid)) for name, pid in running.items()) if found}
+        if not daemons or time.monotonic() < self.next_kill:
             return False
-        daemon = children(running[leads[0]])[0]
+        leader = next(iter(daemons))
+        daemon = daemons[leader][0]
         bridges = children(daemon)
         how = self.rng.choice(["copy", "daemon", "bridge", "both"])
         if how == "both":
             for name in running:
                 self.end_copy(name)
         elif how == "copy":
-            self.end_copy(leads[0])
+            self.end_copy(leader)
         else:
-            os.kill(self.rng.choice(bridges) if how == "bridge" and bridges else daemon, signal.SIGKILL)
+            try:
+                os.kill(self.rng.choice(bridges) if how == "bridge" and bridges else daemon, signal.SIGKILL)
+            except ProcessLookupError:
+                return False  # it has just ended by itself
         self.count[f"kill of {how}"] += 1
         self.next_kill = time.monotonic() + self.rng.uniform(1, 12)
         return True
@@ -198,8 +207,8 @@ class Faults:
                 late.append(drawn.pop(0)[1])
             late = [what for what in late if getattr(self, what)() is False]
             self.turn()
-            if at > self.arguments.minutes * 60 + 300:
-                raise RuntimeError(f"no node was there to vanish: {late}")
+            if at > self.arguments.minutes * 60 + 600:
+                raise RuntimeError(f"no copy led that could be killed, or no node was there to vanish: {late}")
         self.say("the last fault")
 
     def create_job(self, name, cpu, mem, seconds):

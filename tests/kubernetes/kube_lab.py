@@ -172,7 +172,7 @@ class KubeLab:
                    "--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount",
                    "--endpoint-reconciler-type=none", f"--audit-policy-file={self.path('audit.yaml')}",
                    f"--audit-log-path={self.path('audit.log')}", *extra)
-        until(self.is_ready, 60, "the API server")
+        until(self.is_ready, 180, "the API server")
         if scheduler:
             self.start_controllers()
         if karpenter:
