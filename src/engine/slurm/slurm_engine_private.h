@@ -256,6 +256,10 @@ struct slurm_engine {
 
 /* slurm_rows.c */
 void slurm_engine_emit(struct slurm_engine *engine, const struct engine_event *event);
+
+/* A time of Slurm's, which has seconds: what is hardly older than the look that brought it to light happens now. */
+msec_t slurm_engine_at(const struct slurm_engine *engine, uint64_t seconds);
+
 void slurm_engine_say(struct slurm_engine *engine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void slurm_rows_add(struct slurm_rows *rows, uint32_t row);
@@ -288,24 +292,49 @@ void slurm_job_print(const struct slurm_engine *engine, const struct slurm_job *
 void slurm_admit_tick(struct slurm_engine *engine);
 void slurm_admit_watch_tick(struct slurm_engine *engine);
 
-/* slurm_jobs.c */
+/* slurm_job_rows.c. The row of a slot, or of an array by its id, a new one if need be; INDEX_NONE: there are too many jobs. */
+uint32_t slurm_job_row(struct slurm_engine *engine, uint64_t slot, uint32_t array);
+uint32_t slurm_array_row(struct slurm_engine *engine, uint32_t id);
+void slurm_job_free(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_job_drop_tasks(struct slurm_job *job);
+void slurm_jobs_done(struct slurm_engine *engine);
+
+/* slurm_announce.c: what the controller hears of. Whether its time to begin has come; whether it could run now but for Slurm's
+ * policy; announce or withdraw it, as it may run or not. */
+bool slurm_job_is_time(const struct slurm_engine *engine, const struct slurm_job *job);
+bool slurm_job_is_ready(struct slurm_engine *engine, const struct slurm_job *job);
+void slurm_job_weigh(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_job_announce(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_job_unannounce(struct slurm_engine *engine, struct slurm_job *job); /* it has ended */
+void slurm_job_withdraw(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_jobs_announce_crowd(struct slurm_engine *engine); /* gangs, when a line is read */
+void slurm_jobs_tick(struct slurm_engine *engine);
+void slurm_jobs_tell(struct slurm_engine *engine);
+
+/* slurm_job_life.c: the steps of a job's life. */
+/* What a line says about where the job is in its life. */
+struct slurm_life {
+    enum slurm_phase_of phase;
+    uint32_t run;
+    const char *nodes;
+    uint64_t start_s;
+    uint64_t end_s;
+};
+
+void slurm_job_live(struct slurm_engine *engine, struct slurm_job *job,
+                    const struct slurm_life *life);
+void slurm_job_vanish(struct slurm_engine *engine, struct slurm_job *job);
+void slurm_job_tell_task(struct slurm_engine *engine, const struct slurm_job *job, uint32_t rank,
+                         const struct engine_event *event);
+void slurm_jobs_tell_tasks(struct slurm_engine *engine);
+
+/* slurm_jobs.c: lines. */
 void slurm_jobs_on_job(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_started(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_requeued(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_ended(struct slurm_engine *engine, const struct line *line);
 void slurm_jobs_on_gone(struct slurm_engine *engine, const struct line *line);
-void slurm_jobs_tick(struct slurm_engine *engine);
 void slurm_jobs_end_list(struct slurm_engine *engine); /* what it did not name is gone */
-void slurm_jobs_tell(struct slurm_engine *engine);
-void slurm_jobs_tell_tasks(struct slurm_engine *engine);
-void slurm_jobs_done(struct slurm_engine *engine);
-
-/* Whether it could run now but for Slurm's policy. Announce or withdraw it, as it may run or not. */
-bool slurm_job_is_ready(struct slurm_engine *engine, const struct slurm_job *job);
-void slurm_job_weigh(struct slurm_engine *engine, struct slurm_job *job);
-
-/* Whether its time to begin has come. */
-bool slurm_job_is_time(const struct slurm_engine *engine, const struct slurm_job *job);
 
 /* slurm_admit.c */
 struct slurm_job_line;

@@ -9,10 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "engine/slurm/slurm_engine_private.h"
 
-enum { SAY_SIZE = 1024 };
+enum {
+    SAY_SIZE = 1024,
+    NEWS_MS = 2000, /* an event of Slurm that is no older happens now */
+};
 
 #define RANK_MASK ((uint64_t)(ID_RANKS_MAX - 1))
 
@@ -32,6 +36,13 @@ void slurm_engine_say(struct slurm_engine *engine, const char *format, ...)
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     engine->config.on_say(engine->config.context, text);
+}
+
+msec_t slurm_engine_at(const struct slurm_engine *engine, uint64_t seconds)
+{
+    const msec_t at = seconds > LIMIT_TIME_MS / 1000 ? engine->now : (msec_t)seconds * MSEC_PER_SEC;
+
+    return at <= 0 || at > engine->now - NEWS_MS ? engine->now : at;
 }
 
 void slurm_rows_add(struct slurm_rows *rows, uint32_t row)
