@@ -93,7 +93,7 @@ static void add_task(const struct search *search, struct problem *problem, uint3
     row->stake = task->price * task->pace * search->hours;
     row->start = task->start;
     row->idle = task->worth;
-    row->wait = task->wait + task->late * search->hours;
+    row->wait = task->wait + task->wait_price * search->hours;
     row->home = REGROUP_WAITS;
     row->at = at;
     row->apart = task->apart;

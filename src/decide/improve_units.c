@@ -18,8 +18,9 @@ static const msec_t busy_most = 1000 * MSEC_PER_HOUR;
 static const double risk_most = 4;
 static const double moves_at_once = 3;
 static const double moves_per_hour = 2;
-static const msec_t whole_least =
-    4 * MSEC_PER_HOUR; /* twice what is looked ahead: who ends sooner does not wait by choice */
+static const double slow_share = 0.4; /* of the price of waiting */
+static const uint32_t partner_arrivals =
+    12; /* of so many jobs that come, one is somebody to share a machine with */
 static const msec_t wait_most =
     24 * MSEC_PER_HOUR; /* who is as late as that does not wait by choice */
 static const msec_t short_times =
@@ -159,44 +160,48 @@ static double price_of(const struct search *search, uint32_t shape)
     return price > least_worth ? price : least_worth;
 }
 
-/* How long the task takes in all, rounded. */
-static msec_t whole_of(const struct view *view, uint32_t task)
+/* What an hour of an average task costs. Nothing for who may meet a limit: it has to wait anyway, and is not worth more for it. */
+static double mean_price(const struct search *search, uint32_t task)
 {
-    const msec_t whole = runtime_of_task(view, task, RUNTIME_TOTAL);
+    const double mean = search->input->mean_price;
 
-    return roughly(whole < busy_most ? whole : busy_most);
+    if (scarcity_meets(search->input->scarcity, search->view, task))
+        return 0;
+    return mean > 0 ? mean : price_of(search, search->view->task.shape[task]);
 }
 
-/* Whether waiting has a price for the task. What ends soon is placed at once: who would share a machine with it comes too
- * late. So is what may meet a limit, and has to wait anyway. */
-static bool has_time(const struct search *search, uint32_t task)
+/* What an hour costs that others take from the task by slowing it down: the same for all, as all are equally late by it. Less than one
+ * in which it waits, and no more the later it is: else what is long, which is late by that in the end, would drive others
+ * off their machines, and be moved, again and again. */
+static double slow_price(const struct search *search, uint32_t task)
 {
-    return whole_of(search->view, task) >= whole_least &&
-           !scarcity_meets(search->input->scarcity, search->view, task);
+    return mean_price(search, task) * search->input->options.waiting * slow_share;
 }
 
-/* An hour of waiting costs a share of what lies between the task's own price and the mean. By the mean alone what is
+/*
+ * What an hour of waiting costs: a share of what lies between an average task's price and its own. By the mean alone what is
  * expensive would wait for days, as its delay hardly counts beside its price; by its own alone what is cheap would be late for
- * nothing. */
+ * nothing.
+ *
+ * Who has a machine for itself meanwhile pays for more room than it uses until somebody comes to share it, or until it ends. If
+ * somebody is expected after p hours, and it runs for r, there is a chance of r / (r + p) that waiting saves anything: so it costs
+ * (r + p) / r times as much. What is short, or alone in a quiet night, does not wait.
+ */
 static double waiting_price(const struct search *search, uint32_t task)
 {
-    const double price = price_of(search, search->view->task.shape[task]);
-    const double mean = search->input->mean_price > 0 ? search->input->mean_price : price;
-
-    return has_time(search, task) ? sqrt(price * mean) : 0;
-}
-
-/* The more the later it is. Only an hour in which it waits costs that, not one that others take from it by slowing it down: else what is
- * long, which is late by that in the end, would drive others off their machines, and be moved, again and again. */
-static double late_price(const struct search *search, uint32_t task)
-{
+    const struct view *view = search->view;
     const struct improve_options *options = &search->input->options;
-    const msec_t grace = options->grace_ms +
-                         (msec_t)(options->grace_share * (double)view_executed(search->view, task));
-    const msec_t over = delay_of(search->view, task) - grace;
+    const double mean = mean_price(search, task);
+    const double price = sqrt(mean * sqrt(mean * price_of(search, view->task.shape[task])));
+    const msec_t grace =
+        options->grace_ms + (msec_t)(options->grace_share * (double)view_executed(view, task));
+    const msec_t over = delay_of(view, task) - grace;
     const double late = over > 0 ? hours(over / delay_step * delay_step) : 0;
+    const msec_t left = runtime_of_task(view, task, RUNTIME_REMAINING);
+    const double runs = hours(roughly(left < busy_most ? left : busy_most) + 1);
 
-    return waiting_price(search, task) * options->ageing * late;
+    return price *
+           (options->waiting * (runs + search->partner_hours) / runs + options->ageing * late);
 }
 
 static double pace_of(const struct view *view, uint32_t task)
@@ -225,12 +230,13 @@ bool improve_takes(const struct view *view, uint32_t task)
     return runtime_of_task(view, task, RUNTIME_REMAINING) > short_times * start;
 }
 
-/* Whether the task may wait by choice: not for ever, and only if it is the search that then takes it, as the fast rules
- * would place it at once. */
+/* Whether the task may wait by choice: not for ever, not where it may meet a limit, and only if it is the search that then takes
+ * it, as the fast rules would place it at once. */
 static bool may_wait(const struct search *search, uint32_t task)
 {
     return search->input->options.suspends && improve_takes(search->view, task) &&
-           has_time(search, task) && delay_of(search->view, task) < wait_most;
+           !scarcity_meets(search->input->scarcity, search->view, task) &&
+           delay_of(search->view, task) < wait_most;
 }
 
 static struct search_task describe(struct search *search, uint32_t task, uint32_t home)
@@ -245,10 +251,9 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
         .kind = kind_of(search, task),
         .home = home,
         .apart = view->job.spread[job] ? job : ROW_NONE,
-        .worth =
-            price_of(search, shape) + waiting_price(search, task) * search->input->options.waiting,
+        .worth = price_of(search, shape) + slow_price(search, task),
         .price = price_of(search, shape),
-        .late = late_price(search, task),
+        .wait_price = waiting_price(search, task) - slow_price(search, task),
         .pace = pace_of(view, task),
     };
     msec_t still = delays->fetch_ms + delays->build_ms + delays->init_ms;
@@ -259,7 +264,7 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
     row.wait = may_wait(search, task) ? row.start : REGROUP_NEVER; /* it has to start some day */
     row.token = map_mix((uint64_t)shape << 32 | row.apart) + market_of(view, task);
     row.token = mix_real(mix_real(row.token, search->kinds[row.kind].stake.redo), row.worth);
-    row.token = mix_real(mix_real(row.token, row.price), row.late);
+    row.token = mix_real(mix_real(row.token, row.price), row.wait_price);
     row.token = mix_real(mix_real(row.token, row.pace), row.wait + row.start);
     return row;
 }
@@ -322,6 +327,14 @@ static bool is_usable(const struct view *view, uint32_t instance, const struct r
     return view->instance.state[instance] != INSTANCE_FREE && view_is_open(view, instance) &&
            view->instance.deadline[instance] == MSEC_NEVER && !view->instance.crowded[instance] &&
            view->instance.task_count[instance] <= UNIT_STAYERS_MOST && !row_map_has(uses, instance);
+}
+
+/* When somebody may be expected to share a machine with, by who came of late. Rounded. */
+static double partner_hours(const struct view *view)
+{
+    const uint32_t jobs = view_arrivals(view);
+
+    return hours(roughly(partner_arrivals * VIEW_ARRIVALS_MS / (jobs > 0 ? jobs : 1)));
 }
 
 /* How far it pays to look: as long as the tasks go on, on average, and no further than the most. Rounded, so that it
@@ -629,6 +642,7 @@ void search_begin(struct search *search, const struct improve_input *input, stru
 {
     *search = (struct search){ .input = input, .view = input->view, .arena = arena };
     search->has_risk = find_risk(input->view);
+    search->partner_hours = partner_hours(input->view);
     row_map_init(&search->kind_of, arena);
     row_map_init(&search->workload_of, arena);
     add_machines(search, uses);
@@ -722,7 +736,8 @@ static void plan_wait(const struct search *search, const struct unit *unit, stru
     for (uint32_t i = 0; i < unit->task_count; i++) {
         const struct search_task *task = &search->tasks[unit->tasks[i]];
 
-        struct plan_reason why = plan_because(REASON_YIELDS, (money_t)(task->worth + task->late));
+        struct plan_reason why =
+            plan_because(REASON_YIELDS, (money_t)(task->worth + task->wait_price));
 
         if (task->home == UNIT_NONE)
             continue;
@@ -744,7 +759,7 @@ static void say_waiting(const struct search *search, const struct search_task *t
         return;
     wait.rent_offer = view->shape_offer[shape];
     wait.rent_cost = view->shape_price[shape];
-    wait.wait_cost = (money_t)(task->worth + task->late);
+    wait.wait_cost = (money_t)(task->worth + task->wait_price);
     plan_let_wait(plan, &wait);
 }
 

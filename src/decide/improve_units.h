@@ -34,7 +34,7 @@ struct search_task {
     uint32_t apart;    /* its job, if that is spread */
     double worth;      /* per hour */
     double price;      /* the same without what waiting costs */
-    double late;       /* what an hour in which it waits costs beside that, as it is late already */
+    double wait_price; /* what an hour in which it waits costs beside its worth */
     double pace;
     double start;
     double wait;
@@ -82,13 +82,14 @@ struct search {
     uint32_t *offer_rows; /* of the catalogue */
     uint32_t offer_count;
     uint64_t era;
-    double hours;       /* the horizon: what is saved or done within it counts */
-    uint64_t work_left; /* steps of regroup() that may still be spent */
-    bool is_short;      /* there is less of it than all pairs take */
-    struct map seen;    /* if so: groups that gave nothing in this decision */
-    bool asks;          /* see search_ask */
-    bool rents_nothing; /* only machines that there are, or were asked for, are looked at */
-    bool has_risk;      /* machines of some offer are known to be lost */
+    double hours;         /* the horizon: what is saved or done within it counts */
+    double partner_hours; /* until somebody may be expected to share a machine with */
+    uint64_t work_left;   /* steps of regroup() that may still be spent */
+    bool is_short;        /* there is less of it than all pairs take */
+    struct map seen;      /* if so: groups that gave nothing in this decision */
+    bool asks;            /* see search_ask */
+    bool rents_nothing;   /* only machines that there are, or were asked for, are looked at */
+    bool has_risk;        /* machines of some offer are known to be lost */
 };
 
 /* Everything that may be changed, in units. */

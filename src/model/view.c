@@ -422,6 +422,43 @@ static void add_tasks(struct view *view, const struct job_spec *spec, uint32_t j
     assert(index == spec->task_count);
 }
 
+static int64_t arrival_span(msec_t at)
+{
+    return at / (VIEW_ARRIVALS_MS / ARRIVALS_SPANS);
+}
+
+/* A span takes the place of an earlier one, which is too long ago to be asked for. */
+static void count_arrival(struct job_table *table, msec_t at)
+{
+    const int64_t span = arrival_span(at);
+    struct arrivals *recent = &table->recent[(uint64_t)span % ARRIVALS_SPANS];
+
+    if (recent->span < span)
+        *recent = (struct arrivals){ .span = span };
+    recent->jobs += recent->span == span;
+}
+
+static void uncount_arrival(struct job_table *table, msec_t at)
+{
+    const int64_t span = arrival_span(at);
+    struct arrivals *recent = &table->recent[(uint64_t)span % ARRIVALS_SPANS];
+
+    recent->jobs -= recent->span == span;
+}
+
+uint32_t view_arrivals(const struct view *view)
+{
+    const int64_t now = arrival_span(view->now);
+    uint32_t jobs = 0;
+
+    for (uint32_t i = 0; i < ARRIVALS_SPANS; i++) {
+        const struct arrivals *recent = &view->job.recent[i];
+
+        jobs += recent->span > now - ARRIVALS_SPANS ? recent->jobs : 0;
+    }
+    return jobs;
+}
+
 uint32_t view_add_job(struct view *view, const struct job_spec *spec)
 {
     assert(spec->task_count > 0);
@@ -460,6 +497,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->ruled_prev[job] = ROW_NONE;
     table->used[job] = true;
     table->living++;
+    count_arrival(table, spec->arrived_at);
     map_put(&view->job_by_id, spec->id, job);
     add_tasks(view, spec, job);
     view_set_rules(view, job, &spec->rules);
@@ -654,6 +692,7 @@ bool view_finish_task(struct view *view, uint32_t task)
     view->job.first_task[job] = view->job.free_row;
     view->job.free_row = job;
     view->job.living--;
+    uncount_arrival(&view->job, view->job.arrived_at[job]);
     view->job.promised -= view->job.short_ppb[job] > 0;
     view->job.unknowns -= view->job.unknown[job];
     view->job.movables -= !view->job.fixed[job];
@@ -849,6 +888,7 @@ void view_check(const struct view *view)
     uint32_t empty = 0;
     uint32_t requested = 0;
     uint32_t movables = 0;
+    uint32_t recent = 0;
     uint64_t bound = 0;
 
     TASK_EACH(task, view, view->task.waiting_first)
@@ -882,12 +922,15 @@ void view_check(const struct view *view)
     for (uint32_t job = 0; job < view->job.count; job++) {
         bound += view->job.used[job] ? view->job.tasks_bound[job] : 0;
         movables += view->job.used[job] && !view->job.fixed[job];
+        recent += view->job.used[job] && arrival_span(view->job.arrived_at[job]) >
+                                             arrival_span(view->now) - ARRIVALS_SPANS;
     }
     assert(bound + view->task.waiting_count == tasks);
     assert(tasks == view->task.living);
     assert(instances == view->instance.living);
     assert(requested == view->instance.requested);
     assert(movables == view->job.movables);
+    assert(recent == view_arrivals(view));
     EMPTY_EACH(instance, view)
     {
         assert(view->instance.task_count[instance] == 0);

@@ -152,6 +152,16 @@ struct task_table {
     uint32_t living; /* tasks that have not finished */
 };
 
+/* Living jobs that arrived within one span of time; see view_arrivals. */
+enum { ARRIVALS_SPANS = 16 };
+
+#define VIEW_ARRIVALS_MS (4 * MSEC_PER_HOUR)
+
+struct arrivals {
+    int64_t span; /* the number of the span */
+    uint32_t jobs;
+};
+
 struct job_table {
     JOB_COLUMNS(VIEW_COLUMN)
     uint32_t ruled_first; /* with rules for markets that change with time */
@@ -162,6 +172,7 @@ struct job_table {
     uint32_t promised; /* of them, those with a promise */
     uint32_t unknowns; /* and those of unknown runtime */
     uint32_t movables; /* and those that are not fixed */
+    struct arrivals recent[ARRIVALS_SPANS];
 };
 
 struct instance_table {
@@ -280,6 +291,9 @@ uint32_t view_find_instance(const struct view *view, uint64_t id);
 
 /* A new job; its tasks join the waiting list. Returns its row. */
 uint32_t view_add_job(struct view *view, const struct job_spec *spec);
+
+/* How many of the living jobs arrived within the last VIEW_ARRIVALS_MS, to a sixteenth of it. O(1). */
+uint32_t view_arrivals(const struct view *view);
 
 /* 'count' tasks more for a job that lives, with the ids from 'first_task_id' on, like those that it has. */
 void view_grow_job(struct view *view, uint32_t job, uint64_t first_task_id, uint32_t count);

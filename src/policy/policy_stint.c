@@ -99,11 +99,11 @@ static const struct policy_option options[OPT_COUNT] = {
                             .normal = 25 },
     [OPT_WAITING] = { .name = "wait_price",
                       .help =
-                          "what an hour of waiting costs, in percent of the geometric mean of what an hour "
-                          "of the task and of an average one costs, and as much more for each hour of "
-                          "delay; 0: work that may be moved never waits for a better place",
+                          "what an hour of waiting costs, in percent of what an hour of work costs, and as much more for each "
+                          "hour of delay; more for short tasks, and where jobs seldom arrive; 0: work that may be moved never "
+                          "waits for a better place",
                       .kind = OPTION_COUNT,
-                      .normal = 50 },
+                      .normal = 40 },
     [OPT_DOUBT] = { .name = "doubt",
                     .help =
                         "how much longer than expected work runs that runs on, in percent of the expected time: what must "
@@ -176,6 +176,9 @@ static double doubt_of(const struct run *run)
 {
     return slot_queue_doubt(run->in->slots, (double)run->in->option[OPT_DOUBT] / 100);
 }
+
+/* To wait for a machine where a limit binds, beside waiting for a better place, which saves something. */
+static const double limit_waiting = 1.25;
 
 static double waiting_of(const struct run *run)
 {
@@ -444,7 +447,7 @@ static void decide(const struct policy_input *in, struct plan *ret)
     if (memory == NULL)
         machine_index_init(&fresh, RUNTIME_PAID, true, in->arena);
     machine_index_absorb(index, in->view);
-    run.slots = slot_price_of(in->view, in->slots, waiting_of(&run), in->arena);
+    run.slots = slot_price_of(in->view, in->slots, waiting_of(&run) * limit_waiting, in->arena);
     decide_by(&run, index, memory);
 }
 

@@ -20,7 +20,7 @@
 #include "base/test/check.h"
 #include "random_world.h"
 
-enum { SEEDS = 1000, WAYS = 5, STEPS_MAX = 400000 };
+enum { SEEDS = 2000, WAYS = 5, STEPS_MAX = 400000 };
 
 struct way {
     const char *name;

@@ -52,10 +52,18 @@ TEST(who_is_worth_less_than_a_machine_costs_waits_and_says_so)
     assert_string_equal(plan_wait_word(wait->rule), "worth");
     assert_int_equal(wait->rent_offer, TWO);
     assert_int_equal(wait->rent_cost, YARD_USD(1.0));
-    assert_int_equal(wait->wait_cost, 110000);   /* with the price of waiting */
+    assert_int_equal(wait->wait_cost, 209999);   /* with the price of waiting */
     assert_true(yard.plan.wake_at < MSEC_NEVER); /* it is worth more by then */
     pairs_done(&pairs);
     yard_done(&yard);
+}
+
+/* What it says to wait for the task costs; 0: it does not wait. */
+static money_t wait_cost(struct yard *yard, const struct pairs *pairs, uint32_t task)
+{
+    search(yard, pairs, task, 100000);
+    assert_int_equal(yard->plan.place_count + yard->plan.wait_count, 1);
+    return yard->plan.wait_count > 0 ? yard->plan.waits[0].wait_cost : 0;
 }
 
 TEST(who_ends_soon_does_not_wait_by_choice)
@@ -65,9 +73,40 @@ TEST(who_ends_soon_does_not_wait_by_choice)
 
     minute_yard_init(&yard);
     pairs_init(&pairs, 1);
-    search(&yard, &pairs, yard_task_for(&yard, ONE_CPU, 3 * MSEC_PER_HOUR), 100000);
-    assert_int_equal(yard.plan.place_count, 1);
-    assert_int_equal(yard.plan.wait_count, 0);
+
+    const uint32_t long_one = yard_task_for(&yard, ONE_CPU, 10 * MSEC_PER_HOUR);
+    const uint32_t short_one = yard_task_for(&yard, ONE_CPU, 2 * MSEC_PER_HOUR);
+    const uint32_t brief_one = yard_task_for(&yard, ONE_CPU, MSEC_PER_HOUR / 8);
+
+    assert_true(wait_cost(&yard, &pairs, long_one) > 0);
+    assert_true(wait_cost(&yard, &pairs, short_one) > wait_cost(&yard, &pairs, long_one));
+    assert_int_equal(wait_cost(&yard, &pairs, brief_one), 0);
+    pairs_done(&pairs);
+    yard_done(&yard);
+}
+
+TEST(to_wait_costs_less_where_jobs_keep_arriving_and_more_at_night)
+{
+    struct yard yard;
+    struct pairs pairs;
+
+    minute_yard_init(&yard);
+    pairs_init(&pairs, 1);
+
+    const uint32_t task = yard_task_for(&yard, ONE_CPU, 5 * MSEC_PER_HOUR);
+    const money_t alone = wait_cost(&yard, &pairs, task);
+
+    for (uint32_t i = 0; i < 23; i++)
+        (void)yard_task_for(&yard, ONE_CPU, 5 * MSEC_PER_HOUR);
+
+    const money_t busy = wait_cost(&yard, &pairs, task);
+
+    yard.view.now += 5 * MSEC_PER_HOUR;
+
+    const money_t night = wait_cost(&yard, &pairs, task);
+
+    assert_true(busy < alone && busy < 160000);
+    assert_int_equal(night, alone + 20000); /* and it is late by four hours more than it may be */
     pairs_done(&pairs);
     yard_done(&yard);
 }
@@ -101,18 +140,18 @@ TEST(who_is_late_does_not_wait_where_another_would)
 
     const uint32_t task = yard_task_for(&yard, ONE_CPU, 5 * MSEC_PER_HOUR);
 
-    search(&yard, &pairs, task, 600000);
+    search(&yard, &pairs, task, 350000);
     assert_int_equal(yard.plan.wait_count, 1);
-    assert_int_equal(yard.plan.waits[0].wait_cost, 660000);
+    assert_int_equal(yard.plan.waits[0].wait_cost, 734999);
 
     yard.view.now += 6 * MSEC_PER_HOUR;
-    search(&yard, &pairs, task, 600000);
+    search(&yard, &pairs, task, 350000);
     assert_int_equal(yard.plan.wait_count, 1);
     assert_int_equal(yard.plan.waits[0].wait_cost,
-                     810000); /* late by five hours more than it may be */
+                     822499); /* late by five hours more than it may be */
 
     yard.view.now += 15 * MSEC_PER_HOUR;
-    search(&yard, &pairs, task, 600000);
+    search(&yard, &pairs, task, 350000);
     assert_int_equal(yard.plan.wait_count, 0);
     assert_int_equal(yard.plan.place_count, 1);
     pairs_done(&pairs);
@@ -264,6 +303,7 @@ TEST(who_would_wait_by_choice_asks_for_what_was_refused_meanwhile)
 
 CHECK_MAIN(RUN(who_is_worth_less_than_a_machine_costs_waits_and_says_so),
            RUN(who_ends_soon_does_not_wait_by_choice),
+           RUN(to_wait_costs_less_where_jobs_keep_arriving_and_more_at_night),
            RUN(who_is_worth_more_gets_its_machine_and_does_not_wait),
            RUN(who_is_late_does_not_wait_where_another_would),
            RUN(who_is_late_shares_its_machine_with_as_many_as_before),

@@ -61,6 +61,37 @@ TEST(a_new_task_has_never_run)
     world_done(&world);
 }
 
+TEST(jobs_that_arrived_of_late_are_counted_while_they_live)
+{
+    struct world world;
+
+    world_init(&world);
+
+    struct view *view = &world.view;
+
+    assert_int_equal(view_arrivals(view), 0);
+    (void)add_job(view, 1, SHAPE_TINY, 1);
+    (void)add_job(view, 2, SHAPE_TINY, 5);
+    view->now += VIEW_ARRIVALS_MS / 2;
+    (void)add_job(view, 3, SHAPE_TINY, 1);
+    assert_int_equal(view_arrivals(view), 3); /* jobs, not tasks */
+    (void)view_finish_task(view, view_find_task(view, 100));
+    assert_int_equal(view_arrivals(view), 2);
+    view_check(view);
+    view->now += VIEW_ARRIVALS_MS / 2;
+    assert_int_equal(view_arrivals(view), 1);
+    (void)add_job(view, 4, SHAPE_TINY, 1); /* in the place of the first two */
+    assert_int_equal(view_arrivals(view), 2);
+    for (uint64_t id = 200; id < 205; id++)
+        (void)view_finish_task(view, view_find_task(view, id));
+    assert_int_equal(view_arrivals(view), 2); /* it had not been among them for long */
+    view_check(view);
+    view->now += 10 * VIEW_ARRIVALS_MS;
+    assert_int_equal(view_arrivals(view), 0);
+    view_check(view);
+    world_done(&world);
+}
+
 TEST(unknown_ids_are_not_found)
 {
     struct world world;
@@ -641,6 +672,7 @@ TEST(a_log_that_nobody_reads_is_cut_and_its_numbers_go_on)
 }
 
 CHECK_MAIN(RUN(the_tasks_of_a_new_job_wait_in_their_order), RUN(a_new_task_has_never_run),
+           RUN(jobs_that_arrived_of_late_are_counted_while_they_live),
            RUN(unknown_ids_are_not_found), RUN(a_bound_task_takes_what_it_asks_for_in_that_family),
            RUN(binding_notes_when_and_forgets_the_old_rate), RUN(a_task_that_is_unbound_waits_last),
            RUN(binding_elsewhere_frees_the_room_that_was_held),
