@@ -165,6 +165,8 @@ def leader(world):
     until(lambda: os.path.exists(lab.path("two.ran")), 8, "the second one")
     lease = "/apis/coordination.k8s.io/v1/namespaces/stint/leases/stint-leader"
     assert lab.get(lease)["spec"]["leaseTransitions"] == 1, lab.get(lease)
+    time.sleep(11)  # longer than it would run without a renewal
+    assert lab.children["two"].poll() is None and lab.get(lease)["spec"]["leaseTransitions"] == 1, lab.get(lease)
     lab.patch(lease, {"spec": {"holderIdentity": "somebody"}})
     assert lab.children["two"].wait(8) == 1
     assert lab.get(lease)["spec"]["holderIdentity"] == "somebody", lab.get(lease)

@@ -20,7 +20,7 @@
 enum {
     LOOK_MS = 2000,
     TURN_MS = 200,
-    ASK_S = 3,
+    ASK_S = 5, /* twice within KUBE_LEAD_GIVE_UP_MS */
     BODY_TEXT = 1024,
     TIME_TEXT = 64,
     LASTS_MOST_S = 3600,
@@ -81,6 +81,8 @@ struct leading {
     struct kube_net *net;
     msec_t due_ms;
     msec_t sent_ms; /* the write that is under way */
+    struct kube_lead_seen
+        own; /* what the server answered to the last renewal; without a version: look first */
     bool is_asked;
     bool is_lost;
     pid_t child; /* 0: none */
@@ -122,8 +124,11 @@ static void on_written(void *context, const struct kube_answer *answer)
     struct leading *leading = context;
 
     leading->is_asked = false;
-    if (answer->status >= 200 && answer->status < 300)
-        leading->lead.held_ms = leading->sent_ms;
+    leading->own.version[0] = '\0';
+    if (answer->status < 200 || answer->status >= 300)
+        return;
+    leading->lead.held_ms = leading->sent_ms;
+    (void)kube_lead_read(answer->body, answer->size, &leading->own);
 }
 
 static void write_lease(struct leading *leading, const char *holder,
@@ -170,19 +175,31 @@ static void on_seen(void *context, const struct kube_answer *answer)
     }
 }
 
+/* Who knows the version that it wrote last need not look: if another one has written since, the server refuses. */
+static void look_or_renew(struct leading *leading)
+{
+    const struct kube_lead_seen own = leading->own;
+
+    leading->is_asked = true;
+    if (leading->lead.held_ms >= 0 && own.version[0] != '\0' &&
+        strcmp(own.holder, leading->lead.identity) == 0)
+        write_lease(leading, leading->lead.identity, &own);
+    else
+        kube_net_send(leading->net, &(struct kube_request){ .method = "GET",
+                                                            .path = LEASES "/" LEADER,
+                                                            .seconds = ASK_S,
+                                                            .on_answer = on_seen,
+                                                            .context = leading });
+}
+
 /* Look at it if that is due; whether it may be relied on. */
 static bool tend(struct leading *leading)
 {
     const msec_t now = monotonic_ms();
 
     if (!leading->is_asked && now >= leading->due_ms) {
-        leading->is_asked = true;
         leading->due_ms = now + LOOK_MS;
-        kube_net_send(leading->net, &(struct kube_request){ .method = "GET",
-                                                            .path = LEASES "/" LEADER,
-                                                            .seconds = ASK_S,
-                                                            .on_answer = on_seen,
-                                                            .context = leading });
+        look_or_renew(leading);
     }
     (void)kube_net_turn(leading->net, -1, TURN_MS);
     return leading->lead.held_ms >= 0 && !leading->is_lost &&

@@ -8,7 +8,7 @@
  * renew it for two thirds of that time kills the command with all its children: another copy waits a third longer.
  *
  * Promises:  the command does not outlive this process (it is killed with it), and runs only while the lease is held.
- * Costs:     two requests every two seconds.
+ * Costs:     one request every two seconds, whether it is held or waited for.
  */
 #ifndef STINT_ENGINE_KUBE_LEAD_H
 #define STINT_ENGINE_KUBE_LEAD_H
