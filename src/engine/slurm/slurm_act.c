@@ -313,14 +313,17 @@ static int set_free(const char *job, time_t begin, const char *nodes, const char
 /*
  * A job with nodes goes before all others: those that may start anywhere would else take the machine
  * that was rented for it. Nobody else waits for that: Slurm then keeps these nodes free, and no more.
+ * Unless fewer nodes are free than it needs: then it starts nothing more of the partition (min_nodes in schedule() of
+ * slurmctld's job_scheduler.c), not even what was placed on nodes that are idle. So who needs fewer nodes goes first: what comes
+ * after one that needs too many needs at least as many.
  * In a request of its own, as Slurm gives a priority only to a job that is not held.
  */
-static void set_first(const char *job)
+static void set_first(const char *job, const char *nodes)
 {
     job_desc_msg_t wish;
 
     slurm_init_job_desc_msg(&wish);
-    wish.priority = SLURM_PLACED_PRIORITY;
+    wish.priority = slurm_rank_placed(nodes);
     (void)update(&wish, job, NULL); /* it may run by now */
 }
 
@@ -387,7 +390,7 @@ int slurm_act_place(struct slurm_watch *watch, const struct slurm_request *reque
                         has_parts ? NULL : request->partition, has_parts ? NULL : request->text,
                         false, reterr);
     if (code == 0)
-        set_first(request->job);
+        set_first(request->job, request->nodes);
     return code;
 }
 

@@ -33,6 +33,16 @@ static uint64_t age_part(const slurm_job_info_t *job, const struct slurm_rank_ru
     return age < rules->max_age_s ? age * rules->weight_age / rules->max_age_s : rules->weight_age;
 }
 
+uint32_t slurm_rank_placed(const char *nodes)
+{
+    const uint32_t most = NO_VAL - 1 - SLURM_PLACED_PRIORITY;
+    uint32_t more = 0;
+
+    for (; *nodes != '\0' && more < most; nodes++)
+        more += *nodes == ',' || *nodes == ';';
+    return SLURM_PLACED_PRIORITY + most - more;
+}
+
 uint32_t slurm_rank(const slurm_job_info_t *job, const struct slurm_rank_rules *rules,
                     time_t eligible, time_t now)
 {

@@ -21,7 +21,7 @@
 
 #include "engine/slurm/slurm_release.h"
 
-/* Of a job that was placed: above what any of Slurm's plugins gives, below its words for "none" and "no limit". */
+/* Of a job that was placed, at least: above what any of Slurm's plugins gives, below its words for "none" and "no limit". */
 #define SLURM_PLACED_PRIORITY 0xfffff000U
 
 /* Of slurm.conf. */
@@ -34,6 +34,9 @@ struct slurm_rank_rules {
 };
 
 struct slurm_rank_rules slurm_rank_rules(const slurm_conf_t *conf);
+
+/* The priority of a job that was placed on these nodes, "a,b;c": the fewer, the higher. */
+uint32_t slurm_rank_placed(const char *nodes);
 
 /* The rank of a job that waits and was to begin at 'eligible'; 0: Slurm does not say, for it is held or placed. */
 uint32_t slurm_rank(const slurm_job_info_t *job, const struct slurm_rank_rules *rules,

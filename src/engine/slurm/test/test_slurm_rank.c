@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The number that stands for a job's place in Slurm's queue. */
+#include <string.h>
+
 #include "base/test/check.h"
 #include "engine/slurm/slurm_rank.h"
 
@@ -82,7 +84,20 @@ TEST(the_rules_are_those_of_slurm_conf)
     assert_int_equal(slurm_rank_rules(&conf).period_s, 300);
 }
 
-CHECK_MAIN(RUN(what_is_held_or_placed_has_none), RUN(age_counts_behind_the_gate),
-           RUN(age_that_slurm_counts_itself_is_not_counted_twice),
+TEST(who_was_placed_on_fewer_nodes_goes_first)
+{
+    char many[8192] = "n";
+
+    for (int i = 0; i < 4090; i++)
+        memcpy(many + 1 + i * 2, ",n", 3);
+    assert_int_equal(slurm_rank_placed("a"), NO_VAL - 1);
+    assert_int_equal(slurm_rank_placed("a,b"), NO_VAL - 2);
+    assert_int_equal(slurm_rank_placed("a,b;c"), NO_VAL - 3);
+    assert_true(slurm_rank_placed(many) >= SLURM_PLACED_PRIORITY);
+    assert_true(slurm_rank_placed(many) < slurm_rank_placed("a,b;c"));
+}
+
+CHECK_MAIN(RUN(who_was_placed_on_fewer_nodes_goes_first), RUN(what_is_held_or_placed_has_none),
+           RUN(age_counts_behind_the_gate), RUN(age_that_slurm_counts_itself_is_not_counted_twice),
            RUN(with_priority_basic_only_the_nice_value_counts),
            RUN(the_rules_are_those_of_slurm_conf))
