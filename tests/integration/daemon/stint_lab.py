@@ -152,7 +152,7 @@ class StintLab(slurm_lab.Lab):
         """As an administrator does it: it saves its state first. Until it ends it goes on allocating jobs; what is not
         launched by then never is, and counts as running until its node registers again, which is within 20 pings (400 s
         here). See put_back_unlaunched."""
-        since = time.time_ns() // 1000000 - 3000
+        since = time.time_ns() // 1000000 - 12000  # a launch may take MessageTimeout
         self.stop_ctld(signal.SIGTERM)
         with open(f"{self.folder}/slurmctld.log", "rb") as log:
             log.seek(max(0, os.path.getsize(log.name) - (1 << 20)))

@@ -196,7 +196,7 @@ class Oracle:
         for run in self.on_nodes.get(one.name, ()):
             if run.begin > at:
                 yield at, min(run.begin, until)
-            at = max(at, run.end if run.end is not None else until)
+            at = max(at, run.cleared, run.end if run.end is not None else until)
         if at < until:
             yield at, until
 
@@ -265,6 +265,13 @@ class Oracle:
                 return "slurmctld was killed"
         return None
 
+    def never_began(self, run):
+        """Whether its script tells when it began, and never did in this run: slurmctld that is restarted gives up launches that are
+        under way, and puts back a job whose slurmd has not answered in MessageTimeout."""
+        script = self.scripts.get(run.job)
+        times = [at for at, _ in script.starts] if script else []
+        return run.how == "requeued" and bool(times) and None not in times and not any(run.begin - 1000 <= at <= run.end for at in times)
+
     def expected(self):
         if self.told.jobs is not None:
             return [name if "_" in name else name + "_" for name in self.told.jobs]
@@ -306,7 +313,7 @@ class Oracle:
         for run, after in zip(runs, runs[1:]):
             if self.explains(run):
                 explained += 1
-            else:
+            elif not self.never_began(run):
                 self.blame(5, f"{run}; then again on {','.join(after.nodes)} {clock(after.begin)}; none of its nodes "
                               "was lost")
         last = runs[-1]

@@ -125,6 +125,7 @@ ALLOCATE = re.compile(rf"Allocate {JOB} NodeList=(\S+)")
 STARTED = re.compile(rf"_start_job: Started {JOB} in \S+ on (\S+)")
 SUBMITTED = re.compile(r"_slurm_rpc_submit_batch_job: JobId=(\d+) ")
 STATUS = re.compile(rf"_job_complete: {JOB} W(EXITSTATUS|TERMSIG) (\d+)")
+CLEARED = re.compile(rf"(?:\bRequeuing|cleanup_completing:) {JOB}")
 NOT_RESPONDING = re.compile(r"Nodes (\S+) not responding, setting DOWN")
 ENDS = tuple((how, re.compile(pattern)) for how, pattern in (
     ("done", rf"_job_complete: {JOB} done"),
@@ -168,6 +169,7 @@ class Run:
         self.begin = begin
         self.nodes = nodes
         self.end = None
+        self.cleared = 0    # when Slurm had cleared it off its nodes, if it says so
         self.how = None
         self.status = None  # of its script; a signal is below zero
         self.lines = [line]
@@ -224,6 +226,11 @@ class Slurm:
             run = self._open.get(self._name(found))
             if run is not None:
                 run.status = int(found[4]) if found[3] == "EXITSTATUS" else -int(found[4])
+            return
+        found = CLEARED.search(text)
+        if found and self._name(found) not in self._open:
+            for run in self.runs.get(self._name(found), ())[-1:]:
+                run.cleared = at
             return
         for how, pattern in ENDS:
             found = pattern.search(text)

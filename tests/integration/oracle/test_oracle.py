@@ -230,6 +230,15 @@ def a_machine_that_idles_on_is_found(scene):
 
 
 @point
+def what_slurm_clears_off_is_not_idle(scene):
+    plain(scene)
+    scene.machine(2, 0, 130)
+    scene.run(9, "st-2", 62, 80, "_job_complete: requeue {} per user/system request")
+    scene.slurm.append((125, "cleanup_completing: JobId=9 completion process took 45 seconds"))
+    assert not scene.ask(3)
+
+
+@point
 def idle_before_the_first_job_is_found(scene):
     scene.machine(1, 0, 200)
     scene.run(7, "st-1", 100, 199)
@@ -360,6 +369,19 @@ def losses_and_requeues_can_be_told(scene):
 
 
 @point
+def a_launch_that_failed_is_no_restart(scene):
+    """Unless the script began in that run, or does not say when it began."""
+    plain(scene)
+    scene.run(10, "st-1", 10, 20, "_job_complete: requeue {} per user/system request")
+    scene.run(10, "st-1", 41, 45)
+    assert scene.ask(5)
+    scene.script("10_", [(41.1, "st-1")], [45])
+    assert not scene.ask(5)
+    scene.script("10_", [(10.1, "st-1"), (41.1, "st-1")], [45])
+    one(scene.ask(5), "10_", "none of its nodes was lost")
+
+
+@point
 def nodes_that_slurm_gave_up_are_losses(scene):
     plain(scene)
     scene.run(10, "st-1", 10, 30, "requeue job {} due to failure of node st-1")
@@ -404,7 +426,7 @@ def a_machine_given_back_after_a_notice_holds(scene):
 @point
 def what_an_earlier_test_did_is_passed_over(scene):
     plain(scene)
-    scene.run(7, "st-1", -100, -90, "Requeuing {}")
+    scene.run(6, "st-1", -100, -90, "Requeuing {}")
     assert scene.ask(5)
     assert not scene.ask(5, since=ms(-50))
 
