@@ -50,7 +50,7 @@ verdict() {
 
 # Four times the tasks may take as many more instructions as n log n does, and a quarter.
 check_growth() {
-    local policy=$1 few=5000 many=20000 small large line
+    local policy=$1 few=2000 many=8000 small large line
     both small large "instructions $policy $few ${*:2}" "instructions $policy $many ${*:2}"
     line=$(awk -v s="${small:-0}" -v l="${large:-0}" -v n=$few -v m=$many 'BEGIN {
         if (s == 0 || l == 0) { print "0 could not be counted"; exit }
