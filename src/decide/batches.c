@@ -136,7 +136,7 @@ static void list_task(const struct view *view, uint32_t task, struct drafts *dra
         .about = about(runtime),
         .price = view->shape_price[view->task.shape[task]],
         .shape = view->task.shape[task],
-        .apart = view->job.spread[job] ? job : ROW_NONE,
+        .apart = view->job.apart[job],
         .together = view->job.gang[job] && view->job.task_count[job] > 1,
         .fixed = view->job.fixed[job],
         .unknown = view->job.unknown[job],

@@ -26,11 +26,10 @@
 
 struct batch {
     uint32_t shape;
-    uint32_t
-        apart;     /* the job, if it is spread: no two of its tasks on one machine; else ROW_NONE */
-    bool together; /* of gangs: they start now or rent, they never queue behind each other */
-    bool fixed;    /* a stop loses their work */
-    bool unknown;  /* how long they run; see job_spec */
+    uint32_t apart; /* of their jobs: no two on one machine; ROW_NONE: any number */
+    bool together;  /* of gangs: they start now or rent, they never queue behind each other */
+    bool fixed;     /* a stop loses their work */
+    bool unknown;   /* how long they run; see job_spec */
     msec_t runtime; /* expected of each task, at the most */
     msec_t
         stake; /* and what a loss may undo of it: longer where the runtime is unknown, see ends_soon.h */

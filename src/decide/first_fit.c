@@ -7,6 +7,7 @@
 
 #include "decide/offer_classes.h"
 #include "decide/pool.h"
+#include "decide/spread.h"
 
 /* What a machine may be, and what is left of it then. */
 struct choice {
@@ -31,7 +32,8 @@ struct fitter {
     uint32_t group_count;
     uint32_t groups_room;
     uint32_t bin_count;
-    uint32_t *offers; /* of those that all tasks see alike the cheapest open one */
+    struct spread spread; /* the bins that got a task which must be apart from others */
+    uint32_t *offers;     /* of those that all tasks see alike the cheapest open one */
     uint32_t offer_count;
 
     /* Of the kind that is placed now. */
@@ -158,14 +160,20 @@ static const struct res *demand_at(const struct fitter *fitter, const struct gro
                                    group->instance);
 }
 
+/* Whether the machines of the group have a task that those of the kind must be apart from. */
+static bool has_apart(const struct fitter *fitter, const struct group *group, uint32_t apart)
+{
+    return spread_has(&fitter->spread, apart, group->first) ||
+           (group->instance != ROW_NONE && view_apart_is_on(fitter->view, apart, group->instance));
+}
+
 /* How many tasks of the kind a machine of the group can get. */
 static uint32_t room_in(const struct fitter *fitter, const struct group *group)
 {
     const struct pool_kind *kind = &fitter->pool.kinds[fitter->kind];
     uint32_t most = 0;
 
-    if (kind->apart != ROW_NONE && group->instance != ROW_NONE &&
-        view_job_is_on(fitter->view, kind->apart, group->instance))
+    if (kind->apart != ROW_NONE && has_apart(fitter, group, kind->apart))
         return 0;
     for (uint32_t i = 0; i < group->choice_count; i++) {
         const struct choice *choice = &group->choices[i];
@@ -203,6 +211,7 @@ static void narrow(struct fitter *fitter, struct group *group, uint32_t each)
  * their own behind it. */
 static void give(struct fitter *fitter, uint32_t at, uint32_t bins, uint32_t each)
 {
+    const uint32_t apart = fitter->pool.kinds[fitter->kind].apart;
     struct group *group = &fitter->groups[at];
 
     if (bins < group->count) {
@@ -220,6 +229,8 @@ static void give(struct fitter *fitter, uint32_t at, uint32_t bins, uint32_t eac
         for (uint32_t i = 0; i < each; i++)
             pool_take(&fitter->pool, pool_pick(&fitter->pool, fitter->kind, ROW_NONE),
                       group->first + bin);
+        if (apart != ROW_NONE)
+            spread_put(&fitter->spread, apart, group->first + bin);
     }
 }
 
@@ -373,6 +384,7 @@ void first_fit(const struct view *view, struct plan *ret)
 
     assert(view->shapes_priced == view->shapes->count);
     pool_build(&fitter.pool, &rules, waiting, list_waiting(view, waiting), ret->arena);
+    spread_init(&fitter.spread, ret->arena);
     list_offers(&fitter);
     list_machines(&fitter);
 

@@ -8,6 +8,7 @@
 #include "decide/offer_classes.h"
 #include "decide/pool.h"
 #include "decide/reservation.h"
+#include "decide/row_map.h"
 
 struct filler {
     const struct view *view;
@@ -20,6 +21,8 @@ struct filler {
     double unit[RES_PRICED]; /* the least that a machine has; 0: none has any */
     uint32_t *take;          /* per entry of kinds: how many the machine that is tried gets */
     uint32_t *best;          /* and the best of them */
+    struct row_map apart;    /* the last machine that was tried and got a task of that 'apart' */
+    uint32_t tried;          /* so many machines */
 };
 
 /* A machine with what it is filled with. */
@@ -132,6 +135,14 @@ static uint32_t fit_count(const struct res *demand, const struct res *free, uint
     return (uint32_t)most;
 }
 
+/* How many tasks of the kind the machine may get that is tried, if they fit. */
+static uint32_t most_of(const struct filler *filler, const struct pool_kind *kind)
+{
+    if (kind->apart == ROW_NONE || kind->left == 0)
+        return kind->left;
+    return row_map_get(&filler->apart, kind->apart) == filler->tried ? 0 : 1;
+}
+
 /* Fill a machine of the offer; what it gets is in 'take'. */
 static struct fill fill(struct filler *filler, uint32_t offer)
 {
@@ -141,15 +152,18 @@ static struct fill fill(struct filler *filler, uint32_t offer)
     struct res used = { 0 };
     struct res free = type->capacity;
 
+    filler->tried++;
     for (uint32_t i = 0; i < filler->kind_count; i++) {
         const struct pool_kind *kind = &filler->pool.kinds[filler->kinds[i]];
         const struct res *demand =
             shape_demand_at(view->shapes, kind->kind.shape, view->catalogue, offer);
-        const uint32_t left = kind->apart != ROW_NONE && kind->left > 1 ? 1 : kind->left;
+        const uint32_t most = most_of(filler, kind);
 
-        filler->take[i] = demand != NULL ? fit_count(demand, &free, left) : 0;
+        filler->take[i] = demand != NULL ? fit_count(demand, &free, most) : 0;
         if (filler->take[i] == 0)
             continue;
+        if (kind->apart != ROW_NONE)
+            row_map_set(&filler->apart, kind->apart, filler->tried);
         for (int k = 0; k < RES_KINDS; k++)
             used.amount[k] += demand->amount[k] * filler->take[i];
         free = res_minus(&type->capacity, &used);
@@ -220,6 +234,7 @@ void fresh_fill(const struct view *view, struct plan *ret)
 
     assert(view->shapes_priced == view->shapes->count);
     pool_build(&filler.pool, &rules, waiting, list_waiting(view, waiting), ret->arena);
+    row_map_init(&filler.apart, ret->arena);
     list_offers(&filler);
     find_units(&filler);
     sort_kinds(&filler);

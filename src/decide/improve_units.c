@@ -218,7 +218,7 @@ bool improve_takes(const struct view *view, uint32_t task)
     const uint32_t shape = view->task.shape[task];
     const uint32_t offer = view->shape_offer[shape];
 
-    if (view->job.fixed[job] || view->job.spread[job] || offer == OFFER_NONE ||
+    if (view->job.fixed[job] || view_is_spread(view, job) || offer == OFFER_NONE ||
         (view->job.gang[job] && view->job.task_count[job] > 1) ||
         view->shapes->rows[shape].variant_of != SHAPE_NONE ||
         view->task.estimate_ms[task] == MSEC_NEVER)
@@ -250,7 +250,7 @@ static struct search_task describe(struct search *search, uint32_t task, uint32_
         .workload = workload_of(search, view->shapes->rows[shape].workload),
         .kind = kind_of(search, task),
         .home = home,
-        .apart = view->job.spread[job] ? job : ROW_NONE,
+        .apart = view->job.apart[job],
         .worth = price_of(search, shape) + slow_price(search, task),
         .price = price_of(search, shape),
         .wait_price = waiting_price(search, task) - slow_price(search, task),

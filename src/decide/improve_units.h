@@ -31,7 +31,7 @@ struct search_task {
     uint32_t workload; /* of search.workloads */
     uint32_t kind;     /* of search.kinds */
     uint32_t home;     /* unit, or UNIT_NONE */
-    uint32_t apart;    /* its job, if that is spread */
+    uint32_t apart;    /* of its job */
     double worth;      /* per hour */
     double price;      /* the same without what waiting costs */
     double wait_price; /* what an hour in which it waits costs beside its worth */

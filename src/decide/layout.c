@@ -64,9 +64,9 @@ const struct res *layout_demand(const struct layout *layout, const struct layout
 
 bool layout_may_join(const struct layout *layout, uint32_t bin, uint32_t kind)
 {
-    const uint32_t job = layout->pool->kinds[kind].apart;
+    const uint32_t apart = layout->pool->kinds[kind].apart;
 
-    return job == ROW_NONE || !spread_has(&layout->spread, job, bin);
+    return apart == ROW_NONE || !spread_has(&layout->spread, apart, bin);
 }
 
 void layout_keep(struct layout *layout, uint32_t bin, uint32_t task)
@@ -77,8 +77,8 @@ void layout_keep(struct layout *layout, uint32_t bin, uint32_t task)
 
     res_add(&into->used, layout_demand(layout, into, view->task.shape[task]));
     worth_group_add(&into->group, worth_kind_of(layout->rules, task));
-    if (view->job.spread[job])
-        spread_put(&layout->spread, job, bin);
+    if (view_is_spread(view, job))
+        spread_put(&layout->spread, view->job.apart[job], bin);
 }
 
 void layout_put(struct layout *layout, uint32_t bin, uint32_t entry)

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "decide/burst.h"
+#include "decide/spread.h"
 
 struct machine {
     uint32_t row;
@@ -29,10 +30,11 @@ struct pass {
     const struct view *view;
     struct machine *machines;
     uint32_t count;
-    struct fit *fits; /* by shape */
-    uint32_t *target; /* of each task, index of 'machines' + 1; 0: none */
-    bool *is_done;    /* by row of the job: it was served as a whole */
-    uint8_t *fate;    /* of each task that waits */
+    struct fit *fits;     /* by shape */
+    uint32_t *target;     /* of each task, index of 'machines' + 1; 0: none */
+    struct spread spread; /* machines that get a task which must be apart from others */
+    bool *is_done;        /* by row of the job: it was served as a whole */
+    uint8_t *fate;        /* of each task that waits */
     struct owned_first *ret;
 };
 
@@ -144,24 +146,17 @@ static struct fit *fit_of(const struct pass *pass, uint32_t task)
  * Places.
  */
 
-/* Whether another task of its job, which is spread, is on the machine or will be. */
-static bool has_sibling(const struct pass *pass, uint32_t task, uint32_t machine)
+/* Whether a task of that 'apart' is on the machine or will be. */
+static bool has_apart(const struct pass *pass, uint32_t apart, uint32_t machine)
 {
-    const struct view *view = pass->view;
-
-    for (uint32_t other = view->job.first_task[view->task.job[task]]; other != ROW_NONE;
-         other = view->task.sibling[other]) {
-        if (other != task && (view->task.instance[other] == pass->machines[machine].row ||
-                              pass->target[other] == machine + 1))
-            return true;
-    }
-    return false;
+    return spread_has(&pass->spread, apart, machine) ||
+           view_apart_is_on(pass->view, apart, pass->machines[machine].row);
 }
 
 static bool take_room(struct pass *pass, uint32_t task)
 {
     struct fit *fit = fit_of(pass, task);
-    const bool is_spread = pass->view->job.spread[pass->view->task.job[task]];
+    const uint32_t apart = pass->view->job.apart[pass->view->task.job[task]];
     bool is_first = true; /* no machine before had room */
 
     for (uint32_t i = fit->first; i < pass->count && fit->is_there; i++) {
@@ -173,8 +168,10 @@ static bool take_room(struct pass *pass, uint32_t task)
             continue;
         }
         is_first = false;
-        if (is_spread && has_sibling(pass, task, i))
+        if (apart != ROW_NONE && has_apart(pass, apart, i))
             continue;
+        if (apart != ROW_NONE)
+            spread_put(&pass->spread, apart, i);
         res_sub(&pass->machines[i].free, demand);
         pass->target[task] = i + 1;
         return true;
@@ -186,8 +183,11 @@ static bool take_room(struct pass *pass, uint32_t task)
 static void give_room(struct pass *pass, uint32_t task)
 {
     const uint32_t index = pass->target[task] - 1;
+    const uint32_t apart = pass->view->job.apart[pass->view->task.job[task]];
     struct machine *machine = &pass->machines[index];
 
+    if (apart != ROW_NONE)
+        spread_drop(&pass->spread, apart, index);
     res_add(&machine->free, demand_at(pass, fit_of(pass, task)->shape, machine));
     pass->target[task] = 0;
     for (uint32_t shape = 0; shape < pass->view->shapes->count; shape++) {
@@ -246,7 +246,7 @@ static bool would_fit(const struct pass *pass, uint32_t task, uint32_t count)
 
     if (!fit->is_there || is_bound_elsewhere(pass->view, job, fit->shape))
         return false;
-    return pass->view->job.spread[job] ? count <= fit->machines : count <= fit->tasks;
+    return view_is_spread(pass->view, job) ? count <= fit->machines : count <= fit->tasks;
 }
 
 static void leave(struct pass *pass, uint32_t task, bool fits)
@@ -274,7 +274,7 @@ static void serve_one(struct pass *pass, uint32_t task)
 static uint64_t count_room(const struct pass *pass, uint32_t task)
 {
     const struct fit *fit = fit_of(pass, task);
-    const bool is_spread = pass->view->job.spread[pass->view->task.job[task]];
+    const bool is_spread = view_is_spread(pass->view, pass->view->task.job[task]);
     uint64_t count = 0;
 
     for (uint32_t i = fit->first; i < pass->count; i++) {
@@ -453,6 +453,7 @@ void owned_first(const struct owned_question *question, struct owned_first *ret)
         .waiting = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count),
         .wake_at = MSEC_NEVER,
     };
+    spread_init(&pass.spread, arena);
     plan_init(&ret->plan, arena);
     list_machines(&pass);
     serve_all(&pass);

@@ -15,7 +15,7 @@
  *
  * Promises:  pure; the same view, the same answer. No place is above what a machine has left.
  * Costs:     O(tasks that wait + machines x different shapes among them), and a sort of the tasks where priorities
- *            are not in the order of arrival; of a task of a spread job also O(its siblings) for each machine.
+ *            are not in the order of arrival; of a task that must be apart from others also O(tasks there) for each machine.
  * Memory:    the arena's.
  */
 #ifndef STINT_DECIDE_OWNED_FIRST_H

@@ -8,7 +8,7 @@
 /* While the pool is built: a task with what it is sorted by. */
 struct draft {
     struct worth_kind kind;
-    uint32_t apart; /* the job, if it is spread, else ROW_NONE */
+    uint32_t apart; /* of its job */
     uint32_t task;
     uint64_t order;
 };
@@ -73,7 +73,7 @@ void pool_build(struct pool *pool, const struct worth_rules *rules, const uint32
         const uint32_t job = rules->view->task.job[tasks[i]];
 
         drafts[i].task = tasks[i];
-        drafts[i].apart = rules->view->job.spread[job] ? job : ROW_NONE;
+        drafts[i].apart = rules->view->job.apart[job];
         drafts[i].kind = worth_kind_of(rules, tasks[i]);
         drafts[i].order = rules->view->task.order[tasks[i]];
     }

@@ -6,8 +6,8 @@
  * they are now and when they arrived. The pool keeps each kind's tasks in order of arrival and hands
  * them out one by one.
  *
- * A job that is spread is a kind of its own, so that "is there one in this bin already?" is asked of
- * the kind.
+ * Tasks that must be apart from each other share a kind with no others, but may be of several kinds, as their shapes
+ * may differ: "is there one in this bin already?" is asked of the kind's 'apart'.
  *
  * Promises:  kinds are in the order of their first task's arrival.
  * Costs:     building O(n log n); taking a task amortised O(1).
@@ -25,7 +25,7 @@
 
 struct pool_kind {
     struct worth_kind kind;
-    uint32_t apart; /* the job, if it is spread, else ROW_NONE */
+    uint32_t apart; /* of their jobs, see view's job.apart */
     uint32_t first; /* its entries are entries[first] .. entries[first + count - 1] */
     uint32_t count;
     uint32_t cursor; /* the first entry that may not be taken yet */

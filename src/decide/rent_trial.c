@@ -48,17 +48,17 @@ static void put(const struct trial_window *window, struct trial *trial, uint32_t
             (struct trial_leaving){ .at = end, .batch = row, .count = count };
 }
 
-/* Whether the machine has a task of the batch's job already and may have no other. A job has several
- * batches where its tasks have run for different times. */
-static bool has_sibling(const struct trial_window *window, const struct trial *trial, uint32_t row)
+/* Whether the machine has a task already that those of the batch must be apart from. It may be of another batch: of
+ * another shape, or one that has run for another time. */
+static bool has_apart(const struct trial_window *window, const struct trial *trial, uint32_t row)
 {
-    const uint32_t job = window->rows[row].apart;
+    const uint32_t apart = window->rows[row].apart;
 
-    if (job == ROW_NONE)
+    if (apart == ROW_NONE)
         return false;
     for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
         const uint32_t other = fit_first(rest);
-        if (window->rows[other].apart == job)
+        if (window->rows[other].apart == apart)
             return true;
     }
     return false;
@@ -71,7 +71,7 @@ static uint32_t fit_at_once(const struct trial_window *window, const struct tria
     const uint32_t left = window->rows[row].left - trial_count(trial, row);
 
     if (left == 0 || demand == NULL || !fit_now(demand, &trial->free) ||
-        has_sibling(window, trial, row))
+        has_apart(window, trial, row))
         return 0;
     if (left == 1 || window->rows[row].apart != ROW_NONE ||
         (is_share && (uint64_t)left * left <= window->left))

@@ -44,7 +44,7 @@ void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum
 struct query {
     const struct runtime_bins *bins;
     uint32_t shape;
-    uint32_t apart;   /* the job, if it is spread, else ROW_NONE */
+    uint32_t apart;   /* of the task's job */
     struct res least; /* what the shape takes at the least, in any family */
 };
 
@@ -61,7 +61,7 @@ static bool will_do(const void *context, const struct room_entry *entry)
     const struct res *demand = view_shape_demand(bins->view, query->shape, entry->row);
 
     return demand != NULL && res_fits(demand, &entry->free) &&
-           (query->apart == ROW_NONE || (!view_job_is_on(bins->view, query->apart, entry->row) &&
+           (query->apart == ROW_NONE || (!view_apart_is_on(bins->view, query->apart, entry->row) &&
                                          !spread_has(&bins->spread, query->apart, entry->row)));
 }
 
@@ -175,11 +175,10 @@ uint32_t runtime_bins_find_in(const struct runtime_bins *bins, uint32_t task,
 {
     const msec_t runtime = runtime_of_task(bins->view, task, bins->index->rule);
     const uint32_t shape = bins->view->task.shape[task];
-    const uint32_t job = bins->view->task.job[task];
     const struct query query = {
         .bins = bins,
         .shape = shape,
-        .apart = bins->view->job.spread[job] ? job : ROW_NONE,
+        .apart = bins->view->job.apart[bins->view->task.job[task]],
         .least = least_demand(bins->view, shape),
     };
     const struct found found = where == REASON_SAME_BIN
@@ -260,7 +259,7 @@ static void move_to(struct runtime_bins *bins, uint32_t instance, enum machine_l
 void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t instance)
 {
     struct machine *machine = &bins->index->machines[instance];
-    const uint32_t job = bins->view->task.job[task];
+    const uint32_t apart = bins->view->job.apart[bins->view->task.job[task]];
     const msec_t runtime = runtime_of_task(bins->view, task, bins->index->rule);
     const struct res *demand = view_demand(bins->view, task, instance);
     struct res free = machine->free;
@@ -269,8 +268,8 @@ void runtime_bins_assign(struct runtime_bins *bins, uint32_t task, uint32_t inst
     assert(demand != NULL);
     assert(res_fits(demand, &free));
     log_change(bins, task, instance);
-    if (bins->view->job.spread[job])
-        spread_put(&bins->spread, job, instance);
+    if (apart != ROW_NONE)
+        spread_put(&bins->spread, apart, instance);
     machine->assigned++;
     res_sub(&free, demand);
     if (runtime > machine_lasts(bins->index, instance))
@@ -304,8 +303,12 @@ void runtime_bins_rollback(struct runtime_bins *bins)
     while (bins->change_count > bins->mark) {
         const struct runtime_change *change = &bins->changes[--bins->change_count];
 
-        if (change->task != ROW_NONE && bins->view->job.spread[bins->view->task.job[change->task]])
-            spread_drop(&bins->spread, bins->view->task.job[change->task], change->instance);
+        const uint32_t apart = change->task != ROW_NONE
+                                   ? bins->view->job.apart[bins->view->task.job[change->task]]
+                                   : ROW_NONE;
+
+        if (apart != ROW_NONE)
+            spread_drop(&bins->spread, apart, change->instance);
         bins->index->machines[change->instance].assigned = change->assigned;
         move_to(bins, change->instance, change->line, change->busy, &change->free);
     }

@@ -6,7 +6,7 @@
  * an instance to that of its longest task. A task goes to an instance of its own bin, the one whose
  * end is closest to its own; else to one of a longer bin, the nearest such bin first, the one with
  * most room; else to one of a shorter bin, likewise, which is thereby promoted. An instance that has
- * a task of a job which is spread is no place for another of its tasks.
+ * a task is no place for another one that must be apart from it.
  *
  * How: the machines are in the order of a machine_index, which may have been kept from the last decision. What is
  * assigned changes it for as long as the decision takes. A machine that is promoted by a task comes after all others

@@ -155,12 +155,12 @@ static struct best best_for(const struct scaler *scaler, uint32_t size)
 /* Whether the last task of the group may share a machine with those before it. */
 static bool is_apart(const struct view *view, const struct scale_out_task *tasks, uint32_t size)
 {
-    const uint32_t job = view->task.job[tasks[size - 1].task];
+    const uint32_t last = tasks[size - 1].task;
 
-    if (!view->job.spread[job])
+    if (!view_is_spread(view, view->task.job[last]))
         return true;
     for (uint32_t i = size - 1; i-- > 0;) {
-        if (view->task.job[tasks[i].task] == job)
+        if (view_keep_apart(view, last, tasks[i].task))
             return false;
     }
     return true;

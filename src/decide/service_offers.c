@@ -50,7 +50,7 @@ static int64_t most_units(const struct service *service)
 {
     const struct view *view = service->all->view;
 
-    return view->job.spread[service->job] ? 1 : view->job.tasks_left[service->job];
+    return view_is_spread(view, service->job) ? 1 : view->job.tasks_left[service->job];
 }
 
 static int64_t units_of_offer(const struct service *service, uint32_t offer)
@@ -77,13 +77,18 @@ int64_t service_units(const struct service *service, uint32_t instance)
 {
     const struct view *view = service->all->view;
     const struct res *demand = view_shape_demand(view, service->shape, instance);
+    const uint32_t apart = view->job.apart[service->job];
     struct res room = *view_capacity(view, instance);
 
     if (demand == NULL)
         return 0;
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (view->task.job[task] != service->job && !service_may_stop(view, task))
+        const uint32_t job = view->task.job[task];
+
+        if (job != service->job && apart != ROW_NONE && view->job.apart[job] == apart)
+            return 0; /* none may be beside it */
+        if (job != service->job && !service_may_stop(view, task))
             res_sub(&room, view_taken(view, task, instance));
     }
     return tasks_in(demand, &room, most_units(service));

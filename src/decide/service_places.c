@@ -56,10 +56,10 @@ static void sort_members(const struct service *service, uint32_t *ret)
 
 static bool is_apart(const struct placing *placing, uint32_t at)
 {
-    const uint32_t job = placing->service->job;
+    const uint32_t apart = placing->view->job.apart[placing->service->job];
 
-    return !placing->view->job.spread[job] ||
-           (!placing->is_taken[at] && !view_job_is_on(placing->view, job, placing->order[at]));
+    return apart == ROW_NONE ||
+           (!placing->is_taken[at] && !view_apart_is_on(placing->view, apart, placing->order[at]));
 }
 
 /* Whether the task stands for one of the service when that is lost. */
@@ -160,7 +160,7 @@ static bool place_fresh(struct placing *placing, uint32_t task)
                                                    view->catalogue, placing->plan->rents[i].offer);
 
         if (demand == NULL || !res_fits(demand, &placing->fresh_left[i - first]) ||
-            (view->job.spread[placing->service->job] && placing->is_fresh_taken[i - first]))
+            (view_is_spread(view, placing->service->job) && placing->is_fresh_taken[i - first]))
             continue;
         res_sub(&placing->fresh_left[i - first], demand);
         placing->is_fresh_taken[i - first] = true;
@@ -182,13 +182,13 @@ static void place_spares(struct placing *placing)
 {
     const struct view *view = placing->view;
 
-    if (view->job.kin[placing->service->job] == 0 || view->job.spread[placing->service->job])
+    if (view->job.kin[placing->service->job] == 0 || view_is_spread(view, placing->service->job))
         return;
     TASK_EACH(task, view, view->task.waiting_first)
     {
         const uint32_t job = view->task.job[task];
 
-        if (is_spare(placing->service, task) && !view->job.spread[job] && !view->job.gang[job])
+        if (is_spare(placing->service, task) && !view_is_spread(view, job) && !view->job.gang[job])
             place_waiting(placing, task);
     }
 }

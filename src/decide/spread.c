@@ -13,9 +13,9 @@ void spread_init(struct spread *spread, struct arena *arena)
     *spread = (struct spread){ .arena = arena };
 }
 
-static uint64_t key_of(uint32_t job, uint32_t machine)
+static uint64_t key_of(uint32_t apart, uint32_t machine)
 {
-    return ((uint64_t)machine << 32 | job) + 1; /* 0 is nobody's: no row is UINT32_MAX */
+    return ((uint64_t)machine << 32 | apart) + 1; /* 0 is nobody's: no 'apart' is UINT32_MAX here */
 }
 
 /* The slot of the key, or the free one where it would be. */
@@ -41,14 +41,14 @@ static void grow(struct spread *spread)
     }
 }
 
-bool spread_has(const struct spread *spread, uint32_t job, uint32_t machine)
+bool spread_has(const struct spread *spread, uint32_t apart, uint32_t machine)
 {
-    return spread->size > 0 && slot_of(spread, key_of(job, machine))->there;
+    return spread->size > 0 && slot_of(spread, key_of(apart, machine))->there;
 }
 
-void spread_put(struct spread *spread, uint32_t job, uint32_t machine)
+void spread_put(struct spread *spread, uint32_t apart, uint32_t machine)
 {
-    const uint64_t key = key_of(job, machine);
+    const uint64_t key = key_of(apart, machine);
 
     if (spread->count * 2 >= spread->size)
         grow(spread);
@@ -59,9 +59,9 @@ void spread_put(struct spread *spread, uint32_t job, uint32_t machine)
     *slot = (struct spread_slot){ .key = key, .there = true };
 }
 
-void spread_drop(struct spread *spread, uint32_t job, uint32_t machine)
+void spread_drop(struct spread *spread, uint32_t apart, uint32_t machine)
 {
-    struct spread_slot *slot = slot_of(spread, key_of(job, machine));
+    struct spread_slot *slot = slot_of(spread, key_of(apart, machine));
 
     assert(slot->there);
     slot->there = false;

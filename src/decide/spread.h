@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread.h - which machines a plan in the making has given to jobs that are spread.
+ * spread.h - which machines a plan in the making has given to tasks that must be apart from others.
  *
- * No two tasks of such a job may be on one machine. What the view shows is asked of the view; this is
- * the memory of what the plan adds to it. A machine is any number that the caller gives it: a row of
+ * No two tasks of jobs with the same 'apart' (view's job.apart) may be on one machine. What the view shows is asked of
+ * the view; this is the memory of what the plan adds to it. A machine is any number that the caller gives it: a row of
  * the view, a bin of a layout. Jobs that are not spread never come here, and cost nothing.
  *
  * Costs:   expected O(1); 16 bytes a slot, at most half full.
@@ -31,12 +31,12 @@ struct spread {
 
 void spread_init(struct spread *spread, struct arena *arena);
 
-/* Whether a task of the job was put on the machine. */
-bool spread_has(const struct spread *spread, uint32_t job, uint32_t machine);
+/* Whether a task of that 'apart' was put on the machine. */
+bool spread_has(const struct spread *spread, uint32_t apart, uint32_t machine);
 
-void spread_put(struct spread *spread, uint32_t job, uint32_t machine);
+void spread_put(struct spread *spread, uint32_t apart, uint32_t machine);
 
 /* Take it back. */
-void spread_drop(struct spread *spread, uint32_t job, uint32_t machine);
+void spread_drop(struct spread *spread, uint32_t apart, uint32_t machine);
 
 #endif

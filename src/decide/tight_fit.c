@@ -117,12 +117,12 @@ static bool holds(const struct fitter *fitter, uint32_t machine, uint32_t task)
     const struct view *view = fitter->view;
     const struct fit_machine *at = &fitter->machines[machine];
     const struct res *demand = demand_at(view, task, at);
-    const uint32_t job = view->task.job[task];
+    const uint32_t apart = view->job.apart[view->task.job[task]];
 
     if (demand == NULL || !res_fits(demand, &at->free))
         return false;
-    return !view->job.spread[job] || (!spread_has(&fitter->spread, job, machine) &&
-                                      (at->fresh || !view_job_is_on(view, job, at->target)));
+    return apart == ROW_NONE || (!spread_has(&fitter->spread, apart, machine) &&
+                                 (at->fresh || !view_apart_is_on(view, apart, at->target)));
 }
 
 /* What the task takes of memory at the least, in any family. */
@@ -143,8 +143,7 @@ static int64_t least_memory(const struct view *view, uint32_t task)
 static bool is_alike(const struct view *view, uint32_t task, uint32_t other)
 {
     return other != ROW_NONE && view->task.shape[task] == view->task.shape[other] &&
-           (view->task.job[task] == view->task.job[other] ||
-            (!view->job.spread[view->task.job[task]] && !view->job.spread[view->task.job[other]]));
+           view->job.apart[view->task.job[task]] == view->job.apart[view->task.job[other]];
 }
 
 /* The position of the machine for the task, or UINT32_MAX. */
@@ -183,7 +182,7 @@ static void put(struct fitter *fitter, uint32_t task, uint32_t position)
 {
     const struct view *view = fitter->view;
     const uint32_t machine = fitter->by_memory[position];
-    const uint32_t job = view->task.job[task];
+    const uint32_t apart = view->job.apart[view->task.job[task]];
     struct fit_machine *at = &fitter->machines[machine];
     const enum plan_reason_code code = at->fresh && !at->used ? REASON_CHEAPEST_ALONE
                                        : at->fresh            ? REASON_SHARES_FRESH
@@ -192,8 +191,8 @@ static void put(struct fitter *fitter, uint32_t task, uint32_t position)
 
     res_sub(&at->free, demand_at(view, task, at));
     at->used = true;
-    if (view->job.spread[job])
-        spread_put(&fitter->spread, job, machine);
+    if (apart != ROW_NONE)
+        spread_put(&fitter->spread, apart, machine);
     if (at->fresh)
         plan_place_fresh(fitter->plan, task, at->target, why);
     else

@@ -272,13 +272,11 @@ static void instance_append(struct view *view, uint32_t task, uint32_t instance)
 /* Invariant 4, for one task and those that were bound to its instance after it. */
 static bool is_apart(const struct view *view, uint32_t task)
 {
-    const uint32_t job = view->task.job[task];
-
-    if (!view->job.spread[job])
+    if (!view_is_spread(view, view->task.job[task]))
         return true;
     TASK_EACH(other, view, view->task.next[task])
     {
-        if (view->task.job[other] == job)
+        if (view_keep_apart(view, task, other))
             return false;
     }
     return true;
@@ -459,6 +457,18 @@ uint32_t view_arrivals(const struct view *view)
     return jobs;
 }
 
+/* The job's own row, or a number above all rows for those that keep apart from each other. Two such groups may have the same: then
+ * they keep apart, too, which costs a little and is never wrong. */
+static uint32_t apart_of(const struct job_spec *spec, uint32_t job)
+{
+    static const uint32_t first_group = (uint32_t)1 << 31;
+
+    assert(job < first_group);
+    if (spec->apart != 0)
+        return first_group + (uint32_t)(map_mix(spec->apart) % (ROW_NONE - first_group));
+    return spec->spread ? job : ROW_NONE;
+}
+
 uint32_t view_add_job(struct view *view, const struct job_spec *spec)
 {
     assert(spec->task_count > 0);
@@ -490,7 +500,7 @@ uint32_t view_add_job(struct view *view, const struct job_spec *spec)
     table->gang[job] = spec->gang;
     table->fixed[job] = spec->fixed;
     table->movables += !spec->fixed;
-    table->spread[job] = spec->spread;
+    table->apart[job] = apart_of(spec, job);
     table->yields[job] = spec->yields;
     table->mixed[job] = false;
     table->ruled_next[job] = ROW_NONE;
@@ -857,6 +867,16 @@ bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance)
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
         if (view->task.job[task] == job)
+            return true;
+    }
+    return false;
+}
+
+bool view_apart_is_on(const struct view *view, uint32_t apart, uint32_t instance)
+{
+    TASK_EACH(task, view, view->instance.first_task[instance])
+    {
+        if (view->job.apart[view->task.job[task]] == apart)
             return true;
     }
     return false;

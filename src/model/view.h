@@ -12,7 +12,7 @@
  *  2. 'used' of an instance is the sum of the demands of the tasks bound to it, and never above its
  *     capacity, unless it is crowded;
  *  3. lists are in the order of entry, so that equal histories give equal iterations;
- *  4. no two tasks of a job that is spread are bound to one instance;
+ *  4. no two tasks of jobs that keep apart from each other are bound to one instance, unless it is crowded;
  *  5. nothing that has happened is later than 'now', and 'now' never goes back.
  *
  * Changes: whatever changes an instance or a task that is bound to it writes the instance's row into a log, so
@@ -93,6 +93,7 @@ enum instance_state {
     X(uint32_t, priority)       /* higher values come first where not all can be served */ \
     X(uint32_t, caps)           /* the set of limits that it is under, see model/caps.h; 0: none */ \
     X(uint32_t, short_ppb)      /* see job_spec */ \
+    X(uint32_t, apart)          /* no two tasks of jobs with the same on one instance; ROW_NONE: any number. See job_spec */ \
     X(uint32_t, first_task)     /* in the list by 'sibling' */ \
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
@@ -108,7 +109,6 @@ enum instance_state {
     X(uint8_t, market)          /* enum market_rule */ \
     X(uint8_t, gang)            /* its tasks run together or not at all, and share one pace */ \
     X(uint8_t, fixed)           /* its running tasks are never moved: a stop would lose their work */ \
-    X(uint8_t, spread)          /* no two of its tasks on one instance */ \
     X(uint8_t, yields)          /* see job_spec */ \
     X(uint8_t, unknown)         /* see job_spec */ \
     X(uint8_t, mixed)           /* its tasks came with several shapes */ \
@@ -248,6 +248,8 @@ struct job_spec {
     uint64_t
         kin; /* equal for jobs submitted as one, which run about as long; 0: it has none. Kin of a job with a promise that have
                      none are spares of it */
+    uint64_t
+        apart; /* equal for jobs of which no two tasks may be on one instance; 0: none. Implies 'spread' */
     uint32_t name;
     uint32_t user;
     uint32_t shape;
@@ -259,7 +261,7 @@ struct job_spec {
                            nothing is promised. Not of a gang */
     bool gang;
     bool fixed;
-    bool spread;
+    bool spread; /* no two of its tasks may be on one instance */
     bool
         unknown; /* of its runtime hardly more is known than its time limit, which is the estimate then */
     bool yields; /* it may be stopped for a service, even if it is fixed and its work is lost */
@@ -416,6 +418,23 @@ bool view_job_may_move(const struct view *view, uint32_t job);
 
 /* Whether a task of the job is bound to the instance. O(tasks there). */
 bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance);
+
+/* Whether the job's tasks keep apart: from each other, and from those of other jobs if it came with 'apart'. */
+static inline bool view_is_spread(const struct view *view, uint32_t job)
+{
+    return view->job.apart[job] != ROW_NONE;
+}
+
+/* Whether the two tasks must not be on one instance. */
+static inline bool view_keep_apart(const struct view *view, uint32_t task, uint32_t other)
+{
+    const uint32_t apart = view->job.apart[view->task.job[task]];
+
+    return apart != ROW_NONE && task != other && apart == view->job.apart[view->task.job[other]];
+}
+
+/* Whether a task of a job with that 'apart' is bound to the instance. O(tasks there). */
+bool view_apart_is_on(const struct view *view, uint32_t apart, uint32_t instance);
 
 /* Check the invariants above by brute force; for tests. */
 void view_check(const struct view *view);

@@ -128,7 +128,7 @@ static int compare_times(const void *a, const void *b)
 static msec_t earliest(const struct view *view, uint32_t job)
 {
     const uint32_t shape = view->task.shape[view->job.first_task[job]];
-    const uint32_t needs = view->job.spread[job] ? view->job.task_count[job] : 1;
+    const uint32_t needs = view_is_spread(view, job) ? view->job.task_count[job] : 1;
     msec_t *times = mem_alloc(view->instance.count, sizeof(*times));
     msec_t found = MSEC_NEVER;
     uint32_t count = 0;

@@ -135,12 +135,16 @@ static uint32_t machine_after(const struct judge *judge, uint32_t task)
                       : judge->view->task.instance[task];
 }
 
-static bool meets_sibling(const struct judge *judge, uint32_t task)
+/* Whether the task will be beside one that it must be apart from. */
+static bool is_too_near(const struct judge *judge, uint32_t task)
 {
-    const struct task_table *tasks = &judge->view->task;
+    const struct view *view = judge->view;
 
-    for (uint32_t other = tasks->sibling[task]; other != ROW_NONE; other = tasks->sibling[other]) {
-        if (machine_after(judge, other) == machine_after(judge, task))
+    if (!view_is_spread(view, view->task.job[task]))
+        return false;
+    for (uint32_t other = 0; other < view->task.count; other++) {
+        if (view->task.state[other] != TASK_FREE && view_keep_apart(view, task, other) &&
+            machine_after(judge, other) == machine_after(judge, task))
             return true;
     }
     return false;
@@ -159,9 +163,9 @@ static const char *judge_future(struct judge *judge)
         wrong = put(judge, task, machine);
         if (wrong != NULL)
             return wrong;
-        if (view->job.spread[view->task.job[task]] && meets_sibling(judge, task) &&
+        if (is_too_near(judge, task) &&
             (machine >= view->instance.count || !view->instance.crowded[machine]))
-            return "it puts two tasks of a job that is spread onto one machine";
+            return "it puts two tasks that must be apart onto one machine";
     }
     return NULL;
 }

@@ -337,11 +337,19 @@ bool random_is_spread(uint64_t seed, uint64_t job)
     return random_has_bonds(seed) && map_mix(seed * 1000 + job) / 4 % 2 == 0;
 }
 
+uint64_t random_apart(uint64_t seed, uint64_t job)
+{
+    const uint64_t dice = map_mix(seed * 1000 + job) / 8 % 6;
+
+    return random_has_bonds(seed) && seed / 4 % 2 == 0 && dice < 3 ? 100 + dice : 0;
+}
+
 static void draw_bonds(struct trace *trace, uint64_t seed)
 {
     for (uint32_t i = 0; i < trace->job_count; i++) {
         trace->jobs[i].fixed = random_is_fixed(seed, trace->jobs[i].id);
         trace->jobs[i].spread = random_is_spread(seed, trace->jobs[i].id);
+        trace->jobs[i].apart = random_apart(seed, trace->jobs[i].id);
     }
 }
 

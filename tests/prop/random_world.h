@@ -44,6 +44,9 @@ bool random_has_bonds(uint64_t seed);
 bool random_is_fixed(uint64_t seed, uint64_t job);
 bool random_is_spread(uint64_t seed, uint64_t job);
 
+/* For a job of every second such seed: one of three groups of jobs that keep apart from each other, or 0. */
+uint64_t random_apart(uint64_t seed, uint64_t job);
+
 /* The same world with more trouble: controllers that take over from each other, audits, lost news,
  * limits. */
 void random_world_trouble(struct random_world *world, uint64_t seed);

@@ -63,7 +63,7 @@ static bool fits(const struct view *view, uint32_t task, uint32_t instance, stru
     return res_fits(&used, view_capacity(view, instance));
 }
 
-/* A single task, which nothing but room keeps from a machine. */
+/* A single task, which nothing but room keeps from a machine, and others that it must be apart from. */
 static bool is_simple(const struct view *view, uint32_t task)
 {
     const uint32_t job = view->task.job[task];
@@ -85,6 +85,20 @@ static struct res used_after(const struct view *view, const struct plan *plan, u
     return used;
 }
 
+/* Whether a task is there, or will be, that this one must be apart from. */
+static bool is_too_near(const struct view *view, const struct plan *plan, uint32_t task,
+                        uint32_t instance)
+{
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        const struct plan_place *place = &plan->places[i];
+
+        if (!place->fresh && place->target == instance && view_keep_apart(view, task, place->task))
+            return true;
+    }
+    return view_is_spread(view, view->task.job[task]) &&
+           view_apart_is_on(view, view->job.apart[view->task.job[task]], instance);
+}
+
 static const char *judge_rented(const struct watch *watch, const struct view *view,
                                 const struct plan *plan, uint32_t task)
 {
@@ -96,7 +110,8 @@ static const char *judge_rented(const struct watch *watch, const struct view *vi
             continue;
         if (fits(view, task, instance, (struct res){ 0 }) && burst_from(view, task) > view->now)
             return "a machine is rented for a task before its rule allows it";
-        if (is_plain && fits(view, task, instance, used_after(view, plan, instance)))
+        if (is_plain && fits(view, task, instance, used_after(view, plan, instance)) &&
+            !is_too_near(view, plan, task, instance))
             return "a machine is rented for a task that an owned one has room for";
     }
     return NULL;

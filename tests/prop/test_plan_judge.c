@@ -248,7 +248,16 @@ TEST(gangs_are_whole_and_spread_jobs_apart)
 
     put(&scene, task, there);
     put(&scene, task + 1, there);
-    finds(&scene, "it puts two tasks of a job that is spread onto one machine");
+    finds(&scene, "it puts two tasks that must be apart onto one machine");
+
+    scene_init(&scene);
+    const uint32_t one = job(&scene, ONE, 1, (struct job_spec){ .apart = 3 });
+    const uint32_t other = job(&scene, ONE, 1, (struct job_spec){ .apart = 3 });
+    const uint32_t both = machine(&scene, A_DEMAND);
+
+    put(&scene, one, both);
+    put(&scene, other, both);
+    finds(&scene, "it puts two tasks that must be apart onto one machine");
 }
 
 /* Each task is where it may be, but for its siblings: on 'first' and on a new machine of 'second'. */

@@ -98,16 +98,14 @@ static uint32_t newest_idle(const struct view *view, uint32_t instance)
     return task;
 }
 
-/* Another task of the same job there, which is spread; ROW_NONE: none is. */
+/* A task there that this one must be apart from; ROW_NONE: there is none. */
 static uint32_t too_near(const struct view *view, uint32_t task, uint32_t instance)
 {
-    const uint32_t job = view->task.job[task];
-
-    if (!view->job.spread[job])
+    if (!view_is_spread(view, view->task.job[task]))
         return ROW_NONE;
     TASK_EACH(other, view, view->instance.first_task[instance])
     {
-        if (other != task && view->task.job[other] == job)
+        if (view_keep_apart(view, task, other))
             return other;
     }
     return ROW_NONE;

@@ -311,6 +311,39 @@ TEST(who_would_come_to_where_one_of_its_job_stays_is_dropped)
     stage_done(&stage);
 }
 
+/* A job of one task that keeps apart from the others of the kind. */
+static void apart_job(struct stage *stage, uint64_t task)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                               .job = { .id = 1000 + task,
+                                                        .first_task_id = task,
+                                                        .task_count = 1,
+                                                        .apart = 7,
+                                                        .estimate_ms = STAGE_ESTIMATE_MS } });
+}
+
+TEST(who_would_come_to_where_one_stays_that_it_is_apart_from_is_dropped)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    apart_job(&stage, 1);
+    apart_job(&stage, 2);
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage.config.max_instances = 1;
+    tune(&stage);
+    stage_decide(&stage,
+                 (struct script){ .rents = { 1 },
+                                  .rent_count = 1,
+                                  .places = { { .task = 2, .instance = machine }, { .task = 1 } },
+                                  .place_count = 2 });
+    stage_no_acts(&stage);
+    assert_int_equal(stage_where(&stage, 2), 0);
+    stage_done(&stage);
+}
+
 TEST(a_machine_is_not_released_when_its_task_stays)
 {
     struct stage stage;
@@ -656,6 +689,23 @@ TEST(short_tasks_that_wait_are_queued_up_to_a_number)
     stage_done(&stage);
 }
 
+TEST(a_task_that_must_be_apart_from_those_of_other_jobs_is_not_queued)
+{
+    struct stage stage;
+
+    (void)queue_scene(&stage);
+    apart_job(&stage, 1);
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                .job = { .id = 1002,
+                                                         .first_task_id = 2,
+                                                         .task_count = 1,
+                                                         .spread = true,
+                                                         .estimate_ms = STAGE_ESTIMATE_MS } });
+    stage_decide(&stage, (struct script){ 0 });
+    stage_acts(&stage, "queue 2; "); /* it is the only one of its job */
+    stage_done(&stage);
+}
+
 TEST(nothing_is_queued_where_no_machine_could_run_it)
 {
     struct stage stage;
@@ -782,6 +832,7 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(empty_machines_go_back_for_a_gang_that_is_partly_above_a_limit),
            RUN(who_would_have_taken_the_room_of_a_move_is_dropped_with_it),
            RUN(who_would_come_to_where_one_of_its_job_stays_is_dropped),
+           RUN(who_would_come_to_where_one_stays_that_it_is_apart_from_is_dropped),
            RUN(a_machine_is_not_released_when_its_task_stays),
            RUN(a_task_that_was_lost_before_it_started_is_held_back_longer_each_time),
            RUN(no_machine_is_rented_for_a_task_that_is_held_back),
@@ -792,6 +843,7 @@ CHECK_MAIN(RUN(rents_above_the_number_of_machines_are_dropped),
            RUN(a_machine_on_which_every_run_is_lost_at_once_is_given_back),
            RUN(a_machine_that_is_not_ready_in_time_is_given_back_and_its_offer_left_alone),
            RUN(short_tasks_that_wait_are_queued_up_to_a_number),
+           RUN(a_task_that_must_be_apart_from_those_of_other_jobs_is_not_queued),
            RUN(nothing_is_queued_where_no_machine_could_run_it),
            RUN(a_queued_task_is_the_engines_and_no_plan_places_it),
            RUN(a_queued_task_that_the_engine_overlooks_is_taken_back_and_placed),

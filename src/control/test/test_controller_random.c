@@ -472,7 +472,10 @@ static bool has_room(const struct view *view, uint32_t task, uint32_t machine)
     const struct res *demand = view_demand(view, task, machine);
     const struct res room = view_free(view, machine);
 
-    return view_is_open(view, machine) && res_fits(demand, &room);
+    const uint32_t apart = view->job.apart[view->task.job[task]];
+
+    return view_is_open(view, machine) && res_fits(demand, &room) &&
+           (apart == ROW_NONE || !view_apart_is_on(view, apart, machine));
 }
 
 /* An open machine with room that the plan has not used yet, or ROW_NONE. */
@@ -623,6 +626,8 @@ static void story_done(struct story *story)
 static void arrive(struct story *story, uint64_t job)
 {
     const uint32_t tasks = 1 + (uint32_t)rng_below(&story->rng, 3);
+    const uint64_t dice = map_mix(story->seed * JOBS + job); /* nothing else is drawn differently */
+    const bool has_bonds = story->seed % 3 == 0;
 
     send(story, (struct news){ .engine = { .kind = ENGINE_JOB_ARRIVED,
                                            .at = story->now,
@@ -630,6 +635,8 @@ static void arrive(struct story *story, uint64_t job)
                                                     .first_task_id = story->task_count,
                                                     .task_count = tasks,
                                                     .gang = one_in(story, 2),
+                                                    .spread = has_bonds && dice % 3 == 0,
+                                                    .apart = has_bonds ? dice / 3 % 3 : 0,
                                                     .estimate_ms = -1 } } });
     story->task_count += tasks;
 }

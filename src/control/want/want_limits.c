@@ -6,7 +6,7 @@
  *   1. with a rent, all places on it;
  *   2. with one place of a gang, all its places;
  *   3. with a task that would have moved, whoever would have taken its room, the last first, and
- *      whoever of its job must not be beside it;
+ *      whoever must not be beside it;
  *   4. a rent of which no place is left; the room that it took below the limit is given to the next;
  *   5. the release of a machine on which somebody stays.
  *
@@ -225,20 +225,18 @@ static bool drop_overfull(struct trim *trim)
     return changed;
 }
 
-/* Whether a task of the same job, which is spread, stays where the place would put one. */
+/* Whether a task stays on the machine of the place that the placed one must be apart from. */
 static bool is_too_near(const struct view *view, const struct plan_place *place, const bool *moves)
 {
-    const uint32_t job = view->task.job[place->task];
-
-    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
-         task = view->task.sibling[task]) {
-        if (!moves[task] && view->task.instance[task] == place->target)
+    TASK_EACH(task, view, view->instance.first_task[place->target])
+    {
+        if (!moves[task] && view_keep_apart(view, place->task, task))
             return true;
     }
     return false;
 }
 
-/* Who would have come to where a task of the same job stays after all. */
+/* Who would have come to where a task stays after all that it must be apart from. */
 static bool drop_too_near(struct trim *trim)
 {
     const struct view *view = &trim->want->state->view;
@@ -251,7 +249,7 @@ static bool drop_too_near(struct trim *trim)
         const struct plan_place *place = &trim->plan->places[i];
 
         if (trim->places[i] != KEEP || place->fresh ||
-            !view->job.spread[view->task.job[place->task]] || !is_too_near(view, place, moves))
+            !view_is_spread(view, view->task.job[place->task]) || !is_too_near(view, place, moves))
             continue;
         trim->places[i] = DROP;
         moves[place->task] = false;

@@ -80,6 +80,14 @@ static bool has_machine(const struct view *view, const struct room *room, uint32
     return room->by_shape[shape] == YES;
 }
 
+/* Whether the engine may start its tasks anywhere, one by one: nothing binds them to others, of this job or another. */
+static bool is_unbound(const struct view *view, uint32_t job)
+{
+    if (view->job.task_count[job] == 1)
+        return !view_is_spread(view, job) || view->job.apart[job] == job;
+    return !view->job.gang[job] && !view_is_spread(view, job);
+}
+
 static bool may_queue(const struct wanting *want, const struct room *room, uint32_t task)
 {
     const struct view *view = &want->state->view;
@@ -89,8 +97,7 @@ static bool may_queue(const struct wanting *want, const struct room *room, uint3
     if (shape_has_rules(view->shapes, view->task.shape[task]) || view->job.caps[job] != 0)
         return false; /* the engine does not know of them */
     return note->not_before <= view->now && want->state->steps[task].state == STEP_NONE &&
-           !note->is_to_queue &&
-           (view->job.task_count[job] == 1 || (!view->job.gang[job] && !view->job.spread[job])) &&
+           !note->is_to_queue && is_unbound(view, job) &&
            has_machine(view, room, view->task.shape[task]) &&
            books_expected_ms(want->books, task) <= want->state->config.queue_ahead_ms;
 }

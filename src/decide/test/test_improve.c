@@ -126,6 +126,39 @@ TEST(who_is_worth_more_gets_its_machine_and_does_not_wait)
     yard_done(&yard);
 }
 
+/* Whether a task would move from a machine of its own to where another one stays. */
+static bool is_joined(bool is_apart)
+{
+    struct yard yard;
+    struct pairs pairs;
+    uint32_t tasks[2];
+
+    minute_yard_init(&yard);
+    pairs_init(&pairs, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        tasks[i] = is_apart ? yard_apart_task(&yard, ONE_CPU, 1) : yard_task(&yard, ONE_CPU);
+        yard.view.task.estimate_ms[tasks[i]] = 50 * MSEC_PER_HOUR;
+        yard_run(&yard, tasks[i], yard_machine(&yard, TWO));
+    }
+    yard_fix(&yard.view, yard.view.task.job[tasks[0]], true);
+    yard.view.now += 2 * MSEC_PER_HOUR;
+    search(&yard, &pairs, ROW_NONE, 4000000);
+
+    const struct plan_place *place = yard_place_of(&yard, tasks[1]);
+    const bool ret =
+        place != NULL && !place->fresh && place->target == yard.view.task.instance[tasks[0]];
+
+    pairs_done(&pairs);
+    yard_done(&yard);
+    return ret;
+}
+
+TEST(nobody_is_moved_to_where_one_stays_that_it_is_apart_from)
+{
+    assert_true(is_joined(false));
+    assert_false(is_joined(true));
+}
+
 /*
  * Work that is late.
  */
@@ -305,6 +338,7 @@ CHECK_MAIN(RUN(who_is_worth_less_than_a_machine_costs_waits_and_says_so),
            RUN(who_ends_soon_does_not_wait_by_choice),
            RUN(to_wait_costs_less_where_jobs_keep_arriving_and_more_at_night),
            RUN(who_is_worth_more_gets_its_machine_and_does_not_wait),
+           RUN(nobody_is_moved_to_where_one_stays_that_it_is_apart_from),
            RUN(who_is_late_does_not_wait_where_another_would),
            RUN(who_is_late_shares_its_machine_with_as_many_as_before),
            RUN(who_runs_on_demand_asks_for_a_cheaper_machine_and_runs_on),

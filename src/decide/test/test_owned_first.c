@@ -194,6 +194,30 @@ TEST(a_gang_that_is_spread_needs_a_machine_for_each_task)
     yard_done(&scene.yard);
 }
 
+TEST(jobs_that_keep_apart_need_a_machine_each)
+{
+    struct scene scene;
+
+    scene_init(&scene);
+
+    const uint32_t machine = own(&scene, scene.owned);
+    const uint32_t one = yard_apart_task(&scene.yard, scene.half, 1);
+    const uint32_t two = yard_apart_task(&scene.yard, scene.half, 1);
+
+    decide(&scene);
+    assert_int_equal(scene.yard.plan.place_count, 1);
+    yard_check_kept(&scene.yard, one, machine);
+    yard_run(&scene.yard, one, machine);
+    decide(&scene);
+    assert_int_equal(scene.yard.plan.place_count, 0);
+
+    const uint32_t other = own(&scene, scene.owned);
+
+    decide(&scene);
+    yard_check_kept(&scene.yard, two, other);
+    yard_done(&scene.yard);
+}
+
 TEST(who_is_held_takes_no_room)
 {
     struct scene scene;
@@ -272,7 +296,8 @@ TEST(work_without_an_end_is_counted_as_a_day)
 CHECK_MAIN(RUN(what_fits_goes_to_owned_machines_and_the_rest_to_the_policy),
            RUN(accelerators_are_left_for_those_who_need_them), RUN(the_highest_priority_is_first),
            RUN(a_gang_has_places_for_all_or_none),
-           RUN(a_gang_that_is_spread_needs_a_machine_for_each_task), RUN(who_is_held_takes_no_room),
+           RUN(a_gang_that_is_spread_needs_a_machine_for_each_task),
+           RUN(jobs_that_keep_apart_need_a_machine_each), RUN(who_is_held_takes_no_room),
            RUN(nothing_is_rented_before_the_rule_says_so),
            RUN(waiting_costs_as_much_as_a_machine_of_its_own),
            RUN(work_without_an_end_is_counted_as_a_day))

@@ -447,13 +447,38 @@ TEST(tasks_that_must_be_apart_are)
     struct town town;
 
     town_init(&town, 3, 0.99);
-    town.yard.view.job.spread[0] = true;
+    town.yard.view.job.apart[0] = 0;
     decide(&town);
     for (uint32_t i = 0; i < town.yard.plan.place_count; i++) {
         for (uint32_t k = 0; k < i; k++)
             assert_int_not_equal(town.yard.plan.places[i].target, town.yard.plan.places[k].target);
     }
     assert_int_equal(town.yard.plan.place_count, 3);
+    town_done(&town);
+}
+
+TEST(a_service_is_apart_from_other_jobs_of_its_group)
+{
+    struct town town;
+
+    town_init(&town, 1, 0.99);
+    const uint32_t other = yard_apart_task(&town.yard, 1, 1);
+    town.yard.view.task.shape[town.task] = 1; /* two fit */
+    town.yard.view.job.apart[0] = town.yard.view.job.apart[town.yard.view.task.job[other]];
+    const uint32_t machine = yard_machine(&town.yard, A_SAFE);
+    yard_run(&town.yard, other, machine);
+    town.was_pool_of[machine] = 0;
+    for (uint32_t i = A_SPOT; i < OFFERS; i++)
+        town.yard.view.offer_blocked_until[i] = MSEC_NEVER;
+    reservation_forget(&town.yard.view);
+    reservation_update(&town.yard.view);
+    decide(&town);
+
+    const struct plan_place *place = yard_place_of(&town.yard, town.task);
+
+    assert_true(place != NULL && place->fresh);
+    assert_int_equal(town.yard.plan.suspend_count, 0);
+    carry_out(&town);
     town_done(&town);
 }
 
@@ -470,4 +495,4 @@ CHECK_MAIN(RUN(a_pool_of_spot_machines_survives_the_loss_of_any_type),
            RUN(fixed_work_that_yields_runs_on_the_excess_and_is_stopped_too),
            RUN(an_empty_machine_of_the_right_kind_is_used_before_one_is_rented),
            RUN(when_the_market_calms_down_the_service_leaves_machines_on_demand),
-           RUN(tasks_that_must_be_apart_are))
+           RUN(tasks_that_must_be_apart_are), RUN(a_service_is_apart_from_other_jobs_of_its_group))

@@ -119,6 +119,20 @@ TEST(short_tasks_start_there_while_there_is_room_and_long_ones_never)
     town_done(&town);
 }
 
+TEST(a_task_that_must_be_apart_from_others_is_left_to_the_policy)
+{
+    struct town town;
+
+    town_init(&town);
+    town_work(&town, 1);
+    (void)yard_machine(&town.yard, SPOT);
+    const uint32_t task = yard_apart_task(&town.yard, 0, 1);
+    town.is_short[town.yard.view.task.job[task]] = true;
+    town_decide(&town);
+    assert_null(yard_place_of(&town.yard, task));
+    town_done(&town);
+}
+
 TEST(a_task_that_was_lost_is_left_to_the_policy)
 {
     struct town town;
@@ -348,6 +362,7 @@ CHECK_MAIN(RUN(machines_are_rented_on_the_spot_market_as_long_work_asks_for_them
            RUN(what_is_not_worth_its_risk_or_refused_is_not_rented),
            RUN(short_tasks_start_there_while_there_is_room_and_long_ones_never),
            RUN(a_task_that_was_lost_is_left_to_the_policy),
+           RUN(a_task_that_must_be_apart_from_others_is_left_to_the_policy),
            RUN(machines_with_long_work_and_those_of_others_are_not_of_the_pool),
            RUN(an_idle_one_goes_when_long_work_has_ended_and_busy_ones_stay),
            RUN(nothing_stands_ready_while_others_wait_for_what_a_limit_allows),

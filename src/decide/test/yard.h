@@ -132,8 +132,17 @@ static inline uint32_t yard_spread_job(struct yard *yard, uint32_t shape, uint32
 {
     const uint32_t first = yard_job(yard, shape, tasks, true);
 
-    yard->view.job.spread[yard->view.task.job[first]] = true;
+    yard->view.job.apart[yard->view.task.job[first]] = yard->view.task.job[first];
     return first;
+}
+
+/* A job of one task, which may not be on one machine with those of other jobs of the group. */
+static inline uint32_t yard_apart_task(struct yard *yard, uint32_t shape, uint32_t group)
+{
+    const uint32_t task = yard_job(yard, shape, 1, false);
+
+    yard->view.job.apart[yard->view.task.job[task]] = (UINT32_C(1) << 31) + group;
+    return task;
 }
 
 static inline uint32_t yard_task(struct yard *yard, uint32_t shape)

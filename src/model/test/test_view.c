@@ -482,7 +482,60 @@ TEST(a_job_is_where_one_of_its_tasks_is_bound)
     view_bind(&world.view, view_find_task(&world.view, 101), here);
     assert_true(view_job_is_on(&world.view, job, here));
     assert_false(view_job_is_on(&world.view, job, there));
-    assert_true(world.view.job.spread[job]);
+    assert_true(view_is_spread(&world.view, job));
+    assert_int_equal(world.view.job.apart[job], job);
+    world_done(&world);
+}
+
+static uint32_t add_apart(struct view *view, uint64_t id, uint64_t apart)
+{
+    const struct job_spec spec = {
+        .id = id,
+        .first_task_id = id * 100,
+        .shape = SHAPE_TINY,
+        .task_count = 1,
+        .apart = apart,
+    };
+
+    (void)view_add_job(view, &spec);
+    return view_find_task(view, id * 100);
+}
+
+TEST(tasks_of_several_jobs_keep_apart)
+{
+    struct world world;
+
+    world_init(&world);
+    const struct view *view = &world.view;
+    const uint32_t one = add_apart(&world.view, 1, 7);
+    const uint32_t two = add_apart(&world.view, 2, 7);
+    const uint32_t far = add_apart(&world.view, 3, 8);
+    const uint32_t free = add_apart(&world.view, 4, 0);
+    const uint32_t here = view_add_instance(&world.view, 1, OFFER_SMALL);
+    const uint32_t apart = view->job.apart[view->task.job[one]];
+
+    assert_true(view_is_spread(view, view->task.job[one]));
+    assert_false(view_is_spread(view, view->task.job[free]));
+    assert_true(apart >= UINT32_C(1) << 31 && apart != ROW_NONE);
+    assert_true(view_keep_apart(view, one, two));
+    assert_false(view_keep_apart(view, one, one));
+    assert_false(view_keep_apart(view, one, far));
+    assert_false(view_keep_apart(view, one, free));
+    assert_false(view_keep_apart(view, free, free));
+    view_bind(&world.view, free, here);
+    view_bind(&world.view, far, here);
+    assert_false(view_apart_is_on(view, apart, here));
+    view_bind(&world.view, one, here);
+    assert_true(view_apart_is_on(view, apart, here));
+    assert_false(view->instance.crowded[here]);
+    view_check(view);
+
+    view_bind_found(&world.view, two, here);
+    assert_true(view->instance.crowded[here]);
+    view_check(view);
+    view_unbind(&world.view, one);
+    assert_false(view->instance.crowded[here]);
+    view_check(view);
     world_done(&world);
 }
 
@@ -690,6 +743,7 @@ CHECK_MAIN(RUN(the_tasks_of_a_new_job_wait_in_their_order), RUN(a_new_task_has_n
            RUN(a_job_is_settled_when_all_its_tasks_run),
            RUN(a_job_of_which_one_task_runs_is_settled_when_the_other_ends),
            RUN(a_fixed_job_never_moves), RUN(a_job_is_where_one_of_its_tasks_is_bound),
+           RUN(tasks_of_several_jobs_keep_apart),
            RUN(a_job_is_not_settled_while_a_stopped_task_waits_for_its_launch),
            RUN(an_instance_is_under_half_until_one_kind_is_used_more),
            RUN(an_instance_of_which_exactly_half_is_used_is_not_under_half),

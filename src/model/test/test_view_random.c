@@ -18,6 +18,7 @@ struct known_task {
     bool running;
     uint32_t job;
     uint32_t shape;
+    uint64_t apart;   /* not on one machine with another one of that number; 0: with any */
     uint32_t machine; /* ROW_NONE: it waits */
     uint64_t stamp;
 };
@@ -87,15 +88,32 @@ static struct res room_on(const struct judge *judge, uint32_t machine, uint32_t 
     return room;
 }
 
+/* Whether a task is on the machine that this one must be apart from. */
+static bool is_too_near(const struct judge *judge, uint32_t task, uint32_t machine)
+{
+    for (uint32_t i = 0; i < judge->task_count; i++) {
+        const struct known_task *other = &judge->task[i];
+
+        if (i != task && other->living && other->machine == machine && other->apart != 0 &&
+            other->apart == judge->task[task].apart)
+            return true;
+    }
+    return false;
+}
+
 static void step_add_job(struct judge *judge)
 {
+    enum { GROUPS = 3 };
     const struct job_spec spec = {
         .id = judge->job_count + 1,
         .first_task_id = judge->task_count + 1,
         .shape = (uint32_t)rng_below(&judge->rng, SHAPES),
         .task_count = 1 + (uint32_t)rng_below(&judge->rng, 4),
         .gang = rng_below(&judge->rng, 2) == 0,
+        .spread = rng_below(&judge->rng, 4) == 0,
+        .apart = rng_below(&judge->rng, 4) == 0 ? 1 + rng_below(&judge->rng, GROUPS) : 0,
     };
+    const uint64_t alone = spec.spread ? GROUPS + spec.id : 0;
 
     (void)view_add_job(&judge->world.view, &spec);
     for (uint32_t i = 0; i < spec.task_count; i++) {
@@ -103,6 +121,7 @@ static void step_add_job(struct judge *judge)
             .living = true,
             .job = judge->job_count,
             .shape = spec.shape,
+            .apart = spec.apart != 0 ? spec.apart : alone,
             .machine = ROW_NONE,
             .stamp = judge->stamp++,
         };
@@ -156,7 +175,15 @@ static void step_bind(struct judge *judge, uint32_t task)
     const uint32_t row = machine_row_of(judge, machine);
     const struct res room = room_on(judge, machine, task);
     const struct res *demand = view_demand(view, task_row_of(judge, task), row);
+    const uint32_t apart = view->job.apart[view->task.job[task_row_of(judge, task)]];
+    const bool is_near = apart != ROW_NONE &&
+                         view->task.instance[task_row_of(judge, task)] != row &&
+                         view_apart_is_on(view, apart, row);
 
+    if (judge->task[task].machine != machine && is_near != is_too_near(judge, task, machine))
+        fail_msg("seed %u: the view is wrong about who must be apart", judge->seed);
+    if (is_near)
+        return;
     if (demand == NULL || !res_fits(demand, &room) || !view_is_open(view, row))
         return;
     view_bind(view, task_row_of(judge, task), row);

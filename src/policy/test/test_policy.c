@@ -218,6 +218,81 @@ TEST(a_lone_task_on_its_cheapest_machine_is_left_alone_by_every_policy)
     }
 }
 
+/* A job of one task that keeps apart from the others of the kind. */
+static uint32_t add_apart(struct place *place)
+{
+    const struct job_spec spec = {
+        .id = place->next_id,
+        .first_task_id = place->next_id,
+        .task_count = 1,
+        .apart = 5,
+        .estimate_ms = MSEC_PER_HOUR,
+    };
+
+    (void)view_add_job(&place->view, &spec);
+    return view_find_task(&place->view, place->next_id++);
+}
+
+/* A machine of twice the size of the large one. */
+static uint32_t add_roomy(struct place *place)
+{
+    const struct res capacity = { { 8000, 0, 0 } };
+    const uint32_t machine = add_machine(place, LARGE);
+
+    view_set_capacity(&place->view, machine, &capacity);
+    return machine;
+}
+
+static bool is_one_place(const struct plan_place *a, const struct plan_place *b)
+{
+    return a->fresh == b->fresh && a->target == b->target;
+}
+
+TEST(jobs_that_keep_apart_get_a_machine_each_from_every_policy)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        struct place place;
+
+        place_init(&place);
+        (void)add_roomy(&place);
+        for (int k = 0; k < 3; k++)
+            (void)add_apart(&place);
+        decide_with(&place, policies[i], NULL, 0);
+        if (policies[i] != &policy_semi_elastic) /* the others are in its queue */
+            assert_int_equal(place.plan.place_count, 3);
+        for (uint32_t k = 0; k < place.plan.place_count; k++) {
+            for (uint32_t other = 0; other < k; other++)
+                assert_false(is_one_place(&place.plan.places[k], &place.plan.places[other]));
+        }
+        place_done(&place);
+    }
+}
+
+TEST(one_that_runs_keeps_its_machine_from_others_that_it_is_apart_from)
+{
+    for (uint32_t i = 0; i < policy_count; i++) {
+        struct place place;
+
+        place_init(&place);
+        const uint32_t machine = add_roomy(&place);
+        const uint32_t running = add_apart(&place);
+        view_bind(&place.view, running, machine);
+        view_mark_running(&place.view, running, place.view.now);
+        const uint32_t task = add_apart(&place);
+        decide_with(&place, policies[i], NULL, 0);
+
+        const bool moves = place.plan.place_count > 1; /* then there is room for the other one */
+
+        for (uint32_t k = 0; k < place.plan.place_count && !moves; k++) {
+            assert_int_equal(place.plan.places[k].task, task);
+            assert_true(place.plan.places[k].fresh);
+        }
+        if (moves)
+            assert_false(is_one_place(&place.plan.places[0], &place.plan.places[1]));
+        place_done(&place);
+    }
+}
+
 TEST(empty_machines_that_are_open_are_let_go)
 {
     struct place place;
@@ -572,6 +647,8 @@ CHECK_MAIN(RUN(every_policy_is_found_by_its_name_and_no_other), RUN(every_policy
            RUN(every_default_is_a_value_that_its_option_can_have),
            RUN(no_policy_plans_anything_where_there_is_nothing),
            RUN(a_lone_task_on_its_cheapest_machine_is_left_alone_by_every_policy),
+           RUN(jobs_that_keep_apart_get_a_machine_each_from_every_policy),
+           RUN(one_that_runs_keeps_its_machine_from_others_that_it_is_apart_from),
            RUN(empty_machines_that_are_open_are_let_go),
            RUN(task_per_instance_rents_the_cheapest_machine_for_each_task),
            RUN(task_per_instance_lets_a_task_wait_whose_offers_are_refused),
