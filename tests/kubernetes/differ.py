@@ -129,6 +129,22 @@ class Pods:
             made["podAntiAffinity"] = {required: [self.near()]}
         return made
 
+    def family(self, meta, spec):
+        """Pods that keep apart from their own kind: each of a kind says the same."""
+        kind = self.rng.randrange(5)
+        name = f"family-{kind}"
+        selector = {"matchLabels": {"app": name}} if kind % 2 == 0 else {
+            "matchExpressions": [{"key": "app", "operator": "In", "values": [name]}]}
+        meta["labels"]["app"] = name
+        spec["containers"] = [{"name": "main", "image": "work", "resources": {"requests": self.amounts(small=True)}}]
+        if kind < 2:
+            spec.setdefault("affinity", {})["podAntiAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector}]}
+            return
+        spec["topologySpreadConstraints"] = [{
+            "maxSkew": kind - 1, "topologyKey": "topology.kubernetes.io/zone" if kind == 4 else "kubernetes.io/hostname",
+            "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}]
+
     def odd(self, spec):
         """What few pods have."""
         rng = self.rng
@@ -169,7 +185,9 @@ class Pods:
         if affinity:
             spec["affinity"] = affinity
         self.odd(spec)
-        meta = {"name": f"p{self.count}", "labels": {"app": rng.choice("abc")}}
+        meta = {"name": f"p{self.count}", "labels": {"app": rng.choice("abcdefghij")}}
+        if self.maybe(0.3):
+            self.family(meta, spec)
         if self.maybe(0.97):
             meta["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "controller": True, "uid": self.owner}]
         return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
@@ -189,7 +207,7 @@ class World:
         lab.create("/api/v1/namespaces", {"metadata": {"name": "work", "labels": {"stint.dev/managed": "true"}}})
         self.owner = lab.create("/api/v1/namespaces/work/configmaps", {"metadata": {"name": "owner"}})["metadata"]["uid"]
         lab.write("catalogue.yaml", catalogue())
-        self.left, self.placed, self.lost = {}, {}, []
+        self.left, self.placed, self.lost, self.apart = {}, {}, [], 0
         self.make_nodes(nodes, random.Random(seed))
         probe = {"metadata": {"name": "probe"}, "spec": {"containers": [{"name": "main", "image": "work"}]}}
         kube_lab.until(lambda: "schedulingGates" in lab.create("/api/v1/namespaces/work/pods?dryRun=All", probe)["spec"], 20, "the policy")
@@ -276,13 +294,13 @@ class World:
     def settle(self, names):
         """Until nothing changes any more: every pod is bound, or the scheduler has said that it cannot be, or it waits at the gate."""
         before, calm, limit = None, 0, time.monotonic() + 60
-        while calm < 3 and time.monotonic() < limit:
+        while calm < 11 and time.monotonic() < limit:
             time.sleep(1)
             pods = self.lab.items("/api/v1/namespaces/work/pods")
             now = sorted((pod["metadata"]["name"], pod["spec"].get("nodeName", ""), "schedulingGates" in pod["spec"],
                           self.verdict(pod)) for pod in pods)
             undecided = [one for one in now if not one[1] and not one[2] and not one[3]]
-            calm = calm + 1 if now == before and not undecided else 0
+            calm = calm + 1 if now == before and not undecided else 0  # pods that came together are decided after 10 s at the most
             before = now
         return {pod["metadata"]["name"]: pod for pod in self.lab.items("/api/v1/namespaces/work/pods")}
 
@@ -298,6 +316,11 @@ class World:
         kube_lab.until(lambda: not self.lab.items("/api/v1/namespaces/work/pods?limit=1"), 60, "the end of the wave", 0.3)
 
 
+def is_apart(pod):
+    return ("podAntiAffinity" in pod["spec"].get("affinity", {}) or "topologySpreadConstraints" in pod["spec"]
+            or any("ports" in one for one in pod["spec"]["containers"]))
+
+
 def judge_wave(world, pods, names, tally, faults):
     seen = world.settle(names)
     world.read_judge()
@@ -310,6 +333,7 @@ def judge_wave(world, pods, names, tally, faults):
         node = pod["spec"].get("nodeName")
         if name in world.placed:
             tally["placed"] += 1
+            world.apart += is_apart(made[name])
             if node != world.placed[name]:
                 said = [c.get("message", "") for c in pod["status"].get("conditions", [])]
                 faults.append((name, f"placed on {world.placed[name]}, bound to {node}: {said}", made[name]))
@@ -338,6 +362,7 @@ def run(build, pods, nodes, seed):
             print(f"# seed {seed}: {source.count} pods, {len(faults)} faults, {time.monotonic() - began:.0f} s", flush=True)
     finally:
         world.lab.stop()
+    tally["of them kept apart"] = world.apart
     for why, count in tally.most_common():
         print(f"{count:7} {why}")
     print(f"{refused:7} refused by the API server")
@@ -345,7 +370,7 @@ def run(build, pods, nodes, seed):
         print(f"fault: {name}: {what}\n    {json.dumps(pod)}")
     if world.lost:
         print(f"said: {world.lost[:5]}")
-    return not faults and tally["placed"] > pods // 5
+    return not faults and tally["placed"] > pods // 5 and world.apart > pods // 40
 
 
 def main():

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@
 #include "trace/catalogue_file.h"
 #include "trace/input_file.h"
 
-enum { SLOTS_MAX = 4096, TURN_MS = 1000 };
+enum { SLOTS_MAX = 4096, TURN_MS = 200 };
 
 struct slot {
     uint64_t instance;
@@ -41,6 +42,7 @@ struct slot {
 
 struct placed {
     uint64_t task;
+    uint64_t apart; /* as in struct job_spec */
     uint32_t slot;
     uint32_t shape;
     struct res taken;
@@ -48,6 +50,7 @@ struct placed {
 
 struct waiting {
     uint64_t task;
+    uint64_t apart;
     uint32_t shape;
 };
 
@@ -132,8 +135,9 @@ static void wait_again(struct judge *judge, uint64_t task)
         (void)kube_engine_label(judge->engine, task, label, sizeof(label));
         (void)fprintf(stderr, "back %s\n", label);
         MEM_ROOM(judge->waiting, judge->waiting_room, judge->waiting_count + 1);
-        judge->waiting[judge->waiting_count++] =
-            (struct waiting){ .task = task, .shape = judge->placed[i].shape };
+        judge->waiting[judge->waiting_count++] = (struct waiting){
+            .task = task, .apart = judge->placed[i].apart, .shape = judge->placed[i].shape
+        };
         res_sub(&judge->slots[judge->placed[i].slot].used, &judge->placed[i].taken);
         judge->placed[i] = judge->placed[--judge->placed_count];
         return;
@@ -146,8 +150,9 @@ static void on_event(void *context, const struct engine_event *event)
 
     if (event->kind == ENGINE_JOB_ARRIVED) {
         MEM_ROOM(judge->waiting, judge->waiting_room, judge->waiting_count + 1);
-        judge->waiting[judge->waiting_count++] =
-            (struct waiting){ .task = event->job.first_task_id, .shape = event->job.shape };
+        judge->waiting[judge->waiting_count++] = (struct waiting){ .task = event->job.first_task_id,
+                                                                   .apart = event->job.apart,
+                                                                   .shape = event->job.shape };
     } else if (event->kind == ENGINE_NODE_READY) {
         on_ready(judge, event);
     } else if (event->kind == ENGINE_TASK_FINISHED || event->kind == ENGINE_TASK_WITHDRAWN) {
@@ -169,14 +174,25 @@ static const struct res *taken_on(const struct judge *judge, uint32_t shape,
     return taken != NULL && res_fits(taken, &free) ? taken : NULL;
 }
 
+/* Whether one is there that it must not be beside. */
+static bool is_too_near(const struct judge *judge, uint64_t apart, uint32_t slot)
+{
+    for (uint32_t i = 0; apart != 0 && i < judge->placed_count; i++) {
+        if (judge->placed[i].slot == slot && judge->placed[i].apart == apart)
+            return true;
+    }
+    return false;
+}
+
 /* Any slot that holds it, all alike. */
-static uint32_t choose(struct judge *judge, uint32_t shape)
+static uint32_t choose(struct judge *judge, const struct waiting *one)
 {
     uint32_t chosen = UINT32_MAX;
     uint32_t seen = 0;
 
     for (uint32_t i = 0; i < judge->slot_count; i++) {
-        if (taken_on(judge, shape, &judge->slots[i]) != NULL && rng_next(&judge->rng) % ++seen == 0)
+        if (taken_on(judge, one->shape, &judge->slots[i]) != NULL &&
+            !is_too_near(judge, one->apart, i) && rng_next(&judge->rng) % ++seen == 0)
             chosen = i;
     }
     return chosen;
@@ -189,8 +205,9 @@ static void place(struct judge *judge, const struct waiting *one, uint32_t slot)
 
     res_add(&judge->slots[slot].used, &taken);
     MEM_ROOM(judge->placed, judge->placed_room, judge->placed_count + 1);
-    judge->placed[judge->placed_count++] =
-        (struct placed){ .task = one->task, .slot = slot, .shape = one->shape, .taken = taken };
+    judge->placed[judge->placed_count++] = (struct placed){
+        .task = one->task, .apart = one->apart, .slot = slot, .shape = one->shape, .taken = taken
+    };
     (void)kube_engine_label(judge->engine, one->task, label, sizeof(label));
     (void)fprintf(stderr, "placed %s st-%" PRIu64 "\n", label, judge->slots[slot].instance);
     judge->port.ops->place(judge->port.self, ++judge->keys, one->task, judge->slots[slot].instance);
@@ -202,7 +219,7 @@ static void place_all(struct judge *judge)
 
     for (uint32_t i = 0; i < judge->waiting_count; i++) {
         const struct waiting one = judge->waiting[i];
-        const uint32_t slot = choose(judge, one.shape);
+        const uint32_t slot = choose(judge, &one);
 
         if (slot == UINT32_MAX)
             judge->waiting[kept++] = one;
@@ -262,19 +279,31 @@ static void begin(struct judge *judge, char **argv)
         judge->port.ops->admit(judge->port.self, judge->slots[i].instance);
 }
 
-/* Every line that there is, then what follows from them. */
-static bool turn(struct judge *judge, struct line_input *input)
+/* Every line that there is; false: no more will come. */
+static bool hear(struct judge *judge, struct line_input *input)
 {
+    struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
     size_t length;
     char *text;
     char *room = line_input_room(input, &length);
-    const ssize_t n = read(STDIN_FILENO, room, length);
+    ssize_t n;
 
+    if (poll(&in, 1, TURN_MS) <= 0)
+        return true;
+    n = read(STDIN_FILENO, room, length);
     if (n <= 0)
         return n < 0 && errno == EINTR;
     line_input_add(input, (size_t)n);
     while (line_input_next(input, &text, &length))
         kube_engine_line(judge->engine, now_ms(), text, length);
+    return true;
+}
+
+/* What there is to hear, and what follows from it or from the time that has passed. */
+static bool turn(struct judge *judge, struct line_input *input)
+{
+    if (!hear(judge, input))
+        return false;
     kube_engine_tick(judge->engine, now_ms());
     if (kube_engine_is_up(judge->engine))
         place_all(judge);

@@ -209,12 +209,12 @@ class KubeWorld:
                 "spec": {"restartPolicy": "Never", **({"priorityClassName": priority} if priority else {}), "containers": [
                     {"name": "main", "image": "work", "resources": {"requests": {"cpu": cpu, "memory": mem}}}]}}}})
 
-    def deployment(self, space, name, cpu, mem, replicas, annotations=None):
+    def deployment(self, space, name, cpu, mem, replicas, annotations=None, spec=None):
         self.lab.create(f"/apis/apps/v1/namespaces/{space}/deployments", {
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
             "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": {
                 "metadata": {"labels": {"app": name}, "annotations": annotations or {}},
-                "spec": {"containers": [
+                "spec": {**(spec or {}), "containers": [
                     {"name": "main", "image": "work", "resources": {"requests": {"cpu": cpu, "memory": mem}}}]}}}})
 
     def pods(self, space):

@@ -76,6 +76,41 @@ def service(world):
     clear(world)
 
 
+def apart(world):
+    """Pods that keep apart by host have a machine each, also after a restart of the daemon, and in the middle of a rolling update."""
+    def nodes(name):
+        return [pod["spec"]["nodeName"] for pod in world.pods("batch")
+                if pod["metadata"]["labels"]["app"] == name and pod["status"]["phase"] == "Running"]
+
+    def spread(key, name):
+        return {"topologySpreadConstraints": [{"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+                                               "labelSelector": {"matchLabels": {"app": name}}}]}
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchExpressions": [
+        {"key": "app", "operator": "In", "values": ["lone"]}]}}
+    anti = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    world.deployment("batch", "lone", "250m", "256Mi", 3, spec=anti)
+    world.deployment("batch", "even", "250m", "256Mi", 3, spec=spread("kubernetes.io/hostname", "even"))
+    world.deployment("batch", "zoned", "250m", "256Mi", 3, spec=spread("topology.kubernetes.io/zone", "zoned"))
+    until(lambda: [len(nodes(name)) for name in ("lone", "even", "zoned")] == [3, 3, 3], 90, "9 replicas")
+    assert len(set(nodes("lone"))) == 3 and len(set(nodes("even"))) == 3, (nodes("lone"), nodes("even"))
+    print(f"# 9 replicas on {len(set(nodes('lone') + nodes('even') + nodes('zoned')))} machines")
+    world.lab.restart("stintd")
+    world.lab.patch("/apis/apps/v1/namespaces/batch/deployments/lone", {"spec": {"replicas": 4, "template": {"metadata": {
+        "annotations": {"version": "2"}}}}})
+    twice = []
+
+    def updated():
+        now = nodes("lone")
+        twice.extend(node for node in set(now) if now.count(node) > 1)
+        status = world.lab.get("/apis/apps/v1/namespaces/batch/deployments/lone")["status"]
+        return status.get("updatedReplicas") == 4 and status.get("readyReplicas") == 4 and len(nodes("lone")) == 4
+    until(updated, 120, "the update")
+    assert not twice, f"two of them on {twice}"
+    assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch")), "not on machines of Stint"
+    world.lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
+    clear(world)
+
+
 def gang(world):
     """Its pods wait until there is room for all of them."""
     world.job("batch", "gang", "1", "1Gi", pods=6, seconds=3, annotations={"stint.dev/gang": "6"})
@@ -266,6 +301,7 @@ POINTS = [
     ("only pods of managed namespaces get the gate", gate),
     ("200 pods of Jobs complete, and no claim is left", all_complete),
     ("a Deployment runs until it is deleted", service),
+    ("pods that keep apart have a machine each", apart),
     ("a gang starts together", gang),
     ("what is not understood is left to the scheduler", strange),
     ("stintd and its bridge may be killed", killed),

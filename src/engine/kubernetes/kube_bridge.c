@@ -7,18 +7,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/kubernetes/kube_events.h"
 #include "engine/kubernetes/kube_group.h"
 #include "engine/kubernetes/kube_needs.h"
+#include "engine/kubernetes/kube_pod_requests.h"
 #include "engine/kubernetes/kube_protocol.h"
 
-enum { PATH_TEXT = 1024, BODY_TEXT = 2048, TRIES = 6 };
-
-/* A request of the daemon that is under way. */
-struct asked {
-    struct kube_bridge *bridge;
-    uint64_t key;
-};
+enum { PATH_TEXT = 1024 };
 
 /*
  * What is said of pods and nodes.
@@ -50,6 +44,7 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
     struct kube_group group;
     struct kube_object *plain = mem_alloc(1, sizeof(*plain));
     const char *why;
+    uint64_t zones;
 
     *plain = *pod;
     plain->selector_count = 0;
@@ -68,9 +63,8 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
         return why;
     if (pod->owner_kind == NULL)
         return "it has no controller that would create it again";
-    if ((pod->flags & (KUBE_POD_APART | KUBE_POD_HOST_PORT | KUBE_POD_TOGETHER | KUBE_POD_ZONES)) !=
-        0)
-        return "it must be near or away from other pods";
+    if ((pod->flags & KUBE_POD_TOGETHER) != 0)
+        return "it must be near other pods";
     if ((pod->flags & (KUBE_POD_CLAIMS | KUBE_POD_LOCAL)) != 0)
         return "it has volumes that are bound to a zone or a node";
     if ((pod->flags & KUBE_POD_DISK) != 0)
@@ -78,7 +72,12 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
     if ((pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
         return "it requests accelerators that are not nvidia.com/gpu";
     kube_group_of(pod, &group);
-    return group.why;
+    if (group.why != NULL)
+        return group.why;
+    why = kube_apart_zones(pod, &zones);
+    if (why == NULL && zones != 0 && (group.gang > 0 || group.capacity > 0))
+        return "it is spread over zones, and in a gang or promised machines";
+    return why;
 }
 
 static void say_amounts(struct line_text *out, const struct kube_amounts *amounts)
@@ -97,9 +96,10 @@ static void say_gone(struct line_text *out, const char *uid)
 
 /* All but what it needs of its machine, which follows. */
 static void say_pod(struct line_text *out, const struct kube_object *pod, const char *state,
-                    const char *slot)
+                    const char *slot, uint64_t apart)
 {
     struct kube_group group;
+    uint64_t zones;
 
     kube_group_of(pod, &group);
     line_text_begin(out, "pod");
@@ -124,6 +124,10 @@ static void say_pod(struct line_text *out, const struct kube_object *pod, const 
         line_text_number(out, "yields", 1);
     if ((pod->flags & KUBE_POD_KEEP) != 0)
         line_text_number(out, "keep", 1);
+    if (apart != 0)
+        line_text_number(out, "apart", apart);
+    if (kube_apart_zones(pod, &zones) == NULL && zones != 0)
+        line_text_number(out, "zones", zones);
 }
 
 /* The rest of the line: what the pod needs of itself, and because of others. */
@@ -262,8 +266,10 @@ static void tell_anew(struct kube_bridge *bridge)
         say_needs(out, one->needs, words, why);
         mem_free(one->words);
         one->words = copy_text(words);
-        if (why != NULL)
-            waiting_drop(bridge, i);
+        if (why == NULL)
+            continue;
+        kube_apart_gone(bridge->apart, one->uid);
+        waiting_drop(bridge, i);
     }
 }
 
@@ -275,20 +281,41 @@ static void say_waiting(struct kube_bridge *bridge, const struct kube_object *po
     struct kube_need need = { .offers = "" };
     char words[KUBE_NEED] = "";
     const char *why = refusal(pod, &need);
+    uint64_t apart = 0;
     uint32_t from;
 
+    if (why == NULL)
+        why = kube_apart_wait(bridge->apart, pod, &apart);
     if (why == NULL)
         why = kube_repel_words(bridge->repel, pod->name_space, pod->label, pod->label_count, words,
                                sizeof(words));
     if (at != MAP_NONE && (why != NULL || strcmp(words, bridge->waiting[at].words) != 0))
         say_gone(out, pod->uid);
     from = out->size;
-    say_pod(out, pod, "waiting", slot_of(pod));
-    if (why == NULL)
+    say_pod(out, pod, "waiting", slot_of(pod), apart);
+    if (why == NULL) {
         remember(bridge, pod, out->text + from, out->size - from, need.offers, words);
-    else
+    } else {
         forget(bridge, pod->uid);
+        kube_apart_gone(bridge->apart, pod->uid);
+    }
     say_needs(out, need.offers, words, why);
+}
+
+/* Where a pod that has a slot is, or will be; NULL: its node is not there yet. O(nodes) until it is bound. */
+static const char *zone_of(const struct kube_bridge *bridge, const struct kube_object *pod,
+                           const char *slot)
+{
+    const uint32_t at =
+        pod->node != NULL ? map_get(&bridge->by_name, hash_of(pod->node)) : MAP_NONE;
+
+    if (at != MAP_NONE)
+        return bridge->nodes[at].zone;
+    for (uint32_t i = 0; slot != NULL && i < bridge->node_count; i++) {
+        if (bridge->nodes[i].slot != NULL && strcmp(bridge->nodes[i].slot, slot) == 0)
+            return bridge->nodes[i].zone;
+    }
+    return NULL;
 }
 
 void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube_object *pod)
@@ -297,6 +324,7 @@ void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube
     const char *slot = slot_of(pod);
     const char *state = is_gone ? NULL : state_of(pod, slot);
     struct kube_need need = { .offers = "" };
+    uint64_t apart = 0;
     const char *why;
 
     kube_repel_object(bridge->repel, KUBE_REPEL_OURS, is_gone, pod);
@@ -305,12 +333,18 @@ void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube
         return;
     }
     forget(bridge, pod->uid);
+    if (state == NULL || strcmp(state, "ended") == 0)
+        kube_apart_gone(bridge->apart, pod->uid);
+    else
+        apart = kube_apart_place(bridge->apart, pod);
     if (state == NULL) {
         say_gone(out, pod->uid);
         return;
     }
     why = refusal(pod, &need);
-    say_pod(out, pod, state, slot);
+    say_pod(out, pod, state, slot, apart);
+    if ((pod->flags & KUBE_POD_ZONES) != 0)
+        line_text_string(out, "zone", zone_of(bridge, pod, slot));
     say_needs(out, need.offers, "", why);
 }
 
@@ -322,8 +356,11 @@ static void on_pod(void *context, bool is_gone, const struct kube_object *pod)
 void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object)
 {
     kube_repel_object(bridge->repel, KUBE_REPEL_OTHERS, is_gone, object);
-    if (object->kind == KUBE_POD)
-        kube_daemons_pod(bridge->daemons, is_gone, object);
+    if (object->kind != KUBE_POD)
+        return;
+    kube_daemons_pod(bridge->daemons, is_gone, object);
+    if (kube_object_is_daemon(object))
+        kube_apart_daemon(bridge->apart, is_gone || (object->flags & KUBE_POD_DONE) != 0, object);
 }
 
 static void on_other(void *context, bool is_gone, const struct kube_object *object)
@@ -342,6 +379,7 @@ static void node_drop(struct kube_bridge *bridge, uint32_t at)
     (void)map_remove(&bridge->by_name, one->key);
     mem_free(one->name);
     mem_free(one->slot);
+    mem_free(one->zone);
     if (at != --bridge->node_count) {
         *one = bridge->nodes[bridge->node_count];
         map_put(&bridge->by_name, one->key, at);
@@ -416,6 +454,7 @@ void kube_bridge_node(struct kube_bridge *bridge, bool is_gone, const struct kub
 {
     const char *made = kube_object_label(node, "karpenter.sh/initialized");
     const char *slot = kube_object_label(node, KUBE_SLOT);
+    const char *zone = kube_object_label(node, KUBE_ZONE);
     const uint64_t key = hash_of(node->name);
     uint32_t at = map_get(&bridge->by_name, key);
     struct kube_slot_node *one;
@@ -429,6 +468,7 @@ void kube_bridge_node(struct kube_bridge *bridge, bool is_gone, const struct kub
     *one = (struct kube_slot_node){ .key = key,
                                     .name = copy_text(node->name),
                                     .slot = slot != NULL ? copy_text(slot) : NULL,
+                                    .zone = zone != NULL ? copy_text(zone) : NULL,
                                     .allocatable = node->allocatable,
                                     .is_seen = true };
     one->is_up = node->is_ready && !node->is_closed && !node->is_shut &&
@@ -462,6 +502,7 @@ static void begin_pods(void *context)
 
     say_sync(bridge, "sync", "pods");
     kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
+    kube_apart_begin(bridge->apart, false);
     for (uint32_t i = 0; i < bridge->waiting_count; i++)
         bridge->waiting[i].is_seen = false;
 }
@@ -472,6 +513,7 @@ static void end_pods(void *context)
 
     say_sync(bridge, "synced", "pods");
     kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
+    kube_apart_end(bridge->apart, false);
     for (uint32_t i = bridge->waiting_count; i-- > 0;) {
         if (!bridge->waiting[i].is_seen)
             waiting_drop(bridge, i);
@@ -546,6 +588,7 @@ static void begin_other_pods(void *context)
 
     kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
     kube_daemons_begin(bridge->daemons);
+    kube_apart_begin(bridge->apart, true);
 }
 
 static void end_other_pods(void *context)
@@ -554,6 +597,7 @@ static void end_other_pods(void *context)
 
     kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
     kube_daemons_end(bridge->daemons);
+    kube_apart_end(bridge->apart, true);
     has_listed(bridge);
 }
 
@@ -575,6 +619,7 @@ static void end_other_nodes(void *context)
 void kube_bridge_begin(struct kube_bridge *bridge)
 {
     bridge->repel = kube_repel_create();
+    bridge->apart = kube_apart_create();
     bridge->daemons = kube_daemons_create();
     map_init(&bridge->by_name);
     map_init(&bridge->by_uid);
@@ -594,6 +639,7 @@ void kube_bridge_done(struct kube_bridge *bridge)
     map_done(&bridge->by_name);
     kube_daemons_destroy(bridge->daemons);
     map_done(&bridge->by_uid);
+    kube_apart_destroy(bridge->apart);
     kube_repel_destroy(bridge->repel);
     line_text_done(&bridge->talk.out);
 }
@@ -647,267 +693,6 @@ static void greet(struct kube_bridge *bridge, const struct line *line)
     kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "!=true", KUBE_POD, &other_pods);
 }
 
-/*
- * What the daemon asks for.
- */
-
-static void on_answer(void *context, const struct kube_answer *answer)
-{
-    struct asked *asked = context;
-
-    kube_talk_answer(&asked->bridge->talk, asked->key, answer);
-    mem_free(asked);
-}
-
-static struct asked *asked_new(struct kube_bridge *bridge, uint64_t key)
-{
-    struct asked *asked = mem_alloc(1, sizeof(*asked));
-
-    *asked = (struct asked){ .bridge = bridge, .key = key };
-    return asked;
-}
-
-static void send(struct kube_bridge *bridge, uint64_t key, const struct kube_request *request)
-{
-    struct kube_request own = *request;
-
-    own.on_answer = on_answer;
-    own.context = asked_new(bridge, key);
-    kube_net_send(bridge->talk.net, &own);
-}
-
-static int pod_path(const struct line *line, const char *more, char *ret)
-{
-    return snprintf(ret, PATH_TEXT, "/api/v1/namespaces/%s/pods/%s%s", line_get(line, "space"),
-                    line_get(line, "name"), more);
-}
-
-/* On the pod of the line; nothing without a text. */
-static void say_event(struct kube_bridge *bridge, const struct line *line, const char *reason)
-{
-    const char *text = line_get(line, "text");
-
-    if (text != NULL)
-        kube_events_send(bridge->talk.net, &(struct kube_event){ .space = line_get(line, "space"),
-                                                                 .name = line_get(line, "name"),
-                                                                 .uid = line_get(line, "uid"),
-                                                                 .reason = reason,
-                                                                 .text = text });
-}
-
-/* For a slot. That the pod is still the same one is a condition. */
-static void open_gate(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
-    char path[PATH_TEXT];
-    char body[BODY_TEXT];
-
-    forget(bridge, line_get(line, "uid"));
-    (void)pod_path(line, "", path);
-    kube_talk_gate(line_get(line, "uid"), line_get(line, "slot"), body, sizeof(body));
-    send(bridge, key,
-         &(struct kube_request){ .method = "PATCH",
-                                 .path = path,
-                                 .type = KUBE_TALK_PATCH,
-                                 .body = body,
-                                 .tries = TRIES });
-    say_event(bridge, line, "Placed");
-}
-
-/* A pod that is to be left to the scheduler, while it is read. */
-struct leaving {
-    struct kube_bridge *bridge;
-    uint64_t key;
-    char uid[KUBE_NAME];
-    char path[PATH_TEXT];
-};
-
-static void on_leaving(void *context, const struct kube_answer *answer)
-{
-    struct leaving *leaving = context;
-    char *body =
-        answer->status == 200 ? kube_talk_leave(leaving->uid, answer->body, answer->size) : NULL;
-
-    if (body != NULL)
-        send(leaving->bridge, leaving->key,
-             &(struct kube_request){ .method = "PATCH",
-                                     .path = leaving->path,
-                                     .type = KUBE_TALK_PATCH,
-                                     .body = body,
-                                     .tries = TRIES });
-    else if (answer->status == 200)
-        kube_talk_refuse(&leaving->bridge->talk, leaving->key, 0, "the answer is no pod");
-    else
-        kube_talk_answer(&leaving->bridge->talk, leaving->key, answer);
-    free(body);
-    mem_free(leaving);
-}
-
-/* For whatever the scheduler finds that is not a machine of Stint. */
-static void leave(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
-    struct leaving *leaving = mem_alloc(1, sizeof(*leaving));
-
-    leaving->bridge = bridge;
-    leaving->key = key;
-    (void)snprintf(leaving->uid, sizeof(leaving->uid), "%s", line_get(line, "uid"));
-    (void)pod_path(line, "", leaving->path);
-    kube_net_send(bridge->talk.net, &(struct kube_request){ .method = "GET",
-                                                            .path = leaving->path,
-                                                            .tries = TRIES,
-                                                            .on_answer = on_leaving,
-                                                            .context = leaving });
-    say_event(bridge, line, "NotManaged");
-}
-
-/* An event and nothing else. */
-static void note(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
-    say_event(bridge, line, "Waiting");
-    line_text_begin(&bridge->talk.out, "done");
-    line_text_number(&bridge->talk.out, "key", key);
-    line_text_end(&bridge->talk.out);
-}
-
-static void evict(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
-    char path[PATH_TEXT];
-    char body[BODY_TEXT];
-    char grace[64] = "";
-    uint64_t seconds = 0;
-
-    if (kube_talk_number(line, "grace", &seconds))
-        (void)snprintf(grace, sizeof(grace), "\"gracePeriodSeconds\":%" PRIu64 ",", seconds);
-    (void)pod_path(line, "/eviction", path);
-    (void)snprintf(
-        body, sizeof(body),
-        "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"%s\","
-        "\"namespace\":\"%s\"},\"deleteOptions\":{%s\"preconditions\":{\"uid\":\"%s\"}}}",
-        line_get(line, "name"), line_get(line, "space"), grace, line_get(line, "uid"));
-    send(bridge, key,
-         &(struct kube_request){
-             .method = "POST", .path = path, .type = "application/json", .body = body });
-}
-
-/* A pod that is to be deleted, while its condition is written. */
-struct deleting {
-    struct kube_bridge *bridge;
-    uint64_t key;
-    char uid[KUBE_NAME];
-    char path[PATH_TEXT];
-};
-
-/* Whatever came of the condition: a machine that is gone is no place to stay. */
-static void on_condition(void *context, const struct kube_answer *answer)
-{
-    struct deleting *deleting = context;
-    char body[BODY_TEXT];
-
-    (void)answer;
-    (void)snprintf(body, sizeof(body),
-                   "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}", deleting->uid);
-    send(deleting->bridge, deleting->key,
-         &(struct kube_request){ .method = "DELETE",
-                                 .path = deleting->path,
-                                 .type = "application/json",
-                                 .body = body,
-                                 .tries = TRIES });
-    mem_free(deleting);
-}
-
-/*
- * At once: its machine is gone, or it has not begun. An eviction sets the condition DisruptionTarget by itself; here it is for us to say
- * that the pod did not fail, or a Job counts it against its backoffLimit although its podFailurePolicy ignores disruptions.
- */
-static void delete_pod(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
-    struct deleting *deleting = mem_alloc(1, sizeof(*deleting));
-    char path[PATH_TEXT];
-    char body[BODY_TEXT];
-    char now[64];
-
-    deleting->bridge = bridge;
-    deleting->key = key;
-    (void)snprintf(deleting->uid, sizeof(deleting->uid), "%s", line_get(line, "uid"));
-    (void)pod_path(line, "", deleting->path);
-    (void)pod_path(line, "/status", path);
-    kube_talk_now(now, sizeof(now));
-    (void)snprintf(
-        body, sizeof(body),
-        "{\"metadata\":{\"uid\":\"%s\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\","
-        "\"reason\":\"DeletionByStint\",\"message\":\"Stint: its machine is gone, or never took it\",\"lastTransitionTime\":\"%s\"}]}}",
-        deleting->uid, now);
-    kube_net_send(bridge->talk.net, &(struct kube_request){ .method = "PATCH",
-                                                            .path = path,
-                                                            .type = KUBE_TALK_PATCH,
-                                                            .body = body,
-                                                            .tries = TRIES,
-                                                            .on_answer = on_condition,
-                                                            .context = deleting });
-}
-
-static int count_pod(void *context, const char *event, const struct kube_object *pod)
-{
-    const bool is_daemon = pod->owner_kind != NULL && (strcmp(pod->owner_kind, "DaemonSet") == 0 ||
-                                                       strcmp(pod->owner_kind, "Node") == 0);
-    uint64_t *count = context;
-
-    (void)event;
-    if (!is_daemon && (pod->flags & (KUBE_POD_DONE | KUBE_POD_MIRROR)) == 0)
-        (*count)++;
-    return 0;
-}
-
-static void on_room(void *context, const struct kube_answer *answer)
-{
-    struct asked *asked = context;
-    struct line_text *out = &asked->bridge->talk.out;
-    uint64_t count = 0;
-    const struct kube_object_sink sink = { .on_object = count_pod, .context = &count };
-    struct kube_objects *objects = kube_objects_create(KUBE_POD, false, &sink);
-    struct error error = { "" };
-
-    if (answer->status != 200) {
-        kube_talk_answer(&asked->bridge->talk, asked->key, answer);
-    } else if (kube_objects_read(objects, answer->body, answer->size, &error) < 0 ||
-               kube_objects_end(objects, &error) < 0) {
-        kube_talk_refuse(&asked->bridge->talk, asked->key, 0, error.text);
-    } else {
-        line_text_begin(out, "done");
-        line_text_number(out, "key", asked->key);
-        line_text_number(out, "pods", count);
-        line_text_end(out);
-    }
-    kube_objects_destroy(objects);
-    mem_free(asked);
-}
-
-/* How many pods are on the node, without those of DaemonSets. */
-static void ask_room(struct kube_bridge *bridge, uint64_t key, const struct line *line)
-{
-    char path[PATH_TEXT];
-
-    (void)snprintf(path, sizeof(path), "/api/v1/pods?fieldSelector=spec.nodeName%%3D%s",
-                   line_get(line, "name"));
-    kube_net_send(bridge->talk.net, &(struct kube_request){ .method = "GET",
-                                                            .path = path,
-                                                            .tries = TRIES,
-                                                            .on_answer = on_room,
-                                                            .context = asked_new(bridge, key) });
-}
-
-static const struct {
-    const char *word;
-    const char *names[4]; /* fields that must be there, and names */
-    void (*take)(struct kube_bridge *bridge, uint64_t key, const struct line *line);
-} requests[] = {
-    { "place", { "space", "name", "uid", "slot" }, open_gate },
-    { "release", { "space", "name", "uid", NULL }, leave },
-    { "note", { "space", "name", "uid", NULL }, note },
-    { "evict", { "space", "name", "uid", NULL }, evict },
-    { "delete", { "space", "name", "uid", NULL }, delete_pod },
-    { "room", { "name", NULL, NULL, NULL }, ask_room },
-};
-
 void kube_bridge_line(struct kube_bridge *bridge, const struct line *line)
 {
     uint64_t key = 0;
@@ -920,17 +705,7 @@ void kube_bridge_line(struct kube_bridge *bridge, const struct line *line)
         kube_talk_error(&bridge->talk, "a request without hello or key");
         return;
     }
-    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-        if (strcmp(line->word, requests[i].word) != 0)
-            continue;
-        for (int j = 0; j < 4 && requests[i].names[j] != NULL; j++) {
-            if (!kube_talk_is_name(line_get(line, requests[i].names[j]))) {
-                kube_talk_refuse(&bridge->talk, key, 0, "a field is missing, or no name");
-                return;
-            }
-        }
-        requests[i].take(bridge, key, line);
-        return;
-    }
-    kube_talk_refuse(&bridge->talk, key, 0, "no such request");
+    if (strcmp(line->word, "place") == 0 && line_get(line, "uid") != NULL)
+        forget(bridge, line_get(line, "uid"));
+    kube_pod_request(&bridge->talk, key, line);
 }

@@ -4,12 +4,13 @@
  *
  * It decides nothing. Pods with the label KUBE_MANAGED are reported as they change, and nodes with KUBE_SLOT; a pod is placed by
  * one patch that opens the gate and selects the slot, and leaves by the Eviction API. All other pods and nodes are
- * read for what keeps pods at the gate away from machines (kube_repel.h); when that changes, a pod is reported as gone and then again.
+ * read for what keeps pods at the gate away from machines (kube_repel.h, kube_apart.h); when that changes, a pod is reported as gone and then again.
  */
 #ifndef STINT_ENGINE_KUBE_BRIDGE_H
 #define STINT_ENGINE_KUBE_BRIDGE_H
 
 #include "base/map.h"
+#include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_daemons.h"
 #include "engine/kubernetes/kube_repel.h"
 #include "engine/kubernetes/kube_talk.h"
@@ -34,6 +35,7 @@ struct kube_slot_node {
     uint64_t key; /* hash of its name */
     char *name;
     char *slot;
+    char *zone; /* NULL: it says none */
     bool is_up;
     bool is_seen;
     bool is_sought; /* a list lacked it, and it is asked for by name */
@@ -48,6 +50,7 @@ struct kube_bridge {
     uint32_t node_count, nodes_room;
     struct map by_name; /* to rows of 'nodes' */
     struct kube_repel *repel;
+    struct kube_apart *apart;
     struct kube_waiting *waiting;
     uint32_t waiting_count, waiting_room;
     struct map by_uid; /* to rows of 'waiting' */

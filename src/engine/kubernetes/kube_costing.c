@@ -367,30 +367,24 @@ static void pool_done(struct pool *pool)
     mem_free(pool->node_of_instance);
 }
 
-/* A job of this pod alone; those of one owner that keep apart are one job, whose tasks are spread. */
+/* A job of this pod alone; those of one owner may have to keep apart. */
 static void pool_add(struct pool *pool, uint32_t pod)
 {
     const struct kube_pod_row *row = &pool->of->snapshot->pods[pod];
     const bool is_apart = (row->flags & (KUBE_POD_APART | KUBE_POD_HOST_PORT)) != 0;
-    const uint32_t shape = shape_of(pool, row);
     const uint64_t task = ++pool->task_count;
-    const uint64_t owner = (UINT64_C(1) << 62) | ((uint64_t)row->space << 31) | row->owner;
-    const uint32_t job = is_apart ? view_find_job(&pool->view, owner) : ROW_NONE;
 
     MEM_ROOM(pool->pod_of_task, pool->pods_room, pool->task_count + 1);
     pool->pod_of_task[task] = pod;
-    if (job != ROW_NONE && pool->view.task.shape[pool->view.job.first_task[job]] == shape) {
-        view_grow_job(&pool->view, job, task, 1);
-        return;
-    }
-    (void)view_add_job(&pool->view, &(struct job_spec){
-                                        .id = is_apart && job == ROW_NONE ? owner : task,
-                                        .first_task_id = task,
-                                        .shape = shape,
-                                        .task_count = 1,
-                                        .spread = is_apart,
-                                        .estimate_ms = MSEC_NEVER,
-                                    });
+    (void)view_add_job(&pool->view,
+                       &(struct job_spec){
+                           .id = task,
+                           .first_task_id = task,
+                           .shape = shape_of(pool, row),
+                           .task_count = 1,
+                           .apart = is_apart ? ((uint64_t)row->space << 32) + row->owner + 1 : 0,
+                           .estimate_ms = MSEC_NEVER,
+                       });
 }
 
 /* The room that is left on a node which stays anyway. */

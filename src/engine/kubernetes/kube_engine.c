@@ -595,6 +595,7 @@ struct kube_engine *kube_engine_create(const struct engine_config *config)
     map_init(&engine->by_id);
     map_init(&engine->by_group);
     map_init(&engine->by_kind);
+    map_init(&engine->in_zone);
     map_init(&engine->alike);
     map_init(&engine->by_instance);
     map_init(&engine->open);
@@ -624,6 +625,8 @@ void kube_engine_destroy(struct kube_engine *engine)
     map_done(&engine->by_id);
     map_done(&engine->by_group);
     map_done(&engine->by_kind);
+    map_done(&engine->in_zone);
+    mem_free(engine->zones);
     map_done(&engine->alike);
     map_done(&engine->by_instance);
     map_done(&engine->open);

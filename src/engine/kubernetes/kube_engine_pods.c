@@ -116,6 +116,7 @@ static void pod_drop(struct kube_engine *engine, struct kube_pod *pod)
 {
     set_instance(engine, pod, 0);
     kube_engine_uncount(engine, pod);
+    kube_zones_leave(engine, pod);
     engine->placed -= pod->state == POD_PLACED ? 1 : 0;
     (void)map_remove(&engine->by_uid, kube_engine_hash_of(pod->uid));
     mem_free(pod->space);
@@ -258,11 +259,12 @@ static struct kube_pod *meet(struct kube_engine *engine, const struct line *line
     const char *why = line_get(line, "strange");
     struct kube_pod *pod = pod_new(engine, line);
     uint32_t shape = SHAPE_NONE;
+    uint64_t zone_key = 0;
 
     if (why == NULL && (line_get(line, "owner") == NULL || line_get(line, "kind") == NULL))
         why = "it has no controller";
     if (why == NULL)
-        why = kube_engine_shape_of(engine, line, &shape);
+        why = kube_zones_shape(engine, line, state == POD_WAITING, &zone_key, &shape);
     if (why != NULL) {
         pod->is_left = true;
         pod->why = kube_engine_copy(why);
@@ -275,6 +277,7 @@ static struct kube_pod *meet(struct kube_engine *engine, const struct line *line
     if (state == POD_WAITING)
         kube_notes_begin(engine, pod);
     pod->takes = kube_engine_asks_of(line);
+    kube_zones_enter(engine, pod, zone_key);
     begin_job(engine, pod, shape, line);
     if (state == POD_WAITING)
         kube_services_follow(engine, pod);

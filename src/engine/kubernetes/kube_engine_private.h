@@ -53,6 +53,7 @@ struct kube_pod {
     uint64_t wanted;   /* the machine of the placement */
     uint64_t instance; /* whose slot it has; 0: none */
     uint64_t counted;  /* among the pods of which machine; 0: of none */
+    uint64_t zone_key; /* what it counts for in 'in_zone'; 0: nothing */
     struct res takes;
     msec_t started_at;
     msec_t met_at;
@@ -150,6 +151,9 @@ struct kube_engine {
     struct map by_group; /* of a gang */
     struct map by_kind;  /* first of those of a controller that wait or move, a pod each */
     struct map alike;    /* how many there are of a controller, a pod each */
+    struct map in_zone;  /* how many pods of a group, which is spread, are in a zone or for it */
+    uint32_t *zones;     /* of the catalogue's first 'zones_of' offers, in its names */
+    uint32_t zone_count, zones_room, zones_of;
     struct kube_node *nodes;
     uint32_t node_count, nodes_room;
     struct map by_instance;
@@ -225,9 +229,9 @@ uint32_t kube_engine_first_like(const struct kube_engine *engine, const struct k
 /* How many jobs of one pod its controller has of its kind, whatever they do. */
 uint32_t kube_engine_count_alike(const struct kube_engine *engine, const struct kube_job *job);
 
-/* NULL, or why the pod cannot be a task. */
+/* NULL, or why the pod cannot be a task. 'needs': of its machine; NULL: nothing. */
 const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line,
-                                 uint32_t *ret);
+                                 const char *needs, uint32_t *ret);
 
 /* A pod counts for the machine that it has the slot of, or was asked to be placed on. */
 bool kube_engine_is_full(const struct kube_node *node);
@@ -235,6 +239,16 @@ struct res kube_engine_room(const struct kube_node *node);
 void kube_engine_tell_room(struct kube_engine *engine, struct kube_node *node);
 void kube_engine_recount(struct kube_engine *engine, struct kube_pod *pod);
 void kube_engine_uncount(struct kube_engine *engine, struct kube_pod *pod);
+
+/*
+ * kube_engine_zones.c
+ */
+
+/* As kube_engine_shape_of, with its zone if it is spread over zones, which it is to be counted for. O(zones x offers). */
+const char *kube_zones_shape(struct kube_engine *engine, const struct line *line, bool is_waiting,
+                             uint64_t *key, uint32_t *ret);
+void kube_zones_enter(struct kube_engine *engine, struct kube_pod *pod, uint64_t key);
+void kube_zones_leave(struct kube_engine *engine, struct kube_pod *pod);
 
 /*
  * kube_engine_notes.c

@@ -385,10 +385,9 @@ struct res kube_engine_asks_of(const struct line *line)
                                      [RES_PODS] = 1 } };
 }
 
-/* NULL, or why the pod cannot be a task. */
-const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line, uint32_t *ret)
+const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line,
+                                 const char *needs, uint32_t *ret)
 {
-    const char *needs = line_get(line, "needs");
     const char *owner = line_get(line, "owner");
     const struct shape_demand demand = {
         .family = FAMILY_NONE,
@@ -439,6 +438,7 @@ void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uin
         .short_ppb = job->seats != NULL ? (uint32_t)kube_engine_amount(line, "short") : 0,
         .gang = is_gang,
         .fixed = is_job || is_gang || is_kept,
+        .apart = (uint64_t)kube_engine_amount(line, "apart"),
         .yields = is_job && !is_gang && !is_kept && line_get(line, "yields") != NULL,
         .arrived_at = engine->now,
         .estimate_ms = is_job ? -1 : MSEC_NEVER,

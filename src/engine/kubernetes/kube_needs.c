@@ -287,7 +287,8 @@ const char *kube_need_is_unsure(const struct kube_object *pod)
         const struct kube_requirement *one = &pod->requirement[i];
         const bool is_against = one->comparison == KUBE_ABSENT || one->comparison == KUBE_NOT_IN;
 
-        if (!is_sure(one->key) && (!is_against || is_of_system(one->key)))
+        if (!is_sure(one->key) &&
+            (!is_against || is_of_system(one->key) || kube_need_has_word(one->key)))
             return "it selects nodes by a label that machines may not have";
     }
     return NULL;

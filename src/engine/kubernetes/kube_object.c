@@ -28,19 +28,6 @@ struct part {
     bool is_strange;
 };
 
-/* A term of required anti-affinity while it is read. */
-struct repel {
-    char text[KUBE_REPEL_TEXT]; /* without the label of nodes, which comes last */
-    size_t used;
-    char key[KUBE_NAME]; /* of the expression at hand */
-    char values[KUBE_REPEL_TEXT];
-    size_t values_used;
-    enum kube_operator comparison;
-    bool has_selector;  /* without one it is about no pod */
-    bool is_everywhere; /* in every namespace, or in more than there is room for */
-    bool is_cut;        /* there are more values than there is room for */
-};
-
 struct kube_objects {
     struct kube_json *json;
     struct kube_object_sink sink;
@@ -56,9 +43,8 @@ struct kube_objects {
     struct kube_amounts pod_request; /* -1: there is none */
     struct kube_amounts overhead;
     struct part part;
-    struct kube_pair apart[KUBE_PAIRS]; /* labels of pods that it keeps away from on its node */
-    uint32_t apart_count;
-    struct repel repel;
+    struct kube_term term; /* of required anti-affinity, or of a spread constraint */
+    uint32_t skew;         /* of a spread constraint */
     char texts[KUBE_TEXTS];
     uint32_t texts_used;
     int rc; /* what the sink stopped with */
@@ -289,7 +275,6 @@ static void begin_object(struct kube_objects *objects)
     objects->init_peak = (struct kube_amounts){ 0 };
     objects->overhead = (struct kube_amounts){ 0 };
     objects->pod_request = no_amounts;
-    objects->apart_count = 0;
     objects->texts_used = 0;
 }
 
@@ -305,78 +290,26 @@ static void begin_requirement(struct kube_objects *objects)
         (struct kube_requirement){ .key = "", .term = object->term_count - 1 };
 }
 
-/* Behind what is there, or not at all: a text that lacks a requirement is about more pods. */
-static bool repel_add(char *to, size_t size, size_t *used, char mark, const char *text,
-                      size_t length)
+static const char *keep_term(struct kube_objects *objects)
 {
-    if (length + 2 > size - *used || memchr(text, 0, length) != NULL)
-        return false;
-    to[(*used)++] = mark;
-    memcpy(to + *used, text, length);
-    *used += length;
-    to[*used] = '\0';
-    return true;
-}
+    char text[KUBE_NAME + KUBE_TERM_TEXT];
+    const int length = kube_term_write(&objects->term, objects->part.key, text, sizeof(text));
 
-/* "\n+key\tvalue" */
-static bool repel_require(struct repel *repel, char mark, const char *key, const char *values,
-                          size_t length)
-{
-    char text[KUBE_NAME + KUBE_REPEL_TEXT + 2];
-    const int size = snprintf(text, sizeof(text), "%c%s%.*s", mark, key, (int)length, values);
-
-    return size > 0 && (size_t)size < sizeof(text) &&
-           repel_add(repel->text, sizeof(repel->text), &repel->used, '\n', text, (size_t)size);
-}
-
-static void repel_value(struct repel *repel, const char *text, size_t length)
-{
-    if (!repel_add(repel->values, sizeof(repel->values), &repel->values_used, '\t', text, length))
-        repel->is_cut = true;
-}
-
-static void repel_label(struct repel *repel, const char *key, const char *text, size_t length)
-{
-    repel->values_used = 0;
-    repel->is_cut = false;
-    repel_value(repel, text, length);
-    if (!repel->is_cut)
-        (void)repel_require(repel, '+', key, repel->values, repel->values_used);
-}
-
-static void repel_space(struct repel *repel, const char *text, size_t length)
-{
-    if (!repel_require(repel, 'S', "", text, length))
-        repel->is_everywhere = true;
-}
-
-static void end_repel_expression(struct repel *repel)
-{
-    static const char marks[] = {
-        [KUBE_IN] = '+', [KUBE_NOT_IN] = '-', [KUBE_EXISTS] = '?', [KUBE_ABSENT] = '!'
-    };
-
-    if (repel->comparison != KUBE_STRANGE_OPERATOR && !repel->is_cut)
-        (void)repel_require(repel, marks[repel->comparison], repel->key, repel->values,
-                            repel->values_used);
+    return keep(objects, text, (size_t)length);
 }
 
 static void end_repel(struct kube_objects *objects)
 {
     struct kube_object *object = &objects->object;
-    char text[KUBE_NAME + KUBE_REPEL_TEXT + 2];
-    int length;
 
-    if (!objects->repel.has_selector)
+    if (!objects->term.has_selector)
         return;
     if (object->repel_count == KUBE_REPELS) {
         be_too_long(objects);
         object->repels[KUBE_REPELS - 1] = "";
         return;
     }
-    length = snprintf(text, sizeof(text), "%s%s%s", objects->part.key,
-                      objects->repel.is_everywhere ? "\n*" : "", objects->repel.text);
-    object->repels[object->repel_count++] = keep(objects, text, (size_t)length);
+    object->repels[object->repel_count++] = keep_term(objects);
 }
 
 static void on_begin(void *context, int id)
@@ -392,16 +325,14 @@ static void on_begin(void *context, int id)
         objects->asking = (struct asking){ .request = no_amounts, .limit = no_amounts };
         break;
     case F_APART:
-        objects->repel.used = 0;
-        objects->repel.text[0] = '\0';
-        objects->repel.has_selector = false;
-        objects->repel.is_everywhere = false;
+    case F_SPREAD:
+        kube_term_begin(&objects->term);
+        objects->skew = 1;
         objects->part = (struct part){ .is_true = false };
         break;
     case F_OWNER:
     case F_TAINT:
     case F_TOLERATION:
-    case F_SPREAD:
     case F_CONDITION:
         objects->part = (struct part){ .is_true = false };
         break;
@@ -430,18 +361,14 @@ static void on_begin(void *context, int id)
         be_strange(objects, "it asks for a node by name");
         break;
     case F_APART_SELECTOR:
-        objects->repel.has_selector = true;
+        objects->term.has_selector = true;
         break;
     case F_APART_EXPRESSION:
-        objects->part.is_strange = true;
-        objects->repel.key[0] = '\0';
-        objects->repel.values_used = 0;
-        objects->repel.is_cut = false;
-        objects->repel.comparison = KUBE_STRANGE_OPERATOR;
+        kube_term_expression_begin(&objects->term);
         break;
     case F_APART_SPACES:
         objects->part.is_strange = true;
-        objects->repel.is_everywhere = true;
+        objects->term.is_everywhere = true;
         break;
     case F_BUDGET_STRANGE:
         objects->object.selector_is_strange = true;
@@ -453,12 +380,12 @@ static void on_begin(void *context, int id)
 
 static bool is_host(const char *key)
 {
-    return strcmp(key, "kubernetes.io/hostname") == 0;
+    return strcmp(key, KUBE_HOSTNAME) == 0;
 }
 
 static bool is_zone(const char *key)
 {
-    return strcmp(key, "topology.kubernetes.io/zone") == 0 ||
+    return strcmp(key, KUBE_ZONE) == 0 ||
            strcmp(key, "failure-domain.beta.kubernetes.io/zone") == 0;
 }
 
@@ -472,16 +399,33 @@ static void end_apart(struct kube_objects *objects)
         be_strange(objects, "it keeps away from other pods in a way that Stint does not know");
 }
 
+static void keep_spread(struct kube_objects *objects)
+{
+    struct kube_object *object = &objects->object;
+
+    if (object->spread_count == KUBE_SPREADS) {
+        be_too_long(objects);
+        return;
+    }
+    object->spread[object->spread_count++] =
+        (struct kube_spread){ .term = keep_term(objects), .skew = objects->skew };
+    object->flags |= objects->part.is_strange ? KUBE_POD_ODD_SPREAD : 0U;
+}
+
+/* One without a selector is about no pod, and means nothing. */
 static void end_spread(struct kube_objects *objects)
 {
-    if (strcmp(objects->part.value, "ScheduleAnyway") == 0)
+    if (strcmp(objects->part.value, "ScheduleAnyway") == 0) {
         objects->object.flags |= KUBE_POD_PREFERENCES;
-    else if (is_zone(objects->part.key))
+        return;
+    }
+    if (is_zone(objects->part.key))
         objects->object.flags |= KUBE_POD_ZONES;
     else if (is_host(objects->part.key))
         objects->object.flags |= KUBE_POD_APART;
     else
         be_strange(objects, "it is spread over something that Stint does not know");
+    keep_spread(objects);
 }
 
 /* One that only asks to be avoided is none. */
@@ -507,10 +451,11 @@ static void end_toleration(struct kube_objects *objects)
 /* It keeps away from pods with certain labels; that they are its own kind is the case that is understood. */
 static void check_apart(struct kube_objects *objects)
 {
-    for (uint32_t i = 0; i < objects->apart_count; i++) {
-        const char *own = kube_object_label(&objects->object, objects->apart[i].key);
+    const struct kube_object *object = &objects->object;
 
-        if (own == NULL || strcmp(own, objects->apart[i].value) != 0)
+    for (uint32_t i = 0; i < object->repel_count; i++) {
+        if (!kube_term_is_about(object->repels[i], object->name_space, object->name_space,
+                                object->label, object->label_count))
             be_strange(objects, "it keeps away from other pods");
     }
 }
@@ -563,7 +508,7 @@ static void on_end(void *context, int id)
         end_repel(objects);
         break;
     case F_APART_EXPRESSION:
-        end_repel_expression(&objects->repel);
+        kube_term_expression_end(&objects->term);
         break;
     case F_SPREAD:
         end_spread(objects);
@@ -771,21 +716,30 @@ static void take_phase(struct kube_objects *objects, const char *text, size_t le
         objects->object.flags |= KUBE_POD_DONE;
 }
 
-/* Of a term of required anti-affinity. */
-static bool take_repel(struct kube_objects *objects, int id, const char *text, size_t length)
+/* Of a term of required anti-affinity, or of a spread constraint. */
+static bool take_term(struct kube_objects *objects, int id, const char *text, size_t length)
 {
     switch (id) {
     case F_APART_EXPRESSION_KEY:
-        put(objects->repel.key, sizeof(objects->repel.key), text, length);
+        put(objects->term.key, sizeof(objects->term.key), text, length);
         return true;
     case F_APART_EXPRESSION_OPERATOR:
-        objects->repel.comparison = operator_of(text, length);
+        objects->term.comparison = operator_of(text, length);
         return true;
     case F_APART_EXPRESSION_VALUE:
-        repel_value(&objects->repel, text, length);
+        kube_term_value(&objects->term, text, length);
         return true;
     case F_APART_SPACE:
-        repel_space(&objects->repel, text, length);
+        kube_term_space(&objects->term, text, length);
+        return true;
+    case F_SPREAD_SKEW:
+        objects->skew = (uint32_t)larger(1, number(text, length) & INT32_MAX);
+        return true;
+    case F_SPREAD_LEAST:
+        objects->part.is_strange |= number(text, length) > 1;
+        return true;
+    case F_SPREAD_NODES:
+        objects->part.is_strange |= !is(text, length, "Honor");
         return true;
     default:
         return false;
@@ -807,6 +761,16 @@ static bool take_toleration(struct kube_objects *objects, int id, const char *te
     default:
         return false;
     }
+}
+
+static void take_host_port(struct kube_object *object, int64_t port)
+{
+    const bool has_one = (object->flags & KUBE_POD_HOST_PORT) != 0;
+
+    if (port <= 0)
+        return;
+    object->host_port = has_one && object->host_port != (uint32_t)port ? 0 : (uint32_t)port;
+    object->flags |= KUBE_POD_HOST_PORT;
 }
 
 /* The rest of the specification and of the state. */
@@ -832,7 +796,7 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         objects->asking.is_sidecar = is(text, length, "Always");
         break;
     case F_HOST_PORT:
-        object->flags |= number(text, length) > 0 ? KUBE_POD_HOST_PORT : 0U;
+        take_host_port(object, number(text, length));
         break;
     case F_GATE:
         object->flags |= KUBE_POD_GATED;
@@ -860,8 +824,7 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         add_value(objects, text, length);
         break;
     case F_APART_LABEL:
-        add_pair(objects, objects->apart, &objects->apart_count, key, text, length);
-        repel_label(&objects->repel, key, text, length);
+        kube_term_label(&objects->term, key, text, length);
         break;
     case F_PHASE:
         take_phase(objects, text, length);
@@ -885,7 +848,7 @@ static int on_value(void *context, int id, const char *key, enum kube_value kind
     (void)kind;
     if (!take_list_value(objects, id, text, length) &&
         !take_metadata(objects, id, key, text, length) &&
-        !take_amount(objects, id, key, text, length) && !take_repel(objects, id, text, length) &&
+        !take_amount(objects, id, key, text, length) && !take_term(objects, id, text, length) &&
         !take_toleration(objects, id, text, length))
         take_spec(objects, id, key, text, length);
     return objects->rc;
@@ -945,4 +908,10 @@ const char *kube_object_label(const struct kube_object *object, const char *key)
             return object->label[i].value;
     }
     return NULL;
+}
+
+bool kube_object_is_daemon(const struct kube_object *pod)
+{
+    return pod->owner_kind != NULL &&
+           (strcmp(pod->owner_kind, "DaemonSet") == 0 || strcmp(pod->owner_kind, "Node") == 0);
 }

@@ -12,7 +12,7 @@
  *
  * Promises:  a hostile text is refused or read as something harmless; what is beyond the bounds makes the pod one with
  *            KUBE_POD_STRANGE, never one that asks for less.
- * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity.
+ * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity, KUBE_SPREADS spread constraints.
  * Memory:    the reader's; an object is valid within on_object only.
  */
 #ifndef STINT_ENGINE_KUBE_OBJECT_H
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/kubernetes/kube_term.h"
 
 #define KUBE_GATE "stint.dev/place" /* the scheduling gate of pods that Stint places */
 #define KUBE_SLOT \
@@ -32,13 +33,12 @@
 #define KUBE_OFFER   "stint.dev/offer"   /* annotation of a claim: what was rented */
 
 enum {
-    KUBE_NAME = 256,
     KUBE_PAIRS = 64,
     KUBE_TERMS = 64,
     KUBE_VALUES = 16,
     KUBE_TEXTS = 16384,
     KUBE_REPELS = 8,
-    KUBE_REPEL_TEXT = 2048
+    KUBE_SPREADS = 4
 };
 
 enum kube_kind {
@@ -57,19 +57,6 @@ struct kube_amounts {
     int64_t pods;
 };
 
-struct kube_pair {
-    const char *key;
-    const char *value;
-};
-
-enum kube_operator {
-    KUBE_IN,
-    KUBE_NOT_IN,
-    KUBE_EXISTS,
-    KUBE_ABSENT,
-    KUBE_STRANGE_OPERATOR, /* Gt, Lt, and what is to come */
-};
-
 /* A requirement on labels of nodes; those of one term must all hold, and of all terms one. */
 struct kube_requirement {
     const char *key;
@@ -83,10 +70,10 @@ enum kube_pod_flag {
     KUBE_POD_STRANGE = 1 << 0,      /* asks for something that is not understood: see 'strange' */
     KUBE_POD_LOCAL = 1 << 1,        /* data on the node's own disks */
     KUBE_POD_CLAIMS = 1 << 2,       /* volumes that may be bound to a zone */
-    KUBE_POD_APART = 1 << 3,        /* never beside another one of its own on a node */
+    KUBE_POD_APART = 1 << 3,        /* not beside others of its own on a node, or not beside many */
     KUBE_POD_TOGETHER = 1 << 4,     /* must be near other pods */
     KUBE_POD_ZONES = 1 << 5,        /* spread over zones, or away from others there */
-    KUBE_POD_HOST_PORT = 1 << 6,    /* no two of them on a node */
+    KUBE_POD_HOST_PORT = 1 << 6,    /* no two with the same one on a node */
     KUBE_POD_GATED = 1 << 7,        /* not for the scheduler yet */
     KUBE_POD_GOING = 1 << 8,        /* being deleted */
     KUBE_POD_DONE = 1 << 9,         /* succeeded or failed */
@@ -95,6 +82,13 @@ enum kube_pod_flag {
     KUBE_POD_MIRROR = 1 << 12,      /* of the kubelet itself */
     KUBE_POD_DISK = 1 << 13,        /* asks for disk space or huge pages, which no catalogue has */
     KUBE_POD_OTHER_ACCEL = 1 << 14, /* for accelerators that are not nvidia.com/gpu */
+    KUBE_POD_ODD_SPREAD = 1 << 15, /* counts nodes that it cannot be on, or wants so many domains */
+};
+
+/* A spread constraint that must be met. */
+struct kube_spread {
+    const char *term; /* kube_term.h */
+    uint32_t skew;    /* so many more pods in one domain than in another, 1 at the least */
 };
 
 struct kube_object {
@@ -124,18 +118,18 @@ struct kube_object {
     bool has_other_gate; /* one that is not Stint's is */
     bool is_for_slots;   /* it tolerates the taint of machines of Stint */
     int64_t priority;
+    uint32_t host_port; /* with KUBE_POD_HOST_PORT; 0: it has several */
     struct kube_amounts asks;
     struct kube_pair selector[KUBE_PAIRS]; /* of nodes; of a budget: of pods */
     uint32_t selector_count;
     struct kube_requirement requirement[KUBE_TERMS];
     uint32_t requirement_count;
     uint32_t term_count;
-    /* Its required anti-affinity, a text for each term: the label of nodes that it is about, then after line feeds "S" and a
-     * namespace, "*" (every namespace), and what is required of labels of pods: "+key", "-key" with values after tabs (one of
-     * these, none of these), "?key" (it is there), "!key" (it is not). No namespace: the pod's own. What is too long to be kept
-     * requires less of other pods, and "" is about every label. */
-    const char *repels[KUBE_REPELS];
+    const char
+        *repels[KUBE_REPELS]; /* its required anti-affinity, a text for each term: kube_term.h */
     uint32_t repel_count;
+    struct kube_spread spread[KUBE_SPREADS];
+    uint32_t spread_count;
 
     /* Of a node. */
     struct kube_amounts capacity;
@@ -180,6 +174,9 @@ const struct kube_list *kube_objects_list(const struct kube_objects *objects);
 
 /* Another page follows: the list has no next one until that says so. */
 void kube_objects_next_page(struct kube_objects *objects);
+
+/* A pod of a DaemonSet, or the kubelet's own, which is on its node as well. */
+bool kube_object_is_daemon(const struct kube_object *pod);
 
 /* The value of the label, or NULL. */
 const char *kube_object_label(const struct kube_object *object, const char *key);

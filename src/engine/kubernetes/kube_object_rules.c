@@ -103,7 +103,9 @@ static const struct kube_rule affinity[] = {
     { "podAntiAffinity", 0, anti_affinity }, { 0 },
 };
 static const struct kube_rule spread[] = {
-    { "topologyKey", F_SPREAD_KEY, NULL }, { "whenUnsatisfiable", F_SPREAD_WHEN, NULL }, { 0 },
+    { "topologyKey", F_SPREAD_KEY, NULL }, { "whenUnsatisfiable", F_SPREAD_WHEN, NULL },
+    { "maxSkew", F_SPREAD_SKEW, NULL }, { "minDomains", F_SPREAD_LEAST, NULL },
+    { "nodeAffinityPolicy", F_SPREAD_NODES, NULL }, { "labelSelector", F_APART_SELECTOR, apart_selector }, { 0 },
 };
 static const struct kube_rule budget_selector[] = {
     { "matchLabels", 0, any_selector }, { "matchExpressions", F_BUDGET_STRANGE, nothing }, { 0 },

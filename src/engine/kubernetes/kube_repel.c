@@ -240,7 +240,8 @@ static size_t node_value(const struct row *node, const char *key, char *buf, siz
 }
 
 /* Which machines a term is about; false: none. "*": it cannot be said. */
-static bool words_of(const struct row *node, const char *term, char *buf, size_t size)
+static bool words_of(const struct row *pod, const struct row *node, const char *term, char *buf,
+                     size_t size)
 {
     char key[KUBE_NAME];
     char value[KUBE_NAME];
@@ -251,8 +252,8 @@ static bool words_of(const struct row *node, const char *term, char *buf, size_t
     memcpy(key, term, length);
     key[length] = '\0';
     (void)snprintf(buf, size, "*");
-    if (strcmp(key, "kubernetes.io/hostname") == 0)
-        return node->source == KUBE_REPEL_OURS;
+    if (strcmp(key, KUBE_HOSTNAME) == 0)
+        return node->source == KUBE_REPEL_OURS && pod->source == KUBE_REPEL_OTHERS;
     if (!kube_need_has_word(key))
         return true;
     if (node_value(node, key, value, sizeof(value)) == 0)
@@ -286,7 +287,7 @@ static void add_rules(struct kube_repel *repel, const struct row *pod)
         return; /* it is reported later, or is no more */
     for (const char *term = space + strlen(space) + 1; term < pod->text + pod->size;
          term += strlen(term) + 1) {
-        if (words_of(node, term, words, sizeof(words)))
+        if (words_of(pod, node, term, words, sizeof(words)))
             add_rule(repel, words, space, term);
     }
 }
@@ -348,68 +349,18 @@ bool kube_repel_is_changed(struct kube_repel *repel)
  * Questions.
  */
 
-static bool is_word(const char *text, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
-/* Whether the value is among those after the tabs. */
-static bool has_value(const char *at, const char *end, const char *value)
-{
-    while (at < end) {
-        const char *from = at + 1;
-        const size_t length = strcspn(from, "\t\n");
-
-        if (is_word(from, length, value))
-            return true;
-        at = from + length;
-    }
-    return false;
-}
-
-/* One requirement of labels, "+key\tvalue". */
-static bool holds(const char *line, size_t length, const struct kube_pair *labels, uint32_t count)
-{
-    const size_t of_key = strcspn(line + 1, "\t\n");
-    const char *value = NULL;
-    bool is_among;
-
-    for (uint32_t i = 0; i < count && value == NULL; i++)
-        value = is_word(line + 1, of_key, labels[i].key) ? labels[i].value : NULL;
-    is_among = value != NULL && has_value(line + 1 + of_key, line + length, value);
-    switch (line[0]) {
-    case '+':
-        return is_among;
-    case '-':
-        return !is_among;
-    case '?':
-        return value != NULL;
-    default:
-        return value == NULL;
-    }
-}
-
-/* Whether a rule is about a pod; 'rule' begins with the namespace of the pod that it comes from. */
+/* 'rule': the namespace of the pod that it comes from, a line feed, the term. */
 static bool is_about(const char *rule, const char *space, const struct kube_pair *labels,
                      uint32_t count)
 {
-    const size_t own = strcspn(rule, "\n");
-    const char *at = rule + own + 1;
-    bool has_spaces = false;
-    bool is_in_space = false;
+    char own[KUBE_NAME];
+    const size_t length = strcspn(rule, "\n");
 
-    for (at += strcspn(at, "\n"); *at == '\n'; at += 1 + strcspn(at + 1, "\n")) {
-        const char *line = at + 1;
-        const size_t length = strcspn(line, "\n");
-
-        if (line[0] == '*' || line[0] == 'S') {
-            has_spaces = true;
-            is_in_space |= line[0] == '*' || is_word(line + 1, length - 1, space);
-        } else if (length > 0 && !holds(line, length, labels, count)) {
-            return false;
-        }
-    }
-    return has_spaces ? is_in_space : is_word(rule, own, space);
+    if (length >= sizeof(own))
+        return true;
+    memcpy(own, rule, length);
+    own[length] = '\0';
+    return kube_term_is_about(rule + length + 1, own, space, labels, count);
 }
 
 const char *kube_repel_words(struct kube_repel *repel, const char *space,

@@ -7,7 +7,7 @@
  * and all nodes are reported here as they change; what follows for a pod at the gate is said in the words of the catalogue.
  *
  * Only what is bound to a node keeps others away. A pod on a node that is not Stint's keeps nothing from machines of
- * Stint by its host. Selectors of namespaces are taken to select all.
+ * Stint by its host; which of those that Stint manages keep apart by host is for kube_apart.h. Selectors of namespaces are taken to select all.
  *
  * Words:     a source is one watch; an object that it does not tell again when it lists everything is no more.
  * Promises:  a pod that is kept away by what was reported is said to be kept away; it may be said of a few more.

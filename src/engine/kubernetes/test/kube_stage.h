@@ -31,6 +31,7 @@ struct world {
     uint64_t tasks[16]; /* announced, in order */
     uint32_t task_count;
     struct engine_event last;
+    uint32_t shape;   /* of the job that arrived last */
     struct res taken; /* of machines of the first type */
     uint32_t taken_count;
 };
@@ -55,8 +56,10 @@ static inline void on_event(void *context, const struct engine_event *event)
 
     if (event->task != 0)
         (void)kube_engine_label(world->engine, event->task, label, sizeof(label));
-    if (event->kind == ENGINE_JOB_ARRIVED)
+    if (event->kind == ENGINE_JOB_ARRIVED) {
         world->tasks[world->task_count++ % 16] = event->job.first_task_id;
+        world->shape = event->job.shape;
+    }
     (void)snprintf(text, sizeof(text), "%s%s%s", words[event->kind], label[0] != '\0' ? " " : "",
                    strchr(label, '/') != NULL ? label : "");
     put(world->heard, text, strlen(text));

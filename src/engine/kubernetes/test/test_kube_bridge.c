@@ -101,11 +101,14 @@ TEST(what_a_machine_may_lack_is_left_to_the_scheduler)
         GATE "," TERMS(
             "{\"matchExpressions\":[{\"key\":\"karpenter.sh/registered\",\"operator\":\"NotIn\","
             "\"values\":[\"true\"]}]}"),
+        GATE "," TERMS(
+            "{\"matchExpressions\":[{\"key\":\"eks.amazonaws.com/capacityType\",\"operator\":\"NotIn\","
+            "\"values\":[\"SPOT\",\"ON_DEMAND\"]}]}"),
         GATE "," TERMS("{}"),
         GATE ",\"containers\":[{\"resources\":{\"requests\":{\"ephemeral-storage\":\"1Gi\"}}}]",
         GATE ",\"containers\":[{\"resources\":{\"requests\":{\"hugepages-2Mi\":\"2Mi\"}}}]",
         GATE ",\"containers\":[{\"resources\":{\"requests\":{\"amd.com/gpu\":\"1\"}}}]",
-        GATE ",\"containers\":[{\"ports\":[{\"hostPort\":80}]}]",
+        GATE ",\"containers\":[{\"ports\":[{\"hostPort\":80},{\"hostPort\":81}]}]",
         GATE ",\"volumes\":[{\"csi\":{\"driver\":\"d\"}}]",
         GATE ",\"schedulerName\":\"other\"",
     };
@@ -284,6 +287,45 @@ TEST(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile)
     kube_bridge_done(&bridge);
 }
 
+#define HOST "kubernetes.io/hostname"
+#define SPREAD(key)                                                                \
+    "\"topologySpreadConstraints\":[{\"topologyKey\":\"" key                       \
+    "\",\"maxSkew\":1,\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{" \
+    "\"matchLabels\":{\"app\":\"b\"}}}]"
+
+/* Its machine is known by its slot, before it is bound and after. */
+TEST(pods_that_keep_apart_or_are_spread_are_told_so)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE "," KEEPS_AWAY(HOST, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "apart=");
+    tell(&bridge, OURS, POD("q", "\"app\":\"b\"", GATE));
+    EXPECT_SAID(&bridge, "strange=another%20pod%20keeps%20away");
+    tell(&bridge, OURS,
+         POD("p", "\"app\":\"b\"",
+             "\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"}," KEEPS_AWAY(HOST, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "apart=");
+    tell(&bridge, OURS, POD("r", "\"app\":\"b\"", GATE "," KEEPS_AWAY(HOST, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "apart=");
+    kube_bridge_done(&bridge);
+
+    bridge = (struct kube_bridge){ .is_greeted = false };
+    begin_bridge(&bridge);
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE "," SPREAD(ZONE)));
+    EXPECT_SAID(&bridge, "zones=");
+    tell(&bridge, OURS, NODE("n"));
+    EXPECT_SAID(&bridge, "node ");
+    tell(&bridge, OURS,
+         POD("p", "\"app\":\"b\"",
+             "\"nodeName\":\"n\",\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"}," SPREAD(ZONE)));
+    EXPECT_SAID(&bridge, " zone=z");
+    tell(&bridge, OURS, POD("q", "\"app\":\"c\"", GATE "," SPREAD(ZONE)));
+    EXPECT_SAID(&bridge, "strange=it%20is%20spread%20by%20where%20other%20pods%20are");
+    kube_bridge_done(&bridge);
+}
+
 static void expect_of(const char *owner, const char *labels, const char *annotations,
                       const char *part)
 {
@@ -434,6 +476,7 @@ CHECK_MAIN(RUN(what_daemonsets_will_take_of_a_new_machine_is_told),
            RUN(gangs_are_those_of_a_job_a_jobset_or_a_pod_group), RUN(negative_priority_yields),
            RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
            RUN(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile),
+           RUN(pods_that_keep_apart_or_are_spread_are_told_so),
            RUN(what_every_machine_has_may_be_asked_for),
            RUN(what_a_machine_may_lack_is_left_to_the_scheduler), RUN(a_gate_of_others_comes_first),
            RUN(a_pod_that_is_left_goes_to_no_machine_of_stint))
