@@ -104,12 +104,10 @@ static void say_spread(const struct kube_object *pod, struct saying *ret)
         if (!kube_term_is_about(spread->term, pod->name_space, pod->name_space, pod->label,
                                 pod->label_count))
             ret->odd = "it is spread by where other pods are";
-        else if (ret->rule != NULL && strcmp(after_key(ret->rule), after_key(spread->term)) != 0)
-            ret->odd = not_alone;
-        else if (ret->rule == NULL && ret->group != 0)
-            ret->odd = not_alone;
-        else if (ret->rule == NULL)
+        if (ret->rule == NULL && ret->group == 0)
             ret->group = group_of(pod->name_space, spread->term, part);
+        else if (ret->rule == NULL || strcmp(after_key(ret->rule), after_key(spread->term)) != 0)
+            ret->odd = not_alone;
     }
 }
 
@@ -224,7 +222,7 @@ static uint64_t kind_key(const struct kube_object *pod, const struct saying *sai
     for (uint32_t i = 0; i < pod->label_count; i++)
         hash = hash_more(hash_more(hash, pod->label[i].key), pod->label[i].value);
     hash = hash_more(hash, said->rule != NULL ? said->rule : "");
-    return map_mix(hash + pod->host_port * 2 + (is_daemon ? 1 : 0));
+    return map_mix(hash + ((uint64_t)pod->host_port << 1) + (is_daemon ? 1 : 0));
 }
 
 static void copy_labels(struct kind *to, const struct kube_object *pod)
