@@ -1,34 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of Kubernetes: a text is refused or read; in pieces it gives the same pods and nodes as whole; no amount is
- * below zero, and what a pod needs is an expression that is valid. */
+ * below zero, and what a pod needs is an expression that is valid. So are the groups of pods that keep apart. */
 #include "fuzz.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_snapshot.h"
 #include "model/offer_set.h"
 
 struct reading {
     struct kube_snapshot snapshot;
+    struct kube_apart *apart;
+    uint64_t groups;
     int rc;
 };
 
+static void keep_apart(struct reading *reading, const struct kube_object *pod)
+{
+    uint64_t group = 0;
+    uint64_t zones = 0;
+
+    if (pod->kind != KUBE_POD)
+        return;
+    if (pod->node != NULL)
+        group = kube_apart_place(reading->apart, pod);
+    else if (kube_apart_wait(reading->apart, pod, &group) != NULL)
+        group = 0;
+    if (kube_apart_zones(pod, &zones) != NULL)
+        zones = 0;
+    if ((pod->flags & KUBE_POD_GOING) != 0)
+        kube_apart_gone(reading->apart, pod->uid);
+    assert(group <= INT64_MAX / 4 && zones <= INT64_MAX / 4);
+    reading->groups = reading->groups * 31 + group + zones;
+}
+
 static int on_object(void *context, const char *event, const struct kube_object *object)
 {
+    struct reading *reading = context;
+
     (void)event;
     assert(object->asks.cpu >= 0 && object->asks.mem >= 0 && object->asks.accel >= 0);
-    return kube_snapshot_add(context, object);
+    keep_apart(reading, object);
+    return kube_snapshot_add(&reading->snapshot, object);
 }
 
 static void read_pieces(const char *text, size_t length, size_t piece, bool is_watch,
                         struct reading *reading)
 {
-    const struct kube_object_sink sink = { .on_object = on_object, .context = &reading->snapshot };
+    const struct kube_object_sink sink = { .on_object = on_object, .context = reading };
     struct kube_objects *objects = kube_objects_create(KUBE_OTHER, is_watch, &sink);
     struct error error;
 
     kube_snapshot_init(&reading->snapshot);
+    reading->apart = kube_apart_create();
+    reading->groups = 0;
     reading->rc = 0;
     for (size_t at = 0; at < length && reading->rc == 0; at += piece)
         reading->rc = kube_objects_read(objects, text + at,
@@ -36,6 +63,7 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
     if (reading->rc == 0)
         reading->rc = kube_objects_end(objects, &error);
     kube_objects_destroy(objects);
+    kube_apart_destroy(reading->apart);
     kube_snapshot_close(&reading->snapshot);
 }
 
@@ -59,8 +87,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_pieces((const char *)data + 1, size - 1, size, (data[0] & 1) != 0, &whole);
     read_pieces((const char *)data + 1, size - 1, 1 + data[0] / 4, (data[0] & 1) != 0, &pieces);
     assert(whole.rc == pieces.rc);
-    if (whole.rc == 0)
+    if (whole.rc == 0) {
+        assert(whole.groups == pieces.groups);
         compare(&whole.snapshot, &pieces.snapshot);
+    }
     kube_snapshot_done(&whole.snapshot);
     kube_snapshot_done(&pieces.snapshot);
     return 0;
