@@ -111,6 +111,47 @@ def apart(world):
     clear(world)
 
 
+def stored(world):
+    """A pod with a volume runs in its zone, and one whose volume is where no machine is to be had is left to the scheduler."""
+    lab = world.lab
+    lab.create("/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "disk"}, "provisioner": "example.com/disk",
+                                                          "volumeBindingMode": "Immediate"})
+
+    def volume(name, zone, claim):
+        terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
+        lab.create("/api/v1/persistentvolumes", {"metadata": {"name": name}, "spec": {
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disk",
+            "csi": {"driver": "example.com", "volumeHandle": name}, "claimRef": {"namespace": "batch", "name": claim},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}})
+
+    def database(name):
+        lab.create("/apis/apps/v1/namespaces/batch/statefulsets", {
+            "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
+            "spec": {"replicas": 2, "serviceName": name, "podManagementPolicy": "Parallel", "selector": {"matchLabels": {"app": name}},
+                     "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [
+                         {"name": "main", "image": "work", "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}},
+                          "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}},
+                     "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {
+                         "accessModes": ["ReadWriteOnce"], "storageClassName": "disk", "resources": {"requests": {"storage": "1Gi"}}}}]}})
+    volume("here-0", kube_world.ZONE, "data-near-0")
+    database("near")
+    until(lambda: [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], 60, "the first pod")
+    waiting = [pod for pod in world.pods("batch") if "schedulingGates" in pod["spec"]]
+    assert [pod["metadata"]["name"] for pod in waiting] == ["near-1"], waiting
+    until(lambda: [event for event in lab.items("/api/v1/namespaces/batch/events") if event["involvedObject"]["name"] == "near-1" and
+                   "data-near-1" in event["message"] and event["reason"] == "Waiting"], 20, "an event")
+    volume("here-1", kube_world.ZONE, "data-near-1")  # its claim was not bound until now
+    until(lambda: sum(pod["status"]["phase"] == "Running" for pod in world.pods("batch")) == 2, 60, "both pods")
+    assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch"))
+    for i in range(2):
+        volume(f"there-{i}", "nowhere", f"data-far-{i}")
+    database("far")
+    until(lambda: sum("schedulingGates" not in pod["spec"] and "stint.dev/managed" not in pod["metadata"]["labels"]
+                      for pod in world.pods("batch")) == 2, 60, "the release")
+    lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
+    clear(world)
+
+
 def gang(world):
     """Its pods wait until there is room for all of them."""
     world.job("batch", "gang", "1", "1Gi", pods=6, seconds=3, annotations={"stint.dev/gang": "6"})
@@ -302,6 +343,7 @@ POINTS = [
     ("200 pods of Jobs complete, and no claim is left", all_complete),
     ("a Deployment runs until it is deleted", service),
     ("pods that keep apart have a machine each", apart),
+    ("pods run where their volumes are", stored),
     ("a gang starts together", gang),
     ("what is not understood is left to the scheduler", strange),
     ("stintd and its bridge may be killed", killed),

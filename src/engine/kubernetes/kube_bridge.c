@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/kubernetes/kube_events.h"
 #include "engine/kubernetes/kube_group.h"
 #include "engine/kubernetes/kube_needs.h"
 #include "engine/kubernetes/kube_pod_requests.h"
@@ -65,8 +66,8 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
         return "it has no controller that would create it again";
     if ((pod->flags & KUBE_POD_TOGETHER) != 0)
         return "it must be near other pods";
-    if ((pod->flags & (KUBE_POD_CLAIMS | KUBE_POD_LOCAL)) != 0)
-        return "it has volumes that are bound to a zone or a node";
+    if ((pod->flags & KUBE_POD_LOCAL) != 0)
+        return "it has a volume that is bound to a node";
     if ((pod->flags & KUBE_POD_DISK) != 0)
         return "it requests disk space or huge pages, which the catalogue does not have";
     if ((pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
@@ -75,8 +76,9 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
     if (group.why != NULL)
         return group.why;
     why = kube_apart_zones(pod, &zones);
-    if (why == NULL && zones != 0 && (group.gang > 0 || group.capacity > 0))
-        return "it is spread over zones, and in a gang or promised machines";
+    if (why == NULL && (zones != 0 || (pod->flags & KUBE_POD_CLAIMS) != 0) &&
+        (group.gang > 0 || group.capacity > 0))
+        return "it has volumes or is spread over zones, and is in a gang or promised machines";
     return why;
 }
 
@@ -122,7 +124,7 @@ static void say_pod(struct line_text *out, const struct kube_object *pod, const 
         line_text_number(out, "priority", (uint64_t)pod->priority);
     if (pod->priority < 0)
         line_text_number(out, "yields", 1);
-    if ((pod->flags & KUBE_POD_KEEP) != 0)
+    if ((pod->flags & (KUBE_POD_KEEP | KUBE_POD_CLAIMS)) != 0)
         line_text_number(out, "keep", 1);
     if (apart != 0)
         line_text_number(out, "apart", apart);
@@ -273,6 +275,18 @@ static void tell_anew(struct kube_bridge *bridge)
     }
 }
 
+static const char *add_needs(struct kube_need *need, const char *more)
+{
+    char all[KUBE_NEED];
+    const bool has_both = need->offers[0] != '\0' && more[0] != '\0';
+    const int length = snprintf(all, sizeof(all), has_both ? "%s&%s" : "%s%s", need->offers, more);
+
+    if (length < 0 || (size_t)length >= sizeof(all))
+        return "what it asks of its node is too long";
+    memcpy(need->offers, all, (size_t)length + 1);
+    return NULL;
+}
+
 /* It may be reported again while it waits. */
 static void say_waiting(struct kube_bridge *bridge, const struct kube_object *pod)
 {
@@ -281,9 +295,14 @@ static void say_waiting(struct kube_bridge *bridge, const struct kube_object *po
     struct kube_need need = { .offers = "" };
     char words[KUBE_NEED] = "";
     const char *why = refusal(pod, &need);
+    const char *volumes = "";
     uint64_t apart = 0;
     uint32_t from;
 
+    if (why == NULL && !kube_volumes_of(bridge->volumes, pod, &volumes, &why))
+        return; /* it is reported when that is known */
+    if (why == NULL)
+        why = add_needs(&need, volumes);
     if (why == NULL)
         why = kube_apart_wait(bridge->apart, pod, &apart);
     if (why == NULL)
@@ -298,6 +317,7 @@ static void say_waiting(struct kube_bridge *bridge, const struct kube_object *po
     } else {
         forget(bridge, pod->uid);
         kube_apart_gone(bridge->apart, pod->uid);
+        kube_volumes_gone(bridge->volumes, pod->uid);
     }
     say_needs(out, need.offers, words, why);
 }
@@ -333,6 +353,7 @@ void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube
         return;
     }
     forget(bridge, pod->uid);
+    kube_volumes_gone(bridge->volumes, pod->uid);
     if (state == NULL || strcmp(state, "ended") == 0)
         kube_apart_gone(bridge->apart, pod->uid);
     else
@@ -503,6 +524,7 @@ static void begin_pods(void *context)
     say_sync(bridge, "sync", "pods");
     kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
     kube_apart_begin(bridge->apart, false);
+    kube_volumes_begin(bridge->volumes);
     for (uint32_t i = 0; i < bridge->waiting_count; i++)
         bridge->waiting[i].is_seen = false;
 }
@@ -514,6 +536,7 @@ static void end_pods(void *context)
     say_sync(bridge, "synced", "pods");
     kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
     kube_apart_end(bridge->apart, false);
+    kube_volumes_end(bridge->volumes);
     for (uint32_t i = bridge->waiting_count; i-- > 0;) {
         if (!bridge->waiting[i].is_seen)
             waiting_drop(bridge, i);
@@ -536,16 +559,17 @@ struct sought {
     uint64_t key;
 };
 
-static void on_sought(void *context, const struct kube_object *node)
+static void on_sought(void *context, long status, const struct kube_object *node)
 {
     struct sought *sought = context;
     struct kube_bridge *bridge = sought->bridge;
     const uint32_t at = map_get(&bridge->by_name, sought->key);
 
     if (at != MAP_NONE && bridge->nodes[at].is_sought) { /* else a watch was faster */
+        bridge->nodes[at].is_sought = false;
         if (node != NULL) {
             kube_bridge_node(bridge, false, node);
-        } else {
+        } else if (status == 404) {
             say_node(bridge, &bridge->nodes[at], "gone");
             node_drop(bridge, at);
         }
@@ -566,7 +590,9 @@ static void seek(struct kube_bridge *bridge, struct kube_slot_node *node)
     sought = mem_alloc(1, sizeof(*sought));
     *sought = (struct sought){ .bridge = bridge, .key = node->key };
     (void)snprintf(path, sizeof(path), "/api/v1/nodes/%s", node->name);
-    kube_net_look(bridge->talk.net, path, KUBE_NODE, on_sought, sought);
+    kube_net_look(bridge->talk.net,
+                  &(struct kube_look){
+                      .path = path, .kind = KUBE_NODE, .on_look = on_sought, .context = sought });
 }
 
 static void end_nodes(void *context)
@@ -616,10 +642,78 @@ static void end_other_nodes(void *context)
     has_listed(bridge);
 }
 
+/*
+ * Volumes.
+ */
+
+static void on_volume(void *context, long status, const struct kube_object *object)
+{
+    struct sought *sought = context;
+
+    kube_volumes_answer(sought->bridge->volumes, sought->key, status, object);
+    mem_free(sought);
+}
+
+static void ask_volume(void *context, const char *path, enum kube_kind kind, int after_s,
+                       uint64_t cookie)
+{
+    struct kube_bridge *bridge = context;
+    struct sought *sought = mem_alloc(1, sizeof(*sought));
+
+    *sought = (struct sought){ .bridge = bridge, .key = cookie };
+    kube_net_look(bridge->talk.net, &(struct kube_look){ .path = path,
+                                                         .kind = kind,
+                                                         .after_s = after_s,
+                                                         .on_look = on_volume,
+                                                         .context = sought });
+}
+
+/* It may be another pod of the name by now. */
+static void on_pod_again(void *context, long status, const struct kube_object *pod)
+{
+    const char *managed = pod != NULL ? kube_object_label(pod, KUBE_MANAGED) : NULL;
+
+    (void)status;
+    if (managed != NULL && strcmp(managed, "true") == 0)
+        kube_bridge_pod(context, false, pod);
+}
+
+static void on_volumes_known(void *context, const char *space, const char *name)
+{
+    struct kube_bridge *bridge = context;
+    char path[PATH_TEXT];
+
+    (void)snprintf(path, sizeof(path), "/api/v1/namespaces/%s/pods/%s", space, name);
+    kube_net_look(bridge->talk.net,
+                  &(struct kube_look){
+                      .path = path, .kind = KUBE_POD, .on_look = on_pod_again, .context = bridge });
+}
+
+static void on_volume_wait(void *context, const struct kube_volumes_wait *wait)
+{
+    struct kube_bridge *bridge = context;
+    char text[512];
+
+    if (bridge->is_observing)
+        return;
+    (void)snprintf(text, sizeof(text),
+                   "Its volume claim %.253s does not exist yet, or is not bound", wait->claim);
+    kube_events_send(bridge->talk.net, &(struct kube_event){ .space = wait->space,
+                                                             .name = wait->name,
+                                                             .uid = wait->uid,
+                                                             .reason = "Waiting",
+                                                             .text = text });
+}
+
 void kube_bridge_begin(struct kube_bridge *bridge)
 {
     bridge->repel = kube_repel_create();
     bridge->apart = kube_apart_create();
+    bridge->volumes =
+        kube_volumes_create(&(struct kube_volumes_config){ .ask = ask_volume,
+                                                           .on_known = on_volumes_known,
+                                                           .on_wait = on_volume_wait,
+                                                           .context = bridge });
     bridge->daemons = kube_daemons_create();
     map_init(&bridge->by_name);
     map_init(&bridge->by_uid);
@@ -640,6 +734,7 @@ void kube_bridge_done(struct kube_bridge *bridge)
     kube_daemons_destroy(bridge->daemons);
     map_done(&bridge->by_uid);
     kube_apart_destroy(bridge->apart);
+    kube_volumes_destroy(bridge->volumes);
     kube_repel_destroy(bridge->repel);
     line_text_done(&bridge->talk.out);
 }

@@ -14,6 +14,7 @@
 #include "engine/kubernetes/kube_daemons.h"
 #include "engine/kubernetes/kube_repel.h"
 #include "engine/kubernetes/kube_talk.h"
+#include "engine/kubernetes/kube_volumes.h"
 
 /* A pod at the gate. */
 struct kube_waiting {
@@ -51,6 +52,7 @@ struct kube_bridge {
     struct map by_name; /* to rows of 'nodes' */
     struct kube_repel *repel;
     struct kube_apart *apart;
+    struct kube_volumes *volumes;
     struct kube_waiting *waiting;
     uint32_t waiting_count, waiting_room;
     struct map by_uid; /* to rows of 'waiting' */

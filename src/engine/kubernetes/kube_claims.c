@@ -291,7 +291,7 @@ static void tell_list(struct kube_claims *claims, uint64_t key)
     line_text_end(&claims->talk.out);
 }
 
-static void on_sought(void *context, const struct kube_object *object)
+static void on_sought(void *context, long status, const struct kube_object *object)
 {
     struct asked *asked = context;
     struct kube_claim *claim = find(asked->claims, asked->id);
@@ -300,7 +300,7 @@ static void on_sought(void *context, const struct kube_object *object)
         claim->is_sought = false;
         if (object != NULL)
             on_claim(asked->claims, false, object);
-        else
+        else if (status == 404)
             end_claim(asked->claims, claim);
     }
     mem_free(asked);
@@ -314,7 +314,10 @@ static void seek(struct kube_claims *claims, struct kube_claim *claim)
         return;
     claim->is_sought = true;
     (void)snprintf(path, sizeof(path), CLAIMS "/%s", names_text(&claims->texts, claim->name));
-    kube_net_look(claims->talk.net, path, KUBE_CLAIM, on_sought, asked_new(claims, claim->id));
+    kube_net_look(claims->talk.net, &(struct kube_look){ .path = path,
+                                                         .kind = KUBE_CLAIM,
+                                                         .on_look = on_sought,
+                                                         .context = asked_new(claims, claim->id) });
 }
 
 static void end_claims(void *context)

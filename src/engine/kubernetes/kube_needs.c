@@ -36,6 +36,9 @@ static const char *word_of(const char *key)
         { "beta.kubernetes.io/instance-type", "type=" },
         { "topology.kubernetes.io/zone", "zone=" },
         { "failure-domain.beta.kubernetes.io/zone", "zone=" },
+        { "topology.ebs.csi.aws.com/zone", "zone=" }, /* of volumes, as the next ones */
+        { "topology.gke.io/zone", "zone=" },
+        { "topology.disk.csi.azure.com/zone", "zone=" },
         { "karpenter.sh/capacity-type", "market=" },
         { "eks.amazonaws.com/capacityType", "market=" },
         { "karpenter.k8s.aws/instance-family", "family=" },

@@ -368,10 +368,8 @@ static void end_call(struct call *call, CURLcode code)
 
 struct look {
     struct kube_net *net;
-    enum kube_kind kind;
+    struct kube_look of; /* with its path here */
     char path[KUBE_NET_PATH];
-    void (*on_look)(void *context, const struct kube_object *object);
-    void *context;
     bool is_told;
 };
 
@@ -383,7 +381,7 @@ static int on_looked(void *context, const char *event, const struct kube_object 
 
     (void)event;
     if (!look->is_told)
-        look->on_look(look->context, object);
+        look->of.on_look(look->of.context, 200, object);
     look->is_told = true;
     return 0;
 }
@@ -393,7 +391,7 @@ static void read_looked(struct look *look, const struct kube_answer *answer)
 {
     static const char before[] = "{\"type\":\"MODIFIED\",\"object\":";
     const struct kube_object_sink sink = { .on_object = on_looked, .context = look };
-    struct kube_objects *objects = kube_objects_create(look->kind, true, &sink);
+    struct kube_objects *objects = kube_objects_create(look->of.kind, true, &sink);
     struct error error = { "" };
 
     if (kube_objects_read(objects, before, sizeof(before) - 1, &error) == 0 &&
@@ -413,7 +411,7 @@ static void on_look_answer(void *context, const struct kube_answer *answer)
     if (answer->status == 200)
         read_looked(look, answer);
     if (!look->is_told)
-        look->on_look(look->context, NULL);
+        look->of.on_look(look->of.context, answer->status != 200 ? answer->status : 0, NULL);
     mem_free(look);
 }
 
@@ -422,18 +420,20 @@ static void look_send(struct look *look)
     kube_net_send(look->net, &(struct kube_request){ .method = "GET",
                                                      .path = look->path,
                                                      .tries = LOOK_TRIES,
+                                                     .after_s = look->of.after_s,
                                                      .on_answer = on_look_answer,
                                                      .context = look });
 }
 
-void kube_net_look(struct kube_net *net, const char *path, enum kube_kind kind,
-                   void (*on_look)(void *context, const struct kube_object *object), void *context)
+void kube_net_look(struct kube_net *net, const struct kube_look *look)
 {
-    struct look *look = mem_alloc(1, sizeof(*look));
+    struct look *own = mem_alloc(1, sizeof(*own));
 
-    *look = (struct look){ .net = net, .kind = kind, .on_look = on_look, .context = context };
-    (void)snprintf(look->path, sizeof(look->path), "%s", path);
-    look_send(look);
+    own->net = net;
+    own->of = *look;
+    (void)snprintf(own->path, sizeof(own->path), "%s", look->path);
+    own->of.path = own->path;
+    look_send(own);
 }
 
 /*

@@ -64,10 +64,18 @@ void kube_net_watch(struct kube_net *net, const char *path, const char *selector
 /* The texts are copied. */
 void kube_net_send(struct kube_net *net, const struct kube_request *request);
 
-/* Ask for one object, 'path' and all, until the server answers; 'object' NULL: it is not there, or may not be read. 'on_look' is
- * called once, unless the net ends before, and frees the context. */
-void kube_net_look(struct kube_net *net, const char *path, enum kube_kind kind,
-                   void (*on_look)(void *context, const struct kube_object *object), void *context);
+/* One object, by its path. */
+struct kube_look {
+    const char *path;
+    enum kube_kind kind;
+    int after_s; /* not before so long from now */
+    /* 'object': NULL unless the status is 200; 404: it is not there. Frees the context. */
+    void (*on_look)(void *context, long status, const struct kube_object *object);
+    void *context;
+};
+
+/* Ask for it until the server answers; 'on_look' is called once, unless the net ends before. */
+void kube_net_look(struct kube_net *net, const struct kube_look *look);
 
 /* Wait for something to happen, at most so long. Whether 'fd' can be read. */
 bool kube_net_turn(struct kube_net *net, int fd, int timeout_ms);

@@ -251,6 +251,12 @@ static enum kube_kind kind_of(const char *text, size_t length)
         return KUBE_BUDGET;
     if (is(text, length, "NodeClaim"))
         return KUBE_CLAIM;
+    if (is(text, length, "PersistentVolumeClaim"))
+        return KUBE_VOLUME_CLAIM;
+    if (is(text, length, "PersistentVolume"))
+        return KUBE_VOLUME;
+    if (is(text, length, "StorageClass"))
+        return KUBE_STORAGE_CLASS;
     return KUBE_OTHER;
 }
 
@@ -345,8 +351,14 @@ static void on_begin(void *context, int id)
     case F_HOST_PATH:
         objects->object.flags |= KUBE_POD_LOCAL;
         break;
+    case F_ODD_CLAIM:
+        objects->object.flags |= KUBE_POD_ODD_CLAIMS | KUBE_POD_CLAIMS;
+        break;
     case F_CLAIM:
         objects->object.flags |= KUBE_POD_CLAIMS;
+        break;
+    case F_TOPOLOGIES:
+        objects->object.has_topologies = true;
         break;
     case F_PREFERENCE:
         objects->object.flags |= KUBE_POD_PREFERENCES;
@@ -773,6 +785,35 @@ static void take_host_port(struct kube_object *object, int64_t port)
     object->flags |= KUBE_POD_HOST_PORT;
 }
 
+/* Of volumes, and of pods that have them. */
+static bool take_volume(struct kube_objects *objects, int id, const char *text, size_t length)
+{
+    struct kube_object *object = &objects->object;
+
+    switch (id) {
+    case F_CLAIM_NAME:
+        if (object->claim_count < KUBE_CLAIM_NAMES)
+            object->claim[object->claim_count++] = keep(objects, text, length);
+        else
+            object->flags |= KUBE_POD_ODD_CLAIMS;
+        return true;
+    case F_VOLUME:
+        object->volume = length > 0 ? keep(objects, text, length) : NULL;
+        return true;
+    case F_CLASS:
+        object->class_name = length > 0 ? keep(objects, text, length) : NULL;
+        return true;
+    case F_BINDING:
+        object->is_late = is(text, length, "WaitForFirstConsumer");
+        return true;
+    case F_PROVISIONER:
+        object->is_by_hand = is(text, length, "kubernetes.io/no-provisioner");
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The rest of the specification and of the state. */
 static void take_spec(struct kube_objects *objects, int id, const char *key, const char *text,
                       size_t length)
@@ -849,7 +890,7 @@ static int on_value(void *context, int id, const char *key, enum kube_value kind
     if (!take_list_value(objects, id, text, length) &&
         !take_metadata(objects, id, key, text, length) &&
         !take_amount(objects, id, key, text, length) && !take_term(objects, id, text, length) &&
-        !take_toleration(objects, id, text, length))
+        !take_toleration(objects, id, text, length) && !take_volume(objects, id, text, length))
         take_spec(objects, id, key, text, length);
     return objects->rc;
 }

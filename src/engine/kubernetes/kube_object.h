@@ -38,15 +38,19 @@ enum {
     KUBE_VALUES = 16,
     KUBE_TEXTS = 16384,
     KUBE_REPELS = 8,
-    KUBE_SPREADS = 4
+    KUBE_SPREADS = 4,
+    KUBE_CLAIM_NAMES = 16
 };
 
 enum kube_kind {
     KUBE_OTHER,
     KUBE_POD,
     KUBE_NODE,
-    KUBE_BUDGET, /* PodDisruptionBudget */
-    KUBE_CLAIM,  /* Karpenter's NodeClaim */
+    KUBE_BUDGET,        /* PodDisruptionBudget */
+    KUBE_CLAIM,         /* Karpenter's NodeClaim */
+    KUBE_VOLUME_CLAIM,  /* PersistentVolumeClaim */
+    KUBE_VOLUME,        /* PersistentVolume */
+    KUBE_STORAGE_CLASS, /* StorageClass */
 };
 
 /* Whole amounts, as in model/res.h; and what has no place there. */
@@ -82,6 +86,8 @@ enum kube_pod_flag {
     KUBE_POD_MIRROR = 1 << 12,      /* of the kubelet itself */
     KUBE_POD_DISK = 1 << 13,        /* asks for disk space or huge pages, which no catalogue has */
     KUBE_POD_OTHER_ACCEL = 1 << 14, /* for accelerators that are not nvidia.com/gpu */
+    KUBE_POD_ODD_CLAIMS =
+        1 << 16, /* such volumes that are not persistent volume claims, or too many */
     KUBE_POD_ODD_SPREAD = 1 << 15, /* counts nodes that it cannot be on, or wants so many domains */
 };
 
@@ -130,6 +136,8 @@ struct kube_object {
     uint32_t repel_count;
     struct kube_spread spread[KUBE_SPREADS];
     uint32_t spread_count;
+    const char *claim[KUBE_CLAIM_NAMES]; /* names of its persistent volume claims */
+    uint32_t claim_count;
 
     /* Of a node. */
     struct kube_amounts capacity;
@@ -142,6 +150,15 @@ struct kube_object {
     /* Of a claim. */
     const char *provider; /* the machine; NULL: there is none yet */
     const char *launched; /* when there was one; NULL: not yet */
+
+    /* Of a persistent volume claim; 'requirement' is of a persistent volume, too, and about its nodes. */
+    const char *volume;     /* that it is bound to; NULL: to none yet */
+    const char *class_name; /* NULL: it has none */
+
+    /* Of a storage class. */
+    bool is_late;        /* a volume is made when the pod has its node */
+    bool is_by_hand;     /* nobody makes volumes */
+    bool has_topologies; /* volumes are made in some zones only */
 
     /* Of a budget: how many pods may be disturbed now; and whether the selector says more than pairs. */
     int64_t may_disturb;

@@ -59,13 +59,14 @@ static const struct kube_rule toleration[] = {
     { "key", F_TOLERATION_KEY, NULL }, { "operator", F_TOLERATION_OPERATOR, NULL },
     { "effect", F_TOLERATION_EFFECT, NULL }, { 0 },
 };
+static const struct kube_rule claim[] = { { "claimName", F_CLAIM_NAME, NULL }, { 0 } };
 static const struct kube_rule volume[] = {
-    { "hostPath", F_HOST_PATH, nothing }, { "persistentVolumeClaim", F_CLAIM, nothing },
-    { "ephemeral", F_CLAIM, nothing }, { "csi", F_CLAIM, nothing },
-    { "awsElasticBlockStore", F_CLAIM, nothing }, { "gcePersistentDisk", F_CLAIM, nothing },
-    { "azureDisk", F_CLAIM, nothing }, { "cinder", F_CLAIM, nothing },
-    { "rbd", F_CLAIM, nothing }, { "iscsi", F_CLAIM, nothing },
-    { "vsphereVolume", F_CLAIM, nothing }, { "portworxVolume", F_CLAIM, nothing }, { 0 },
+    { "hostPath", F_HOST_PATH, nothing }, { "persistentVolumeClaim", F_CLAIM, claim },
+    { "ephemeral", F_ODD_CLAIM, nothing }, { "csi", F_ODD_CLAIM, nothing },
+    { "awsElasticBlockStore", F_ODD_CLAIM, nothing }, { "gcePersistentDisk", F_ODD_CLAIM, nothing },
+    { "azureDisk", F_ODD_CLAIM, nothing }, { "cinder", F_ODD_CLAIM, nothing },
+    { "rbd", F_ODD_CLAIM, nothing }, { "iscsi", F_ODD_CLAIM, nothing },
+    { "vsphereVolume", F_ODD_CLAIM, nothing }, { "portworxVolume", F_ODD_CLAIM, nothing }, { 0 },
 };
 static const struct kube_rule pod_os[] = { { "name", F_SYSTEM, NULL }, { 0 } };
 static const struct kube_rule device_claim[] = { { "name", F_DEVICE_CLAIM, NULL }, { 0 } };
@@ -80,6 +81,7 @@ static const struct kube_rule terms[] = { { "nodeSelectorTerms", F_TERM, term },
 static const struct kube_rule node_affinity[] = {
     { REQUIRED, 0, terms }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
 };
+static const struct kube_rule volume_affinity[] = { { "required", 0, terms }, { 0 } };
 static const struct kube_rule pod_affinity[] = {
     { REQUIRED, F_TOGETHER, nothing }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
 };
@@ -121,7 +123,9 @@ static const struct kube_rule spec[] = {
     { "tolerations", F_TOLERATION, toleration },
     { "schedulerName", F_SCHEDULER, NULL }, { "os", 0, pod_os },
     { "workloadRef", F_WORKLOAD, nothing }, { "schedulingGroup", F_WORKLOAD, nothing },
-    { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector }, { 0 },
+    { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector },
+    { "volumeName", F_VOLUME, NULL }, { "storageClassName", F_CLASS, NULL },
+    { "nodeAffinity", 0, volume_affinity }, { 0 },
 };
 static const struct kube_rule condition[] = {
     { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL },
@@ -134,7 +138,8 @@ static const struct kube_rule status[] = {
 };
 static const struct kube_rule object_rules[] = {
     { "kind", F_KIND, NULL }, { "metadata", 0, metadata }, { "spec", 0, spec },
-    { "status", 0, status }, { 0 },
+    { "status", 0, status }, { "volumeBindingMode", F_BINDING, NULL },
+    { "provisioner", F_PROVISIONER, NULL }, { "allowedTopologies", F_TOPOLOGIES, nothing }, { 0 },
 };
 static const struct kube_rule list_metadata[] = {
     { "resourceVersion", F_LIST_VERSION, NULL }, { "continue", F_LIST_NEXT, NULL }, { 0 },
