@@ -10,7 +10,7 @@
 #include "engine/kubernetes/kube_needs.h"
 #include "engine/kubernetes/kube_talk.h"
 
-enum { AGAIN_S = 5, PATH_TEXT = 1024 };
+enum { AGAIN_S = 5, AGAIN_MOST_S = 60, PATH_TEXT = 1024 };
 
 enum step { AT_CLAIM, AT_VOLUME, AT_CLASS, KNOWN };
 
@@ -27,7 +27,7 @@ struct entry {
     char *words;
     const char *why;
     bool is_seen;
-    bool is_told; /* that it waits for a claim */
+    int again_s; /* it was looked at again after so long; 0: it was not */
 };
 
 struct kube_volumes {
@@ -165,17 +165,19 @@ static void ask_claim(struct kube_volumes *volumes, struct entry *entry, int aft
     ask(volumes, entry, KUBE_VOLUME_CLAIM, path, after_s);
 }
 
-/* As kube-scheduler would. */
+/* As kube-scheduler would; each time for longer, so that pods which nobody makes volumes for cost the server little. */
 static void wait_for_claim(struct kube_volumes *volumes, struct entry *entry)
 {
-    if (!entry->is_told && volumes->config.on_wait != NULL)
+    if (entry->again_s == 0 && volumes->config.on_wait != NULL)
         volumes->config.on_wait(volumes->config.context,
                                 &(struct kube_volumes_wait){ .space = entry->space,
                                                              .name = entry->name,
                                                              .uid = entry->uid,
                                                              .claim = claim_of(entry) });
-    entry->is_told = true;
-    ask_claim(volumes, entry, AGAIN_S);
+    entry->again_s = entry->again_s == 0 ? AGAIN_S : 2 * entry->again_s;
+    if (entry->again_s > AGAIN_MOST_S)
+        entry->again_s = AGAIN_MOST_S;
+    ask_claim(volumes, entry, entry->again_s);
 }
 
 static void next_claim(struct kube_volumes *volumes, struct entry *entry)
