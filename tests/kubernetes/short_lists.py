@@ -58,7 +58,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         with self.server.changed:
             self.server.asked.append(path)
-            found = self.server.there.get(path)
+            found, secret = self.server.there.get(path), self.server.secret
+        if secret:
+            self.answer(403, {"kind": "Status", "message": "forbidden"})
+            return
         self.answer(200 if found else 404, found or {"kind": "Status", "message": "not found"})
 
     def do_POST(self):
@@ -98,6 +101,7 @@ class Mock(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.changed, self.turn, self.listed, self.there, self.asked = threading.Condition(), 0, {}, {}, []
         self.refused = False  # whether nothing may be deleted
+        self.secret = False  # whether no object may be read by its name
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
                         "/CN=mock", "-keyout", f"{folder}/key", "-out", f"{folder}/crt"], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -258,6 +262,25 @@ def pods_were_disrupted(path, mock):
         program.end()
 
 
+def nodes_that_may_not_be_read_stay(path, mock):
+    mock.has(NODES, [node(1)], [node(1)])
+    program = Program(path, "engine", mock)
+    program.say("hello protocol=1")
+    try:
+        assert program.hear("synced", "what=nodes")
+        mock.secret = True
+        mock.has(NODES, [], [])
+        assert program.hear("synced", "what=nodes")
+        line = program.hear("node", "state=gone", seconds=3)
+        assert line is None, line
+        mock.secret = False
+        mock.has(NODES, [], [])
+        line = program.hear("node", "state=gone")
+        assert line and "name=n1" in line.split(), line
+    finally:
+        program.end()
+
+
 def nodes_stay(path, mock):
     mock.has(NODES, [node(1), node(2)], [node(1), node(2)])
     program = Program(path, "engine", mock)
@@ -284,6 +307,7 @@ POINTS = [
     ("a claim that may not be deleted is tried again after a while, and why is said", claims_are_asked_for_slowly),
     ("a pod that is deleted was disrupted, which is said first", pods_were_disrupted),
     ("a node that a list lacks is gone only if it is not there", nodes_stay),
+    ("a node that a list lacks and that may not be read is not gone", nodes_that_may_not_be_read_stay),
 ]
 
 
