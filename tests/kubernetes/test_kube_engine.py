@@ -170,9 +170,9 @@ def strange(world):
     pod = until(lambda: [pod for pod in world.pods("batch") if "schedulingGates" not in pod["spec"]], 20, "the release")[0]
     assert "stint.dev/managed" not in pod["metadata"].get("labels", {}), pod["metadata"]
     assert pod["spec"]["nodeSelector"] == {"disk": "ssd"}, pod["spec"]
-    said = until(lambda: [event for event in world.lab.items("/api/v1/namespaces/batch/events")
-                          if event["reason"] == "NotManaged"], 10, "an event")
-    assert said[0]["involvedObject"]["name"] == pod["metadata"]["name"] and "a label" in said[0]["message"], said
+    said = until(lambda: [event["message"] for event in world.lab.items("/api/v1/namespaces/batch/events")
+                          if event["reason"] == "NotManaged" and event["involvedObject"]["name"] == pod["metadata"]["name"]], 10, "an event")
+    assert "a label" in said[0], said
     clear(world)
 
 
