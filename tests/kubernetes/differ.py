@@ -293,7 +293,7 @@ class World:
 
     def settle(self, names):
         """Until nothing changes any more: every pod is bound, or the scheduler has said that it cannot be, or it waits at the gate."""
-        before, calm, limit = None, 0, time.monotonic() + 60
+        before, calm, limit = None, 0, time.monotonic() + 240
         while calm < 11 and time.monotonic() < limit:
             time.sleep(1)
             pods = self.lab.items("/api/v1/namespaces/work/pods")

@@ -91,7 +91,7 @@ def apart(world):
     world.deployment("batch", "lone", "250m", "256Mi", 3, spec=anti)
     world.deployment("batch", "even", "250m", "256Mi", 3, spec=spread("kubernetes.io/hostname", "even"))
     world.deployment("batch", "zoned", "250m", "256Mi", 3, spec=spread("topology.kubernetes.io/zone", "zoned"))
-    until(lambda: [len(nodes(name)) for name in ("lone", "even", "zoned")] == [3, 3, 3], 90, "9 replicas")
+    until(lambda: [len(nodes(name)) for name in ("lone", "even", "zoned")] == [3, 3, 3], 180, "9 replicas")
     assert len(set(nodes("lone"))) == 3 and len(set(nodes("even"))) == 3, (nodes("lone"), nodes("even"))
     print(f"# 9 replicas on {len(set(nodes('lone') + nodes('even') + nodes('zoned')))} machines")
     world.lab.restart("stintd")
@@ -104,7 +104,7 @@ def apart(world):
         twice.extend(node for node in set(now) if now.count(node) > 1)
         status = world.lab.get("/apis/apps/v1/namespaces/batch/deployments/lone")["status"]
         return status.get("updatedReplicas") == 4 and status.get("readyReplicas") == 4 and len(nodes("lone")) == 4
-    until(updated, 120, "the update")
+    until(updated, 240, "the update")
     assert not twice, f"two of them on {twice}"
     assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch")), "not on machines of Stint"
     world.lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
@@ -135,19 +135,19 @@ def stored(world):
                          "accessModes": ["ReadWriteOnce"], "storageClassName": "disk", "resources": {"requests": {"storage": "1Gi"}}}}]}})
     volume("here-0", kube_world.ZONE, "data-near-0")
     database("near")
-    until(lambda: [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], 60, "the first pod")
+    until(lambda: [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], 120, "the first pod")
     waiting = [pod for pod in world.pods("batch") if "schedulingGates" in pod["spec"]]
     assert [pod["metadata"]["name"] for pod in waiting] == ["near-1"], waiting
     until(lambda: [event for event in lab.items("/api/v1/namespaces/batch/events") if event["involvedObject"]["name"] == "near-1" and
-                   "data-near-1" in event["message"] and event["reason"] == "Waiting"], 20, "an event")
+                   "data-near-1" in event["message"] and event["reason"] == "Waiting"], 60, "an event")
     volume("here-1", kube_world.ZONE, "data-near-1")  # its claim was not bound until now
-    until(lambda: sum(pod["status"]["phase"] == "Running" for pod in world.pods("batch")) == 2, 60, "both pods")
+    until(lambda: sum(pod["status"]["phase"] == "Running" for pod in world.pods("batch")) == 2, 120, "both pods")
     assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch"))
     for i in range(2):
         volume(f"there-{i}", "nowhere", f"data-far-{i}")
     database("far")
     until(lambda: sum("schedulingGates" not in pod["spec"] and "stint.dev/managed" not in pod["metadata"]["labels"]
-                      for pod in world.pods("batch")) == 2, 60, "the release")
+                      for pod in world.pods("batch")) == 2, 120, "the release")
     lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
     clear(world)
 
