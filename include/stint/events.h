@@ -129,6 +129,11 @@ STINT_API int stint_cloud_refused(struct stint_controller *controller, int64_t a
 STINT_API int stint_cloud_notice(struct stint_controller *controller, int64_t at, uint64_t instance,
                                  bool may_stay, int64_t until);
 
+/* Whether its image or settings are no longer those that a new machine gets; for each that is also in every list, after
+ * stint_cloud_found. It is replaced: see replace_percent in settings.h. */
+STINT_API int stint_cloud_outdated(struct stint_controller *controller, int64_t at,
+                                   uint64_t instance, bool is_outdated);
+
 /* Returned or taken away; billed from 'billed_from' (below 0: never) to 'billed_to'. */
 STINT_API int stint_cloud_gone(struct stint_controller *controller, int64_t at, uint64_t instance,
                                int64_t billed_from, int64_t billed_to);

@@ -21,6 +21,8 @@
  * | max_instances      | number          | 0         | at a time; 0: no limit                          |
  * | max_price_per_hour | micro-dollars   | 0         | of all machines; 0: no limit                    |
  * | rent_nothing       | true, false     | false     |                                                 |
+ * | replace_percent    | 0 to 100        | 10        | of the machines, if outdated, at a time          |
+ * | replace_after      | duration        | 1h        | and only those that were rented so long ago     |
  * | queue_ahead        | duration        | 0         | tasks so short may be queued at the engine      |
  * | queue_ahead_most   | number          | 512       | so many of them at a time                       |
  *

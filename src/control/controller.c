@@ -99,6 +99,8 @@ void controller_tune(struct controller *controller, const struct controller_conf
     for (uint32_t i = 0; i < POLICY_OPTIONS_MAX; i++)
         mine->option[i] = config->option[i];
     mine->refused_block_ms = config->refused_block_ms;
+    mine->replace_percent = config->replace_percent;
+    mine->replace_after_ms = config->replace_after_ms;
     mine->max_instances = config->max_instances;
     mine->max_price_per_hour = config->max_price_per_hour;
     mine->rent_nothing = config->rent_nothing;
@@ -220,6 +222,7 @@ static void prepare(struct controller *controller, msec_t now)
     books_refresh_risks(&controller->books, now);
     reservation_update(&state->view);
     want_rules(&controller->want);
+    want_outdated(&controller->want);
     (void)reconcile(&controller->reconciler);
     bonds_update(&state->view);
     if (state->config.policy->learns_pairs)
@@ -252,6 +255,7 @@ void controller_decide(struct controller *controller, msec_t now)
     want_decision(&controller->want, &plan, &turns);
     count_plan(controller, &plan);
     want_trim(&controller->want, &plan, &turns);
+    want_tell_outdated(&controller->want, &plan);
     (void)reconcile(&controller->reconciler);
     if (state->config.on_plan != NULL)
         state->config.on_plan(state->config.context, &state->view, &plan);
@@ -294,6 +298,8 @@ msec_t controller_next_wake(const struct controller *controller)
         wake = controller->books.next_proof;
     if (controller->want.next_rule < wake)
         wake = controller->want.next_rule;
+    if (controller->want.next_replace < wake)
+        wake = controller->want.next_replace;
     if (controller->want.next_retry < wake)
         wake = controller->want.next_retry;
     if (controller->hear.next_deadline < wake)
@@ -430,6 +436,16 @@ uint32_t controller_failed_boots(const struct controller *controller)
 struct controller_brake controller_brake(const struct controller *controller)
 {
     return controller->books.brake;
+}
+
+struct controller_outdated controller_outdated(const struct controller *controller)
+{
+    return want_outdated_count(&controller->want);
+}
+
+bool controller_is_outdated(const struct controller *controller, uint32_t instance)
+{
+    return controller->state.instance_notes[instance].is_outdated;
 }
 
 msec_t controller_leaving_since(const struct controller *controller, uint32_t instance)

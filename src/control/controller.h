@@ -205,6 +205,11 @@ void controller_own(struct controller *controller, uint64_t instance, uint32_t o
 /* It is owned no more: its account ends. */
 void controller_disown(struct controller *controller, uint64_t instance, msec_t at);
 
+/* Machines whose image or settings are not those of new ones: see want/want_outdated.c; and whether the instance, a row of the
+ * view, is one. */
+struct controller_outdated controller_outdated(const struct controller *controller);
+bool controller_is_outdated(const struct controller *controller, uint32_t instance);
+
 /* Since when the instance, a row of the view, has been asked to leave the engine, which has something on
  * it that we do not know of; -1: it has not, or never joined. */
 msec_t controller_leaving_since(const struct controller *controller, uint32_t instance);

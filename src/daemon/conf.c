@@ -47,6 +47,8 @@ static const struct conf defaults = {
     .default_estimate_ms = MSEC_PER_HOUR,
     .learn = true,
     .warn_percent = 80,
+    .replace_percent = 10,
+    .replace_after_ms = MSEC_PER_HOUR,
     .timing = {
         .decide_delay_ms = 100,
         .audit_ms = 60 * MSEC_PER_SEC,
@@ -216,6 +218,20 @@ static int read_limits(const struct reading *in, const struct doc_node *root)
         rc = get_count(map, "warn_at", 100, &in->conf->warn_percent, in->reterr);
     if (rc == 0)
         rc = conf_caps_read(&in->from, map, &in->conf->caps);
+    return rc;
+}
+
+static int read_replace(const struct reading *in, const struct doc_node *root)
+{
+    static const char *const allowed[] = { "percent", "after", NULL };
+    const struct doc_node *map = NULL;
+    int rc = settings_section(&in->from, root, "replace_outdated", allowed, &map);
+
+    if (rc < 0 || map == NULL)
+        return rc;
+    rc = get_count(map, "percent", 100, &in->conf->replace_percent, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "after", any_time, &in->conf->replace_after_ms, in->reterr);
     return rc;
 }
 
@@ -440,9 +456,9 @@ static int read_names(const struct reading *in, const struct doc_node *root)
 static int read_root(const struct reading *in, const struct doc_node *root)
 {
     static const char *const allowed[] = {
-        "cluster", "mode",      "node_prefix", "state",      "catalogue",
-        "policy",  "estimates", "limits",      "timing",     "engine",
-        "cloud",   "http",      "log",         "short_pool", NULL,
+        "cluster",   "mode",       "node_prefix",      "state",  "catalogue", "policy",
+        "estimates", "limits",     "timing",           "engine", "cloud",     "http",
+        "log",       "short_pool", "replace_outdated", NULL,
     };
     static const char *const needed[] = {
         "cluster", "catalogue", "policy", "engine", "cloud", NULL
@@ -463,6 +479,8 @@ static int read_root(const struct reading *in, const struct doc_node *root)
         rc = read_limits(in, root);
     if (rc == 0)
         rc = short_doc_read(root, &in->conf->short_pool, in->reterr);
+    if (rc == 0)
+        rc = read_replace(in, root);
     if (rc == 0)
         rc = read_timing(in, root);
     if (rc == 0)

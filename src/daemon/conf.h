@@ -88,7 +88,10 @@ struct conf {
     money_t max_per_day;   /* 0: no limit */
     money_t max_per_month; /* likewise */
     uint32_t warn_percent; /* of these two that are spent */
-    struct conf_caps caps; /* of accounts, users, partitions and QOS */
+    uint32_t
+        replace_percent; /* of the machines, that are replaced at a time because they are outdated */
+    msec_t replace_after_ms; /* none that was rented less long ago */
+    struct conf_caps caps;   /* of accounts, users, partitions and QOS */
     struct short_pool_rule short_pool;
     struct conf_timing timing;
     struct conf_engine engine;

@@ -407,6 +407,8 @@ static void fill_control(struct daemon *daemon)
     control->max_instances = conf->max_instances;
     control->max_price_per_hour = conf->max_price_per_hour;
     control->caps = conf->caps.count > 0 ? &daemon->caps.caps : NULL;
+    control->replace_percent = conf->replace_percent;
+    control->replace_after_ms = conf->replace_after_ms;
     control->queue_ahead_ms = conf->timing.queue_ahead_ms;
     control->queue_ahead_most = conf->timing.queue_ahead_most;
     control->boot_timeout_ms = conf->timing.boot_timeout_ms;
@@ -426,6 +428,8 @@ static void adopt_conf(struct daemon *daemon, const struct conf *conf)
     daemon->conf.max_per_day = conf->max_per_day;
     daemon->conf.max_per_month = conf->max_per_month;
     daemon->conf.warn_percent = conf->warn_percent;
+    daemon->conf.replace_percent = conf->replace_percent;
+    daemon->conf.replace_after_ms = conf->replace_after_ms;
     daemon_caps_tune(daemon, &conf->caps);
     daemon->budget_at = daemon->now;
     daemon->conf.timing = conf->timing;

@@ -374,6 +374,38 @@ static void look_at_boots(struct doctor *doctor)
     next_kind(doctor);
 }
 
+static void look_at_outdated(struct doctor *doctor)
+{
+    const struct daemon *daemon = doctor->daemon;
+    const struct controller_outdated count = controller_outdated(daemon->controller);
+    char text[SERVE_TEXT];
+
+    if (count.all > 0) {
+        (void)snprintf(
+            text, sizeof(text),
+            "%u of %u machines have an image or settings that are no longer those of "
+            "new ones; %u are being replaced, %u are kept by work that must not be moved",
+            count.all, controller_view(daemon->controller)->instance.living, count.replaced,
+            count.held);
+        tell(doctor,
+             &(struct finding){
+                 .severity = count.held > 0 ? "warning" : "note",
+                 .kind = "outdated",
+                 .subject = daemon->conf.cluster,
+                 .text = text,
+                 .advice = daemon->conf.replace_percent == 0
+                               ? "None is replaced, as 'replace_outdated' in stint.conf says."
+                           : count.held > 0
+                               ? "The others are replaced a few at a time (replace_outdated in "
+                                 "stint.conf). `stint explain instance NAME` shows what runs on a "
+                                 "machine; stop or move it yourself when it may be interrupted."
+                               : "They are replaced a few at a time: replace_outdated in "
+                                 "stint.conf says how many.",
+             });
+    }
+    next_kind(doctor);
+}
+
 /* A return that is not confirmed, at whichever cloud. */
 static void tell_late_return(void *context, const struct store_intent *intent)
 {
@@ -546,6 +578,7 @@ void doctor_each(void *context, void (*each)(void *to, const struct finding *fin
     look_at_late_lists(&doctor);
     look_at_leaving(&doctor);
     look_at_boots(&doctor);
+    look_at_outdated(&doctor);
     look_at_machines(&doctor);
     look_at_engine(&doctor);
     look_at_returns(&doctor);

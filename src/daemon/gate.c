@@ -938,6 +938,7 @@ void gate_heard_cloud(struct gate *gate, const struct cloud_event *event)
         close_old(gate, true, event->at);
         break;
     case CLOUD_NOTICE:
+    case CLOUD_OUTDATED:
         break;
     }
 }

@@ -369,6 +369,17 @@ int stint_cloud_notice(struct stint_controller *controller, int64_t at, uint64_t
                                   });
 }
 
+int stint_cloud_outdated(struct stint_controller *controller, int64_t at, uint64_t instance,
+                         bool is_outdated)
+{
+    return tell_cloud(controller, &(struct cloud_event){
+                                      .kind = CLOUD_OUTDATED,
+                                      .at = at,
+                                      .instance = instance,
+                                      .is_outdated = is_outdated,
+                                  });
+}
+
 int stint_cloud_gone(struct stint_controller *controller, int64_t at, uint64_t instance,
                      int64_t billed_from, int64_t billed_to)
 {

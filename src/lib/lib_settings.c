@@ -42,6 +42,8 @@ static const struct key keys[] = {
     { "max_instances", FORM_NUMBER, TO_U32, AT(max_instances), 0, UINT32_MAX - 1 },
     { "max_price_per_hour", FORM_NUMBER, TO_I64, AT(max_price_per_hour), 0, INT64_MAX / 2 },
     { "rent_nothing", FORM_BOOL, TO_BOOL, AT(rent_nothing), 0, 1 },
+    { "replace_percent", FORM_NUMBER, TO_U32, AT(replace_percent), 0, 100 },
+    { "replace_after", FORM_DURATION, TO_I64, AT(replace_after_ms), 0, LIMIT_TIME_MS },
     { "queue_ahead", FORM_DURATION, TO_I64, AT(queue_ahead_ms), 0, LIMIT_TIME_MS },
     { "queue_ahead_most", FORM_NUMBER, TO_U32, AT(queue_ahead_most), 0, LIMIT_TASKS },
 };
@@ -55,6 +57,8 @@ void lib_settings_defaults(struct controller_config *ret)
         .boot_timeout_ms = 300 * MSEC_PER_SEC,
         .place_retry_ms = 5 * MSEC_PER_SEC,
         .default_rate = 1.0,
+        .replace_percent = 10,
+        .replace_after_ms = MSEC_PER_HOUR,
         .queue_ahead_most = 512,
         .first_key = 1,
     };

@@ -161,6 +161,7 @@ const char *plan_reason_text(enum plan_reason_code code)
         [REASON_SHORT_FIRST] =
             "is short, and starts before a long one that waits for the same room",
         [REASON_ASKED_FIRST] = "for work that runs on elsewhere until the machine is there",
+        [REASON_OUTDATED] = "its image or settings are no longer those of new machines",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 

@@ -53,6 +53,7 @@ enum plan_reason_code {
     REASON_SHORT_READY,   /* short, and runs on a machine that stands ready for such */
     REASON_SHORT_FIRST,   /* short, and starts before long work that waits for the same room */
     REASON_ASKED_FIRST,   /* for work that runs on elsewhere until the machine is there */
+    REASON_OUTDATED,      /* its image or settings are no longer those of new machines */
     REASON_COUNT,
 };
 

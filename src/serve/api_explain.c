@@ -740,6 +740,9 @@ static void explain_kept(struct explanation *to, uint32_t row)
     }
     api_set_text(to->object, "kept", text);
     say(to, "It is kept: %s.", text);
+    if (controller_is_outdated(to->call->world->controller, row))
+        say(to, "It is outdated: its image or settings are no longer those of new machines%s.",
+            view->instance.state[row] == INSTANCE_READY ? ", and it will be replaced" : "");
 }
 
 static json_t *tasks_there(const struct api_call *call, uint32_t row)

@@ -261,6 +261,7 @@ static bool read_event(const struct local_cloud *cloud, const struct line *line,
 
     ret->billed_from = -1;
     ret->billed_to = -1;
+    ret->is_outdated = strcmp(line->word, "outdated") == 0 && line_get(line, "why") != NULL;
     ret->offer = offer == NULL ? OFFER_NONE : local_offers_find(&cloud->offers, offer);
     return read_id(line, "id", &ret->instance) &&
            read_time(line, "billed_from", &ret->billed_from) &&
@@ -303,14 +304,19 @@ static bool take_gone(struct local_cloud *cloud, struct cloud_event *event)
     return true;
 }
 
+static bool take_outdated(struct local_cloud *cloud, struct cloud_event *event)
+{
+    (void)cloud;
+    event->kind = CLOUD_OUTDATED;
+    return true;
+}
+
 static const struct {
     const char *word;
     bool (*take)(struct local_cloud *cloud, struct cloud_event *event);
 } machine_words[] = {
-    { "running", take_running },
-    { "refused", take_refused },
-    { "notice", take_notice },
-    { "gone", take_gone },
+    { "running", take_running }, { "refused", take_refused },   { "notice", take_notice },
+    { "gone", take_gone },       { "outdated", take_outdated },
 };
 
 static void complain(struct local_cloud *cloud, const char *what, const char *text)

@@ -391,6 +391,10 @@ static void on_instance(struct hearing *hear, uint32_t instance, const struct cl
     case CLOUD_GONE:
         hear_gone(hear, instance, event);
         break;
+    case CLOUD_OUTDATED:
+        if (!view_is_owned(&hear->state->view, instance))
+            state_set_outdated(hear->state, instance, event->is_outdated);
+        break;
     case CLOUD_FOUND:
     case CLOUD_LISTED:
         assert(false && "handled before");

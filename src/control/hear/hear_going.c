@@ -33,6 +33,7 @@ void hear_never(struct hearing *hear, uint32_t instance, msec_t at)
 {
     state_evacuate(hear->state, instance, at);
     hear_forget_present(hear, instance, at);
+    state_set_outdated(hear->state, instance, false);
     view_remove_instance(&hear->state->view, instance);
 }
 
@@ -79,6 +80,7 @@ void hear_gone(struct hearing *hear, uint32_t instance, const struct cloud_event
     books_close(hear->books, instance, event);
     if (event->at > view->instance.rented_at[instance])
         hear->state->stats.instance_ms += event->at - view->instance.rented_at[instance];
+    state_set_outdated(hear->state, instance, false); /* the next one may be replaced */
     view_remove_instance(view, instance);
     if (hear->state->is_limited)
         hear->state->wants_decision = true; /* there is room for what was dropped */

@@ -35,13 +35,15 @@ struct cloud_port {
 };
 
 enum cloud_event_kind {
-    CLOUD_RUNNING, /* it runs and is billed since 'billed_from' */
-    CLOUD_REFUSED, /* no such machine to be had now; the id will never be used */
-    CLOUD_NOTICE,  /* it will be taken away soon, or may be: see 'may_stay' */
-    CLOUD_GONE,    /* returned or taken away; billed from 'billed_from' (below 0: never) to
+    CLOUD_RUNNING,  /* it runs and is billed since 'billed_from' */
+    CLOUD_REFUSED,  /* no such machine to be had now; the id will never be used */
+    CLOUD_NOTICE,   /* it will be taken away soon, or may be: see 'may_stay' */
+    CLOUD_GONE,     /* returned or taken away; billed from 'billed_from' (below 0: never) to
                       'billed_to' */
-    CLOUD_FOUND,   /* ours, of 'offer'; billed since 'billed_from' (below 0: not yet) */
-    CLOUD_LISTED,  /* 'key' of the list that ends here */
+    CLOUD_FOUND,    /* ours, of 'offer'; billed since 'billed_from' (below 0: not yet) */
+    CLOUD_LISTED,   /* 'key' of the list that ends here */
+    CLOUD_OUTDATED, /* its image or settings are not those that a new machine gets; or are again: see 'is_outdated'. In a
+                       list after CLOUD_FOUND, for each that is */
 };
 
 struct cloud_event {
@@ -54,7 +56,8 @@ struct cloud_event {
     uint32_t offer; /* CLOUD_FOUND, and CLOUD_GONE in a list; OFFER_NONE: not known */
     msec_t for_ms;  /* CLOUD_REFUSED: the offer will be refused for so long; 0: nobody knows */
     bool may_stay;  /* CLOUD_NOTICE: it is only at risk, and perhaps never taken away */
-    msec_t until;   /* CLOUD_NOTICE: it is not taken away before; 0: nobody knows */
+    bool is_outdated;
+    msec_t until; /* CLOUD_NOTICE: it is not taken away before; 0: nobody knows */
 };
 
 /* Of an offer that was refused and is not asked for again before 'until'. */

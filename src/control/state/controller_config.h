@@ -68,6 +68,9 @@ struct controller_config {
                                    NULL: none */
     bool has_budget;           /* no more is rented than 'budget_left' pays the first charge of */
     money_t budget_left;       /* see controller_set_budget */
+    uint32_t replace_percent;  /* so many of the machines that are outdated are replaced at a time,
+                                   see want/want_outdated.c; 0: none is */
+    msec_t replace_after_ms;   /* and none that was rented less long ago */
     msec_t queue_ahead_ms;     /* tasks expected to run no longer than this may be queued at the
                                    engine beyond what fits; 0: never */
     uint32_t queue_ahead_most; /* so many at a time */
@@ -126,6 +129,13 @@ struct controller_wait {
     uint64_t instance;       /* that it waits for, then; 0: none, or one that is gone */
 };
 
+/* Machines whose image or settings are not those of new ones. */
+struct controller_outdated {
+    uint32_t all;
+    uint32_t replaced; /* of them: they take no more work, and go */
+    uint32_t held;     /* of them: by work that has no end and must not be moved */
+};
+
 /* Why a run ended though its task had not. */
 enum eviction {
     EVICTED_BY_NOTICE, /* the cloud said that it would take the machine */
@@ -146,6 +156,7 @@ struct controller_stats {
     uint64_t lost;
     uint64_t noticed;     /* machines that were cleared because they would be taken away */
     uint64_t at_risk;     /* machines that take no more work because they may be taken away */
+    uint64_t replaced;    /* machines that take no more work because they are outdated */
     uint64_t migrations;  /* of tasks that had been launched before */
     uint64_t suspended;   /* runs that were stopped so that the task waits again */
     uint64_t left_spot;   /* runs that were stopped on spot machines for a deadline's sake */

@@ -210,6 +210,17 @@ void state_set_instance(struct state *state, uint32_t instance, enum instance_st
     state_mark_instance(state, instance);
 }
 
+void state_set_outdated(struct state *state, uint32_t instance, bool is_outdated)
+{
+    struct instance_note *note = &state->instance_notes[instance];
+
+    if (note->is_outdated == is_outdated)
+        return;
+    note->is_outdated = is_outdated;
+    state->outdated += is_outdated ? 1 : UINT32_MAX;
+    state->wants_decision = true;
+}
+
 void state_show_as_leaving(struct state *state, uint32_t instance, bool is_leaving)
 {
     struct instance_note *note = &state->instance_notes[instance];

@@ -75,6 +75,8 @@ struct instance_note {
     uint64_t returned_key; /* the next key when it was returned; 0: it was not */
     uint64_t
         awaited_in; /* the last plan by which somebody waits for its room, counted from 1; 0: none */
+    uint64_t
+        replaced_in; /* the plan since which it drains because it is outdated, counted from 1; 0: none */
     msec_t started_at;    /* of the last start there since the last loss; -1: none */
     msec_t asked_at;      /* to leave, or returned */
     msec_t leaving_since; /* asked to leave first */
@@ -100,6 +102,7 @@ struct instance_note {
     bool is_short;       /* it stands ready for short tasks, by the last decision */
     bool is_noticed;     /* the cloud said that it takes it */
     bool is_released;    /* it drains because a plan has let it go */
+    bool is_outdated;    /* its image or settings are not those of new machines */
     bool is_shut;     /* the engine was asked to start nothing more there, while something runs */
     bool is_unbilled; /* its bill has ended, and it lives on: it has no account */
     bool is_marked;
@@ -161,6 +164,7 @@ struct state {
 
     uint64_t next_key;
     struct id_set asked;  /* ids of instances that this process asked for */
+    uint32_t outdated;    /* instances that are */
     uint32_t owned;       /* instances that are: never rented, never returned */
     uint64_t plans;       /* so far */
     msec_t planned_at;    /* the last of them */
@@ -207,6 +211,9 @@ uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer);
 
 /* The one place where the state of an instance changes. */
 void state_set_instance(struct state *state, uint32_t instance, enum instance_state next);
+
+/* Whether its image or settings are those of new machines. */
+void state_set_outdated(struct state *state, uint32_t instance, bool is_outdated);
 
 /* Show it to a policy as if it drained, or as it is again; around a decision only. */
 void state_show_as_leaving(struct state *state, uint32_t instance, bool is_leaving);

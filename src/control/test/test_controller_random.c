@@ -460,6 +460,12 @@ static void step_machine(struct story *story, uint64_t id)
                                               .at = story->now,
                                               .instance = id,
                                               .may_stay = one_in(story, 2) } });
+    } else if (!story->calm && one_in(story, 20)) {
+        send(story, (struct news){ .is_cloud = true,
+                                   .cloud = { .kind = CLOUD_OUTDATED,
+                                              .at = story->now,
+                                              .instance = id,
+                                              .is_outdated = !one_in(story, 4) } });
     }
 }
 
@@ -607,6 +613,8 @@ static void story_init(struct story *story, uint64_t seed, bool odd)
         .refused_block_ms = BLOCK_MS,
         .default_rate = 0.95,
         .estimates = odd ? ESTIMATES_LEARNED : ESTIMATES_GIVEN,
+        .replace_percent = seed % 5 == 0 ? 0 : 30,
+        .replace_after_ms = seed % 7 == 0 ? 500 : 0,
     };
 
     story->controller = controller_create(&config);
@@ -629,15 +637,19 @@ static void arrive(struct story *story, uint64_t job)
     const uint64_t dice = map_mix(story->seed * JOBS + job); /* nothing else is drawn differently */
     const bool has_bonds = story->seed % 3 == 0;
 
-    send(story, (struct news){ .engine = { .kind = ENGINE_JOB_ARRIVED,
-                                           .at = story->now,
-                                           .job = { .id = job,
-                                                    .first_task_id = story->task_count,
-                                                    .task_count = tasks,
-                                                    .gang = one_in(story, 2),
-                                                    .spread = has_bonds && dice % 3 == 0,
-                                                    .apart = has_bonds ? dice / 3 % 3 : 0,
-                                                    .estimate_ms = -1 } } });
+    send(story, (struct news){
+                    .engine = { .kind = ENGINE_JOB_ARRIVED,
+                                .at = story->now,
+                                .job = { .id = job,
+                                         .first_task_id = story->task_count,
+                                         .task_count = tasks,
+                                         .gang = one_in(story, 2),
+                                         .spread = has_bonds && dice % 3 == 0,
+                                         .apart = has_bonds ? dice / 3 % 3 : 0,
+                                         .fixed = story->seed % 4 == 1 && dice / 9 % 3 == 0,
+                                         .estimate_ms = story->seed % 4 == 1 && dice / 27 % 3 == 0
+                                                            ? MSEC_NEVER
+                                                            : -1 } } });
     story->task_count += tasks;
 }
 
@@ -720,6 +732,7 @@ static void play(uint64_t seed, bool odd, struct controller_stats *seen)
     seen->lost += stats->lost;
     seen->noticed += stats->noticed;
     seen->at_risk += stats->at_risk;
+    seen->replaced += stats->replaced;
     seen->migrations += stats->migrations;
     seen->suspended += stats->suspended;
     seen->late_events += stats->late_events;
@@ -736,6 +749,7 @@ TEST(whatever_order_news_comes_in_all_work_is_done_and_paid_for_once)
     assert_true(seen.lost > SEEDS);
     assert_true(seen.noticed > SEEDS / 4);
     assert_true(seen.at_risk > SEEDS / 4);
+    assert_true(seen.replaced > SEEDS / 4);
     assert_true(seen.migrations > SEEDS / 2);
     assert_true(seen.suspended > SEEDS / 2);
     assert_true(seen.late_events > 10 * SEEDS);

@@ -30,10 +30,11 @@ struct kept_wait {
 struct wanting {
     struct state *state;
     struct books *books;
-    msec_t next_retry; /* when the next lost task may be placed again */
-    msec_t next_wake;  /* when the policy wants to decide again */
-    msec_t next_rule;  /* when a job's rule for markets changes */
-    void *memory;      /* of the policy, or NULL */
+    msec_t next_retry;   /* when the next lost task may be placed again */
+    msec_t next_wake;    /* when the policy wants to decide again */
+    msec_t next_rule;    /* when a job's rule for markets changes */
+    msec_t next_replace; /* when the next machine that is outdated can be replaced */
+    void *memory;        /* of the policy, or NULL */
     struct service_memory *services;
     struct kept_wait *waits;
     uint32_t wait_count;
@@ -88,6 +89,18 @@ void want_note_capped(struct wanting *want);
 
 /* See decide/market_rules.h: what changes with time. Before the variants of tasks that wait are chosen. */
 void want_rules(struct wanting *want);
+
+/*
+ * want_outdated.c
+ */
+
+/* Begin to replace machines that are outdated, as many as may be at a time. Before the variants of tasks that wait are chosen. */
+void want_outdated(struct wanting *want);
+
+/* Write those that were begun into the plan, for whoever looks at it: they drain already, and may still have tasks. */
+void want_tell_outdated(const struct wanting *want, struct plan *plan);
+
+struct controller_outdated want_outdated_count(const struct wanting *want);
 
 /*
  * want_services.c

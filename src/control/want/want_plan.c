@@ -19,6 +19,7 @@ void want_init(struct wanting *want, struct state *state, struct books *books)
         .next_retry = MSEC_NEVER,
         .next_wake = MSEC_NEVER,
         .next_rule = MSEC_NEVER,
+        .next_replace = MSEC_NEVER,
         .memory = policy_memory_create(state->config.policy),
         .services = service_memory_create(),
     };
@@ -177,6 +178,8 @@ void want_plan(struct wanting *want, const struct plan *plan)
     for (uint32_t i = 0; i < plan->release_count; i++) {
         const uint32_t instance = plan->releases[i].instance;
 
+        if (plan->releases[i].why.code == REASON_OUTDATED)
+            continue; /* want_outdated.c has */
         assert(view->instance.task_count[instance] == 0);
         state_set_instance(state, instance, INSTANCE_DRAINING);
         state->instance_notes[instance].is_released = true;
@@ -203,5 +206,6 @@ void want_drain(struct wanting *want)
     state->wants_decision = false;
     want->next_wake = MSEC_NEVER;
     want->next_rule = MSEC_NEVER;
+    want->next_replace = MSEC_NEVER;
     want->next_retry = MSEC_NEVER;
 }

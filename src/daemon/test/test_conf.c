@@ -62,6 +62,8 @@ TEST(a_short_configuration_has_the_documented_defaults)
     assert_int_equal(engine->tmp_mib, 0);
     assert_int_equal(conf.timing.queue_ahead_ms, 60000);
     assert_int_equal(conf.timing.queue_ahead_most, 512);
+    assert_int_equal(conf.replace_percent, 10);
+    assert_int_equal(conf.replace_after_ms, MSEC_PER_HOUR);
     assert_string_equal(engine->program, "stint-slurm");
     assert_int_equal(engine->poll_ms, 500);
     assert_null(engine->partition);
@@ -85,6 +87,7 @@ TEST(every_key_reaches_its_place)
         "policy: { name: no-wait }\n"
         "estimates: { default: 2h, learn: false }\n"
         "limits: { instances: 7, dollars_per_hour: 1.5 }\n"
+        "replace_outdated: { percent: 25, after: 10m }\n"
         "timing: { decide_delay: 20ms, audit: 5s, boot_timeout: 1m,\n"
         "  refused: 3s, place_retry: 4s, start_timeout: 2m, queue_ahead: 0, queue_ahead_most: 9 }\n"
         "engine: { kind: slurm, program: /bin/x, poll: 100ms, partition: p, tmp_gib: 100, gang_zones: any,\n"
@@ -107,6 +110,8 @@ TEST(every_key_reaches_its_place)
     assert_int_equal(conf.max_instances, 7);
     assert_int_equal(conf.max_price_per_hour, 1500000);
     assert_int_equal(conf.timing.decide_delay_ms, 20);
+    assert_int_equal(conf.replace_percent, 25);
+    assert_int_equal(conf.replace_after_ms, 600000);
     assert_int_equal(conf.timing.audit_ms, 5000);
     assert_int_equal(conf.timing.boot_timeout_ms, 60000);
     assert_int_equal(conf.timing.refused_ms, 3000);
@@ -158,6 +163,9 @@ TEST(what_is_wrong_is_named_with_its_line_and_what_would_be_right)
     refuse(NEEDED "limits: { dollars_per_hour: cheap }\n", "'dollars_per_hour'");
     refuse(NEEDED "limits: { dollars_per_day: -1 }\n", "'dollars_per_day'");
     refuse(NEEDED "limits: { warn_at: 101 }\n", "'warn_at'");
+    refuse(NEEDED "replace_outdated: { percent: 101 }\n", "'percent'");
+    refuse(NEEDED "replace_outdated: { after: soon }\n", "'after'");
+    refuse(NEEDED "replace_outdated: { share: 5 }\n", "'share'");
     refuse(NEEDED "estimates: { default: 0 }\n", "'default'");
     refuse(NEEDED "state: ''\n", "line 6: 'state' must name a file");
     refuse(NEEDED "http: { socket_mode: 0990 }\n", "three or four octal digits");

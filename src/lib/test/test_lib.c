@@ -549,6 +549,8 @@ TEST(numbers_out_of_range_are_refused_by_every_event)
     assert_int_equal(stint_cloud_listed(mind, past, 1), -EINVAL);
     assert_int_equal(stint_engine_node_ready(NULL, 0, 1, NULL), -EINVAL);
     assert_int_equal(stint_cloud_notice(NULL, 0, 1, true, 0), -EINVAL);
+    assert_int_equal(stint_cloud_outdated(NULL, 0, 1, true), -EINVAL);
+    assert_int_equal(stint_cloud_outdated(mind, far, 1, true), -EINVAL);
     desk_close(&desk);
 }
 
@@ -698,14 +700,16 @@ TEST(settings_take_what_the_header_lists_and_nothing_else)
         { "starts_slowly", "true" },  { "max_instances", "7" },
         { "rent_nothing", "false" },  { "max_price_per_hour", "1" },
         { "queue_ahead", "30s" },     { "queue_ahead_most", "9" },
+        { "replace_percent", "0" },   { "replace_after", "1d" },
     };
     static const char *const bad[][2] = {
-        { "policy.mode", "x" },      { "estimates", "guessed" },
-        { "default_estimate", "2" }, { "default_rate_ppm", "0" },
-        { "first_key", "0" },        { "refused", "-1s" },
-        { "refused", "1s " },        { "refused", "99999999999999999999s" },
-        { "starts_slowly", "yes" },  { "max_instances", "4294967296" },
-        { "max_instances", "" },     { "refused", "51000d" },
+        { "policy.mode", "x" },       { "estimates", "guessed" },
+        { "default_estimate", "2" },  { "default_rate_ppm", "0" },
+        { "first_key", "0" },         { "refused", "-1s" },
+        { "refused", "1s " },         { "refused", "99999999999999999999s" },
+        { "starts_slowly", "yes" },   { "max_instances", "4294967296" },
+        { "max_instances", "" },      { "refused", "51000d" },
+        { "replace_percent", "101" }, { "replace_after", "1" },
     };
     struct stint_settings *settings = stint_settings_create();
     struct stint_error error = { "" };

@@ -166,6 +166,8 @@ static void set_some(struct mess *mess, struct stint_settings *settings)
     (void)stint_settings_set(settings, "queue_ahead", chance(mess, 50) ? "0" : "10m", NULL);
     (void)stint_settings_set(settings, "place_retry", chance(mess, 50) ? "0" : "5s", NULL);
     (void)stint_settings_set(settings, "boot_timeout", chance(mess, 50) ? "0" : "2m", NULL);
+    (void)stint_settings_set(settings, "replace_after", chance(mess, 80) ? "0" : "1h", NULL);
+    (void)stint_settings_set(settings, "replace_percent", chance(mess, 50) ? "10" : "100", NULL);
     (void)stint_settings_set(settings, "starts_slowly", chance(mess, 20) ? "true" : "false", NULL);
 }
 
@@ -341,6 +343,7 @@ static void nonsense_of_cloud(struct mess *mess)
     case 2:
         (void)stint_cloud_notice(controller, at, some_id(mess), chance(mess, 50),
                                  chance(mess, 50) ? at + 60000 : 0);
+        (void)stint_cloud_outdated(controller, at, some_id(mess), chance(mess, 80));
         break;
     case 3:
         (void)stint_cloud_gone(controller, at, some_id(mess), some_time(mess), some_time(mess));
