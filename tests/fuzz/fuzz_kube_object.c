@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of Kubernetes: a text is refused or read; in pieces it gives the same pods and nodes as whole; no amount is
- * below zero, and what a pod needs is an expression that is valid. So are the groups of pods that keep apart. */
+ * below zero, and what a pod needs is an expression that is valid. So are the groups of pods that keep apart, and whether claims are
+ * outdated: never if nothing is known of the claim, or of the node class. */
 #include "fuzz.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "engine/kubernetes/kube_apart.h"
+#include "engine/kubernetes/kube_class.h"
 #include "engine/kubernetes/kube_snapshot.h"
 #include "model/offer_set.h"
 
@@ -14,8 +16,29 @@ struct reading {
     struct kube_snapshot snapshot;
     struct kube_apart *apart;
     uint64_t groups;
+    struct names texts;
+    struct kube_origin origin; /* of the last claim */
+    struct kube_class node_class;
+    uint64_t ages;
     int rc;
 };
+
+static void compare_class(struct reading *reading, const struct kube_object *object)
+{
+    static const struct kube_class no_class;
+    static const struct kube_origin no_origin;
+
+    if (object->kind == KUBE_CLAIM)
+        reading->origin = kube_class_origin(&reading->texts, object);
+    else if (object->kind == KUBE_NODE_CLASS)
+        reading->node_class = kube_class_read(&reading->texts, object);
+    else
+        return;
+    assert(kube_class_compare(&no_class, &reading->origin) == KUBE_CURRENT);
+    assert(kube_class_compare(&reading->node_class, &no_origin) == KUBE_CURRENT);
+    reading->ages =
+        reading->ages * 31 + (uint64_t)kube_class_compare(&reading->node_class, &reading->origin);
+}
 
 static void keep_apart(struct reading *reading, const struct kube_object *pod)
 {
@@ -43,6 +66,7 @@ static int on_object(void *context, const char *event, const struct kube_object 
     (void)event;
     assert(object->asks.cpu >= 0 && object->asks.mem >= 0 && object->asks.accel >= 0);
     keep_apart(reading, object);
+    compare_class(reading, object);
     return kube_snapshot_add(&reading->snapshot, object);
 }
 
@@ -56,6 +80,11 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
     kube_snapshot_init(&reading->snapshot);
     reading->apart = kube_apart_create();
     reading->groups = 0;
+    reading->origin = (struct kube_origin){ .image = 0 };
+    reading->node_class = (struct kube_class){ .image_count = 0 };
+    reading->ages = 0;
+    names_init(&reading->texts);
+    (void)names_add(&reading->texts, "", 0);
     reading->rc = 0;
     for (size_t at = 0; at < length && reading->rc == 0; at += piece)
         reading->rc = kube_objects_read(objects, text + at,
@@ -64,6 +93,7 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
         reading->rc = kube_objects_end(objects, &error);
     kube_objects_destroy(objects);
     kube_apart_destroy(reading->apart);
+    names_done(&reading->texts);
     kube_snapshot_close(&reading->snapshot);
 }
 
@@ -88,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_pieces((const char *)data + 1, size - 1, 1 + data[0] / 4, (data[0] & 1) != 0, &pieces);
     assert(whole.rc == pieces.rc);
     if (whole.rc == 0) {
-        assert(whole.groups == pieces.groups);
+        assert(whole.groups == pieces.groups && whole.ages == pieces.ages);
         compare(&whole.snapshot, &pieces.snapshot);
     }
     kube_snapshot_done(&whole.snapshot);

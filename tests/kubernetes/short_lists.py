@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""short_lists.py STINT_KUBERNETES - a list that lacks what is there gives up no machine, nor does a refusal. TAP.
+"""short_lists.py STINT_KUBERNETES - a list that lacks what is there gives up no machine, nor does a refusal; and node classes that have changed. TAP.
 
 The API server is a mock that answers watches, and requests for one object, by what the test says; stint-kubernetes is the real one.
 """
@@ -17,6 +17,7 @@ import threading
 import time
 
 CLAIMS, NODES = "/apis/karpenter.sh/v1/nodeclaims", "/api/v1/nodes"
+CLASS, HASH = "/apis/a.b/v1beta1/cnodeclasses/d", "a.b/cnodeclass-hash"
 GONE = {"type": "ERROR", "object": {"kind": "Status", "metadata": {}, "code": 410, "reason": "Expired"}}
 WAIT_S = 20
 
@@ -24,6 +25,13 @@ WAIT_S = 20
 def claim(number, has_machine=True):
     return {"metadata": {"name": f"st-{number}", "resourceVersion": "7", "annotations": {"stint.dev/offer": "m5.large/z/on-demand"}},
             "status": {"providerID": f"kwok://{number}"} if has_machine else {}}
+
+
+def stamped(number, value):
+    """A claim that was made when the hash of its node class was this."""
+    one = claim(number)
+    one["metadata"]["annotations"].update({HASH: value, f"{HASH}-version": "v1"})
+    return one
 
 
 def node(number):
@@ -100,6 +108,7 @@ class Mock(http.server.ThreadingHTTPServer):
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), Handler)
         self.changed, self.turn, self.listed, self.there, self.asked = threading.Condition(), 0, {}, {}, []
+        self.node_class = {"kind": "CNodeClass", "metadata": {"name": "d", "annotations": {HASH: "2", f"{HASH}-version": "v1"}}}
         self.refused = False  # whether nothing may be deleted
         self.secret = False  # whether no object may be read by its name
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
@@ -123,7 +132,7 @@ class Mock(http.server.ThreadingHTTPServer):
         """What a list says, and what is there; what was read before is too old."""
         with self.changed:
             self.listed[path] = listed
-            self.there = {f"{path}/{one['metadata']['name']}": one for one in there}
+            self.there = {f"{path}/{one['metadata']['name']}": one for one in there} | {CLASS: self.node_class}
             self.turn += 1
             self.changed.notify_all()
 
@@ -160,7 +169,7 @@ class Program:
 
 
 def cloud(path, mock):
-    program = Program(path, "cloud", mock, "--node-class", "a.b/C/d")
+    program = Program(path, "cloud", mock, "--node-class", "a.b/CNodeClass/d")
     program.say("hello protocol=1 cluster=lab")
     return program
 
@@ -247,6 +256,36 @@ def claims_are_asked_for_slowly(path, mock):
         program.end()
 
 
+def claims_are_outdated(path, mock):
+    mock.has(CLAIMS, [stamped(1, "1"), stamped(2, "2")], [])
+    program = cloud(path, mock)
+    try:
+        line = program.hear("outdated")
+        assert line == "outdated id=1 why=settings", line
+        assert CLASS.replace("v1beta1", "v1") in mock.asked, mock.asked
+        program.say("list key=9")
+        assert program.hear("found", "id=1")
+        assert program.hear("outdated", "id=1", "why=settings"), "it is not repeated"
+        assert program.hear("found", "id=2") and program.hear("listed", "count=2")
+    finally:
+        program.end()
+
+
+def classes_that_may_not_be_read_are_said(path, mock):
+    mock.secret = True
+    mock.has(CLAIMS, [stamped(1, "1")], [])
+    program = cloud(path, mock)
+    try:
+        line = program.hear("error")
+        assert line and "cnodeclasses" in line and "get" in line, line
+        program.say("list key=9")
+        assert program.hear("found", "id=1")
+        line = program.hear("outdated", seconds=1)
+        assert line is None, line
+    finally:
+        program.end()
+
+
 def pods_were_disrupted(path, mock):
     mock.has(NODES, [node(1)], [node(1)])
     program = Program(path, "engine", mock)
@@ -305,6 +344,8 @@ POINTS = [
     ("a claim that was gone and is seen again is found, and given back", claims_come_back),
     ("a claim that is given back while it is launched is deleted when it has its machine", claims_get_their_machine_first),
     ("a claim that may not be deleted is tried again after a while, and why is said", claims_are_asked_for_slowly),
+    ("a claim that was made before its node class changed is outdated, which each list repeats", claims_are_outdated),
+    ("a node class that may not be read is said, and no claim is outdated", classes_that_may_not_be_read_are_said),
     ("a pod that is deleted was disrupted, which is said first", pods_were_disrupted),
     ("a node that a list lacks is gone only if it is not there", nodes_stay),
     ("a node that a list lacks and that may not be read is not gone", nodes_that_may_not_be_read_stay),

@@ -18,6 +18,7 @@ enum {
     BODY_TEXT = 4096,
     TRIES = 6,
     AGAIN_S = 10, /* until a claim that could not be deleted is tried again */
+    CLASS_S = 60, /* until the node class is read again */
     /* A claim that is deleted while Karpenter launches it may go without its machine. So one that is returned first gets its
      * machine, if it does in this time; Karpenter itself gives a launch up after five minutes. */
     LAUNCH_S = 120,
@@ -57,6 +58,7 @@ void kube_claims_init(struct kube_claims *claims)
 {
     *claims = (struct kube_claims){ .class_group = "" };
     names_init(&claims->texts);
+    (void)names_add(&claims->texts, "", 0);
     map_init(&claims->by_id);
 }
 
@@ -123,6 +125,29 @@ static void say_notice(struct kube_claims *claims, const struct kube_claim *clai
     line_text_end(&claims->talk.out);
 }
 
+/* Without a reason it is current again. */
+static void say_outdated(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    line_text_begin(&claims->talk.out, "outdated");
+    line_text_number(&claims->talk.out, "id", claim->id);
+    if (claim->age != KUBE_CURRENT)
+        line_text_string(&claims->talk.out, "why",
+                         claim->age == KUBE_OLD_SETTINGS ? "settings" : "image");
+    line_text_end(&claims->talk.out);
+}
+
+/* A machine that goes anyway is not reported. */
+static bool may_be_outdated(const struct kube_claim *claim)
+{
+    return claim->state == CLAIM_RUNS && !claim->is_returning && !claim->is_noticed;
+}
+
+static void say_if_outdated(struct kube_claims *claims, const struct kube_claim *claim)
+{
+    if (may_be_outdated(claim) && claim->age != KUBE_CURRENT)
+        say_outdated(claims, claim);
+}
+
 static void say_gone(struct kube_claims *claims, const struct kube_claim *claim)
 {
     say_machine(claims, "gone", claim);
@@ -146,6 +171,7 @@ static void say_again(struct kube_claims *claims, const struct kube_claim *claim
         say_running(claims, claim);
         if (claim->is_noticed)
             say_notice(claims, claim);
+        say_if_outdated(claims, claim);
         break;
     case CLAIM_GONE:
         say_gone(claims, claim);
@@ -220,6 +246,16 @@ static void launch(struct kube_claims *claims, struct kube_claim *claim,
         return_machine(claims, claim, 0);
 }
 
+static void compare(struct kube_claims *claims, struct kube_claim *claim)
+{
+    const enum kube_age age = kube_class_compare(&claims->node_class, &claim->origin);
+
+    if (!may_be_outdated(claim) || claim->age == age)
+        return;
+    claim->age = (uint8_t)age;
+    say_outdated(claims, claim);
+}
+
 static void on_claim(void *context, bool is_gone, const struct kube_object *object)
 {
     struct kube_claims *claims = context;
@@ -244,6 +280,8 @@ static void on_claim(void *context, bool is_gone, const struct kube_object *obje
         claim->is_noticed = true;
         say_notice(claims, claim);
     }
+    claim->origin = kube_class_origin(&claims->texts, object);
+    compare(claims, claim);
 }
 
 static void begin_claims(void *context)
@@ -284,6 +322,7 @@ static void tell_list(struct kube_claims *claims, uint64_t key)
         if (claim->billed_from >= 0)
             line_text_number(&claims->talk.out, "billed_from", (uint64_t)claim->billed_from);
         line_text_end(&claims->talk.out);
+        say_if_outdated(claims, claim);
     }
     line_text_begin(&claims->talk.out, "listed");
     line_text_number(&claims->talk.out, "key", key);
@@ -332,6 +371,79 @@ static void end_claims(void *context)
     for (uint32_t i = 0; i < claims->list_count; i++)
         tell_list(claims, claims->lists[i]);
     claims->list_count = 0;
+}
+
+/*
+ * The node class.
+ */
+
+static void on_class(void *context, long status, const struct kube_object *object);
+
+/* Whether there is something to ask for. */
+static bool ask_class(struct kube_claims *claims, int after_s)
+{
+    char path[PATH_TEXT];
+
+    if (!kube_class_path(claims->class_group, claims->class_kind, claims->class_name,
+                         claims->class_guess, path, sizeof(path)))
+        return false;
+    kube_net_look(claims->talk.net, &(struct kube_look){ .path = path,
+                                                         .kind = KUBE_NODE_CLASS,
+                                                         .after_s = after_s,
+                                                         .on_look = on_class,
+                                                         .context = claims });
+    return true;
+}
+
+static void say_missed(struct kube_claims *claims, long status)
+{
+    char resource[KUBE_NAME + 4];
+    char text[PATH_TEXT];
+
+    if (claims->is_class_missed)
+        return;
+    claims->is_class_missed = true;
+    kube_class_resource(claims->class_kind, resource, sizeof(resource));
+    if (status == 403)
+        (void)snprintf(
+            text, sizeof(text),
+            "outdated machines are not noticed: Stint needs the right `get` on %s in %s, "
+            "which `stint kubernetes install` grants for known providers",
+            resource, claims->class_group);
+    else
+        (void)snprintf(text, sizeof(text),
+                       "outdated machines are not noticed: there is no node class %s in %s, or its "
+                       "API version is unknown; see `kubectl get %s.%s`",
+                       claims->class_name, claims->class_group, resource, claims->class_group);
+    kube_talk_error(&claims->talk, text);
+}
+
+static void take_class(struct kube_claims *claims, const struct kube_class *node_class)
+{
+    claims->node_class = *node_class;
+    for (uint32_t i = 0; i < claims->count; i++)
+        compare(claims, &claims->rows[i]);
+}
+
+/* What was read before holds unless the server says that it may not be read or is not there. */
+static void on_class(void *context, long status, const struct kube_object *object)
+{
+    struct kube_claims *claims = context;
+
+    if (object != NULL) {
+        const struct kube_class node_class = kube_class_read(&claims->texts, object);
+
+        claims->is_class_missed = false;
+        take_class(claims, &node_class);
+    } else if (status == 403 || status == 404) {
+        claims->class_guess++;
+        if (status == 404 && ask_class(claims, 0))
+            return;
+        claims->class_guess = 0;
+        say_missed(claims, status);
+        take_class(claims, &(struct kube_class){ .image_count = 0 });
+    }
+    (void)ask_class(claims, CLASS_S);
 }
 
 /*
@@ -523,6 +635,7 @@ static void greet(struct kube_claims *claims, const struct line *line)
     (void)snprintf(claims->cluster, sizeof(claims->cluster), "%s", cluster);
     (void)snprintf(selector, sizeof(selector), KUBE_CLUSTER "=%s", claims->cluster);
     kube_net_watch(claims->talk.net, CLAIMS, selector, KUBE_CLAIM, &sink);
+    (void)ask_class(claims, 0);
 }
 
 void kube_claims_line(struct kube_claims *claims, const struct line *line)

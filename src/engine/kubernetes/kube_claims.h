@@ -10,13 +10,17 @@
  * the daemon finds it and gives it back. One that is returned while it is launched is deleted when it has its machine, or after
  * two minutes without: Karpenter lets a claim that is deleted in between go, and leaves the machine.
  *
- * Memory:    about 100 bytes for each machine since the program began.
+ * The node class is read once a minute, and a machine that it would make otherwise today is reported as outdated (kube_class.h). A
+ * node class that may not be read, or that is not there, makes no machine outdated.
+ *
+ * Memory:    about 130 bytes for each machine since the program began.
  */
 #ifndef STINT_ENGINE_KUBE_CLAIMS_H
 #define STINT_ENGINE_KUBE_CLAIMS_H
 
 #include "base/map.h"
 #include "base/names.h"
+#include "engine/kubernetes/kube_class.h"
 #include "engine/kubernetes/kube_talk.h"
 
 struct kube_claim {
@@ -25,7 +29,9 @@ struct kube_claim {
     uint32_t offer; /* in texts */
     msec_t billed_from;
     msec_t billed_to;
+    struct kube_origin origin;
     uint8_t state; /* of kube_claims.c */
+    uint8_t age;   /* enum kube_age, as it was said last */
     bool is_returning;
     bool is_noticed;
     bool is_seen;   /* by the list that is being read */
@@ -37,8 +43,11 @@ struct kube_claims {
     const char *class_group; /* the node class of every machine */
     const char *class_kind;
     const char *class_name;
+    struct kube_class node_class; /* as it was read last; empty: it is not known */
+    uint32_t class_guess;         /* of kube_class_path */
+    bool is_class_missed;         /* and that was said */
     char cluster[KUBE_NAME];
-    struct names texts;
+    struct names texts; /* the first is "", as kube_class.h needs it */
     struct kube_claim *rows;
     uint32_t count, room;
     struct map by_id;

@@ -241,32 +241,6 @@ static struct kube_amounts pod_asks(const struct kube_objects *objects)
     return asks;
 }
 
-static enum kube_kind kind_of(const char *text, size_t length)
-{
-    if (is(text, length, "Pod"))
-        return KUBE_POD;
-    if (is(text, length, "Node"))
-        return KUBE_NODE;
-    if (is(text, length, "PodDisruptionBudget"))
-        return KUBE_BUDGET;
-    if (is(text, length, "NodeClaim"))
-        return KUBE_CLAIM;
-    if (is(text, length, "PersistentVolumeClaim"))
-        return KUBE_VOLUME_CLAIM;
-    if (is(text, length, "PersistentVolume"))
-        return KUBE_VOLUME;
-    if (is(text, length, "StorageClass"))
-        return KUBE_STORAGE_CLASS;
-    return KUBE_OTHER;
-}
-
-/* What the items of a list are that do not say it themselves. */
-static enum kube_kind kind_of_list(const char *text, size_t length)
-{
-    return length > 4 && memcmp(text + length - 4, "List", 4) == 0 ? kind_of(text, length - 4)
-                                                                   : KUBE_OTHER;
-}
-
 static void begin_object(struct kube_objects *objects)
 {
     objects->object = (struct kube_object){ .kind = objects->kind,
@@ -584,7 +558,7 @@ static bool take_list_value(struct kube_objects *objects, int id, const char *te
 {
     switch (id) {
     case F_LIST_KIND:
-        objects->kind = kind_of_list(text, length);
+        objects->kind = kube_kind_of_list(text, length);
         return true;
     case F_LIST_VERSION:
         put(objects->list.version, sizeof(objects->list.version), text, length);
@@ -637,7 +611,7 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
 
     switch (id) {
     case F_KIND:
-        object->kind = kind_of(text, length);
+        object->kind = kube_kind_of(text, length);
         return true;
     case F_NAME:
         object->name = keep(objects, text, length);
@@ -668,6 +642,10 @@ static bool take_metadata(struct kube_objects *objects, int id, const char *key,
         return true;
     case F_PROMISED:
         object->promised = keep(objects, text, length);
+        return true;
+    case F_ANNOTATION:
+        if (object->hash_count < KUBE_HASHES && kube_key_is_hash(key))
+            add_pair(objects, object->hash, &object->hash_count, key, text, length);
         return true;
     case F_DELETED:
         object->flags |= KUBE_POD_GOING;
@@ -814,6 +792,17 @@ static bool take_volume(struct kube_objects *objects, int id, const char *text, 
     }
 }
 
+static void take_class_image(struct kube_objects *objects, const char *text, size_t length)
+{
+    struct kube_object *object = &objects->object;
+    const char *image = object->class_image_count < KUBE_IMAGES ? keep(objects, text, length) : "";
+
+    if (image[0] != '\0')
+        object->class_image[object->class_image_count++] = image;
+    else
+        object->has_more_images = true;
+}
+
 /* The rest of the specification and of the state. */
 static void take_spec(struct kube_objects *objects, int id, const char *key, const char *text,
                       size_t length)
@@ -872,6 +861,12 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         break;
     case F_PROVIDER:
         object->provider = length > 0 ? keep(objects, text, length) : NULL;
+        break;
+    case F_IMAGE:
+        object->image = length > 0 ? keep(objects, text, length) : NULL;
+        break;
+    case F_CLASS_IMAGE:
+        take_class_image(objects, text, length);
         break;
     case F_MAY_DISTURB:
         object->may_disturb = number(text, length);

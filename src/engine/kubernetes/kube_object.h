@@ -12,7 +12,8 @@
  *
  * Promises:  a hostile text is refused or read as something harmless; what is beyond the bounds makes the pod one with
  *            KUBE_POD_STRANGE, never one that asks for less.
- * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity, KUBE_SPREADS spread constraints.
+ * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity, KUBE_SPREADS spread constraints,
+ *            KUBE_HASHES annotations about a hash, KUBE_IMAGES images of a node class.
  * Memory:    the reader's; an object is valid within on_object only.
  */
 #ifndef STINT_ENGINE_KUBE_OBJECT_H
@@ -39,7 +40,9 @@ enum {
     KUBE_TEXTS = 16384,
     KUBE_REPELS = 8,
     KUBE_SPREADS = 4,
-    KUBE_CLAIM_NAMES = 16
+    KUBE_CLAIM_NAMES = 16,
+    KUBE_HASHES = 4,
+    KUBE_IMAGES = 128
 };
 
 enum kube_kind {
@@ -51,6 +54,7 @@ enum kube_kind {
     KUBE_VOLUME_CLAIM,  /* PersistentVolumeClaim */
     KUBE_VOLUME,        /* PersistentVolume */
     KUBE_STORAGE_CLASS, /* StorageClass */
+    KUBE_NODE_CLASS,    /* EC2NodeClass, AKSNodeClass and the like, of Karpenter's providers */
 };
 
 /* Whole amounts, as in model/res.h; and what has no place there. */
@@ -150,6 +154,16 @@ struct kube_object {
     /* Of a claim. */
     const char *provider; /* the machine; NULL: there is none yet */
     const char *launched; /* when there was one; NULL: not yet */
+    const char *image;    /* that the machine was started from; NULL: it is not known */
+
+    /* Of a claim and of a node class: the annotations that end in "nodeclass-hash" and "nodeclass-hash-version". */
+    struct kube_pair hash[KUBE_HASHES];
+    uint32_t hash_count;
+
+    /* Of a node class: identifiers of the images that new machines are started from. */
+    const char *class_image[KUBE_IMAGES];
+    uint32_t class_image_count;
+    bool has_more_images; /* than could be kept */
 
     /* Of a persistent volume claim; 'requirement' is of a persistent volume, too, and about its nodes. */
     const char *volume;     /* that it is bound to; NULL: to none yet */

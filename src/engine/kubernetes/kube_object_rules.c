@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kubernetes/kube_object_rules.h"
 
-#include <stddef.h>
-
-#include "engine/kubernetes/kube_object.h"
+#include <string.h>
 
 #define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
@@ -20,6 +18,7 @@ static const struct kube_rule annotations[] = {
     { "kueue.x-k8s.io/pod-group-total-count", F_GROUP_SIZE, NULL },
     { "stint.dev/availability", F_AVAILABILITY, NULL },
     { "stint.dev/capacity", F_PROMISED, NULL },
+    { "*", F_ANNOTATION, NULL },
     { 0 },
 };
 static const struct kube_rule owner[] = {
@@ -131,10 +130,12 @@ static const struct kube_rule condition[] = {
     { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL },
     { "lastTransitionTime", F_CONDITION_SINCE, NULL }, { 0 },
 };
+static const struct kube_rule class_image[] = { { "id", F_CLASS_IMAGE, NULL }, { 0 } };
 static const struct kube_rule status[] = {
     { "phase", F_PHASE, NULL }, { "capacity", 0, any_capacity },
     { "allocatable", 0, any_allocatable }, { "conditions", F_CONDITION, condition },
-    { "disruptionsAllowed", F_MAY_DISTURB, NULL }, { "providerID", F_PROVIDER, NULL }, { 0 },
+    { "disruptionsAllowed", F_MAY_DISTURB, NULL }, { "providerID", F_PROVIDER, NULL },
+    { "imageID", F_IMAGE, NULL }, { "amis", 0, class_image }, { 0 },
 };
 static const struct kube_rule object_rules[] = {
     { "kind", F_KIND, NULL }, { "metadata", 0, metadata }, { "spec", 0, spec },
@@ -151,3 +152,44 @@ const struct kube_rule kube_watch_rules[] = {
     { "type", F_EVENT, NULL }, { "object", F_OBJECT, object_rules }, { 0 },
 };
 /* clang-format on */
+
+static bool ends_in(const char *text, size_t length, const char *end)
+{
+    const size_t size = strlen(end);
+
+    return length >= size && memcmp(text + length - size, end, size) == 0;
+}
+
+enum kube_kind kube_kind_of(const char *text, size_t length)
+{
+    static const struct {
+        const char *name;
+        enum kube_kind kind;
+    } kinds[] = {
+        { "Pod", KUBE_POD },
+        { "Node", KUBE_NODE },
+        { "PodDisruptionBudget", KUBE_BUDGET },
+        { "NodeClaim", KUBE_CLAIM },
+        { "PersistentVolumeClaim", KUBE_VOLUME_CLAIM },
+        { "PersistentVolume", KUBE_VOLUME },
+        { "StorageClass", KUBE_STORAGE_CLASS },
+    };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strlen(kinds[i].name) == length && memcmp(text, kinds[i].name, length) == 0)
+            return kinds[i].kind;
+    }
+    return ends_in(text, length, "NodeClass") ? KUBE_NODE_CLASS : KUBE_OTHER;
+}
+
+enum kube_kind kube_kind_of_list(const char *text, size_t length)
+{
+    return ends_in(text, length, "List") ? kube_kind_of(text, length - strlen("List")) : KUBE_OTHER;
+}
+
+bool kube_key_is_hash(const char *key)
+{
+    const size_t length = strlen(key);
+
+    return ends_in(key, length, "nodeclass-hash") || ends_in(key, length, "nodeclass-hash-version");
+}

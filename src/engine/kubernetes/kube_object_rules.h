@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_object_rules.h - which fields of an object are read, and the number that each is reported by; for kube_object.c.
+ * kube_object_rules.h - which kinds of objects and which of their fields are read, and the number that each field is reported by;
+ * for kube_object.c.
  */
 #ifndef STINT_ENGINE_KUBE_OBJECT_RULES_H
 #define STINT_ENGINE_KUBE_OBJECT_RULES_H
 
 #include "engine/kubernetes/kube_json.h"
+#include "engine/kubernetes/kube_object.h"
 
 enum kube_field {
     F_LIST_KIND = 1,
@@ -24,6 +26,7 @@ enum kube_field {
     F_GROUP_SIZE,
     F_AVAILABILITY,
     F_PROMISED,
+    F_ANNOTATION, /* any other */
     F_DELETED,
     F_LABEL,
     F_KEEP,
@@ -100,10 +103,19 @@ enum kube_field {
     F_CONDITION_STATUS,
     F_CONDITION_SINCE,
     F_PROVIDER,
+    F_IMAGE,
+    F_CLASS_IMAGE,
     F_MAY_DISTURB,
 };
 
 extern const struct kube_rule kube_list_rules[];
 extern const struct kube_rule kube_watch_rules[];
+
+/* By the name that an object gives its kind; of a list, what the items are that do not say it themselves. */
+enum kube_kind kube_kind_of(const char *text, size_t length);
+enum kube_kind kube_kind_of_list(const char *text, size_t length);
+
+/* Whether the annotation is the hash of a node class, or the version of the rule that it was computed by. */
+bool kube_key_is_hash(const char *key);
 
 #endif
