@@ -23,6 +23,7 @@ state: {folder}/stint.db
 catalogue: {folder}/catalogue.yaml
 policy: {{ name: stint{options} }}
 estimates: {{ default: 60s, learn: true }}
+replace_outdated: {{ percent: 34, after: 0s }}
 timing: {{ audit: {audit}, boot_timeout: 120s, refused: 5s }}
 engine: {{ kind: kubernetes, program: {bridge}, kubeconfig: {folder}/stint.kubeconfig }}
 cloud: {{ kind: karpenter, program: {bridge}, kubeconfig: {folder}/stint.kubeconfig, node_class: karpenter.kwok.sh/KWOKNodeClass/default }}

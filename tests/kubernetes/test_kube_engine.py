@@ -14,6 +14,9 @@ import kube_world  # noqa: E402
 from kube_lab import until  # noqa: E402
 
 
+CLASS = "/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses/default"
+
+
 class World(kube_world.KubeWorld):
     pass
 
@@ -150,6 +153,63 @@ def stored(world):
                       for pod in world.pods("batch")) == 2, 120, "the release")
     lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
     clear(world)
+
+
+def outdated(world):
+    """When the node class has changed, machines are replaced one at a time: what has an end ends there, a service keeps to its
+    disruption budget, and a machine with a pod that must not be disrupted stays and is reported."""
+    lab = world.lab
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+    anti = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+    def stamp(path, value):
+        lab.patch(path, {"metadata": {"annotations": {"karpenter.kwok.sh/kwoknodeclass-hash": value,
+                                                      "karpenter.kwok.sh/kwoknodeclass-hash-version": "v1"}}})
+
+    def ready():
+        return [pod for pod in world.pods("batch") if pod["metadata"]["labels"].get("app") == "web" and is_ready(pod) and
+                "deletionTimestamp" not in pod["metadata"]]
+    before = lab.pods_of_jobs()
+    stamp(CLASS, "1")
+    lab.create("/apis/policy/v1/namespaces/batch/poddisruptionbudgets", {"metadata": {"name": "web"}, "spec": {
+        "minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}})
+    world.deployment("batch", "web", "250m", "256Mi", 2, spec=anti)
+    until(lambda: len(ready()) == 2, 120, "two replicas")
+    world.job("batch", "ends", "250m", "256Mi", seconds=30)
+    world.deployment("batch", "stays", "1500m", "2Gi", 1, annotations={"karpenter.sh/do-not-disrupt": "true"})
+    until(lambda: sum(pod["status"]["phase"] == "Running" for pod in world.pods("batch")) == 4, 120, "four pods")
+    kept = [pod for pod in world.pods("batch") if pod["metadata"]["labels"].get("app") == "stays"][0]
+    old = {claim["metadata"]["name"]: claim.get("status", {}).get("nodeName") for claim in world.claims()}
+    for name in old:
+        stamp(f"{kube_world.CLAIMS}/{name}", "1")
+    stamp(CLASS, "2")
+    lab.restart("stintd")  # else it is noticed within a minute
+    until(lambda: os.path.exists(lab.path("stintd.sock")), 15, "stintd")
+    held = {name for name, node in old.items() if node == kept["spec"]["nodeName"]}
+    least, most = 2, 0
+
+    def replaced():
+        nonlocal least, most
+        least = min(least, len(ready()))
+        try:
+            states = world.ask_stintd("/v1/status")["instances"]
+        except OSError:  # it is being restarted
+            return False
+        most = max(most, states["draining"] + states["returned"])
+        return {claim["metadata"]["name"] for claim in world.claims()} & set(old) == held
+    until(replaced, 300, "new machines")
+    until(lambda: len(ready()) == 2, 60, "two replicas on new machines")
+    print(f"# {len(old) - len(held)} of {len(old)} machines were replaced, {most} at a time at the most, {least} of 2 replicas at the least")
+    assert least >= 1, f"{least} of 2 replicas"
+    assert most == 1, f"{most} machines at a time"  # a third of three to five
+    once(world, before, 1)
+    assert succeeded(world) == 1
+    found = [one for one in world.ask_stintd("/v1/doctor")["findings"] if one["kind"] == "outdated"]
+    assert found and found[0]["severity"] == "warning" and "1 are kept" in found[0]["text"], found
+    lab.delete_all("/apis/policy/v1/namespaces/batch/poddisruptionbudgets")
+    lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
+    clear(world)
+    assert not [one for one in world.ask_stintd("/v1/doctor")["findings"] if one["kind"] == "outdated"]
 
 
 def gang(world):
@@ -344,6 +404,7 @@ POINTS = [
     ("a Deployment runs until it is deleted", service),
     ("pods that keep apart have a machine each", apart),
     ("pods run where their volumes are", stored),
+    ("machines are replaced when their node class has changed", outdated),
     ("a gang starts together", gang),
     ("what is not understood is left to the scheduler", strange),
     ("stintd and its bridge may be killed", killed),
