@@ -10,6 +10,7 @@
 #include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_class.h"
 #include "engine/kubernetes/kube_snapshot.h"
+#include "engine/kubernetes/kube_zone_rules.h"
 #include "model/offer_set.h"
 
 struct reading {
@@ -51,7 +52,7 @@ static void keep_apart(struct reading *reading, const struct kube_object *pod)
         group = kube_apart_place(reading->apart, pod);
     else if (kube_apart_wait(reading->apart, pod, &group) != NULL)
         group = 0;
-    if (kube_apart_zones(pod, &zones) != NULL)
+    if (kube_zone_rules_of(pod, &zones) != NULL)
         zones = 0;
     if ((pod->flags & KUBE_POD_GOING) != 0)
         kube_apart_gone(reading->apart, pod->uid);

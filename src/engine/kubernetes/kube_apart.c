@@ -141,31 +141,6 @@ static struct saying say(const struct kube_object *pod)
     return said;
 }
 
-const char *kube_apart_zones(const struct kube_object *pod, uint64_t *group)
-{
-    *group = 0;
-    if ((pod->flags & KUBE_POD_ZONES) == 0)
-        return NULL;
-    for (uint32_t i = 0; i < pod->repel_count; i++) {
-        if (!kube_term_is_by(pod->repels[i], KUBE_HOSTNAME))
-            return "it keeps away from other pods by zone";
-    }
-    for (uint32_t i = 0; i < pod->spread_count; i++) {
-        const char *term = pod->spread[i].term;
-        const uint64_t own = group_of(pod->name_space, term, 0);
-
-        if (kube_term_is_by(term, KUBE_HOSTNAME))
-            continue;
-        if (!kube_term_is_by(term, KUBE_ZONE) || (*group != 0 && *group != own))
-            return "it is spread over zones in a way that Stint does not know";
-        if (!kube_term_is_about(term, pod->name_space, pod->name_space, pod->label,
-                                pod->label_count))
-            return "it is spread by where other pods are";
-        *group = own;
-    }
-    return *group != 0 ? NULL : "it is in a zone that depends on other pods";
-}
-
 /*
  * Rules and kinds.
  */

@@ -43,7 +43,4 @@ void kube_apart_gone(struct kube_apart *apart, const char *uid);
 /* A pod of a DaemonSet, which may be on any machine. */
 void kube_apart_daemon(struct kube_apart *apart, bool is_gone, const struct kube_object *pod);
 
-/* The group of a pod that is spread over zones, 0: it is not; or why it must be left to the scheduler. Pure. */
-const char *kube_apart_zones(const struct kube_object *pod, uint64_t *group);
-
 #endif

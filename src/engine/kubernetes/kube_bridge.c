@@ -12,6 +12,7 @@
 #include "engine/kubernetes/kube_needs.h"
 #include "engine/kubernetes/kube_pod_requests.h"
 #include "engine/kubernetes/kube_protocol.h"
+#include "engine/kubernetes/kube_zone_rules.h"
 
 enum { PATH_TEXT = 1024 };
 
@@ -75,7 +76,7 @@ static const char *refusal(const struct kube_object *pod, struct kube_need *need
     kube_group_of(pod, &group);
     if (group.why != NULL)
         return group.why;
-    why = kube_apart_zones(pod, &zones);
+    why = kube_zone_rules_of(pod, &zones);
     if (why == NULL && (zones != 0 || (pod->flags & KUBE_POD_CLAIMS) != 0) &&
         (group.gang > 0 || group.capacity > 0))
         return "it has volumes or is spread over zones, and is in a gang or promised machines";
@@ -128,7 +129,7 @@ static void say_pod(struct line_text *out, const struct kube_object *pod, const 
         line_text_number(out, "keep", 1);
     if (apart != 0)
         line_text_number(out, "apart", apart);
-    if (kube_apart_zones(pod, &zones) == NULL && zones != 0)
+    if (kube_zone_rules_of(pod, &zones) == NULL && zones != 0)
         line_text_number(out, "zones", zones);
 }
 
