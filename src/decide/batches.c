@@ -213,6 +213,7 @@ static void build(struct batches *batches, const struct view *view, struct draft
         batches->rows[i] = (struct batch){
             .shape = draft->shape,
             .apart = draft->apart,
+            .alone = view_aparts_meet(view, draft->apart, draft->apart),
             .together = draft->together,
             .fixed = draft->fixed,
             .unknown = draft->unknown,
@@ -278,7 +279,7 @@ uint32_t batch_take_last(struct batch *batch)
 
 uint32_t batch_fit(const struct batch *batch, const struct res *demand, const struct res *free)
 {
-    const uint32_t most = batch->apart != ROW_NONE && batch->left > 0 ? 1 : batch->left;
+    const uint32_t most = batch->alone && batch->left > 0 ? 1 : batch->left;
 
     return demand != NULL ? res_times(demand, free, most) : 0;
 }

@@ -26,7 +26,8 @@
 
 struct batch {
     uint32_t shape;
-    uint32_t apart; /* of their jobs: no two on one machine; ROW_NONE: any number */
+    uint32_t apart; /* of their jobs: see model/apart.h; ROW_NONE: they keep apart from nothing */
+    bool alone;     /* no two of it on one machine */
     bool together;  /* of gangs: they start now or rent, they never queue behind each other */
     bool fixed;     /* a stop loses their work */
     bool unknown;   /* how long they run; see job_spec */

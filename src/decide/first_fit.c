@@ -182,7 +182,7 @@ static uint32_t room_in(const struct fitter *fitter, const struct group *group)
 
         most = count > most ? count : most;
     }
-    return kind->apart != ROW_NONE && most > 1 ? 1 : most;
+    return kind->alone && most > 1 ? 1 : most;
 }
 
 /* Every machine of the group gets so many tasks of the kind: what it may still be. */
@@ -384,7 +384,7 @@ void first_fit(const struct view *view, struct plan *ret)
 
     assert(view->shapes_priced == view->shapes->count);
     pool_build(&fitter.pool, &rules, waiting, list_waiting(view, waiting), ret->arena);
-    spread_init(&fitter.spread, ret->arena);
+    spread_init(&fitter.spread, view, ret->arena);
     list_offers(&fitter);
     list_machines(&fitter);
 

@@ -21,8 +21,9 @@ struct filler {
     double unit[RES_PRICED]; /* the least that a machine has; 0: none has any */
     uint32_t *take;          /* per entry of kinds: how many the machine that is tried gets */
     uint32_t *best;          /* and the best of them */
-    struct row_map apart;    /* the last machine that was tried and got a task of that 'apart' */
-    uint32_t tried;          /* so many machines */
+    struct row_map has;   /* by mark: the last machine that was tried and got a task that has it */
+    struct row_map shuns; /* and one that shuns it */
+    uint32_t tried;       /* so many machines */
 };
 
 /* A machine with what it is filled with. */
@@ -138,9 +139,33 @@ static uint32_t fit_count(const struct res *demand, const struct res *free, uint
 /* How many tasks of the kind the machine may get that is tried, if they fit. */
 static uint32_t most_of(const struct filler *filler, const struct pool_kind *kind)
 {
-    if (kind->apart == ROW_NONE || kind->left == 0)
-        return kind->left;
-    return row_map_get(&filler->apart, kind->apart) == filler->tried ? 0 : 1;
+    struct apart_word room;
+    const struct apart_word *words;
+    const uint32_t count = aparts_words(&filler->view->shapes->aparts, kind->apart, &room, &words);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (((words[i].sides & APART_SHUNS) != 0 &&
+             row_map_get(&filler->has, words[i].mark) == filler->tried) ||
+            ((words[i].sides & APART_HAS) != 0 &&
+             row_map_get(&filler->shuns, words[i].mark) == filler->tried))
+            return 0;
+    }
+    return kind->alone && kind->left > 0 ? 1 : kind->left;
+}
+
+/* The machine that is tried gets a task of the kind. */
+static void note_apart(struct filler *filler, const struct pool_kind *kind)
+{
+    struct apart_word room;
+    const struct apart_word *words;
+    const uint32_t count = aparts_words(&filler->view->shapes->aparts, kind->apart, &room, &words);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if ((words[i].sides & APART_HAS) != 0)
+            row_map_set(&filler->has, words[i].mark, filler->tried);
+        if ((words[i].sides & APART_SHUNS) != 0)
+            row_map_set(&filler->shuns, words[i].mark, filler->tried);
+    }
 }
 
 /* Fill a machine of the offer; what it gets is in 'take'. */
@@ -162,8 +187,7 @@ static struct fill fill(struct filler *filler, uint32_t offer)
         filler->take[i] = demand != NULL ? fit_count(demand, &free, most) : 0;
         if (filler->take[i] == 0)
             continue;
-        if (kind->apart != ROW_NONE)
-            row_map_set(&filler->apart, kind->apart, filler->tried);
+        note_apart(filler, kind);
         for (int k = 0; k < RES_KINDS; k++)
             used.amount[k] += demand->amount[k] * filler->take[i];
         free = res_minus(&type->capacity, &used);
@@ -234,7 +258,8 @@ void fresh_fill(const struct view *view, struct plan *ret)
 
     assert(view->shapes_priced == view->shapes->count);
     pool_build(&filler.pool, &rules, waiting, list_waiting(view, waiting), ret->arena);
-    row_map_init(&filler.apart, ret->arena);
+    row_map_init(&filler.has, ret->arena);
+    row_map_init(&filler.shuns, ret->arena);
     list_offers(&filler);
     find_units(&filler);
     sort_kinds(&filler);

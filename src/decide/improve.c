@@ -75,7 +75,7 @@ static void meet_machine(const struct search *search, struct problem *problem, u
     for (uint32_t i = 0; i < unit->stayer_count; i++) {
         row->beside_stayers[machine] *= search_rate(search, of, &unit->stayers[i]);
         problem->stayers[machine][i].beside[task] = search_rate(search, &unit->stayers[i], of);
-        if (of->apart != ROW_NONE && unit->stayers[i].apart == of->apart)
+        if (view_aparts_meet(view, unit->stayers[i].apart, of->apart))
             row->demand[machine] = NULL;
     }
 }
@@ -121,6 +121,7 @@ static void state_problem(const struct search *search, const struct group *group
 
     problem->regroup.task_count = 0;
     problem->regroup.machine_count = 0;
+    problem->regroup.aparts = &search->view->shapes->aparts;
     problem->regroup.offers = search->offers;
     problem->regroup.offer_count = search->rents_nothing ? 0 : search->offer_count;
     for (uint32_t i = 0; i < group->count; i++) {

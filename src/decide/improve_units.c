@@ -218,7 +218,7 @@ bool improve_takes(const struct view *view, uint32_t task)
     const uint32_t shape = view->task.shape[task];
     const uint32_t offer = view->shape_offer[shape];
 
-    if (view->job.fixed[job] || view_is_spread(view, job) || offer == OFFER_NONE ||
+    if (view->job.fixed[job] || view_has_apart(view, job) || offer == OFFER_NONE ||
         (view->job.gang[job] && view->job.task_count[job] > 1) ||
         view->shapes->rows[shape].variant_of != SHAPE_NONE ||
         view->task.estimate_ms[task] == MSEC_NEVER)

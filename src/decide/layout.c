@@ -11,7 +11,7 @@ void layout_init(struct layout *layout, const struct worth_rules *rules, struct 
                  struct arena *arena)
 {
     *layout = (struct layout){ .arena = arena, .rules = rules, .pool = pool };
-    spread_init(&layout->spread, arena);
+    spread_init(&layout->spread, rules->view, arena);
 }
 
 uint32_t layout_open(struct layout *layout, uint32_t offer, uint32_t instance)
@@ -77,7 +77,7 @@ void layout_keep(struct layout *layout, uint32_t bin, uint32_t task)
 
     res_add(&into->used, layout_demand(layout, into, view->task.shape[task]));
     worth_group_add(&into->group, worth_kind_of(layout->rules, task));
-    if (view_is_spread(view, job))
+    if (view_has_apart(view, job))
         spread_put(&layout->spread, view->job.apart[job], bin);
 }
 

@@ -453,7 +453,7 @@ void owned_first(const struct owned_question *question, struct owned_first *ret)
         .waiting = ARENA_ARRAY(arena, uint32_t, view->task.waiting_count),
         .wake_at = MSEC_NEVER,
     };
-    spread_init(&pass.spread, arena);
+    spread_init(&pass.spread, view, arena);
     plan_init(&ret->plan, arena);
     list_machines(&pass);
     serve_all(&pass);

@@ -80,7 +80,7 @@ static uint32_t list_matches(const struct pool *pool, const struct pair_profile 
         for (uint32_t j = i; j < kinds; j++) {
             if (i == j && pool->kinds[i].count < 2)
                 continue;
-            if (pool->kinds[i].apart != ROW_NONE && pool->kinds[i].apart == pool->kinds[j].apart)
+            if (view_aparts_meet(pool->view, pool->kinds[i].apart, pool->kinds[j].apart))
                 continue;
 
             const struct match match = match_pair(pool, profile, i, j);

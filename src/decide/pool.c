@@ -53,7 +53,11 @@ static void cut_into_kinds(struct pool *pool, const struct draft *drafts, uint32
     for (uint32_t i = 0; i < count; i++) {
         if (starts_kind(drafts, i))
             pool->kinds[pool->kind_count++] = (struct pool_kind){
-                .kind = drafts[i].kind, .apart = drafts[i].apart, .first = i, .cursor = i
+                .kind = drafts[i].kind,
+                .apart = drafts[i].apart,
+                .alone = view_aparts_meet(pool->view, drafts[i].apart, drafts[i].apart),
+                .first = i,
+                .cursor = i,
             };
         pool->kinds[pool->kind_count - 1].count++;
         pool->kinds[pool->kind_count - 1].left++;

@@ -26,6 +26,7 @@
 struct pool_kind {
     struct worth_kind kind;
     uint32_t apart; /* of their jobs, see view's job.apart */
+    bool alone;     /* no two of it on one machine */
     uint32_t first; /* its entries are entries[first] .. entries[first + count - 1] */
     uint32_t count;
     uint32_t cursor; /* the first entry that may not be taken yet */

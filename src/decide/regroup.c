@@ -49,8 +49,7 @@ static void find_rates(struct sets *sets)
 
             sets->rate[set][i] = sets->rate[rest][i] * problem->tasks[i].beside[first];
             sets->rate[set][first] *= problem->tasks[first].beside[i];
-            if (problem->tasks[i].apart != UINT32_MAX &&
-                problem->tasks[i].apart == problem->tasks[first].apart)
+            if (aparts_meet(problem->aparts, problem->tasks[i].apart, problem->tasks[first].apart))
                 sets->is_apart[set] = false;
         }
     }

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/apart.h"
 #include "model/res.h"
 
 enum { REGROUP_TASKS = 8, REGROUP_MACHINES = 3, REGROUP_SETS = 1 << REGROUP_TASKS };
@@ -52,7 +53,7 @@ struct regroup_task {
     double wait;    /* what it costs if it waits; REGROUP_NEVER: it must not */
     uint8_t home;   /* the machine where it runs, or REGROUP_WAITS: none of these */
     uint8_t at;     /* where it is to go by now */
-    uint32_t apart; /* not on one machine with another one of that number; UINT32_MAX: with any */
+    uint32_t apart; /* what it must not be beside, see model/apart.h */
     const struct res *demand[REGROUP_MACHINES]; /* NULL: it may not go there */
     double
         risk[REGROUP_MACHINES]; /* what it costs that the machine may be lost, over the horizon */
@@ -76,6 +77,7 @@ struct regroup {
     struct regroup_machine machines[REGROUP_MACHINES];
     uint32_t task_count;
     uint32_t machine_count;
+    const struct aparts *aparts; /* what those numbers stand for; NULL if none is a set */
     const struct regroup_offer *offers;
     uint32_t offer_count;
     double least_gain; /* less is no reason to change anything */

@@ -58,7 +58,7 @@ static bool has_apart(const struct trial_window *window, const struct trial *tri
         return false;
     for (uint64_t rest = trial->used; rest != 0; rest &= rest - 1) {
         const uint32_t other = fit_first(rest);
-        if (window->rows[other].apart == apart)
+        if (view_aparts_meet(window->view, window->rows[other].apart, apart))
             return true;
     }
     return false;
@@ -73,7 +73,7 @@ static uint32_t fit_at_once(const struct trial_window *window, const struct tria
     if (left == 0 || demand == NULL || !fit_now(demand, &trial->free) ||
         has_apart(window, trial, row))
         return 0;
-    if (left == 1 || window->rows[row].apart != ROW_NONE ||
+    if (left == 1 || window->rows[row].batch->alone ||
         (is_share && (uint64_t)left * left <= window->left))
         return 1; /* there is no other, or a share of no more than all of them */
 

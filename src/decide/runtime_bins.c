@@ -22,7 +22,7 @@ static msec_t bin_start(uint32_t bin)
 void runtime_bins_begin(struct runtime_bins *bins, struct machine_index *index, struct arena *arena)
 {
     *bins = (struct runtime_bins){ .view = index->view, .index = index, .arena = arena };
-    spread_init(&bins->spread, arena);
+    spread_init(&bins->spread, bins->view, arena); /* the index may be one of these bins */
 }
 
 void runtime_bins_build(struct runtime_bins *bins, const struct view *view, enum runtime_rule rule,

@@ -157,7 +157,7 @@ static bool is_apart(const struct view *view, const struct scale_out_task *tasks
 {
     const uint32_t last = tasks[size - 1].task;
 
-    if (!view_is_spread(view, view->task.job[last]))
+    if (!view_has_apart(view, view->task.job[last]))
         return true;
     for (uint32_t i = size - 1; i-- > 0;) {
         if (view_keep_apart(view, last, tasks[i].task))

@@ -72,7 +72,7 @@ static bool may_wait(const struct view *view, uint32_t task)
 {
     const uint32_t job = view->task.job[task];
 
-    return service_may_stop(view, task) && !view_is_spread(view, job) &&
+    return service_may_stop(view, task) && !view_has_apart(view, job) &&
            view->job.deadline[job] == MSEC_NEVER;
 }
 

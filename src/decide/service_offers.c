@@ -86,7 +86,7 @@ int64_t service_units(const struct service *service, uint32_t instance)
     {
         const uint32_t job = view->task.job[task];
 
-        if (job != service->job && apart != ROW_NONE && view->job.apart[job] == apart)
+        if (job != service->job && view_aparts_meet(view, apart, view->job.apart[job]))
             return 0; /* none may be beside it */
         if (job != service->job && !service_may_stop(view, task))
             res_sub(&room, view_taken(view, task, instance));

@@ -56,10 +56,11 @@ static void sort_members(const struct service *service, uint32_t *ret)
 
 static bool is_apart(const struct placing *placing, uint32_t at)
 {
-    const uint32_t apart = placing->view->job.apart[placing->service->job];
+    const uint32_t job = placing->service->job;
 
-    return apart == ROW_NONE ||
-           (!placing->is_taken[at] && !view_apart_is_on(placing->view, apart, placing->order[at]));
+    return !view_has_apart(placing->view, job) ||
+           (!(placing->is_taken[at] && view_is_spread(placing->view, job)) &&
+            !view_apart_is_on(placing->view, placing->view->job.apart[job], placing->order[at]));
 }
 
 /* Whether the task stands for one of the service when that is lost. */
@@ -182,13 +183,13 @@ static void place_spares(struct placing *placing)
 {
     const struct view *view = placing->view;
 
-    if (view->job.kin[placing->service->job] == 0 || view_is_spread(view, placing->service->job))
+    if (view->job.kin[placing->service->job] == 0 || view_has_apart(view, placing->service->job))
         return;
     TASK_EACH(task, view, view->task.waiting_first)
     {
         const uint32_t job = view->task.job[task];
 
-        if (is_spare(placing->service, task) && !view_is_spread(view, job) && !view->job.gang[job])
+        if (is_spare(placing->service, task) && !view_has_apart(view, job) && !view->job.gang[job])
             place_waiting(placing, task);
     }
 }

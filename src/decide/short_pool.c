@@ -87,7 +87,7 @@ static bool may_start(const struct short_pool_question *of, uint32_t task)
     if (!of->is_short[job] || (of->is_held != NULL && of->is_held(of->context, task)))
         return false;
     return view->task.launches[task] == 0 && view->job.short_ppb[job] == 0 &&
-           !view_is_spread(view, job) && (!view->job.gang[job] || view->job.task_count[job] == 1);
+           !view_has_apart(view, job) && (!view->job.gang[job] || view->job.task_count[job] == 1);
 }
 
 static void start(struct pool *pool, uint32_t task)

@@ -8,14 +8,14 @@
 
 enum { FIRST_SIZE = 64 };
 
-void spread_init(struct spread *spread, struct arena *arena)
+void spread_init(struct spread *spread, const struct view *view, struct arena *arena)
 {
-    *spread = (struct spread){ .arena = arena };
+    *spread = (struct spread){ .aparts = &view->shapes->aparts, .arena = arena };
 }
 
-static uint64_t key_of(uint32_t apart, uint32_t machine)
+static uint64_t key_of(uint32_t mark, uint32_t machine)
 {
-    return ((uint64_t)machine << 32 | apart) + 1; /* 0 is nobody's: no 'apart' is UINT32_MAX here */
+    return ((uint64_t)machine << 32 | mark) + 1; /* 0 is nobody's: no mark is UINT32_MAX */
 }
 
 /* The slot of the key, or the free one where it would be. */
@@ -43,26 +43,55 @@ static void grow(struct spread *spread)
 
 bool spread_has(const struct spread *spread, uint32_t apart, uint32_t machine)
 {
-    return spread->size > 0 && slot_of(spread, key_of(apart, machine))->there;
+    struct apart_word room;
+    const struct apart_word *words;
+    const uint32_t count =
+        spread->size > 0 ? aparts_words(spread->aparts, apart, &room, &words) : 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct spread_slot *slot = slot_of(spread, key_of(words[i].mark, machine));
+
+        if (((words[i].sides & APART_SHUNS) != 0 && slot->has > 0) ||
+            ((words[i].sides & APART_HAS) != 0 && slot->shuns > 0))
+            return true;
+    }
+    return false;
 }
 
 void spread_put(struct spread *spread, uint32_t apart, uint32_t machine)
 {
-    const uint64_t key = key_of(apart, machine);
+    struct apart_word room;
+    const struct apart_word *words;
+    const uint32_t count = aparts_words(spread->aparts, apart, &room, &words);
 
-    if (spread->count * 2 >= spread->size)
-        grow(spread);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t key = key_of(words[i].mark, machine);
 
-    struct spread_slot *slot = slot_of(spread, key);
+        if (spread->count * 2 >= spread->size)
+            grow(spread);
 
-    spread->count += slot->key == 0;
-    *slot = (struct spread_slot){ .key = key, .there = true };
+        struct spread_slot *slot = slot_of(spread, key);
+
+        spread->count += slot->key == 0;
+        slot->key = key;
+        slot->has += (words[i].sides & APART_HAS) != 0;
+        slot->shuns += (words[i].sides & APART_SHUNS) != 0;
+    }
 }
 
 void spread_drop(struct spread *spread, uint32_t apart, uint32_t machine)
 {
-    struct spread_slot *slot = slot_of(spread, key_of(apart, machine));
+    struct apart_word room;
+    const struct apart_word *words;
+    const uint32_t count = aparts_words(spread->aparts, apart, &room, &words);
 
-    assert(slot->there);
-    slot->there = false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct spread_slot *slot = slot_of(spread, key_of(words[i].mark, machine));
+
+        assert(slot->key != 0);
+        assert((words[i].sides & APART_HAS) == 0 || slot->has > 0);
+        assert((words[i].sides & APART_SHUNS) == 0 || slot->shuns > 0);
+        slot->has -= (words[i].sides & APART_HAS) != 0;
+        slot->shuns -= (words[i].sides & APART_SHUNS) != 0;
+    }
 }

@@ -238,7 +238,7 @@ void tight_fit(const struct view *view, struct plan *ret)
 
     assert(view->shapes_priced == view->shapes->count);
     list_machines(&fitter);
-    spread_init(&fitter.spread, ret->arena);
+    spread_init(&fitter.spread, view, ret->arena);
     TASK_EACH(task, view, view->task.waiting_first)
     {
         place(&fitter, task);

@@ -14,6 +14,7 @@ void shapes_init(struct shapes *shapes)
     names_init(&shapes->names);
     names_init(&shapes->workloads);
     offer_sets_init(&shapes->sets);
+    aparts_init(&shapes->aparts);
     map_init(&shapes->by_hash);
 }
 
@@ -22,6 +23,7 @@ void shapes_done(struct shapes *shapes)
     names_done(&shapes->names);
     names_done(&shapes->workloads);
     offer_sets_done(&shapes->sets);
+    aparts_done(&shapes->aparts);
     map_done(&shapes->by_hash);
     mem_free(shapes->rows);
     mem_free(shapes->demands);
@@ -36,6 +38,7 @@ void shapes_copy(struct shapes *to, const struct shapes *from)
     names_copy(&to->names, &from->names);
     names_copy(&to->workloads, &from->workloads);
     offer_sets_copy(&to->sets, &from->sets);
+    aparts_copy(&to->aparts, &from->aparts);
     map_copy(&to->by_hash, &from->by_hash);
     to->rows = mem_copy(from->rows, from->count, from->rows_room, sizeof(*from->rows));
     to->demands =

@@ -27,6 +27,7 @@
 
 #include "base/names.h"
 #include "base/units.h"
+#include "model/apart.h"
 #include "model/catalogue.h"
 #include "model/offer_set.h"
 #include "model/res.h"
@@ -84,6 +85,7 @@ struct shapes {
     struct names names;
     struct names workloads;
     struct offer_sets sets;
+    struct aparts aparts; /* what jobs keep apart from */
     struct shape *rows;
     struct shape_demand *demands;
     uint32_t *variants; /* rows of shapes */

@@ -272,7 +272,7 @@ static void instance_append(struct view *view, uint32_t task, uint32_t instance)
 /* Invariant 4, for one task and those that were bound to its instance after it. */
 static bool is_apart(const struct view *view, uint32_t task)
 {
-    if (!view_is_spread(view, view->task.job[task]))
+    if (!view_has_apart(view, view->task.job[task]))
         return true;
     TASK_EACH(other, view, view->task.next[task])
     {
@@ -457,15 +457,13 @@ uint32_t view_arrivals(const struct view *view)
     return jobs;
 }
 
-/* The job's own row, or a number above all rows for those that keep apart from each other. Two such groups may have the same: then
- * they keep apart, too, which costs a little and is never wrong. */
 static uint32_t apart_of(const struct job_spec *spec, uint32_t job)
 {
-    static const uint32_t first_group = (uint32_t)1 << 31;
-
-    assert(job < first_group);
+    assert(job < APART_GROUPS);
+    if (spec->keeps != 0)
+        return spec->keeps;
     if (spec->apart != 0)
-        return first_group + (uint32_t)(map_mix(spec->apart) % (ROW_NONE - first_group));
+        return apart_group(spec->apart);
     return spec->spread ? job : ROW_NONE;
 }
 
@@ -645,6 +643,25 @@ void view_set_variant(struct view *view, uint32_t task, uint32_t variant)
     view->task.shape[task] = variant;
     if (instance != ROW_NONE)
         log_change(view, instance);
+}
+
+bool view_set_apart(struct view *view, uint32_t job, const struct job_spec *spec)
+{
+    const uint32_t apart = apart_of(spec, job);
+
+    if (view->job.apart[job] == apart)
+        return false;
+    view->job.apart[job] = apart;
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const uint32_t instance = view->task.instance[task];
+
+        if (instance == ROW_NONE)
+            continue;
+        view->instance.crowded[instance] = is_crowded(view, instance);
+        log_change(view, instance);
+    }
+    return true;
 }
 
 void view_bind_found(struct view *view, uint32_t task, uint32_t instance)
@@ -876,7 +893,7 @@ bool view_apart_is_on(const struct view *view, uint32_t apart, uint32_t instance
 {
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
-        if (view->job.apart[view->task.job[task]] == apart)
+        if (view_aparts_meet(view, view->job.apart[view->task.job[task]], apart))
             return true;
     }
     return false;

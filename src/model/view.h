@@ -93,7 +93,7 @@ enum instance_state {
     X(uint32_t, priority)       /* higher values come first where not all can be served */ \
     X(uint32_t, caps)           /* the set of limits that it is under, see model/caps.h; 0: none */ \
     X(uint32_t, short_ppb)      /* see job_spec */ \
-    X(uint32_t, apart)          /* no two tasks of jobs with the same on one instance; ROW_NONE: any number. See job_spec */ \
+    X(uint32_t, apart)          /* what its tasks keep apart from, see model/apart.h; ROW_NONE: nothing */ \
     X(uint32_t, first_task)     /* in the list by 'sibling' */ \
     X(uint32_t, task_count)     /* that it came with */ \
     X(uint32_t, tasks_left)     /* that have not finished */ \
@@ -250,6 +250,8 @@ struct job_spec {
                      none are spares of it */
     uint64_t
         apart; /* equal for jobs of which no two tasks may be on one instance; 0: none. Implies 'spread' */
+    uint32_t
+        keeps; /* instead of these two: what its tasks keep apart from, a number of aparts_add of the view's shapes; 0: see them */
     uint32_t name;
     uint32_t user;
     uint32_t shape;
@@ -419,22 +421,37 @@ bool view_job_may_move(const struct view *view, uint32_t job);
 /* Whether a task of the job is bound to the instance. O(tasks there). */
 bool view_job_is_on(const struct view *view, uint32_t job, uint32_t instance);
 
-/* Whether the job's tasks keep apart: from each other, and from those of other jobs if it came with 'apart'. */
-static inline bool view_is_spread(const struct view *view, uint32_t job)
+/* Whether the job's tasks keep apart from anything: from each other, or from tasks of other jobs. */
+static inline bool view_has_apart(const struct view *view, uint32_t job)
 {
     return view->job.apart[job] != ROW_NONE;
+}
+
+/* Whether no task with the one 'apart' may be beside one with the other. */
+static inline bool view_aparts_meet(const struct view *view, uint32_t a, uint32_t b)
+{
+    return aparts_meet(&view->shapes->aparts, a, b);
+}
+
+/* Whether no two tasks of the job may be on one instance. */
+static inline bool view_is_spread(const struct view *view, uint32_t job)
+{
+    return view_aparts_meet(view, view->job.apart[job], view->job.apart[job]);
 }
 
 /* Whether the two tasks must not be on one instance. */
 static inline bool view_keep_apart(const struct view *view, uint32_t task, uint32_t other)
 {
-    const uint32_t apart = view->job.apart[view->task.job[task]];
-
-    return apart != ROW_NONE && task != other && apart == view->job.apart[view->task.job[other]];
+    return task != other && view_aparts_meet(view, view->job.apart[view->task.job[task]],
+                                             view->job.apart[view->task.job[other]]);
 }
 
-/* Whether a task of a job with that 'apart' is bound to the instance. O(tasks there). */
+/* Whether a task is bound to the instance that must not be beside one with that 'apart'. O(tasks there). */
 bool view_apart_is_on(const struct view *view, uint32_t apart, uint32_t instance);
+
+/* The job's tasks keep apart from what the specification says from now on; true: that is something else. What is together stays so, on a
+ * crowded instance. O(tasks of the job + tasks on their instances, squared), and O(1) if nothing changes. */
+bool view_set_apart(struct view *view, uint32_t job, const struct job_spec *spec);
 
 /* Check the invariants above by brute force; for tests. */
 void view_check(const struct view *view);

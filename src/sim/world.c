@@ -65,7 +65,7 @@ struct engine_event world_arrival(struct world *world, uint32_t row)
                  .gang = job->gang && job->task_count > 1,
                  .fixed = job->fixed,
                  .spread = job->spread && job->task_count > 1,
-                 .apart = job->apart,
+                 .keeps = job->keeps,
                  .priority = job->priority,
                  .caps = job->caps,
                  .short_ppb = job->short_ppb,

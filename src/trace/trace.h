@@ -21,8 +21,8 @@
 
 struct trace_job {
     uint64_t id;
-    uint64_t
-        apart; /* equal for jobs of which no two tasks are on one machine; 0: none. In no file */
+    uint32_t
+        keeps; /* what its tasks keep apart from, a number of aparts_add of the shapes; 0: see 'spread'. In no file */
     uint32_t name; /* in trace.names; equal names are runs of the same program */
     uint32_t user; /* in trace.users; the empty name is no particular user */
     uint32_t shape;

@@ -140,7 +140,7 @@ static bool is_too_near(const struct judge *judge, uint32_t task)
 {
     const struct view *view = judge->view;
 
-    if (!view_is_spread(view, view->task.job[task]))
+    if (!view_has_apart(view, view->task.job[task]))
         return false;
     for (uint32_t other = 0; other < view->task.count; other++) {
         if (view->task.state[other] != TASK_FREE && view_keep_apart(view, task, other) &&

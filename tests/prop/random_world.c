@@ -337,11 +337,24 @@ bool random_is_spread(uint64_t seed, uint64_t job)
     return random_has_bonds(seed) && map_mix(seed * 1000 + job) / 4 % 2 == 0;
 }
 
-uint64_t random_apart(uint64_t seed, uint64_t job)
+uint32_t random_keeps(uint64_t seed, uint64_t job, struct aparts *aparts)
 {
-    const uint64_t dice = map_mix(seed * 1000 + job) / 8 % 6;
+    static const struct {
+        uint32_t count;
+        struct apart_mark marks[2];
+    } kinds[] = {
+        { 1, { { 100, APART_BOTH } } },
+        { 1, { { 101, APART_BOTH } } },
+        { 1, { { 101, APART_SHUNS } } },
+        { 1, { { 100, APART_HAS } } },
+        { 2, { { 101, APART_HAS }, { 102, APART_SHUNS } } },
+        { 2, { { 100, APART_BOTH }, { 102, APART_HAS } } },
+    };
+    const uint64_t dice = map_mix(seed * 1000 + job) / 8 % 12;
 
-    return random_has_bonds(seed) && seed / 4 % 2 == 0 && dice < 3 ? 100 + dice : 0;
+    if (!random_has_bonds(seed) || seed / 4 % 2 != 0 || dice >= sizeof(kinds) / sizeof(kinds[0]))
+        return 0;
+    return aparts_add(aparts, kinds[dice].marks, kinds[dice].count);
 }
 
 static void draw_bonds(struct trace *trace, uint64_t seed)
@@ -349,7 +362,7 @@ static void draw_bonds(struct trace *trace, uint64_t seed)
     for (uint32_t i = 0; i < trace->job_count; i++) {
         trace->jobs[i].fixed = random_is_fixed(seed, trace->jobs[i].id);
         trace->jobs[i].spread = random_is_spread(seed, trace->jobs[i].id);
-        trace->jobs[i].apart = random_apart(seed, trace->jobs[i].id);
+        trace->jobs[i].keeps = random_keeps(seed, trace->jobs[i].id, &trace->shapes.aparts);
     }
 }
 

@@ -44,8 +44,9 @@ bool random_has_bonds(uint64_t seed);
 bool random_is_fixed(uint64_t seed, uint64_t job);
 bool random_is_spread(uint64_t seed, uint64_t job);
 
-/* For a job of every second such seed: one of three groups of jobs that keep apart from each other, or 0. */
-uint64_t random_apart(uint64_t seed, uint64_t job);
+/* For a job of every second such seed: what it keeps apart from, one of six kinds, of which some share machines among themselves and others
+ * do not; or 0. */
+uint32_t random_keeps(uint64_t seed, uint64_t job, struct aparts *aparts);
 
 /* The same world with more trouble: controllers that take over from each other, audits, lost news,
  * limits. */

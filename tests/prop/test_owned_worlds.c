@@ -95,7 +95,7 @@ static bool is_too_near(const struct view *view, const struct plan *plan, uint32
         if (!place->fresh && place->target == instance && view_keep_apart(view, task, place->task))
             return true;
     }
-    return view_is_spread(view, view->task.job[task]) &&
+    return view_has_apart(view, view->task.job[task]) &&
            view_apart_is_on(view, view->job.apart[view->task.job[task]], instance);
 }
 

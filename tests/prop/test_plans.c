@@ -87,7 +87,7 @@ static void draw_jobs(struct scene *scene, uint64_t seed, struct rng *rng)
             .gang = rng_below(rng, 2) == 0,
             .fixed = random_is_fixed(seed, (uint64_t)i),
             .spread = random_is_spread(seed, (uint64_t)i),
-            .apart = random_apart(seed, (uint64_t)i),
+            .keeps = random_keeps(seed, (uint64_t)i, &scene->shapes.aparts),
             .estimate_ms =
                 draw_estimate(seed, (uint64_t)i, random_between(rng, 0, 4 * MSEC_PER_HOUR)),
         };
@@ -122,7 +122,7 @@ static bool has_room(const struct view *view, uint32_t task, uint32_t machine)
     const struct res room = view_free(view, machine);
 
     return view_is_open(view, machine) && demand != NULL && res_fits(demand, &room) &&
-           !(view_is_spread(view, view->task.job[task]) &&
+           !(view_has_apart(view, view->task.job[task]) &&
              view_apart_is_on(view, view->job.apart[view->task.job[task]], machine));
 }
 

@@ -92,6 +92,9 @@ void hear_stopped(struct hearing *hear, uint32_t task, msec_t at);
 /* The stop of the task is refused until then: it goes on where it is. */
 void hear_kept(struct hearing *hear, uint32_t task, msec_t until);
 
+/* What the job's tasks keep apart from has changed: what is only on its way to where it may not be goes elsewhere. */
+void hear_apart(struct hearing *hear, uint32_t job, msec_t at);
+
 /* The engine says what tasks may use of the instance. */
 void hear_capacity(struct hearing *hear, uint32_t instance, const struct res *capacity, msec_t at);
 

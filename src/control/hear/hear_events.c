@@ -99,6 +99,8 @@ static void on_changed(struct hearing *hear, const struct engine_event *event)
     view->job.priority[job] = event->job.priority;
     if (event->job.estimate_ms >= 0)
         books_new_estimate(hear->books, job, event->job.estimate_ms);
+    if (view_set_apart(view, job, &event->job))
+        hear_apart(hear, job, event->at);
     state_grow_job(state, job, more);
     for (uint32_t i = 0; i < more; i++)
         books_welcome(hear->books, view_find_task(view, state->job_notes[job].end_id - more + i));

@@ -98,27 +98,35 @@ static uint32_t newest_idle(const struct view *view, uint32_t instance)
     return task;
 }
 
-/* A task there that this one must be apart from; ROW_NONE: there is none. */
-static uint32_t too_near(const struct view *view, uint32_t task, uint32_t instance)
+/* A task there that this one must be apart from, with 'is_idle' one that is only on its way; ROW_NONE: there is none. */
+static uint32_t too_near(const struct view *view, uint32_t task, uint32_t instance, bool is_idle)
 {
-    if (!view_is_spread(view, view->task.job[task]))
+    if (!view_has_apart(view, view->task.job[task]))
         return ROW_NONE;
     TASK_EACH(other, view, view->instance.first_task[instance])
     {
-        if (view_keep_apart(view, task, other))
+        if (!(is_idle && view->task.state[other] == TASK_RUNNING) &&
+            view_keep_apart(view, task, other))
             return other;
     }
     return ROW_NONE;
+}
+
+/* Those on their way there that must be apart from the task go elsewhere. */
+static void yield_to(struct hearing *hear, uint32_t task, uint32_t instance, msec_t at)
+{
+    uint32_t near;
+
+    while ((near = too_near(&hear->state->view, task, instance, true)) != ROW_NONE)
+        state_unbind(hear->state, near, at);
 }
 
 /* Tasks that are only on their way there yield to one that runs there. */
 static void make_room(struct hearing *hear, uint32_t task, uint32_t instance, msec_t at)
 {
     const struct view *view = &hear->state->view;
-    const uint32_t near = too_near(view, task, instance);
 
-    if (near != ROW_NONE && view->task.state[near] != TASK_RUNNING)
-        state_unbind(hear->state, near, at);
+    yield_to(hear, task, instance, at);
     while (!fits(view, task, instance)) {
         const uint32_t other = newest_idle(view, instance);
 
@@ -127,6 +135,23 @@ static void make_room(struct hearing *hear, uint32_t task, uint32_t instance, ms
             return;
         }
         state_unbind(hear->state, other, at);
+    }
+}
+
+void hear_apart(struct hearing *hear, uint32_t job, msec_t at)
+{
+    const struct view *view = &hear->state->view;
+
+    for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
+         task = view->task.sibling[task]) {
+        const uint32_t instance = view->task.instance[task];
+
+        if (instance == ROW_NONE)
+            continue;
+        yield_to(hear, task, instance, at);
+        if (view->task.state[task] != TASK_RUNNING &&
+            too_near(view, task, instance, false) != ROW_NONE)
+            state_unbind(hear->state, task, at);
     }
 }
 

@@ -102,7 +102,7 @@ enum engine_event_kind {
     ENGINE_TASK_FINISHED, /* 'task' */
     ENGINE_LISTED,        /* 'key' of the list that ends here */
     ENGINE_TASK_KEPT, /* 'task', 'key' of the stop: it goes on, and is not to be stopped before 'until' */
-    ENGINE_JOB_CHANGED, /* 'job', whole as it arrived, but for its priority, its estimate (below 0: as before)
+    ENGINE_JOB_CHANGED, /* 'job', whole as it arrived, but for its priority, its estimate (below 0: as before), what it keeps apart from
                               and how many tasks it has had in all: those above what it had are new; in a
                               list after the job, if it did since it arrived */
     ENGINE_TASK_WITHDRAWN, /* 'task' has left its job and must not run; if it does, the engine ends that */

@@ -188,6 +188,49 @@ TEST(a_task_that_is_found_beside_one_that_it_is_apart_from_runs_on)
     stage_done(&stage);
 }
 
+static void now_apart(struct stage *stage, uint64_t task)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_JOB_CHANGED,
+                                               .job = { .id = 1000 + task,
+                                                        .first_task_id = task,
+                                                        .task_count = 1,
+                                                        .apart = 7,
+                                                        .estimate_ms = -1 } });
+}
+
+TEST(what_is_on_its_way_goes_elsewhere_once_it_must_be_apart_from_what_runs_there)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 1);
+
+    for (uint64_t task = 1; task <= 3; task++)
+        stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                    .job = { .id = 1000 + task,
+                                                             .first_task_id = task,
+                                                             .task_count = 1,
+                                                             .estimate_ms = -1 } });
+    stage_found(&stage, 1, machine, stage.now, FOUND_KEY);
+    stage_put(&stage, 2, machine);
+    stage.seen = stage.act_count;
+    now_apart(&stage, 1);
+    stage_no_acts(&stage); /* the other one is of no group yet */
+    now_apart(&stage, 2);
+    stage_acts(&stage, "cancel 2; ");
+    view_check(stage_view(&stage));
+    /* What runs beside it runs on. */
+    stage_found(&stage, 3, machine, stage.now, FOUND_KEY + 1);
+    now_apart(&stage, 3);
+    stage_no_acts(&stage);
+    assert_int_equal(stage_state(&stage, 1), TASK_RUNNING);
+    assert_int_equal(stage_state(&stage, 3), TASK_RUNNING);
+    assert_true(stage_view(&stage)->instance.crowded[0]);
+    view_check(stage_view(&stage));
+    stage_done(&stage);
+}
+
 TEST(a_task_that_runs_where_there_is_no_room_runs_on)
 {
     struct stage stage;
@@ -398,6 +441,7 @@ CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(who_is_on_the_way_gives_way_the_newest_first),
            RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_runs_on),
            RUN(a_task_that_is_found_beside_one_that_it_is_apart_from_runs_on),
+           RUN(what_is_on_its_way_goes_elsewhere_once_it_must_be_apart_from_what_runs_there),
            RUN(a_task_that_runs_where_there_is_no_room_runs_on),
            RUN(a_task_that_is_found_on_a_machine_on_its_way_out_runs_to_its_end),
            RUN(what_was_said_of_a_task_before_it_left_is_old_news),

@@ -249,7 +249,7 @@ static bool drop_too_near(struct trim *trim)
         const struct plan_place *place = &trim->plan->places[i];
 
         if (trim->places[i] != KEEP || place->fresh ||
-            !view_is_spread(view, view->task.job[place->task]) || !is_too_near(view, place, moves))
+            !view_has_apart(view, view->task.job[place->task]) || !is_too_near(view, place, moves))
             continue;
         trim->places[i] = DROP;
         moves[place->task] = false;

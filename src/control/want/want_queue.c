@@ -84,8 +84,8 @@ static bool has_machine(const struct view *view, const struct room *room, uint32
 static bool is_unbound(const struct view *view, uint32_t job)
 {
     if (view->job.task_count[job] == 1)
-        return !view_is_spread(view, job) || view->job.apart[job] == job;
-    return !view->job.gang[job] && !view_is_spread(view, job);
+        return !view_has_apart(view, job) || view->job.apart[job] == job;
+    return !view->job.gang[job] && !view_has_apart(view, job);
 }
 
 static bool may_queue(const struct wanting *want, const struct room *room, uint32_t task)

@@ -17,27 +17,53 @@
 
 enum { JOBS = 20, MACHINES = 30, STEPS = 5000 };
 
+/* What a number of the test stands for: jobs by themselves, and sets of marks. */
+static void make_numbers(struct aparts *aparts, uint32_t *ret)
+{
+    static const struct apart_mark marks[][2] = {
+        { { 1, APART_HAS }, { 2, APART_SHUNS } }, { { 1, APART_SHUNS }, { 2, APART_HAS } },
+        { { 2, APART_HAS }, { 3, APART_BOTH } },  { { 3, APART_SHUNS }, { 4, APART_HAS } },
+        { { 1, APART_BOTH }, { 1, APART_HAS } },
+    };
+
+    for (uint32_t i = 0; i < JOBS; i++)
+        ret[i] = i < sizeof(marks) / sizeof(marks[0]) ? aparts_add(aparts, marks[i], 2) : i;
+}
+
 TEST(random_histories_agree_with_a_plain_table)
 {
-    static bool there[JOBS][MACHINES];
+    static uint32_t there[JOBS][MACHINES];
+    struct shapes shapes;
+    const struct view view = { .shapes = &shapes };
+    uint32_t number[JOBS];
     struct arena arena;
     struct spread spread;
     struct rng rng;
 
     arena_init(&arena);
     rng_init(&rng, 1, 0);
-    spread_init(&spread, &arena);
+    shapes_init(&shapes);
+    make_numbers(&shapes.aparts, number);
+    spread_init(&spread, &view, &arena);
     for (int i = 0; i < STEPS; i++) {
         const uint32_t job = (uint32_t)rng_below(&rng, JOBS);
         const uint32_t machine = (uint32_t)rng_below(&rng, MACHINES);
 
-        assert_int_equal(spread_has(&spread, job, machine), there[job][machine]);
-        if (there[job][machine])
-            spread_drop(&spread, job, machine);
-        else
-            spread_put(&spread, job, machine);
-        there[job][machine] = !there[job][machine];
+        bool expected = false;
+
+        for (uint32_t other = 0; other < JOBS; other++)
+            expected = expected || (there[other][machine] > 0 &&
+                                    aparts_meet(&shapes.aparts, number[job], number[other]));
+        assert_int_equal(spread_has(&spread, number[job], machine), expected);
+        if (there[job][machine] > 0 && rng_below(&rng, 2) == 0) {
+            spread_drop(&spread, number[job], machine);
+            there[job][machine]--;
+        } else {
+            spread_put(&spread, number[job], machine); /* also beside what it must be apart from */
+            there[job][machine]++;
+        }
     }
+    shapes_done(&shapes);
     arena_done(&arena);
 }
 
