@@ -41,23 +41,31 @@ static void compare_class(struct reading *reading, const struct kube_object *obj
         reading->ages * 31 + (uint64_t)kube_class_compare(&reading->node_class, &reading->origin);
 }
 
+static void on_marks(void *context, uint64_t like, const char *marks)
+{
+    struct reading *reading = context;
+
+    assert(like <= INT64_MAX / 4);
+    reading->groups = reading->groups * 31 + like + strlen(marks);
+}
+
 static void keep_apart(struct reading *reading, const struct kube_object *pod)
 {
-    uint64_t group = 0;
+    struct kube_keeps keeps = { .like = 0 };
     uint64_t zones = 0;
 
     if (pod->kind != KUBE_POD)
         return;
     if (pod->node != NULL)
-        group = kube_apart_place(reading->apart, pod);
-    else if (kube_apart_wait(reading->apart, pod, &group) != NULL)
-        group = 0;
+        kube_apart_place(reading->apart, pod, &keeps);
+    else if (kube_apart_wait(reading->apart, pod, &keeps) != NULL)
+        keeps.like = 0;
     if (kube_zone_rules_of(pod, &zones) != NULL)
         zones = 0;
     if ((pod->flags & KUBE_POD_GOING) != 0)
         kube_apart_gone(reading->apart, pod->uid);
-    assert(group <= INT64_MAX / 4 && zones <= INT64_MAX / 4);
-    reading->groups = reading->groups * 31 + group + zones;
+    assert(keeps.like <= INT64_MAX / 4 && zones <= INT64_MAX / 4);
+    reading->groups = reading->groups * 31 + keeps.like + zones;
 }
 
 static int on_object(void *context, const char *event, const struct kube_object *object)
@@ -79,7 +87,8 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
     struct error error;
 
     kube_snapshot_init(&reading->snapshot);
-    reading->apart = kube_apart_create();
+    reading->apart =
+        kube_apart_create(&(struct kube_apart_config){ .on_marks = on_marks, .context = reading });
     reading->groups = 0;
     reading->origin = (struct kube_origin){ .image = 0 };
     reading->node_class = (struct kube_class){ .image_count = 0 };

@@ -42,7 +42,7 @@ struct slot {
 
 struct placed {
     uint64_t task;
-    uint64_t apart; /* as in struct job_spec */
+    uint32_t apart; /* a number of model/apart.h */
     uint32_t slot;
     uint32_t shape;
     struct res taken;
@@ -50,7 +50,7 @@ struct placed {
 
 struct waiting {
     uint64_t task;
-    uint64_t apart;
+    uint32_t apart;
     uint32_t shape;
 };
 
@@ -144,6 +144,19 @@ static void wait_again(struct judge *judge, uint64_t task)
     }
 }
 
+/* It keeps apart from something else. */
+static void change(struct judge *judge, uint64_t task, uint32_t apart)
+{
+    for (uint32_t i = 0; i < judge->placed_count; i++) {
+        if (judge->placed[i].task == task)
+            judge->placed[i].apart = apart;
+    }
+    for (uint32_t i = 0; i < judge->waiting_count; i++) {
+        if (judge->waiting[i].task == task)
+            judge->waiting[i].apart = apart;
+    }
+}
+
 static void on_event(void *context, const struct engine_event *event)
 {
     struct judge *judge = context;
@@ -151,8 +164,10 @@ static void on_event(void *context, const struct engine_event *event)
     if (event->kind == ENGINE_JOB_ARRIVED) {
         MEM_ROOM(judge->waiting, judge->waiting_room, judge->waiting_count + 1);
         judge->waiting[judge->waiting_count++] = (struct waiting){ .task = event->job.first_task_id,
-                                                                   .apart = event->job.apart,
+                                                                   .apart = event->job.keeps,
                                                                    .shape = event->job.shape };
+    } else if (event->kind == ENGINE_JOB_CHANGED) {
+        change(judge, event->job.first_task_id, event->job.keeps);
     } else if (event->kind == ENGINE_NODE_READY) {
         on_ready(judge, event);
     } else if (event->kind == ENGINE_TASK_FINISHED || event->kind == ENGINE_TASK_WITHDRAWN) {
@@ -175,10 +190,11 @@ static const struct res *taken_on(const struct judge *judge, uint32_t shape,
 }
 
 /* Whether one is there that it must not be beside. */
-static bool is_too_near(const struct judge *judge, uint64_t apart, uint32_t slot)
+static bool is_too_near(const struct judge *judge, uint32_t apart, uint32_t slot)
 {
-    for (uint32_t i = 0; apart != 0 && i < judge->placed_count; i++) {
-        if (judge->placed[i].slot == slot && judge->placed[i].apart == apart)
+    for (uint32_t i = 0; apart != APART_NONE && i < judge->placed_count; i++) {
+        if (judge->placed[i].slot == slot &&
+            aparts_meet(&judge->shapes.aparts, judge->placed[i].apart, apart))
             return true;
     }
     return false;

@@ -80,7 +80,8 @@ def service(world):
 
 
 def apart(world):
-    """Pods that keep apart by host have a machine each, also after a restart of the daemon, and in the middle of a rolling update."""
+    """Pods that keep apart by host have a machine each, also after a restart of the daemon, and in the middle of a rolling update that adds
+    a term; those that keep away from another kind are on other machines."""
     def nodes(name):
         return [pod["spec"]["nodeName"] for pod in world.pods("batch")
                 if pod["metadata"]["labels"]["app"] == name and pod["status"]["phase"] == "Running"]
@@ -88,18 +89,22 @@ def apart(world):
     def spread(key, name):
         return {"topologySpreadConstraints": [{"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
                                                "labelSelector": {"matchLabels": {"app": name}}}]}
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchExpressions": [
-        {"key": "app", "operator": "In", "values": ["lone"]}]}}
-    anti = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
-    world.deployment("batch", "lone", "250m", "256Mi", 3, spec=anti)
+
+    def away(*names):
+        return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchExpressions": [
+                {"key": "app", "operator": "In", "values": [name]}]}} for name in names]}}}
+    world.deployment("batch", "lone", "250m", "256Mi", 3, spec=away("lone"))
+    world.deployment("batch", "shy", "250m", "256Mi", 4, spec=away("even"))
     world.deployment("batch", "even", "250m", "256Mi", 3, spec=spread("kubernetes.io/hostname", "even"))
     world.deployment("batch", "zoned", "250m", "256Mi", 3, spec=spread("topology.kubernetes.io/zone", "zoned"))
-    until(lambda: [len(nodes(name)) for name in ("lone", "even", "zoned")] == [3, 3, 3], 180, "9 replicas")
+    until(lambda: [len(nodes(name)) for name in ("lone", "even", "zoned", "shy")] == [3, 3, 3, 4], 180, "13 replicas")
     assert len(set(nodes("lone"))) == 3 and len(set(nodes("even"))) == 3, (nodes("lone"), nodes("even"))
-    print(f"# 9 replicas on {len(set(nodes('lone') + nodes('even') + nodes('zoned')))} machines")
+    assert not set(nodes("even")) & set(nodes("shy")), (nodes("even"), nodes("shy"))
+    print(f"# 13 replicas on {len(set(nodes('lone') + nodes('even') + nodes('zoned') + nodes('shy')))} machines, those of shy on {len(set(nodes('shy')))}")
     world.lab.restart("stintd")
-    world.lab.patch("/apis/apps/v1/namespaces/batch/deployments/lone", {"spec": {"replicas": 4, "template": {"metadata": {
-        "annotations": {"version": "2"}}}}})
+    world.lab.patch("/apis/apps/v1/namespaces/batch/deployments/lone", {"spec": {"replicas": 4, "template": {
+        "metadata": {"annotations": {"version": "2"}}, "spec": away("lone", "shy")}}})
     twice = []
 
     def updated():
@@ -109,6 +114,7 @@ def apart(world):
         return status.get("updatedReplicas") == 4 and status.get("readyReplicas") == 4 and len(nodes("lone")) == 4
     until(updated, 240, "the update")
     assert not twice, f"two of them on {twice}"
+    assert not set(nodes("lone")) & set(nodes("shy")), (nodes("lone"), nodes("shy"))
     assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch")), "not on machines of Stint"
     world.lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
     clear(world)

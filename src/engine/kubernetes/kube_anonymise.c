@@ -226,7 +226,7 @@ static void add_flags(const struct kube_object *pod, json_t *spec)
         (void)json_array_append_new(volumes, json_pack("{s:{}}", "persistentVolumeClaim"));
     (void)json_object_set_new(spec, "topologySpreadConstraints", spreads);
     (void)json_object_set_new(spec, "volumes", volumes);
-    if ((pod->flags & KUBE_POD_STRANGE) != 0)
+    if ((pod->flags & (KUBE_POD_STRANGE | KUBE_POD_AWAY)) != 0)
         (void)json_object_set_new(spec, "resourceClaims", json_pack("[{s:s}]", "name", "x"));
     if ((pod->flags & KUBE_POD_GATED) != 0)
         (void)json_object_set_new(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kubernetes/kube_apart.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 struct rule {
     uint64_t key;
+    uint64_t mark;
     char *space;
     char *term;
     uint32_t kinds; /* that have it; 0: the row is free */
@@ -21,11 +23,15 @@ struct kind {
     char *texts;
     struct kube_pair *labels; /* into 'texts' */
     uint32_t label_count;
-    uint32_t rule; /* ROW_NO: none */
-    uint32_t port; /* 0: none */
+    uint32_t rules[KUBE_REPELS]; /* its own, each once */
+    uint32_t rule_count;
+    uint32_t ports[KUBE_HOST_PORTS];
+    uint32_t port_count;
     uint32_t pods; /* 0: it does not count yet, or the row is free */
     uint32_t next; /* free row */
+    uint32_t met;  /* rules that have pods and are about it, but for its own */
     bool is_daemon;
+    bool is_marked;      /* marks were reported for it */
     uint64_t asked_at;   /* one more than the version that the verdict is for; 0: there is none */
     const char *verdict; /* NULL: it may wait for a machine */
 };
@@ -37,6 +43,7 @@ struct member {
 };
 
 struct kube_apart {
+    struct kube_apart_config config;
     struct rule *rules;
     uint32_t rule_count, rules_room;
     struct kind *kinds;
@@ -52,12 +59,10 @@ struct kube_apart {
 
 /* What a pod says of itself. */
 struct saying {
-    const char *rule; /* the text of its term; NULL: it has none */
-    const char *odd;  /* why Stint cannot say it; NULL: it can */
-    uint64_t group;
+    const char *rules[KUBE_REPELS]; /* texts of its terms by host, each once */
+    uint32_t rule_count;
+    const char *odd; /* why Stint cannot say it; NULL: it can */
 };
-
-static const char *const not_alone = "it keeps away from other pods in more than one way";
 
 /*
  * Hashes.
@@ -75,66 +80,90 @@ static uint64_t hash_of(const char *text)
     return map_mix(hash_more(0xcbf29ce484222325U, text));
 }
 
-/* Never 0, and small enough for any number of a line. */
-static uint64_t group_of(const char *a, const char *b, uint32_t part)
+/* Small enough for any number of a line. */
+static uint64_t mark_of(const char *a, const char *b)
 {
-    const uint64_t hash = map_mix(hash_more(hash_more(0xcbf29ce484222325U, a), b) + part);
-
-    return (hash & (UINT64_MAX >> 8)) | 1;
+    return map_mix(hash_more(hash_more(0xcbf29ce484222325U, a), b)) & (UINT64_MAX >> 8);
 }
 
 /*
  * What a pod says.
  */
 
-static const char *after_key(const char *term)
+/* 'parts': of so many marks one. */
+static void add_mark(char *marks, char side, uint64_t mark, uint32_t parts)
 {
-    return term + strcspn(term, "\n");
+    const size_t used = strlen(marks);
+    char number[16] = "";
+
+    if (parts > 1)
+        (void)snprintf(number, sizeof(number), "/%" PRIu32, parts);
+    (void)snprintf(marks + used, KUBE_MARKS_TEXT - used, "%s%c%" PRIu64 "%s", used > 0 ? "," : "",
+                   side, mark, number);
 }
 
-/* The group by its spread over hosts, if it has one. */
-static void say_spread(const struct kube_object *pod, struct saying *ret)
+static bool is_said(const struct saying *said, const char *term)
+{
+    for (uint32_t i = 0; i < said->rule_count; i++) {
+        if (strcmp(said->rules[i], term) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void say_rules(const struct kube_object *pod, struct saying *ret, char *marks)
+{
+    for (uint32_t i = 0; i < pod->repel_count; i++) {
+        const char *term = pod->repels[i];
+
+        if (!kube_term_is_by(term, KUBE_HOSTNAME) || is_said(ret, term))
+            continue;
+        ret->rules[ret->rule_count++] = term;
+        add_mark(
+            marks,
+            kube_term_is_about(term, pod->name_space, pod->name_space, pod->label, pod->label_count)
+                ? 'b'
+                : 's',
+            mark_of(pod->name_space, term), 1);
+    }
+}
+
+static void say_spread(const struct kube_object *pod, struct saying *ret, char *marks)
 {
     for (uint32_t i = 0; i < pod->spread_count; i++) {
         const struct kube_spread *spread = &pod->spread[i];
-        const uint32_t part = (uint32_t)(hash_of(pod->uid) % spread->skew);
 
         if (!kube_term_is_by(spread->term, KUBE_HOSTNAME))
             continue;
         if (!kube_term_is_about(spread->term, pod->name_space, pod->name_space, pod->label,
                                 pod->label_count))
             ret->odd = "it is spread by where other pods are";
-        if (ret->rule == NULL && ret->group == 0)
-            ret->group = group_of(pod->name_space, spread->term, part);
-        else if (ret->rule == NULL || strcmp(after_key(ret->rule), after_key(spread->term)) != 0)
-            ret->odd = not_alone;
+        add_mark(marks, 'b', mark_of(pod->name_space, spread->term), spread->skew);
     }
 }
 
-static struct saying say(const struct kube_object *pod)
+static void say_ports(const struct kube_object *pod, struct saying *ret, char *marks)
 {
-    struct saying said = { 0 };
     char port[32];
 
-    for (uint32_t i = 0; i < pod->repel_count; i++) {
-        if (!kube_term_is_by(pod->repels[i], KUBE_HOSTNAME))
-            continue;
-        if (said.rule != NULL && strcmp(said.rule, pod->repels[i]) != 0)
-            said.odd = not_alone;
-        said.rule = pod->repels[i];
+    for (uint32_t i = 0; i < pod->host_port_count; i++) {
+        (void)snprintf(port, sizeof(port), "%u", (unsigned)pod->host_port[i]);
+        add_mark(marks, 'b', mark_of("", port), 1);
     }
-    if (said.rule != NULL)
-        said.group = group_of(pod->name_space, said.rule, 0);
-    say_spread(pod, &said);
-    if ((pod->flags & KUBE_POD_HOST_PORT) != 0) {
-        (void)snprintf(port, sizeof(port), "%u", (unsigned)pod->host_port);
-        if (pod->host_port == 0)
-            said.odd = "it has more than one host port";
-        else if (said.group != 0)
-            said.odd = not_alone;
-        said.group = group_of("", port, 0);
-    }
-    if ((pod->flags & KUBE_POD_APART) != 0 && said.group == 0)
+    if (pod->has_more_ports)
+        ret->odd = "it has too many host ports";
+}
+
+/* 'marks' has room for KUBE_MARKS_TEXT. */
+static struct saying say(const struct kube_object *pod, char *marks)
+{
+    struct saying said = { 0 };
+
+    marks[0] = '\0';
+    say_rules(pod, &said, marks);
+    say_spread(pod, &said, marks);
+    say_ports(pod, &said, marks);
+    if ((pod->flags & KUBE_POD_APART) != 0 && marks[0] == '\0')
         said.odd = "it keeps away from pods in a way that Stint does not know";
     if ((pod->flags & KUBE_POD_ODD_SPREAD) != 0)
         said.odd = "its spread counts nodes that it cannot be on, or wants a number of domains";
@@ -170,7 +199,9 @@ static uint32_t rule_get(struct kube_apart *apart, const char *space, const char
         MEM_ROOM(apart->rules, apart->rules_room, apart->rule_count + 1);
         apart->rule_count++;
     }
-    apart->rules[at] = (struct rule){ .key = key, .space = copy(space), .term = copy(term) };
+    apart->rules[at] = (struct rule){
+        .key = key, .mark = mark_of(space, term), .space = copy(space), .term = copy(term)
+    };
     return at;
 }
 
@@ -190,14 +221,26 @@ static bool is_about(const struct rule *rule, const struct kind *kind)
                               kind->label_count);
 }
 
+static bool is_own(const struct kind *kind, uint32_t rule)
+{
+    for (uint32_t i = 0; i < kind->rule_count; i++) {
+        if (kind->rules[i] == rule)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t kind_key(const struct kube_object *pod, const struct saying *said, bool is_daemon)
 {
     uint64_t hash = hash_more(0xcbf29ce484222325U, pod->name_space);
 
     for (uint32_t i = 0; i < pod->label_count; i++)
         hash = hash_more(hash_more(hash, pod->label[i].key), pod->label[i].value);
-    hash = hash_more(hash, said->rule != NULL ? said->rule : "");
-    return map_mix(hash + ((uint64_t)pod->host_port << 1) + (is_daemon ? 1 : 0));
+    for (uint32_t i = 0; i < said->rule_count; i++)
+        hash = hash_more(hash, said->rules[i]);
+    for (uint32_t i = 0; i < pod->host_port_count; i++)
+        hash = map_mix(hash + pod->host_port[i]);
+    return map_mix(hash + (is_daemon ? 1 : 0)) & (UINT64_MAX >> 8);
 }
 
 static void copy_labels(struct kind *to, const struct kube_object *pod)
@@ -227,8 +270,8 @@ static void kind_clear(struct kube_apart *apart, struct kind *kind)
     mem_free(kind->space);
     mem_free(kind->labels);
     mem_free(kind->texts);
-    if (kind->rule != ROW_NO)
-        rule_leave(apart, kind->rule);
+    for (uint32_t i = 0; i < kind->rule_count; i++)
+        rule_leave(apart, kind->rules[i]);
 }
 
 static void kind_drop(struct kube_apart *apart, uint32_t at)
@@ -236,6 +279,19 @@ static void kind_drop(struct kube_apart *apart, uint32_t at)
     kind_clear(apart, &apart->kinds[at]);
     apart->kinds[at] = (struct kind){ .next = apart->free_kind };
     apart->free_kind = at;
+}
+
+static uint32_t kind_row(struct kube_apart *apart)
+{
+    uint32_t at = apart->free_kind;
+
+    if (at != ROW_NO) {
+        apart->free_kind = apart->kinds[at].next;
+        return at;
+    }
+    at = apart->kind_count++;
+    MEM_ROOM(apart->kinds, apart->kinds_room, apart->kind_count);
+    return at;
 }
 
 /* Its kind; without pods if it is a new one. */
@@ -248,53 +304,114 @@ static uint32_t kind_get(struct kube_apart *apart, const struct kube_object *pod
 
     if (at != MAP_NONE)
         return at;
-    at = apart->free_kind;
-    if (at != ROW_NO) {
-        apart->free_kind = apart->kinds[at].next;
-    } else {
-        at = apart->kind_count++;
-        MEM_ROOM(apart->kinds, apart->kinds_room, apart->kind_count);
-    }
+    at = kind_row(apart);
     kind = &apart->kinds[at];
     *kind = (struct kind){ .key = key,
                            .space = copy(pod->name_space),
                            .label_count = pod->label_count,
-                           .rule = ROW_NO,
-                           .port = pod->host_port,
+                           .rule_count = said->rule_count,
+                           .port_count = pod->host_port_count,
                            .is_daemon = is_daemon };
     copy_labels(kind, pod);
-    if (said->rule != NULL) {
-        kind->rule = rule_get(apart, pod->name_space, said->rule);
-        apart->rules[kind->rule].kinds++;
+    memcpy(kind->ports, pod->host_port, sizeof(kind->ports));
+    for (uint32_t i = 0; i < said->rule_count; i++) {
+        kind->rules[i] = rule_get(apart, pod->name_space, said->rules[i]);
+        apart->rules[kind->rules[i]].kinds++;
     }
     map_put(&apart->kind_by_key, key, at);
     return at;
 }
 
-static bool has_pods(const struct kube_apart *apart, uint32_t rule)
+/* Whether the rule says more of the kind than its own rules do. */
+static bool marks(const struct kube_apart *apart, uint32_t rule, const struct kind *kind)
 {
-    return apart->rules[rule].pods > 0;
+    return apart->rules[rule].pods > 0 && !is_own(kind, rule) &&
+           is_about(&apart->rules[rule], kind);
+}
+
+/* What there is to say of the kind has changed. */
+static void tell_marks(struct kube_apart *apart, struct kind *kind)
+{
+    char text[KUBE_MARKS_TEXT] = "";
+
+    kind->met = 0;
+    for (uint32_t i = 0; i < apart->rule_count; i++) {
+        if (marks(apart, i, kind) && kind->met++ < KUBE_MARKS_MOST)
+            add_mark(text, 'h', apart->rules[i].mark, 1);
+    }
+    if (kind->met > 0 || kind->is_marked)
+        apart->config.on_marks(apart->config.context, kind->key, text);
+    kind->is_marked = kind->met > 0;
+}
+
+/* The rule has got its first pod, or has lost its last one. */
+static void tell_rule(struct kube_apart *apart, uint32_t rule)
+{
+    for (uint32_t i = 0; i < apart->kind_count; i++) {
+        struct kind *kind = &apart->kinds[i];
+
+        if (kind->pods > 0 && !kind->is_daemon && !is_own(kind, rule) &&
+            is_about(&apart->rules[rule], kind))
+            tell_marks(apart, kind);
+    }
+}
+
+static bool has_port(const struct kind *kind, const struct kind *other)
+{
+    for (uint32_t i = 0; i < kind->port_count; i++) {
+        for (uint32_t j = 0; j < other->port_count; j++) {
+            if (kind->ports[i] == other->ports[j])
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool keeps_away(const struct kube_apart *apart, const struct kind *kind,
+                       const struct kind *other)
+{
+    for (uint32_t i = 0; i < kind->rule_count; i++) {
+        if (is_about(&apart->rules[kind->rules[i]], other))
+            return true;
+    }
+    return false;
+}
+
+/* Whether one of its rules has no pods yet and is about the other one. */
+static bool would_mark(const struct kube_apart *apart, const struct kind *kind,
+                       const struct kind *other)
+{
+    for (uint32_t i = 0; i < kind->rule_count; i++) {
+        const struct rule *rule = &apart->rules[kind->rules[i]];
+
+        if (rule->pods == 0 && !is_own(other, kind->rules[i]) && is_about(rule, other))
+            return true;
+    }
+    return false;
 }
 
 /* Why it cannot be placed beside what is there already; NULL: it can. */
 static const char *judge(const struct kube_apart *apart, const struct kind *kind)
 {
-    for (uint32_t i = 0; i < apart->rule_count; i++) {
-        if (i != kind->rule && has_pods(apart, i) && is_about(&apart->rules[i], kind))
-            return "another pod keeps away from it";
-    }
-    if (kind->rule == ROW_NO && kind->port == 0)
+    uint32_t met = 0;
+
+    for (uint32_t i = 0; i < apart->rule_count; i++)
+        met += marks(apart, i, kind) ? 1 : 0;
+    if (met > KUBE_MARKS_MOST)
+        return "too many others keep away from it";
+    if (kind->rule_count == 0 && kind->port_count == 0)
         return NULL;
     for (uint32_t i = 0; i < apart->kind_count; i++) {
         const struct kind *other = &apart->kinds[i];
 
         if (other->pods == 0)
             continue;
-        if (kind->rule != ROW_NO && other->rule != kind->rule &&
-            is_about(&apart->rules[kind->rule], other))
-            return "it keeps away from other pods";
-        if (kind->port != 0 && other->is_daemon && other->port == kind->port)
+        if (other->is_daemon && has_port(kind, other))
             return "pods of a DaemonSet have its host port";
+        if (other->is_daemon && keeps_away(apart, kind, other))
+            return "it keeps away from pods of a DaemonSet";
+        if (other->met >= KUBE_MARKS_MOST && would_mark(apart, kind, other))
+            return "it keeps away from pods that too many others keep away from";
     }
     return NULL;
 }
@@ -303,20 +420,33 @@ static const char *judge(const struct kube_apart *apart, const struct kind *kind
  * Pods.
  */
 
-static void count(struct kube_apart *apart, uint32_t kind, bool is_more)
+static void count_rule(struct kube_apart *apart, uint32_t rule, bool is_more)
 {
-    const uint32_t rule = apart->kinds[kind].rule;
-    const uint32_t before = apart->kinds[kind].pods;
+    const uint32_t before = apart->rules[rule].pods;
 
-    apart->kinds[kind].pods = is_more ? before + 1 : before - 1;
-    if (rule != ROW_NO)
-        apart->rules[rule].pods =
-            is_more ? apart->rules[rule].pods + 1 : apart->rules[rule].pods - 1;
+    apart->rules[rule].pods = is_more ? before + 1 : before - 1;
+    if (before == (is_more ? 0 : 1))
+        tell_rule(apart, rule);
+}
+
+static void count(struct kube_apart *apart, uint32_t at, bool is_more)
+{
+    struct kind *kind = &apart->kinds[at];
+    const uint32_t before = kind->pods;
+
+    kind->pods = is_more ? before + 1 : before - 1;
+    for (uint32_t i = 0; i < kind->rule_count; i++)
+        count_rule(apart, kind->rules[i], is_more);
     if (before != (is_more ? 0 : 1))
         return;
     apart->version++;
-    if (!is_more)
-        kind_drop(apart, kind);
+    if (is_more && !kind->is_daemon) {
+        tell_marks(apart, kind);
+    } else if (!is_more) {
+        if (kind->is_marked)
+            apart->config.on_marks(apart->config.context, kind->key, "");
+        kind_drop(apart, at);
+    }
 }
 
 static void member_drop(struct kube_apart *apart, uint32_t at)
@@ -366,18 +496,18 @@ static void member_put(struct kube_apart *apart, const char *uid, uint32_t kind)
 }
 
 const char *kube_apart_wait(struct kube_apart *apart, const struct kube_object *pod,
-                            uint64_t *group)
+                            struct kube_keeps *ret)
 {
-    const struct saying said = say(pod);
+    const struct saying said = say(pod, ret->marks);
     const uint32_t known = map_get(&apart->member_by_key, hash_of(pod->uid));
     uint32_t at;
     struct kind *kind;
 
-    *group = said.group;
     if (said.odd != NULL)
         return said.odd;
     at = kind_get(apart, pod, &said, false);
     kind = &apart->kinds[at];
+    ret->like = kind->key;
     if (known != MAP_NONE && apart->members[known].kind == at) {
         apart->members[known].is_seen = true;
         return NULL; /* as before */
@@ -398,12 +528,14 @@ const char *kube_apart_wait(struct kube_apart *apart, const struct kube_object *
     return why;
 }
 
-uint64_t kube_apart_place(struct kube_apart *apart, const struct kube_object *pod)
+void kube_apart_place(struct kube_apart *apart, const struct kube_object *pod,
+                      struct kube_keeps *ret)
 {
-    const struct saying said = say(pod);
+    const struct saying said = say(pod, ret->marks);
+    const uint32_t at = kind_get(apart, pod, &said, false);
 
-    member_put(apart, pod->uid, kind_get(apart, pod, &said, false));
-    return said.odd == NULL ? said.group : 0;
+    ret->like = apart->kinds[at].key;
+    member_put(apart, pod->uid, at);
 }
 
 void kube_apart_daemon(struct kube_apart *apart, bool is_gone, const struct kube_object *pod)
@@ -433,10 +565,11 @@ void kube_apart_end(struct kube_apart *apart, bool is_daemons)
     }
 }
 
-struct kube_apart *kube_apart_create(void)
+struct kube_apart *kube_apart_create(const struct kube_apart_config *config)
 {
     struct kube_apart *apart = mem_alloc(1, sizeof(*apart));
 
+    apart->config = *config;
     apart->free_kind = ROW_NO;
     map_init(&apart->kind_by_key);
     map_init(&apart->member_by_key);

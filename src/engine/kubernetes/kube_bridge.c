@@ -99,7 +99,7 @@ static void say_gone(struct line_text *out, const char *uid)
 
 /* All but what it needs of its machine, which follows. */
 static void say_pod(struct line_text *out, const struct kube_object *pod, const char *state,
-                    const char *slot, uint64_t apart)
+                    const char *slot, const struct kube_keeps *keeps)
 {
     struct kube_group group;
     uint64_t zones;
@@ -127,8 +127,10 @@ static void say_pod(struct line_text *out, const struct kube_object *pod, const 
         line_text_number(out, "yields", 1);
     if ((pod->flags & (KUBE_POD_KEEP | KUBE_POD_CLAIMS)) != 0)
         line_text_number(out, "keep", 1);
-    if (apart != 0)
-        line_text_number(out, "apart", apart);
+    if (keeps != NULL) {
+        line_text_number(out, "like", keeps->like);
+        line_text_string(out, "keeps", keeps->marks[0] != '\0' ? keeps->marks : NULL);
+    }
     if (kube_zone_rules_of(pod, &zones) == NULL && zones != 0)
         line_text_number(out, "zones", zones);
 }
@@ -297,7 +299,7 @@ static void say_waiting(struct kube_bridge *bridge, const struct kube_object *po
     char words[KUBE_NEED] = "";
     const char *why = refusal(pod, &need);
     const char *volumes = "";
-    uint64_t apart = 0;
+    struct kube_keeps keeps;
     uint32_t from;
 
     if (why == NULL && !kube_volumes_of(bridge->volumes, pod, &volumes, &why))
@@ -305,14 +307,14 @@ static void say_waiting(struct kube_bridge *bridge, const struct kube_object *po
     if (why == NULL)
         why = add_needs(&need, volumes);
     if (why == NULL)
-        why = kube_apart_wait(bridge->apart, pod, &apart);
+        why = kube_apart_wait(bridge->apart, pod, &keeps);
     if (why == NULL)
         why = kube_repel_words(bridge->repel, pod->name_space, pod->label, pod->label_count, words,
                                sizeof(words));
     if (at != MAP_NONE && (why != NULL || strcmp(words, bridge->waiting[at].words) != 0))
         say_gone(out, pod->uid);
     from = out->size;
-    say_pod(out, pod, "waiting", slot_of(pod), apart);
+    say_pod(out, pod, "waiting", slot_of(pod), why == NULL ? &keeps : NULL);
     if (why == NULL) {
         remember(bridge, pod, out->text + from, out->size - from, need.offers, words);
     } else {
@@ -345,7 +347,7 @@ void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube
     const char *slot = slot_of(pod);
     const char *state = is_gone ? NULL : state_of(pod, slot);
     struct kube_need need = { .offers = "" };
-    uint64_t apart = 0;
+    struct kube_keeps keeps;
     const char *why;
 
     kube_repel_object(bridge->repel, KUBE_REPEL_OURS, is_gone, pod);
@@ -358,13 +360,13 @@ void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube
     if (state == NULL || strcmp(state, "ended") == 0)
         kube_apart_gone(bridge->apart, pod->uid);
     else
-        apart = kube_apart_place(bridge->apart, pod);
+        kube_apart_place(bridge->apart, pod, &keeps);
     if (state == NULL) {
         say_gone(out, pod->uid);
         return;
     }
     why = refusal(pod, &need);
-    say_pod(out, pod, state, slot, apart);
+    say_pod(out, pod, state, slot, strcmp(state, "ended") != 0 ? &keeps : NULL);
     if ((pod->flags & KUBE_POD_ZONES) != 0)
         line_text_string(out, "zone", zone_of(bridge, pod, slot));
     say_needs(out, need.offers, "", why);
@@ -706,10 +708,22 @@ static void on_volume_wait(void *context, const struct kube_volumes_wait *wait)
                                                              .text = text });
 }
 
+static void on_marks(void *context, uint64_t like, const char *marks)
+{
+    struct kube_bridge *bridge = context;
+    struct line_text *out = &bridge->talk.out;
+
+    line_text_begin(out, "marks");
+    line_text_number(out, "like", like);
+    line_text_string(out, "keeps", marks[0] != '\0' ? marks : NULL);
+    line_text_end(out);
+}
+
 void kube_bridge_begin(struct kube_bridge *bridge)
 {
     bridge->repel = kube_repel_create();
-    bridge->apart = kube_apart_create();
+    bridge->apart =
+        kube_apart_create(&(struct kube_apart_config){ .on_marks = on_marks, .context = bridge });
     bridge->volumes =
         kube_volumes_create(&(struct kube_volumes_config){ .ask = ask_volume,
                                                            .on_known = on_volumes_known,

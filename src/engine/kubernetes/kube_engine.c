@@ -343,6 +343,7 @@ void kube_engine_line(struct kube_engine *engine, msec_t now, char *text, size_t
         { "error", take_error },
         { "overhead", kube_nodes_take_overhead },
         { "overheads", kube_nodes_take_overheads },
+        { "marks", kube_keeps_take_marks },
     };
     struct error error = { "" };
     struct line line;
@@ -595,6 +596,7 @@ struct kube_engine *kube_engine_create(const struct engine_config *config)
     map_init(&engine->by_id);
     map_init(&engine->by_group);
     map_init(&engine->by_kind);
+    map_init(&engine->by_like);
     map_init(&engine->in_zone);
     map_init(&engine->alike);
     map_init(&engine->by_instance);
@@ -625,6 +627,7 @@ void kube_engine_destroy(struct kube_engine *engine)
     map_done(&engine->by_id);
     map_done(&engine->by_group);
     map_done(&engine->by_kind);
+    map_done(&engine->by_like);
     map_done(&engine->in_zone);
     mem_free(engine->zones);
     map_done(&engine->alike);

@@ -23,6 +23,7 @@ static void join(struct kube_engine *engine, struct kube_job *job, struct kube_p
             job->pods[i] = (uint32_t)(pod - engine->pods);
             pod->rank = i;
             kube_engine_weigh(engine, job);
+            kube_keeps_join(engine, job, pod);
             return;
         }
     }
@@ -264,6 +265,8 @@ static struct kube_pod *meet(struct kube_engine *engine, const struct line *line
     if (why == NULL && (line_get(line, "owner") == NULL || line_get(line, "kind") == NULL))
         why = "it has no controller";
     if (why == NULL)
+        why = kube_keeps_meet(engine, pod, line);
+    if (why == NULL)
         why = kube_zones_shape(engine, line, state == POD_WAITING, &zone_key, &shape);
     if (why != NULL) {
         pod->is_left = true;
@@ -315,6 +318,7 @@ bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line)
     pod->is_seen = true;
     if (pod->is_left && state != POD_ENDED)
         return true;
+    kube_keeps_again(engine, pod, line);
     set_instance(engine, pod, state == POD_WAITING ? 0 : instance);
     if (state != POD_WAITING && pod->job != ROW_NONE && !engine->jobs[pod->job].is_moving)
         kube_engine_unlist(engine, &engine->jobs[pod->job]);

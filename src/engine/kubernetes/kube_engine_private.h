@@ -54,6 +54,8 @@ struct kube_pod {
     uint64_t instance; /* whose slot it has; 0: none */
     uint64_t counted;  /* among the pods of which machine; 0: of none */
     uint64_t zone_key; /* what it counts for in 'in_zone'; 0: nothing */
+    uint64_t like;     /* its kind, as the bridge calls it: see kube_engine_apart.c */
+    uint64_t says;     /* hash of what it says that it keeps apart from; 0: nothing */
     struct res takes;
     msec_t started_at;
     msec_t met_at;
@@ -64,6 +66,7 @@ struct kube_pod {
     uint32_t job;      /* row, or ROW_NONE */
     uint32_t rank;
     uint32_t next;     /* free, or of the same group without a rank */
+    uint32_t own;      /* what it says that it keeps apart from, in numbers of model/apart.h */
     uint32_t extra_of; /* the job that has it among those without a rank; ROW_NONE: none has */
     uint8_t state;
     uint8_t asks; /* to be sent */
@@ -88,6 +91,8 @@ struct kube_seat {
 struct kube_job {
     uint64_t id; /* of its first task */
     uint64_t group;
+    uint64_t says;  /* of its last pod */
+    uint32_t own;   /* what its pods say that they keep apart from */
     uint32_t *pods; /* by rank; ROW_NONE: there is none now */
     uint32_t size;
     uint32_t finished;
@@ -151,8 +156,10 @@ struct kube_engine {
     struct map by_group; /* of a gang */
     struct map by_kind;  /* first of those of a controller that wait or move, a pod each */
     struct map alike;    /* how many there are of a controller, a pod each */
-    struct map in_zone;  /* how many pods of a group, which is spread, are in a zone or for it */
-    uint32_t *zones;     /* of the catalogue's first 'zones_of' offers, in its names */
+    struct map
+        by_like; /* what is said of a kind of pods that they keep apart from, because of others */
+    struct map in_zone; /* how many pods of a group, which is spread, are in a zone or for it */
+    uint32_t *zones;    /* of the catalogue's first 'zones_of' offers, in its names */
     uint32_t zone_count, zones_room, zones_of;
     struct kube_node *nodes;
     uint32_t node_count, nodes_room;
@@ -249,6 +256,21 @@ const char *kube_zones_shape(struct kube_engine *engine, const struct line *line
                              uint64_t *key, uint32_t *ret);
 void kube_zones_enter(struct kube_engine *engine, struct kube_pod *pod, uint64_t key);
 void kube_zones_leave(struct kube_engine *engine, struct kube_pod *pod);
+
+/*
+ * kube_engine_apart.c
+ */
+
+/* What a new pod keeps apart from: NULL, or why it cannot be said. */
+const char *kube_keeps_meet(struct kube_engine *engine, struct kube_pod *pod,
+                            const struct line *line);
+
+/* The pod has become one of the job. It is reported once more, perhaps with other labels. */
+void kube_keeps_join(struct kube_engine *engine, struct kube_job *job, const struct kube_pod *pod);
+void kube_keeps_again(struct kube_engine *engine, struct kube_pod *pod, const struct line *line);
+
+/* A line: of a kind of pods. O(pods). */
+bool kube_keeps_take_marks(struct kube_engine *engine, const struct line *line);
 
 /*
  * kube_engine_notes.c

@@ -103,6 +103,7 @@ static void sit(struct kube_engine *engine, struct kube_job *job, struct kube_po
     job->seated++;
     job->empty_since = MSEC_NEVER;
     kube_engine_weigh(engine, job);
+    kube_keeps_join(engine, job, pod);
 }
 
 /* It has no pod from now on. */

@@ -303,7 +303,12 @@ struct kube_job *kube_engine_job_new(struct kube_engine *engine, uint64_t id, ui
         id = (id + RANK_MASK + 1) & ~RANK_MASK & ~OWN_KEY;
     job = &engine->jobs[row];
     *job = (struct kube_job){
-        .id = id, .size = size, .extra = ROW_NONE, .empty_since = MSEC_NEVER, .is_used = true
+        .id = id,
+        .own = APART_NONE,
+        .size = size,
+        .extra = ROW_NONE,
+        .empty_since = MSEC_NEVER,
+        .is_used = true,
     };
     job->pods = mem_alloc(size, sizeof(*job->pods));
     for (uint32_t i = 0; i < size; i++)
@@ -438,7 +443,7 @@ void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uin
         .short_ppb = job->seats != NULL ? (uint32_t)kube_engine_amount(line, "short") : 0,
         .gang = is_gang,
         .fixed = is_job || is_gang || is_kept,
-        .apart = (uint64_t)kube_engine_amount(line, "apart"),
+        .keeps = APART_NONE, /* until it has pods */
         .yields = is_job && !is_gang && !is_kept && line_get(line, "yields") != NULL,
         .arrived_at = engine->now,
         .estimate_ms = is_job ? -1 : MSEC_NEVER,

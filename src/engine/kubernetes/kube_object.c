@@ -434,15 +434,14 @@ static void end_toleration(struct kube_objects *objects)
         objects->object.is_for_slots = true;
 }
 
-/* It keeps away from pods with certain labels; that they are its own kind is the case that is understood. */
 static void check_apart(struct kube_objects *objects)
 {
-    const struct kube_object *object = &objects->object;
+    struct kube_object *object = &objects->object;
 
     for (uint32_t i = 0; i < object->repel_count; i++) {
         if (!kube_term_is_about(object->repels[i], object->name_space, object->name_space,
                                 object->label, object->label_count))
-            be_strange(objects, "it keeps away from other pods");
+            object->flags |= KUBE_POD_AWAY;
     }
 }
 
@@ -755,12 +754,17 @@ static bool take_toleration(struct kube_objects *objects, int id, const char *te
 
 static void take_host_port(struct kube_object *object, int64_t port)
 {
-    const bool has_one = (object->flags & KUBE_POD_HOST_PORT) != 0;
-
     if (port <= 0)
         return;
-    object->host_port = has_one && object->host_port != (uint32_t)port ? 0 : (uint32_t)port;
     object->flags |= KUBE_POD_HOST_PORT;
+    for (uint32_t i = 0; i < object->host_port_count; i++) {
+        if (object->host_port[i] == (uint32_t)port)
+            return;
+    }
+    if (object->host_port_count == KUBE_HOST_PORTS)
+        object->has_more_ports = true;
+    else
+        object->host_port[object->host_port_count++] = (uint32_t)port;
 }
 
 /* Of volumes, and of pods that have them. */

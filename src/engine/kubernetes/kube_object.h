@@ -12,7 +12,7 @@
  *
  * Promises:  a hostile text is refused or read as something harmless; what is beyond the bounds makes the pod one with
  *            KUBE_POD_STRANGE, never one that asks for less.
- * Bounds:    KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity, KUBE_SPREADS spread constraints,
+ * Bounds:    KUBE_HOST_PORTS host ports, KUBE_PAIRS labels, KUBE_TERMS requirements, KUBE_REPELS terms of anti-affinity, KUBE_SPREADS spread constraints,
  *            KUBE_HASHES annotations about a hash, KUBE_IMAGES images of a node class.
  * Memory:    the reader's; an object is valid within on_object only.
  */
@@ -40,6 +40,7 @@ enum {
     KUBE_TEXTS = 16384,
     KUBE_REPELS = 8,
     KUBE_SPREADS = 4,
+    KUBE_HOST_PORTS = 8,
     KUBE_CLAIM_NAMES = 16,
     KUBE_HASHES = 4,
     KUBE_IMAGES = 128
@@ -91,7 +92,8 @@ enum kube_pod_flag {
     KUBE_POD_DISK = 1 << 13,        /* asks for disk space or huge pages, which no catalogue has */
     KUBE_POD_OTHER_ACCEL = 1 << 14, /* for accelerators that are not nvidia.com/gpu */
     KUBE_POD_ODD_CLAIMS =
-        1 << 16, /* such volumes that are not persistent volume claims, or too many */
+        1 << 16,             /* such volumes that are not persistent volume claims, or too many */
+    KUBE_POD_AWAY = 1 << 17, /* keeps away from pods that are not of its own kind */
     KUBE_POD_ODD_SPREAD = 1 << 15, /* counts nodes that it cannot be on, or wants so many domains */
 };
 
@@ -128,7 +130,9 @@ struct kube_object {
     bool has_other_gate; /* one that is not Stint's is */
     bool is_for_slots;   /* it tolerates the taint of machines of Stint */
     int64_t priority;
-    uint32_t host_port; /* with KUBE_POD_HOST_PORT; 0: it has several */
+    uint32_t host_port[KUBE_HOST_PORTS]; /* each once, whatever the protocol and the address */
+    uint32_t host_port_count;
+    bool has_more_ports; /* than could be kept */
     struct kube_amounts asks;
     struct kube_pair selector[KUBE_PAIRS]; /* of nodes; of a budget: of pods */
     uint32_t selector_count;

@@ -124,7 +124,9 @@ static enum kube_stay stay_of(const struct kube_object *pod)
 static int add_pod(struct kube_snapshot *snapshot, const struct kube_object *pod)
 {
     struct kube_need need;
-    const char *why = pod->strange != NULL ? pod->strange : kube_need_of(pod, &need);
+    const char *why = pod->strange != NULL                ? pod->strange
+                      : (pod->flags & KUBE_POD_AWAY) != 0 ? "it keeps away from other pods"
+                                                          : kube_need_of(pod, &need);
     enum kube_stay stay = stay_of(pod);
 
     if ((pod->flags & KUBE_POD_DONE) != 0)

@@ -169,6 +169,27 @@ TEST(a_watch_tells_one_event_after_the_other)
     kube_objects_destroy(objects);
 }
 
+TEST(a_pod_says_whether_it_keeps_away_from_others_than_its_own_kind)
+{
+    static const char form[] =
+        "{\"items\":[{\"metadata\":{\"labels\":{\"app\":\"%s\"}},\"spec\":{\"affinity\":{\"podAntiAffinity\":{"
+        "\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"kubernetes.io/hostname\","
+        "\"labelSelector\":{\"matchLabels\":{\"app\":\"db\"}}}]}}}}]}";
+
+    for (int i = 0; i < 2; i++) {
+        struct kube_objects *objects;
+        struct seen seen;
+        char text[1024];
+
+        (void)snprintf(text, sizeof(text), form, i == 0 ? "db" : "web");
+        objects = read_text(text, 11, KUBE_POD, false, &seen);
+        assert_int_equal((seen.object.flags & KUBE_POD_AWAY) != 0, i == 1);
+        assert_int_equal(seen.object.flags & KUBE_POD_STRANGE, 0);
+        assert_int_equal(seen.object.repel_count, 1);
+        kube_objects_destroy(objects);
+    }
+}
+
 /* Each of these asks for something that Stint would get wrong if it did not say so. */
 TEST(what_is_not_understood_is_said)
 {
@@ -177,8 +198,6 @@ TEST(what_is_not_understood_is_said)
         "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"many\"}}}]",
         "\"resourceClaims\":[{\"name\":\"gpu\"}]",
         "\"topologySpreadConstraints\":[{\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
-        "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
-        "\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{\"app\":\"db\"}}}]}}",
         "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
         "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\"}]}]}}}",
         "\"schedulerName\":\"volcano\"",
@@ -268,6 +287,7 @@ TEST(broken_text_is_refused)
 CHECK_MAIN(RUN(a_pod_of_a_list_is_read_in_pieces_of_any_size),
            RUN(kubectl_s_list_has_several_kinds), RUN(a_node_says_what_it_has),
            RUN(a_watch_tells_one_event_after_the_other), RUN(what_is_not_understood_is_said),
+           RUN(a_pod_says_whether_it_keeps_away_from_others_than_its_own_kind),
            RUN(a_request_of_the_whole_pod_replaces_those_of_its_containers),
            RUN(memory_is_rounded_once), RUN(taints_of_others_shut_a_node),
            RUN(broken_text_is_refused))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods that are spread over zones, and pods that keep apart: what the controller hears of them. */
+/* Pods that are spread over zones: what the controller hears of them. */
 #include "engine/kubernetes/test/kube_stage.h"
 
 /* Zones z1, z2 and z3, with machines of one kind. */
@@ -85,18 +85,5 @@ TEST(a_pod_that_runs_counts_where_it_is)
     end(&world);
 }
 
-TEST(pods_that_keep_apart_are_reported_so)
-{
-    struct world world;
-
-    begin_zones(&world);
-    (void)zone_of(&world, "1", "state=waiting apart=99");
-    assert_int_equal(world.last.job.apart, 99);
-    (void)zone_of(&world, "2", "state=waiting");
-    assert_int_equal(world.last.job.apart, 0);
-    end(&world);
-}
-
 CHECK_MAIN(RUN(each_pod_goes_to_the_zone_that_has_the_fewest_of_its_group),
-           RUN(a_zone_that_the_pod_cannot_be_in_is_none), RUN(a_pod_that_runs_counts_where_it_is),
-           RUN(pods_that_keep_apart_are_reported_so))
+           RUN(a_zone_that_the_pod_cannot_be_in_is_none), RUN(a_pod_that_runs_counts_where_it_is))
