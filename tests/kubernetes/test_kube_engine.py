@@ -28,11 +28,23 @@ def start(world):
     until(lambda: os.path.exists(world.lab.path("stintd.sock")), 15, "stintd")
 
 
+def mutated(world, metadata, spec):
+    pod = {"metadata": {"name": "probe", **metadata}, "spec": {"containers": [{"name": "main", "image": "work"}], **spec}}
+    return world.lab.create("/api/v1/namespaces/batch/pods?dryRun=All", pod)
+
+
 def gate(world):
     pod = until(lambda: world.is_gated("batch"), 20, "the policy")
     assert pod["spec"]["schedulingGates"] == [{"name": "stint.dev/place"}], pod["spec"]
     assert pod["metadata"]["labels"]["stint.dev/managed"] == "true", pod["metadata"]
     assert "stint.dev/slot" in [one.get("key") for one in pod["spec"]["tolerations"]], pod["spec"]
+    slot = {"key": "stint.dev/slot", "operator": "Exists", "effect": "NoSchedule"}
+    made = mutated(world, {"labels": {"app": "a", "stint.dev/managed": "false"}}, {"schedulingGates": [{"name": "own/gate"}]})
+    assert made["metadata"]["labels"] == {"app": "a", "stint.dev/managed": "true"}, made["metadata"]
+    assert made["spec"]["schedulingGates"] == [{"name": "own/gate"}, {"name": "stint.dev/place"}], made["spec"]
+    made = mutated(world, {}, {"schedulingGates": [{"name": "stint.dev/place"}], "tolerations": [slot]})
+    assert made["spec"]["schedulingGates"] == [{"name": "stint.dev/place"}], made["spec"]
+    assert made["spec"]["tolerations"].count(slot) == 1, made["spec"]
     world.job("other", "free", "100m", "64Mi", seconds=1)
     free = until(lambda: world.pods("other"), 10, "a pod")[0]
     assert "schedulingGates" not in free["spec"], free["spec"]
