@@ -9,13 +9,15 @@
 
 #include "base/mem.h"
 
-#define CLAIMS "/apis/karpenter.sh/v1/nodeclaims"
+#define CLAIMS    "/apis/karpenter.sh/v1/nodeclaims"
+#define FINALIZER "karpenter.sh/termination"
 
 enum {
     PROTOCOL = 1,
     COUNT_MAX = 1000,
     PATH_TEXT = 1024,
     BODY_TEXT = 4096,
+    LABEL_VALUE = 63, /* letters of a label's value at the most */
     TRIES = 6,
     AGAIN_S = 10, /* until a claim that could not be deleted is tried again */
     CLASS_S = 60, /* until the node class is read again */
@@ -488,12 +490,30 @@ static void print_requirement(char *body, size_t size, const char *key, const ch
                        body[0] != '\0' ? "," : "", key, (int)length, value);
 }
 
+/* "KEY":"NAME" behind a comma, of the label that says from which node class a claim is; "" if the name is too long for one. */
+static void print_class_label(const struct kube_claims *claims, char *buf, size_t size)
+{
+    char key[KUBE_NAME * 2];
+
+    buf[0] = '\0';
+    if (strlen(claims->class_name) > LABEL_VALUE)
+        return;
+    kube_class_label(claims->class_group, claims->class_kind, key, sizeof(key));
+    (void)snprintf(buf, size, ",\"%s\":\"%s\"", key, claims->class_name);
+}
+
+/*
+ * Karpenter writes its finalizer into each claim that lacks it before it launches the machine, and in the same moment the label of the node
+ * class: one of the two is refused, as the claim is another one by then, and tried again a second later. So both are there from the
+ * beginning. The label is copied to the node, which would be written once more for it.
+ */
 static void rent_one(struct kube_claims *claims, uint64_t id, const char *prefix, const char *offer)
 {
     const char *zone = strchr(offer, '/') + 1;
     const char *market = strchr(zone, '/') + 1;
     char needs[BODY_TEXT] = "";
     char body[2 * BODY_TEXT];
+    char label[BODY_TEXT];
     char name[KUBE_NAME];
 
     (void)snprintf(name, sizeof(name), "%s%" PRIu64, prefix, id);
@@ -504,15 +524,17 @@ static void rent_one(struct kube_claims *claims, uint64_t id, const char *prefix
                       (size_t)(market - zone - 1));
     print_requirement(needs, sizeof(needs), "karpenter.sh/capacity-type", market, strlen(market));
     print_requirement(needs, sizeof(needs), "kubernetes.io/os", "linux", 5);
+    print_class_label(claims, label, sizeof(label));
     (void)snprintf(
         body, sizeof(body),
-        "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodeClaim\",\"metadata\":{\"name\":\"%s\",\"labels\":{"
-        "\"" KUBE_SLOT "\":\"%s\",\"" KUBE_CLUSTER "\":\"%s\"},\"annotations\":{\"" KUBE_OFFER
+        "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodeClaim\",\"metadata\":{\"name\":\"%s\","
+        "\"finalizers\":[\"" FINALIZER "\"],\"labels\":{"
+        "\"" KUBE_SLOT "\":\"%s\",\"" KUBE_CLUSTER "\":\"%s\"%s},\"annotations\":{\"" KUBE_OFFER
         "\":\"%s\",\"karpenter.sh/do-not-disrupt\":\"true\"}},\"spec\":{\"nodeClassRef\":{\"group\":\"%s\","
         "\"kind\":\"%s\",\"name\":\"%s\"},\"requirements\":[%s],\"expireAfter\":\"Never\","
         "\"terminationGracePeriod\":\"%ds\",\"taints\":[{\"key\":\"" KUBE_SLOT
         "\",\"effect\":\"NoSchedule\"}],\"resources\":{\"requests\":{}}}}",
-        name, name, claims->cluster, offer, claims->class_group, claims->class_kind,
+        name, name, claims->cluster, label, offer, claims->class_group, claims->class_kind,
         claims->class_name, needs, GRACE_S);
     kube_net_send(claims->talk.net, &(struct kube_request){ .method = "POST",
                                                             .path = CLAIMS,

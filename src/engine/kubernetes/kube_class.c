@@ -94,11 +94,24 @@ enum kube_age kube_class_compare(const struct kube_class *node_class,
     return has_other_images(node_class, origin->image) ? KUBE_OLD_IMAGE : KUBE_CURRENT;
 }
 
+static void lower(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = (char)tolower((unsigned char)*text);
+}
+
 void kube_class_resource(const char *kind, char *buf, size_t size)
 {
     (void)snprintf(buf, size, "%ses", kind);
-    for (char *at = buf; *at != '\0'; at++)
-        *at = (char)tolower((unsigned char)*at);
+    lower(buf);
+}
+
+void kube_class_label(const char *group, const char *kind, char *buf, size_t size)
+{
+    const int used = snprintf(buf, size, "%s/", group);
+
+    (void)snprintf(buf + used, size - (size_t)used, "%s", kind);
+    lower(buf + used);
 }
 
 /* Of AWS, of Azure, and of kwok, which the tests use. */

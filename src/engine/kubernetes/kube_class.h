@@ -52,6 +52,9 @@ enum kube_age kube_class_compare(const struct kube_class *node_class,
 /* The resource of a kind: "ec2nodeclasses" of EC2NodeClass. */
 void kube_class_resource(const char *kind, char *buf, size_t size);
 
+/* The label that names the node class, on claims and nodes: "karpenter.k8s.aws/ec2nodeclass". The buffer has room for both and the slash. */
+void kube_class_label(const char *group, const char *kind, char *buf, size_t size);
+
 /* Where the node class may be; 'guess' counts API versions from 0. false: there is no such guess. */
 bool kube_class_path(const char *group, const char *kind, const char *name, uint32_t guess,
                      char *buf, size_t size);

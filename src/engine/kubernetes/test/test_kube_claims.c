@@ -23,6 +23,7 @@ static struct world {
     char path[KUBE_NET_PATH];
     bool is_asked;
     uint32_t deleted;
+    char posted[8192]; /* the last body */
     char said[8192];
 } world;
 
@@ -41,7 +42,9 @@ void kube_net_send(struct kube_net *net, const struct kube_request *request)
     static const struct kube_answer done = { .status = 200, .body = "" };
 
     (void)net;
-    world.deleted++;
+    if (strcmp(request->method, "POST") == 0)
+        (void)snprintf(world.posted, sizeof(world.posted), "%s", request->body);
+    world.deleted += strcmp(request->method, "DELETE") == 0;
     request->on_answer(request->context, &done);
 }
 
@@ -326,6 +329,34 @@ TEST(a_machine_that_is_there_again_is_compared_again)
     end();
 }
 
+/* Else Karpenter would write both, one of the two in vain, and then wait for a second. */
+TEST(a_claim_has_the_finalizer_and_the_label_that_karpenter_would_add)
+{
+    begin();
+    send_line("rent key=7 offer=m5.large/a/on-demand prefix=st-");
+    assert_non_null(strstr(world.posted, "\"finalizers\":[\"karpenter.sh/termination\"]"));
+    assert_non_null(strstr(world.posted,
+                           "\"" KUBE_CLUSTER
+                           "\":\"c\",\"karpenter.k8s.aws/ec2nodeclass\":\"default\"}"));
+    end();
+}
+
+TEST(a_node_class_whose_name_is_too_long_for_a_label_gives_none)
+{
+    char name[80];
+
+    begin();
+    memset(name, 'a', 64);
+    name[64] = '\0';
+    world.claims.class_name = name;
+    send_line("rent key=7 offer=m5.large/a/on-demand prefix=st-");
+    assert_null(strstr(world.posted, "karpenter.k8s.aws/ec2nodeclass"));
+    world.claims.class_name = name + 1;
+    send_line("rent key=8 offer=m5.large/a/on-demand prefix=st-");
+    assert_non_null(strstr(world.posted, "karpenter.k8s.aws/ec2nodeclass"));
+    end();
+}
+
 TEST(a_node_class_that_may_not_be_read_is_said_once_and_makes_no_machine_outdated)
 {
     const char *text;
@@ -405,6 +436,8 @@ CHECK_MAIN(
     RUN(a_machine_that_goes_is_not_reported),
     RUN(a_machine_that_was_outdated_before_it_goes_is_not_repeated),
     RUN(a_machine_that_is_there_again_is_compared_again),
+    RUN(a_claim_has_the_finalizer_and_the_label_that_karpenter_would_add),
+    RUN(a_node_class_whose_name_is_too_long_for_a_label_gives_none),
     RUN(a_node_class_that_may_not_be_read_is_said_once_and_makes_no_machine_outdated),
     RUN(a_node_class_that_is_not_there_is_sought_in_other_versions),
     RUN(a_version_that_was_found_is_asked_for_again),

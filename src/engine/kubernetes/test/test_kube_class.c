@@ -230,6 +230,14 @@ TEST(the_path_of_a_node_class_follows_from_its_kind)
     assert_false(kube_class_path("karpenter.kwok.sh", "KWOKNodeClass", "a", 3, path, sizeof(path)));
 }
 
+TEST(the_label_of_a_node_class_has_its_kind_in_small_letters)
+{
+    char label[256];
+
+    kube_class_label("karpenter.k8s.aws", "EC2NodeClass", label, sizeof(label));
+    assert_string_equal(label, "karpenter.k8s.aws/ec2nodeclass");
+}
+
 CHECK_MAIN(RUN(a_machine_is_outdated_when_the_hash_of_the_settings_differs),
            RUN(hashes_by_different_rules_are_not_compared),
            RUN(a_hash_or_version_that_is_missing_makes_no_machine_outdated),
@@ -239,4 +247,5 @@ CHECK_MAIN(RUN(a_machine_is_outdated_when_the_hash_of_the_settings_differs),
            RUN(an_image_that_is_unknown_makes_no_machine_outdated),
            RUN(a_list_of_images_that_is_too_long_is_unknown),
            RUN(settings_and_image_are_both_compared),
-           RUN(the_path_of_a_node_class_follows_from_its_kind))
+           RUN(the_path_of_a_node_class_follows_from_its_kind),
+           RUN(the_label_of_a_node_class_has_its_kind_in_small_letters))
