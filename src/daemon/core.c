@@ -579,7 +579,8 @@ int core_start(struct daemon *daemon, struct error *reterr)
         return rc;
     catalogue_done(&daemon->catalogue);
     daemon->catalogue = catalogue;
-    catalogue_set_pods(&daemon->catalogue, daemon->engine_kind->pods);
+    catalogue_set_most(&daemon->catalogue, RES_PODS, daemon->engine_kind->pods);
+    catalogue_set_most(&daemon->catalogue, RES_VOLUMES, daemon->engine_kind->volumes);
     keep_whole(daemon);
     rc = daemon_open_state(daemon, reterr);
     if (rc == 0)

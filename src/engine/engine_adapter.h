@@ -108,6 +108,7 @@ struct engine_adapter {
     double default_rate; /* pace of a task that shares its machine, before anything was learned */
     int64_t
         pods; /* that a machine takes at a time, where the catalogue does not say; 0: any number */
+    int64_t volumes;   /* likewise that a machine attaches; 0: its tasks ask for none */
     bool ready_proves; /* a machine is ready only after all that every task needs of it was tried */
     struct engine_words words;
 

@@ -41,12 +41,12 @@ uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const
     return index;
 }
 
-void catalogue_set_pods(struct catalogue *catalogue, int64_t pods)
+void catalogue_set_most(struct catalogue *catalogue, enum res_kind kind, int64_t most)
 {
     for (uint32_t i = 0; i < catalogue->type_count; i++) {
-        int64_t *most = &catalogue->types[i].capacity.amount[RES_PODS];
+        int64_t *amount = &catalogue->types[i].capacity.amount[kind];
 
-        *most = *most > 0 ? *most : pods;
+        *amount = *amount > 0 ? *amount : most;
     }
     catalogue->changes++;
 }

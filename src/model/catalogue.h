@@ -104,8 +104,8 @@ void catalogue_done(struct catalogue *catalogue);
 uint32_t catalogue_add_type(struct catalogue *catalogue, const char *name, const char *family,
                             const struct machine_type *type);
 
-/* How many tasks at a time machines take of the types that do not say. */
-void catalogue_set_pods(struct catalogue *catalogue, int64_t pods);
+/* How much of the kind machines have of the types that do not say. */
+void catalogue_set_most(struct catalogue *catalogue, enum res_kind kind, int64_t most);
 
 /* How long machines of the type take to boot, as was learned of them. */
 void catalogue_set_boot(struct catalogue *catalogue, uint32_t type, msec_t acquire_ms,

@@ -2,11 +2,11 @@
 /*
  * res.h - what a task asks for and what a machine has.
  *
- * A vector of whole amounts: milli-CPU, MiB, milli-accelerators, and how many tasks. A further kind is one line in the
- * enum and one in res_kind_name; nothing else counts the kinds by hand.
+ * A vector of whole amounts: milli-CPU, MiB, milli-accelerators, how many tasks, and how many volumes. A further kind is one
+ * line in the enum and one in res_kind_name; nothing else counts the kinds by hand.
  *
  * What fits, and what is left, is about all kinds. Prices, scores and bounds are about the first RES_PRICED of them: a place
- * for a task is never what a machine is rented for, and a bound without it is a bound still.
+ * for a task or a volume is never what a machine is rented for, and a bound without it is a bound still.
  */
 #ifndef STINT_MODEL_RES_H
 #define STINT_MODEL_RES_H
@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 enum res_kind {
-    RES_CPU,   /* milli-CPU */
-    RES_MEM,   /* MiB */
-    RES_ACCEL, /* milli-accelerators; a fraction of one may be shared */
-    RES_PODS,  /* tasks that a machine takes at a time; 0 of a task: it does not count */
+    RES_CPU,     /* milli-CPU */
+    RES_MEM,     /* MiB */
+    RES_ACCEL,   /* milli-accelerators; a fraction of one may be shared */
+    RES_PODS,    /* tasks that a machine takes at a time; 0 of a task: it does not count */
+    RES_VOLUMES, /* volumes that a machine attaches at a time; 0 of a task: it has none */
     RES_KINDS,
     RES_PRICED = RES_PODS,
 };
@@ -27,10 +28,10 @@ struct res {
     int64_t amount[RES_KINDS];
 };
 
-/* The word for a kind, as in files and tables: "cpu", "mem", "accel", "pods". */
+/* The word for a kind, as in files and tables: "cpu", "mem", "accel", "pods", "volumes". */
 static inline const char *res_kind_name(enum res_kind kind)
 {
-    static const char *const name[RES_KINDS] = { "cpu", "mem", "accel", "pods" };
+    static const char *const name[RES_KINDS] = { "cpu", "mem", "accel", "pods", "volumes" };
 
     return name[kind];
 }

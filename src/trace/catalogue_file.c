@@ -336,7 +336,7 @@ static int read_words(struct reader *r, const struct doc_node *map, uint32_t typ
 static int read_type(struct reader *r, const struct doc_node *map, struct error *reterr)
 {
     static const char *const allowed[] = {
-        "name", "family", "cpu",    "mem_gib",  "accel",     "pods",
+        "name", "family", "cpu",    "mem_gib",  "accel",     "pods", "volumes",
         "boot", "price",  "offers", "features", "gpu_model", NULL,
     };
     struct machine_type type = r->boot;
@@ -361,6 +361,8 @@ static int read_type(struct reader *r, const struct doc_node *map, struct error 
         rc = doc_get_decimal(map, "accel", &milli, &type.capacity.amount[RES_ACCEL], reterr);
     if (rc == 0)
         rc = doc_get_int(map, "pods", any_count, &type.capacity.amount[RES_PODS], reterr);
+    if (rc == 0)
+        rc = doc_get_int(map, "volumes", any_count, &type.capacity.amount[RES_VOLUMES], reterr);
     if (rc == 0)
         rc = read_boot(map, &type, reterr);
     if (rc < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of Kubernetes: a text is refused or read; in pieces it gives the same pods and nodes as whole; no amount is
- * below zero, and what a pod needs is an expression that is valid. So are the groups of pods that keep apart, and whether claims are
+ * below zero, no node attaches less than no volumes, and what a pod needs is an expression that is valid. So are the groups of pods that keep apart, and whether claims are
  * outdated: never if nothing is known of the claim, or of the node class. */
 #include "fuzz.h"
 
@@ -9,6 +9,7 @@
 
 #include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_class.h"
+#include "engine/kubernetes/kube_drivers.h"
 #include "engine/kubernetes/kube_snapshot.h"
 #include "engine/kubernetes/kube_zone_rules.h"
 #include "model/offer_set.h"
@@ -16,6 +17,8 @@
 struct reading {
     struct kube_snapshot snapshot;
     struct kube_apart *apart;
+    struct kube_drivers *drivers;
+    uint64_t limits;
     uint64_t groups;
     struct names texts;
     struct kube_origin origin; /* of the last claim */
@@ -49,6 +52,16 @@ static void on_marks(void *context, uint64_t like, const char *marks)
     reading->groups = reading->groups * 31 + like + strlen(marks);
 }
 
+static void attach(struct reading *reading, const struct kube_object *node)
+{
+    int64_t limit;
+
+    kube_drivers_node(reading->drivers, (node->flags & KUBE_POD_GOING) != 0, node);
+    limit = kube_drivers_limit(reading->drivers, node->name);
+    assert(limit == KUBE_NO_LIMIT || (limit >= 0 && limit <= INT32_MAX));
+    reading->limits = reading->limits * 31 + (uint64_t)limit;
+}
+
 static void keep_apart(struct reading *reading, const struct kube_object *pod)
 {
     struct kube_keeps keeps = { .like = 0 };
@@ -74,6 +87,8 @@ static int on_object(void *context, const char *event, const struct kube_object 
 
     (void)event;
     assert(object->asks.cpu >= 0 && object->asks.mem >= 0 && object->asks.accel >= 0);
+    assert(object->asks.volumes >= 0 && object->asks.volumes <= KUBE_CLAIM_NAMES);
+    attach(reading, object);
     keep_apart(reading, object);
     compare_class(reading, object);
     return kube_snapshot_add(&reading->snapshot, object);
@@ -89,6 +104,8 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
     kube_snapshot_init(&reading->snapshot);
     reading->apart =
         kube_apart_create(&(struct kube_apart_config){ .on_marks = on_marks, .context = reading });
+    reading->drivers = kube_drivers_create();
+    reading->limits = 0;
     reading->groups = 0;
     reading->origin = (struct kube_origin){ .image = 0 };
     reading->node_class = (struct kube_class){ .image_count = 0 };
@@ -103,6 +120,7 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
         reading->rc = kube_objects_end(objects, &error);
     kube_objects_destroy(objects);
     kube_apart_destroy(reading->apart);
+    kube_drivers_destroy(reading->drivers);
     names_done(&reading->texts);
     kube_snapshot_close(&reading->snapshot);
 }
@@ -128,7 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_pieces((const char *)data + 1, size - 1, 1 + data[0] / 4, (data[0] & 1) != 0, &pieces);
     assert(whole.rc == pieces.rc);
     if (whole.rc == 0) {
-        assert(whole.groups == pieces.groups && whole.ages == pieces.ages);
+        assert(whole.groups == pieces.groups && whole.ages == pieces.ages &&
+               whole.limits == pieces.limits);
         compare(&whole.snapshot, &pieces.snapshot);
     }
     kube_snapshot_done(&whole.snapshot);

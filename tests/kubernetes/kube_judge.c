@@ -272,7 +272,8 @@ static void begin(struct judge *judge, char **argv)
         exit(EXIT_FAILURE);
     }
     input_file_done(&file);
-    catalogue_set_pods(&judge->catalogue, 110);
+    catalogue_set_most(&judge->catalogue, RES_PODS, 110);
+    catalogue_set_most(&judge->catalogue, RES_VOLUMES, INT32_MAX);
     rng_init(&judge->rng, strtoull(argv[2], NULL, 10), 0);
     read_slots(judge, argv[3]);
     shapes_init(&judge->shapes);

@@ -132,45 +132,100 @@ def apart(world):
     clear(world)
 
 
+def volume(lab, name, zone, claim):
+    terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
+    lab.create("/api/v1/persistentvolumes", {"metadata": {"name": name}, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disk",
+        "csi": {"driver": "example.com", "volumeHandle": name}, "claimRef": {"namespace": "batch", "name": claim},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}})
+
+
+def database(lab, name, replicas=2, cpu="250m", mem="256Mi"):
+    """Each replica has a volume."""
+    lab.create("/apis/apps/v1/namespaces/batch/statefulsets", {
+        "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
+        "spec": {"replicas": replicas, "serviceName": name, "podManagementPolicy": "Parallel", "selector": {"matchLabels": {"app": name}},
+                 "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [
+                     {"name": "main", "image": "work", "resources": {"requests": {"cpu": cpu, "memory": mem}},
+                      "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}},
+                 "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {
+                     "accessModes": ["ReadWriteOnce"], "storageClassName": "disk", "resources": {"requests": {"storage": "1Gi"}}}}]}})
+
+
 def stored(world):
     """A pod with a volume runs in its zone, and one whose volume is where no machine is to be had is left to the scheduler."""
     lab = world.lab
     lab.create("/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "disk"}, "provisioner": "example.com/disk",
                                                           "volumeBindingMode": "Immediate"})
-
-    def volume(name, zone, claim):
-        terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
-        lab.create("/api/v1/persistentvolumes", {"metadata": {"name": name}, "spec": {
-            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disk",
-            "csi": {"driver": "example.com", "volumeHandle": name}, "claimRef": {"namespace": "batch", "name": claim},
-            "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}})
-
-    def database(name):
-        lab.create("/apis/apps/v1/namespaces/batch/statefulsets", {
-            "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
-            "spec": {"replicas": 2, "serviceName": name, "podManagementPolicy": "Parallel", "selector": {"matchLabels": {"app": name}},
-                     "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [
-                         {"name": "main", "image": "work", "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}},
-                          "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}},
-                     "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {
-                         "accessModes": ["ReadWriteOnce"], "storageClassName": "disk", "resources": {"requests": {"storage": "1Gi"}}}}]}})
-    volume("here-0", kube_world.ZONE, "data-near-0")
-    database("near")
+    volume(lab, "here-0", kube_world.ZONE, "data-near-0")
+    database(lab, "near")
     until(lambda: [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], 120, "the first pod")
     waiting = [pod for pod in world.pods("batch") if "schedulingGates" in pod["spec"]]
     assert [pod["metadata"]["name"] for pod in waiting] == ["near-1"], waiting
     until(lambda: [event for event in lab.items("/api/v1/namespaces/batch/events") if event["involvedObject"]["name"] == "near-1" and
                    "data-near-1" in event["message"] and event["reason"] == "Waiting"], 60, "an event")
-    volume("here-1", kube_world.ZONE, "data-near-1")  # its claim was not bound until now
+    volume(lab, "here-1", kube_world.ZONE, "data-near-1")  # its claim was not bound until now
     until(lambda: sum(pod["status"]["phase"] == "Running" for pod in world.pods("batch")) == 2, 120, "both pods")
     assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch"))
     for i in range(2):
-        volume(f"there-{i}", "nowhere", f"data-far-{i}")
-    database("far")
+        volume(lab, f"there-{i}", "nowhere", f"data-far-{i}")
+    database(lab, "far")
     until(lambda: sum("schedulingGates" not in pod["spec"] and "stint.dev/managed" not in pod["metadata"]["labels"]
                       for pod in world.pods("batch")) == 2, 120, "the release")
     lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
     clear(world)
+
+
+def attached(world):
+    """A machine gets as many volumes as its CSINode says, or until it is there the catalogue, though it has room for more pods."""
+    lab = world.lab
+    drivers = "/apis/storage.k8s.io/v1/csinodes"
+
+    def database_of(name, replicas, count):
+        for i in range(count):
+            volume(lab, f"{name}-{i}", kube_world.ZONE, f"data-{name}-{i}")
+        database(lab, name, replicas, "10m", "16Mi")  # the smallest machine has room for all of them
+
+    def per_node(name):
+        nodes = [pod["spec"]["nodeName"] for pod in world.pods("batch")
+                 if pod["metadata"]["labels"]["app"] == name and pod["status"]["phase"] == "Running"]
+        return sorted(nodes.count(node) for node in set(nodes))
+
+    def said():
+        return [event["message"] for event in lab.items("/api/v1/namespaces/batch/events") if event["reason"] == "FailedScheduling" and
+                "volume" in event["message"]]
+
+    # Each node says two as soon as it is there, as a driver does that begins.
+    def say_limits():
+        known = {one["metadata"]["name"] for one in lab.items(drivers)}
+        for node in lab.items("/api/v1/nodes"):
+            if node["metadata"]["name"] not in known:
+                lab.create(drivers, {"metadata": {"name": node["metadata"]["name"]}, "spec": {"drivers": [
+                    {"name": "example.com", "nodeID": "n", "topologyKeys": [], "allocatable": {"count": 2}}]}})
+        return sum(per_node("grown")) == 5
+    database_of("grown", 5, 5)
+    until(say_limits, 120, "five pods", pause=0.05)
+    assert max(per_node("grown")) == 2, per_node("grown")
+    print(f"# {per_node('grown')} volumes on nodes that attach two")
+    lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
+    clear(world)
+
+    # The catalogue says three.
+    lab.kill("stintd", signal.SIGTERM)
+    with open(lab.path("catalogue.yaml"), encoding="utf-8") as file:
+        before = file.read()
+    lab.write("catalogue.yaml", before.replace(", offers:", ", volumes: 3, offers:"))
+    world.start_stintd()
+    database_of("planned", 8, 8)
+    until(lambda: sum(per_node("planned")) == 8, 120, "eight pods")
+    assert max(per_node("planned")) == 3, per_node("planned")
+    print(f"# {per_node('planned')} volumes on machines of types that attach three")
+    lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
+    clear(world)
+    lab.kill("stintd", signal.SIGTERM)
+    lab.write("catalogue.yaml", before)
+    world.start_stintd()
+    assert not said(), said()
 
 
 def outdated(world):
@@ -356,6 +411,29 @@ def watchdog(world):
     clear(world)
 
 
+def unlimited(world):
+    """Without the right to read CSINodes, as an older role has it, pods with volumes are placed and the log says what is missing."""
+    lab = world.lab
+    role = lab.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/stint")
+    role["rules"] = [rule for rule in role["rules"] if rule.get("resources") != ["csinodes"]]
+    lab.patch("/apis/rbac.authorization.k8s.io/v1/clusterroles/stint", {"rules": role["rules"]})
+    lab.kill("stintd", signal.SIGTERM)
+    with open(lab.path("stintd.log"), encoding="utf-8") as file:
+        assert "may not read CSINodes" not in file.read()
+    world.start_stintd()
+    volume(lab, "bare-0", kube_world.ZONE, "data-bare-0")
+    database(lab, "bare", 1)
+    until(lambda: [pod for pod in world.pods("batch") if pod["status"]["phase"] == "Running"], 120, "a pod with a volume")
+    time.sleep(3)
+    with open(lab.path("stintd.log"), encoding="utf-8") as file:
+        assert file.read().count("may not read CSINodes") == 1
+    assert 403 in [one[2] for one in lab.audited("stint") if one[1] == "csinodes"]
+    lab.delete_all("/apis/apps/v1/namespaces/batch/statefulsets")
+    clear(world)
+    assert "ClusterRole stint: changed\n" in world.install()
+    lab.restart("stintd")
+
+
 def install(world):
     """It may be repeated, a dry run only reads, and pods of the daemon keep to the level "restricted"."""
     lab = world.lab
@@ -422,6 +500,7 @@ POINTS = [
     ("a Deployment runs until it is deleted", service),
     ("pods that keep apart have a machine each", apart),
     ("pods run where their volumes are", stored),
+    ("a machine gets no more volumes than it attaches", attached),
     ("machines are replaced when their node class has changed", outdated),
     ("a gang starts together", gang),
     ("what is not understood is left to the scheduler", strange),
@@ -430,6 +509,7 @@ POINTS = [
     ("a watchdog opens the gates of a Stint that is dead", watchdog),
     ("of two copies one leads", leader),
     ("the role is enough, and nothing else is written", rights),
+    ("a role that does not know CSINodes does", unlimited),
     ("install may be repeated, and its pods are restricted", install),
     ("uninstall leaves nothing behind, and pods run on", uninstall),
 ]

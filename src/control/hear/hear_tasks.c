@@ -159,12 +159,19 @@ void hear_capacity(struct hearing *hear, uint32_t instance, const struct res *ca
 {
     struct view *view = &hear->state->view;
     const struct res *known = view_capacity(view, instance);
+    const struct res *of_type =
+        &catalogue_type_of(view->catalogue, view->instance.offer[instance])->capacity;
     const uint32_t before = view->instance.task_count[instance];
     uint32_t idle = newest_idle(view, instance);
+    struct res now = *capacity;
 
-    if (res_fits(capacity, known) && res_fits(known, capacity))
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (now.amount[kind] == ENGINE_AS_TYPE)
+            now.amount[kind] = of_type->amount[kind];
+    }
+    if (res_fits(&now, known) && res_fits(known, &now))
         return; /* nothing new */
-    view_set_capacity(view, instance, capacity);
+    view_set_capacity(view, instance, &now);
     for (; view->instance.crowded[instance] && idle != ROW_NONE; idle = newest_idle(view, instance))
         state_unbind(hear->state, idle, at);
     hear->state->wants_decision = true;

@@ -104,8 +104,10 @@ struct engine_event hear_sane_engine(const struct state *state, const struct eng
     sane.started_at = within(since, event->started_at, sane.at);
     sane.until = within(sane.at, event->until, later(sane.at, LIMIT_TIME_MS));
     sane.job = sane_job(event->job, sane.at);
-    for (int kind = 0; kind < RES_KINDS; kind++)
-        sane.capacity.amount[kind] = within(0, event->capacity.amount[kind], LIMIT_RESOURCE);
+    for (int kind = 0; kind < RES_KINDS; kind++) {
+        if (event->capacity.amount[kind] != ENGINE_AS_TYPE)
+            sane.capacity.amount[kind] = within(0, event->capacity.amount[kind], LIMIT_RESOURCE);
+    }
     return sane;
 }
 

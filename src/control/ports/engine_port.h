@@ -34,6 +34,9 @@
  * never asked to let one join or leave, and tells of it as of others. */
 #define OWNED_ID_FIRST ((uint64_t)1 << 48)
 
+/* An amount of a node that the engine does not know: the machine has what its type has. */
+#define ENGINE_AS_TYPE INT64_MAX
+
 struct engine_ops {
     /* Let the machine of this id join; ENGINE_NODE_READY says that it takes work. */
     void (*admit)(void *self, uint64_t instance);
@@ -118,10 +121,11 @@ struct engine_event {
     msec_t started_at; /* ENGINE_TASK_FOUND */
     msec_t until;      /* ENGINE_TASK_KEPT; 0: nobody knows */
     uint32_t rate_ppm;
-    bool runs_on;        /* ENGINE_NODE_LOST: what runs there goes on */
-    bool is_faultless;   /* ENGINE_TASK_LOST: neither the task nor the machine is to blame */
-    bool has_capacity;   /* ENGINE_NODE_READY: 'capacity' holds, whatever the type says */
-    struct res capacity; /* may differ from what was said before */
+    bool runs_on;      /* ENGINE_NODE_LOST: what runs there goes on */
+    bool is_faultless; /* ENGINE_TASK_LOST: neither the task nor the machine is to blame */
+    bool has_capacity; /* ENGINE_NODE_READY: 'capacity' holds, whatever the type says */
+    struct res
+        capacity; /* may differ from what was said before; ENGINE_AS_TYPE: of this kind the type holds */
     struct job_spec
         job; /* 'estimate_ms' below 0: the engine has none; above LIMIT_TIME_MS: the work has
                             no end */

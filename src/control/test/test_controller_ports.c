@@ -46,6 +46,28 @@ static void what_the_engine_says_of_a_nodes_room_holds(void **state)
     stage_done(&stage);
 }
 
+static void what_the_engine_does_not_know_of_a_node_the_type_says(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage_job(&stage, 1, 2, false);
+
+    const uint64_t machine = stage_two_on(&stage, 0);
+    const struct res *type = &catalogue_type_of(stage_view(&stage)->catalogue, 0)->capacity;
+
+    stage_engine(&stage,
+                 (struct engine_event){ .kind = ENGINE_NODE_READY,
+                                        .instance = machine,
+                                        .has_capacity = true,
+                                        .capacity = { { 3000, ENGINE_AS_TYPE, 0, 0, 7 } } });
+    assert_int_equal(view_capacity(stage_view(&stage), 0)->amount[RES_CPU], 3000);
+    assert_int_equal(view_capacity(stage_view(&stage), 0)->amount[RES_MEM], type->amount[RES_MEM]);
+    assert_int_equal(view_capacity(stage_view(&stage), 0)->amount[RES_VOLUMES], 7);
+    stage_done(&stage);
+}
+
 static void a_task_that_does_not_fit_a_smaller_node_waits_again(void **state)
 {
     struct stage stage;
@@ -603,6 +625,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_engine_says_of_a_nodes_room_holds),
+        cmocka_unit_test(what_the_engine_does_not_know_of_a_node_the_type_says),
         cmocka_unit_test(a_task_that_does_not_fit_a_smaller_node_waits_again),
         cmocka_unit_test(an_offer_whose_machines_hold_nothing_they_are_rented_for_is_left_alone),
         cmocka_unit_test(what_runs_on_a_node_that_shrinks_goes_on),

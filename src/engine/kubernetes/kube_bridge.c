@@ -90,6 +90,14 @@ static void say_amounts(struct line_text *out, const struct kube_amounts *amount
     line_text_number(out, "accel", (uint64_t)amounts->accel);
 }
 
+/* Of a pod; most have none. */
+static void say_asks(struct line_text *out, const struct kube_amounts *asks)
+{
+    say_amounts(out, asks);
+    if (asks->volumes > 0)
+        line_text_number(out, "volumes", (uint64_t)asks->volumes);
+}
+
 static void say_gone(struct line_text *out, const char *uid)
 {
     line_text_begin(out, "gone");
@@ -120,7 +128,7 @@ static void say_pod(struct line_text *out, const struct kube_object *pod, const 
         line_text_number(out, "capacity", group.capacity);
         line_text_number(out, "short", group.short_ppb);
     }
-    say_amounts(out, &pod->asks);
+    say_asks(out, &pod->asks);
     if (pod->priority > 0)
         line_text_number(out, "priority", (uint64_t)pod->priority);
     if (pod->priority < 0)
@@ -420,11 +428,14 @@ static struct kube_amounts left_of(const struct kube_bridge *bridge,
                                    const struct kube_slot_node *node)
 {
     const struct kube_amounts taken = kube_daemons_on(bridge->daemons, node->name);
+    const int64_t volumes = kube_drivers_limit(bridge->drivers, node->name);
 
     return (struct kube_amounts){ .cpu = less(node->allocatable.cpu, taken.cpu),
                                   .mem = less(node->allocatable.mem, taken.mem),
                                   .accel = less(node->allocatable.accel, taken.accel),
-                                  .pods = less(node->allocatable.pods, taken.pods) };
+                                  .pods = less(node->allocatable.pods, taken.pods),
+                                  .volumes = volumes != KUBE_NO_LIMIT ? less(volumes, taken.volumes)
+                                                                      : KUBE_NO_LIMIT };
 }
 
 static void say_node(struct kube_bridge *bridge, struct kube_slot_node *node, const char *state)
@@ -439,10 +450,12 @@ static void say_node(struct kube_bridge *bridge, struct kube_slot_node *node, co
     say_amounts(out, &node->told);
     if (node->allocatable.pods > 0)
         line_text_number(out, "pods", (uint64_t)node->told.pods);
+    if (node->told.volumes != KUBE_NO_LIMIT)
+        line_text_number(out, "volumes", (uint64_t)node->told.volumes);
     line_text_end(out);
 }
 
-/* Pods of DaemonSets have come or gone there. */
+/* Pods of DaemonSets have come or gone there, or drivers of volumes. */
 static void tell_room(struct kube_bridge *bridge)
 {
     for (uint32_t i = 0; i < bridge->node_count; i++) {
@@ -450,7 +463,7 @@ static void tell_room(struct kube_bridge *bridge)
         const struct kube_amounts now = left_of(bridge, one);
 
         if (now.cpu != one->told.cpu || now.mem != one->told.mem || now.accel != one->told.accel ||
-            now.pods != one->told.pods)
+            now.pods != one->told.pods || now.volumes != one->told.volumes)
             say_node(bridge, one, one->is_up ? "up" : "down");
     }
 }
@@ -460,7 +473,7 @@ static void say_overhead(void *context, const struct kube_amounts *asks, const c
     struct line_text *out = context;
 
     line_text_begin(out, "overhead");
-    say_amounts(out, asks);
+    say_asks(out, asks);
     line_text_string(out, "needs", needs[0] != '\0' ? needs : NULL);
     line_text_end(out);
 }
@@ -646,6 +659,55 @@ static void end_other_nodes(void *context)
 }
 
 /*
+ * Drivers of volumes.
+ */
+
+void kube_bridge_drivers(struct kube_bridge *bridge, bool is_gone, const struct kube_object *node)
+{
+    kube_drivers_node(bridge->drivers, is_gone, node);
+}
+
+static void on_drivers(void *context, bool is_gone, const struct kube_object *node)
+{
+    kube_bridge_drivers(context, is_gone, node);
+}
+
+static void begin_drivers(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_drivers_begin(bridge->drivers);
+}
+
+static void have_drivers(struct kube_bridge *bridge)
+{
+    if (!bridge->has_drivers)
+        has_listed(bridge);
+    bridge->has_drivers = true;
+}
+
+static void end_drivers(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    kube_drivers_end(bridge->drivers);
+    have_drivers(bridge);
+}
+
+/* By a role of an earlier version of Stint, say: pods are placed as if nodes attached any number. */
+static void on_drivers_refused(void *context)
+{
+    struct kube_bridge *bridge = context;
+
+    if (!bridge->has_drivers)
+        (void)fprintf(
+            stderr,
+            "stint-kubernetes: Stint may not read CSINodes, so how many volumes a node attaches is not "
+            "counted (see `stint kubernetes install`)\n");
+    have_drivers(bridge);
+}
+
+/*
  * Volumes.
  */
 
@@ -730,6 +792,7 @@ void kube_bridge_begin(struct kube_bridge *bridge)
                                                            .on_wait = on_volume_wait,
                                                            .context = bridge });
     bridge->daemons = kube_daemons_create();
+    bridge->drivers = kube_drivers_create();
     map_init(&bridge->by_name);
     map_init(&bridge->by_uid);
     line_text_begin(&bridge->talk.out, "hello");
@@ -747,6 +810,7 @@ void kube_bridge_done(struct kube_bridge *bridge)
     mem_free(bridge->nodes);
     map_done(&bridge->by_name);
     kube_daemons_destroy(bridge->daemons);
+    kube_drivers_destroy(bridge->drivers);
     map_done(&bridge->by_uid);
     kube_apart_destroy(bridge->apart);
     kube_volumes_destroy(bridge->volumes);
@@ -765,6 +829,8 @@ void kube_bridge_tick(struct kube_bridge *bridge)
         return;
     if (kube_repel_is_changed(bridge->repel))
         tell_anew(bridge);
+    if (kube_drivers_is_changed(bridge->drivers))
+        tell_room(bridge);
     if (kube_daemons_is_changed(bridge->daemons)) {
         tell_room(bridge);
         tell_overheads(bridge);
@@ -786,6 +852,11 @@ static void greet(struct kube_bridge *bridge, const struct line *line)
     const struct kube_watch_sink other_pods = {
         .begin = begin_other_pods, .object = on_other, .end = end_other_pods, .context = bridge
     };
+    const struct kube_watch_sink drivers = { .begin = begin_drivers,
+                                             .object = on_drivers,
+                                             .end = end_drivers,
+                                             .refused = on_drivers_refused,
+                                             .context = bridge };
     uint64_t protocol = 0;
 
     if (!kube_talk_number(line, "protocol", &protocol) || protocol != KUBE_PROTOCOL) {
@@ -797,10 +868,12 @@ static void greet(struct kube_bridge *bridge, const struct line *line)
         return;
     bridge->is_greeted = true;
     bridge->is_observing = line_get(line, "observes") != NULL;
-    bridge->to_list = 3;
+    bridge->to_list = 4;
     kube_net_watch(bridge->talk.net, "/api/v1/nodes", KUBE_SLOT, KUBE_NODE, &nodes);
     kube_net_watch(bridge->talk.net, "/api/v1/nodes", "!" KUBE_SLOT, KUBE_NODE, &other_nodes);
     kube_net_watch(bridge->talk.net, "/api/v1/pods", KUBE_MANAGED "!=true", KUBE_POD, &other_pods);
+    kube_net_watch(bridge->talk.net, "/apis/storage.k8s.io/v1/csinodes", "", KUBE_CSI_NODE,
+                   &drivers);
 }
 
 void kube_bridge_line(struct kube_bridge *bridge, const struct line *line)

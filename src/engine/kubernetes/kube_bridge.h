@@ -5,6 +5,7 @@
  * It decides nothing. Pods with the label KUBE_MANAGED are reported as they change, and nodes with KUBE_SLOT; a pod is placed by
  * one patch that opens the gate and selects the slot, and leaves by the Eviction API. All other pods and nodes are
  * read for what keeps pods at the gate away from machines (kube_repel.h, kube_apart.h); when that changes, a pod is reported as gone and then again.
+ * So are CSINodes, for how many volumes a node attaches; without the right to read them no limit is known.
  */
 #ifndef STINT_ENGINE_KUBE_BRIDGE_H
 #define STINT_ENGINE_KUBE_BRIDGE_H
@@ -12,6 +13,7 @@
 #include "base/map.h"
 #include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_daemons.h"
+#include "engine/kubernetes/kube_drivers.h"
 #include "engine/kubernetes/kube_repel.h"
 #include "engine/kubernetes/kube_talk.h"
 #include "engine/kubernetes/kube_volumes.h"
@@ -41,12 +43,14 @@ struct kube_slot_node {
     bool is_seen;
     bool is_sought; /* a list lacked it, and it is asked for by name */
     struct kube_amounts allocatable;
-    struct kube_amounts told; /* what is left of it without DaemonSets */
+    struct kube_amounts
+        told; /* what is left of it without DaemonSets; volumes: KUBE_NO_LIMIT: all */
 };
 
 struct kube_bridge {
     struct kube_talk talk;
     struct kube_daemons *daemons;
+    struct kube_drivers *drivers;
     struct kube_slot_node *nodes;
     uint32_t node_count, nodes_room;
     struct map by_name; /* to rows of 'nodes' */
@@ -60,6 +64,7 @@ struct kube_bridge {
     bool is_greeted;
     bool is_observing; /* the daemon opens no gates, so there is no sign of life */
     bool is_watching;  /* the pods that are managed */
+    bool has_drivers;  /* they are listed, or it is known that Stint may not read them */
 };
 
 /* Say hello. */
@@ -77,5 +82,6 @@ void kube_bridge_line(struct kube_bridge *bridge, const struct line *line);
 void kube_bridge_node(struct kube_bridge *bridge, bool is_gone, const struct kube_object *node);
 void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube_object *pod);
 void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object);
+void kube_bridge_drivers(struct kube_bridge *bridge, bool is_gone, const struct kube_object *node);
 
 #endif

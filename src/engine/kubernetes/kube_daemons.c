@@ -72,6 +72,7 @@ static void change(struct kube_daemons *daemons, const struct daemon_pod *pod, i
     load->sum.cpu += sign * pod->asks.cpu;
     load->sum.mem += sign * pod->asks.mem;
     load->sum.accel += sign * pod->asks.accel;
+    load->sum.volumes += sign * pod->asks.volumes;
     load->sum.pods += sign;
     daemons->is_changed = true;
     if (load->sum.pods > 0)
@@ -144,7 +145,8 @@ static bool is_daemon(const struct kube_object *pod)
 static bool is_same(const struct daemon_pod *a, const struct daemon_pod *b)
 {
     return a->node == b->node && a->set == b->set && a->asks.cpu == b->asks.cpu &&
-           a->asks.mem == b->asks.mem && a->asks.accel == b->asks.accel;
+           a->asks.mem == b->asks.mem && a->asks.accel == b->asks.accel &&
+           a->asks.volumes == b->asks.volumes;
 }
 
 void kube_daemons_pod(struct kube_daemons *daemons, bool is_gone, const struct kube_object *pod)
@@ -228,6 +230,7 @@ void kube_daemons_each_set(const struct kube_daemons *daemons,
         most[pod->set].cpu = larger(most[pod->set].cpu, pod->asks.cpu);
         most[pod->set].mem = larger(most[pod->set].mem, pod->asks.mem);
         most[pod->set].accel = larger(most[pod->set].accel, pod->asks.accel);
+        most[pod->set].volumes = larger(most[pod->set].volumes, pod->asks.volumes);
     }
     for (uint32_t i = 0; i < daemons->set_count; i++) {
         if (daemons->sets[i].pods > 0)

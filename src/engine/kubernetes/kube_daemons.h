@@ -6,7 +6,7 @@
  * A DaemonSet is known by its pods: what they request, that they tolerate the taint of Stint's machines, and which offers they are
  * for. While some of its pods request more than others, as during an update, the most counts.
  *
- * Costs:     O(1) for a pod and for a question, O(pods) to name the sets; 72 bytes a pod, nodes and pods are known by a hash.
+ * Costs:     O(1) for a pod and for a question, O(pods) to name the sets; 80 bytes a pod, nodes and pods are known by a hash.
  */
 #ifndef STINT_ENGINE_KUBE_DAEMONS_H
 #define STINT_ENGINE_KUBE_DAEMONS_H

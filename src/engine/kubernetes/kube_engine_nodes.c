@@ -44,6 +44,12 @@ static uint32_t most_of(const struct line *line)
     return line_get(line, "pods") != NULL && pods < UINT32_MAX ? (uint32_t)pods : UINT32_MAX;
 }
 
+/* How many volumes it attaches: its drivers may not have said it yet. */
+static int64_t volumes_of(const struct line *line)
+{
+    return line_get(line, "volumes") != NULL ? kube_engine_amount(line, "volumes") : ENGINE_AS_TYPE;
+}
+
 bool kube_nodes_take(struct kube_engine *engine, const struct line *line)
 {
     const uint64_t instance = kube_engine_instance_of(engine, line_get(line, "slot"));
@@ -72,6 +78,7 @@ bool kube_nodes_take(struct kube_engine *engine, const struct line *line)
                                                [RES_ACCEL] = kube_engine_amount(line, "accel") } };
     node->most = most_of(line);
     node->capacity.amount[RES_PODS] = node->most;
+    node->capacity.amount[RES_VOLUMES] = volumes_of(line);
     kube_engine_tell_room(engine, node);
     if (node->is_up && node->is_admitted && !node->is_told && !node->is_leaving) {
         kube_nodes_tell_ready(engine, node);

@@ -387,7 +387,8 @@ struct res kube_engine_asks_of(const struct line *line)
     return (struct res){ .amount = { [RES_CPU] = kube_engine_amount(line, "cpu"),
                                      [RES_MEM] = kube_engine_amount(line, "mem"),
                                      [RES_ACCEL] = kube_engine_amount(line, "accel"),
-                                     [RES_PODS] = 1 } };
+                                     [RES_PODS] = 1,
+                                     [RES_VOLUMES] = kube_engine_amount(line, "volumes") } };
 }
 
 const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *line,

@@ -13,12 +13,13 @@
 #include "base/units.h"
 
 enum {
-    WATCHES = 4,
+    WATCHES = 5,
     WATCH_SECONDS = 290, /* then the server ends it, and it goes on from where it was */
     SILENT_SECONDS = 150,
     PAUSE_MS = 500,
     PAUSE_MOST_MS = 30000,
     DOWN_MS = 20000,
+    REFUSED_MS = 300000, /* after this what may not be read is asked for again */
     URL_TEXT = 4096,
     LOOK_TRIES = 6,
 };
@@ -210,8 +211,13 @@ static void end_watch(struct watch *watch, CURLcode code)
         watch->is_filling = false;
     }
     watch->again_ms = monotonic_ms();
-    if (code != CURLE_OK || status != 200 || watch->is_refused)
+    if (status == 403 && watch->sink.refused != NULL) {
+        watch->faults = 0; /* the server answers */
+        watch->again_ms += REFUSED_MS;
+        watch->sink.refused(watch->sink.context);
+    } else if (code != CURLE_OK || status != 200 || watch->is_refused) {
         watch->again_ms += pause_ms(watch->net, watch->faults++);
+    }
 }
 
 void kube_net_watch(struct kube_net *net, const char *path, const char *selector,

@@ -50,6 +50,8 @@ struct kube_watch_sink {
     void (*begin)(void *context);
     void (*object)(void *context, bool is_gone, const struct kube_object *object);
     void (*end)(void *context); /* of what there is; changes follow */
+    /* The server does not let it be read: it is asked again now and then. NULL: nothing goes on without it. */
+    void (*refused)(void *context);
     void *context;
 };
 
@@ -57,7 +59,7 @@ struct kube_watch_sink {
 struct kube_net *kube_net_create(struct kube_client *client);
 void kube_net_destroy(struct kube_net *net);
 
-/* 'path' without parameters; 'selector' of labels, or "". Four watches at the most. */
+/* 'path' without parameters; 'selector' of labels, or "". Five watches at the most. */
 void kube_net_watch(struct kube_net *net, const char *path, const char *selector,
                     enum kube_kind kind, const struct kube_watch_sink *sink);
 

@@ -445,12 +445,28 @@ static void check_apart(struct kube_objects *objects)
     }
 }
 
+/* Each name once, as kube-scheduler does. */
+static int64_t count_claims(const struct kube_object *pod)
+{
+    int64_t count = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        uint32_t first = 0;
+
+        while (strcmp(pod->claim[first], pod->claim[i]) != 0)
+            first++;
+        count += first == i ? 1 : 0;
+    }
+    return count;
+}
+
 static void end_object(struct kube_objects *objects)
 {
     struct kube_object *object = &objects->object;
 
     if (object->kind == KUBE_POD) {
         object->asks = pod_asks(objects);
+        object->asks.volumes = count_claims(object);
         object->asks.mem = (object->asks.mem >> MIB_BITS) +
                            ((object->asks.mem & ((1 << MIB_BITS) - 1)) != 0 ? 1 : 0);
         check_apart(objects);
@@ -767,7 +783,15 @@ static void take_host_port(struct kube_object *object, int64_t port)
         object->host_port[object->host_port_count++] = (uint32_t)port;
 }
 
-/* Of volumes, and of pods that have them. */
+static void take_volume_limit(struct kube_object *object, int64_t count)
+{
+    count = count > 0 ? count : 0;
+    if (!object->has_volume_limit || count < object->volume_limit)
+        object->volume_limit = count;
+    object->has_volume_limit = true;
+}
+
+/* Of volumes, and of pods and nodes that have them. */
 static bool take_volume(struct kube_objects *objects, int id, const char *text, size_t length)
 {
     struct kube_object *object = &objects->object;
@@ -778,6 +802,9 @@ static bool take_volume(struct kube_objects *objects, int id, const char *text, 
             object->claim[object->claim_count++] = keep(objects, text, length);
         else
             object->flags |= KUBE_POD_ODD_CLAIMS;
+        return true;
+    case F_VOLUME_LIMIT:
+        take_volume_limit(object, number(text, length));
         return true;
     case F_VOLUME:
         object->volume = length > 0 ? keep(objects, text, length) : NULL;

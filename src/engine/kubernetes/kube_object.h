@@ -56,6 +56,7 @@ enum kube_kind {
     KUBE_VOLUME,        /* PersistentVolume */
     KUBE_STORAGE_CLASS, /* StorageClass */
     KUBE_NODE_CLASS,    /* EC2NodeClass, AKSNodeClass and the like, of Karpenter's providers */
+    KUBE_CSI_NODE,      /* CSINode: the drivers of volumes on a node */
 };
 
 /* Whole amounts, as in model/res.h; and what has no place there. */
@@ -64,6 +65,7 @@ struct kube_amounts {
     int64_t mem;   /* MiB; of pods rounded up, of nodes down */
     int64_t accel; /* milli-accelerators */
     int64_t pods;
+    int64_t volumes; /* of pods: persistent volume claims, each name once */
 };
 
 /* A requirement on labels of nodes; those of one term must all hold, and of all terms one. */
@@ -154,6 +156,10 @@ struct kube_object {
     bool is_shut;   /* by a taint that is not KUBE_SLOT */
     bool is_closed; /* cordoned */
     bool is_ready;
+
+    /* Of the drivers on a node. */
+    bool has_volume_limit; /* one of them says how many volumes it attaches */
+    int64_t volume_limit;  /* the least that one says */
 
     /* Of a claim. */
     const char *provider; /* the machine; NULL: there is none yet */

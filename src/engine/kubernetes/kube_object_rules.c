@@ -67,6 +67,8 @@ static const struct kube_rule volume[] = {
     { "rbd", F_ODD_CLAIM, nothing }, { "iscsi", F_ODD_CLAIM, nothing },
     { "vsphereVolume", F_ODD_CLAIM, nothing }, { "portworxVolume", F_ODD_CLAIM, nothing }, { 0 },
 };
+static const struct kube_rule driver_allocatable[] = { { "count", F_VOLUME_LIMIT, NULL }, { 0 } };
+static const struct kube_rule driver[] = { { "allocatable", 0, driver_allocatable }, { 0 } };
 static const struct kube_rule pod_os[] = { { "name", F_SYSTEM, NULL }, { 0 } };
 static const struct kube_rule device_claim[] = { { "name", F_DEVICE_CLAIM, NULL }, { 0 } };
 static const struct kube_rule expression[] = {
@@ -124,7 +126,7 @@ static const struct kube_rule spec[] = {
     { "workloadRef", F_WORKLOAD, nothing }, { "schedulingGroup", F_WORKLOAD, nothing },
     { "unschedulable", F_CLOSED, NULL }, { "selector", 0, budget_selector },
     { "volumeName", F_VOLUME, NULL }, { "storageClassName", F_CLASS, NULL },
-    { "nodeAffinity", 0, volume_affinity }, { 0 },
+    { "nodeAffinity", 0, volume_affinity }, { "drivers", 0, driver }, { 0 },
 };
 static const struct kube_rule condition[] = {
     { "type", F_CONDITION_TYPE, NULL }, { "status", F_CONDITION_STATUS, NULL },
@@ -173,6 +175,7 @@ enum kube_kind kube_kind_of(const char *text, size_t length)
         { "PersistentVolumeClaim", KUBE_VOLUME_CLAIM },
         { "PersistentVolume", KUBE_VOLUME },
         { "StorageClass", KUBE_STORAGE_CLASS },
+        { "CSINode", KUBE_CSI_NODE },
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

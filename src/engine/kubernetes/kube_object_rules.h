@@ -62,6 +62,7 @@ enum kube_field {
     F_CLAIM_NAME,
     F_ODD_CLAIM,
     F_VOLUME,
+    F_VOLUME_LIMIT,
     F_CLASS,
     F_BINDING,
     F_PROVISIONER,

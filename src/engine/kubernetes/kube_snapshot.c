@@ -182,6 +182,7 @@ int kube_snapshot_add(struct kube_snapshot *snapshot, const struct kube_object *
     case KUBE_VOLUME:
     case KUBE_STORAGE_CLASS:
     case KUBE_NODE_CLASS:
+    case KUBE_CSI_NODE:
     case KUBE_OTHER:
     default:
         return 0;

@@ -6,7 +6,7 @@
  * be used, in a zone for example. A claim that is not bound is looked at again until it is, unless its storage class makes
  * the volume when the pod has its node (WaitForFirstConsumer). So is one that does not exist yet: kube-scheduler would wait, too.
  *
- * How many volumes a node attaches is not known here; a pod that kube-scheduler does not bind for that reason is created again.
+ * How many volumes a node attaches is not known here: see kube_drivers.h.
  *
  * Promises:  nothing is asked but what is read, three objects for a claim at the most at a time; an answer for a pod that is
  *            gone is passed over. What cannot be said in words of the catalogue is refused with the reason.

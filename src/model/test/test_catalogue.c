@@ -223,6 +223,21 @@ TEST(one_machine_boots_as_the_first_point_of_the_table_says)
     catalogue_done(&catalogue);
 }
 
+TEST(a_type_that_does_not_say_how_many_volumes_it_attaches_has_what_the_engine_says)
+{
+    const struct machine_type says = { .capacity = { { 1000, 4096, 0, 0, 8 } } };
+    struct catalogue catalogue;
+
+    catalogue_init(&catalogue);
+    (void)add_type(&catalogue, "a", "a", 1000);
+    (void)catalogue_add_type(&catalogue, "b", "b", &says);
+    catalogue_set_most(&catalogue, RES_VOLUMES, INT32_MAX);
+    assert_int_equal(catalogue.types[0].capacity.amount[RES_VOLUMES], INT32_MAX);
+    assert_int_equal(catalogue.types[1].capacity.amount[RES_VOLUMES], 8);
+    assert_int_equal(catalogue.types[1].capacity.amount[RES_PODS], 0);
+    catalogue_done(&catalogue);
+}
+
 CHECK_MAIN(RUN(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_month),
            RUN(a_type_is_found_by_its_name), RUN(an_unknown_name_is_no_type),
            RUN(a_look_up_reads_no_more_than_the_given_length), RUN(a_zone_or_family_is_not_a_type),
@@ -231,4 +246,5 @@ CHECK_MAIN(RUN(the_middle_of_the_band_is_the_share_that_is_interrupted_in_a_mont
            RUN(an_offer_keeps_its_own_copy_of_the_prices),
            RUN(what_was_added_first_survives_growth), RUN(a_catalogue_is_empty_again_after_done),
            RUN(each_market_has_its_word),
+           RUN(a_type_that_does_not_say_how_many_volumes_it_attaches_has_what_the_engine_says),
            RUN(one_machine_boots_as_the_first_point_of_the_table_says))

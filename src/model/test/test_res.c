@@ -56,10 +56,13 @@ TEST(the_scarcest_kind_says_how_many_fit)
     const struct res want = { { 1000, 2048, 0, 1 } };
     const struct res free = { { 4500, 6144, 0, 9 } };
     const struct res none = { { 999, 6144, 0, 9 } };
+    const struct res stored = { { 1000, 2048, 0, 1, 4 } };
+    const struct res attaching = { { 4500, 9000, 0, 9, 10 } };
 
     assert_int_equal(res_times(&want, &free, 100), 3);
     assert_int_equal(res_times(&want, &free, 2), 2);
     assert_int_equal(res_times(&want, &none, 100), 0);
+    assert_int_equal(res_times(&stored, &attaching, 100), 2);
 }
 
 TEST(each_kind_has_its_word)
@@ -67,6 +70,8 @@ TEST(each_kind_has_its_word)
     assert_string_equal(res_kind_name(RES_CPU), "cpu");
     assert_string_equal(res_kind_name(RES_MEM), "mem");
     assert_string_equal(res_kind_name(RES_ACCEL), "accel");
+    assert_string_equal(res_kind_name(RES_PODS), "pods");
+    assert_string_equal(res_kind_name(RES_VOLUMES), "volumes");
 }
 
 CHECK_MAIN(RUN(what_is_as_large_in_every_kind_fits),

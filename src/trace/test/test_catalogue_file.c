@@ -25,6 +25,8 @@ TEST(types_and_offers_are_read_in_the_order_of_the_file)
                           "    cpu: 8\n"
                           "    mem_gib: 61\n"
                           "    accel: 1\n"
+                          "    pods: 29\n"
+                          "    volumes: 25\n"
                           "    boot: { setup: 90s, release: 5s }\n"
                           "    price: 3.06\n"
                           "    offers:\n"
@@ -44,6 +46,9 @@ TEST(types_and_offers_are_read_in_the_order_of_the_file)
     assert_int_equal(small->capacity.amount[RES_CPU], 1500);
     assert_int_equal(small->capacity.amount[RES_MEM], 3584);
     assert_int_equal(small->capacity.amount[RES_ACCEL], 0);
+    assert_int_equal(small->capacity.amount[RES_VOLUMES], 0);
+    assert_int_equal(big->capacity.amount[RES_PODS], 29);
+    assert_int_equal(big->capacity.amount[RES_VOLUMES], 25);
     assert_int_equal(small->acquire_ms, 30000);
     assert_int_equal(small->setup_ms, 60000);
     assert_int_equal(big->acquire_ms, 30000);
@@ -146,7 +151,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
           "line 2: entry 1 of 'types' has no price: give 'price', or a list of 'offers'" },
         { TYPE "price: 1, prise: 2 }\n",
           "line 2: unknown key 'prise': did you mean 'price'? There may be: name, family, cpu, "
-          "mem_gib, accel, pods, boot, price, offers, features, gpu_model" },
+          "mem_gib, accel, pods, volumes, boot, price, offers, features, gpu_model" },
         { TYPE "price: 1 }\n- { name: a, cpu: 1, mem_gib: 1, price: 2 }\n",
           "line 3: the type 'a' is there twice" },
         { "types:\n- { name: a, cpu: 0, mem_gib: 0, price: 1 }\n",
@@ -177,7 +182,7 @@ TEST(bad_catalogues_are_refused_with_the_line)
           "line 2: 'interruption' must rise, from a low to a high percentage" },
         { TYPE "price: 1, interruption: [5, 10] }\n",
           "line 2: unknown key 'interruption': there may be name, family, cpu, mem_gib, accel, pods, "
-          "boot, price, offers, features, gpu_model" },
+          "volumes, boot, price, offers, features, gpu_model" },
         { TYPE "price: 1, features: [a, b&c] }\n",
           "line 2: 'b&c' cannot be a feature: it must have no blanks and none of "
           "& | , ( ) [ ] * !" },

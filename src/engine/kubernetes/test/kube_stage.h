@@ -107,7 +107,7 @@ static inline void begin_with(struct world *world, bool observes,
                               int (*explain)(void *context, uint64_t task, char *buf, size_t size))
 {
     const struct price_change price = { 0, 100000 };
-    const struct machine_type machine = { .capacity = { .amount = { 4000, 8192, 0, 110 } } };
+    const struct machine_type machine = { .capacity = { .amount = { 4000, 8192, 0, 110, 25 } } };
 
     *world = (struct world){ .now = 1000000 };
     catalogue_init(&world->catalogue);

@@ -182,7 +182,9 @@ static int on_news(void *context, const char *event, const struct kube_object *o
     const struct told *told = context;
 
     (void)event;
-    if (told->news == OURS && object->kind == KUBE_NODE)
+    if (object->kind == KUBE_CSI_NODE)
+        kube_bridge_drivers(told->bridge, told->news == OTHERS_GONE, object);
+    else if (told->news == OURS && object->kind == KUBE_NODE)
         kube_bridge_node(told->bridge, false, object);
     else if (told->news == OURS)
         kube_bridge_pod(told->bridge, false, object);
@@ -429,6 +431,50 @@ TEST(what_daemonsets_take_of_a_machine_is_not_there)
     kube_bridge_done(&bridge);
 }
 
+#define DRIVERS(node, count)                                                              \
+    "{\"kind\":\"CSINode\",\"metadata\":{\"name\":\"" node "\"},\"spec\":{\"drivers\":[{" \
+    "\"name\":\"disk\",\"allocatable\":{\"count\":" count "}}]}}"
+#define STORING                                                                                         \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"d\",\"namespace\":\"b\",\"uid\":\"d\","                 \
+    "\"ownerReferences\":[{\"kind\":\"DaemonSet\",\"name\":\"d\",\"uid\":\"o\",\"controller\":true}]}," \
+    "\"spec\":{\"nodeName\":\"n\",\"tolerations\":[{\"operator\":\"Exists\"}],\"volumes\":[{"           \
+    "\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]}}"
+
+/* A driver says it when it begins on the node, which may be ready already. */
+TEST(a_node_attaches_as_many_volumes_as_its_drivers_say)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OURS, SLOT_NODE(",\"pods\":\"110\""));
+    EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0 pods=110");
+    tell(&bridge, OTHERS, DRIVERS("n", "25"));
+    EXPECT_SAID(&bridge, "cpu=2000 mem=4096 accel=0 pods=110 volumes=25");
+    tell(&bridge, OTHERS, DRIVERS("n", "25"));
+    tell(&bridge, OTHERS, DRIVERS("m", "3"));
+    expect_said(&bridge, NULL, 0);
+    tell(&bridge, OURS, SLOT_NODE(",\"pods\":\"110\""));
+    EXPECT_SAID(&bridge, "accel=0 pods=110 volumes=25");
+    tell(&bridge, OTHERS, STORING);
+    EXPECT_SAID(&bridge, "accel=0 pods=109 volumes=24", "overhead cpu=0 mem=0 accel=0 volumes=1",
+                "overheads");
+    tell(&bridge, OTHERS, DRIVERS("n", "0"));
+    EXPECT_SAID(&bridge, "accel=0 pods=109 volumes=0");
+    tell(&bridge, OTHERS_GONE, DRIVERS("n", "0"));
+    EXPECT_SAID(&bridge, "accel=0 pods=109");
+    kube_bridge_done(&bridge);
+}
+
+TEST(a_pod_says_how_many_volumes_it_has)
+{
+    expect(
+        "\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"},\"volumes\":[{\"persistentVolumeClaim\":{\"claimName\":"
+        "\"a\"}},{\"persistentVolumeClaim\":{\"claimName\":\"b\"}}]",
+        " volumes=2", true);
+    expect("\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"},\"volumes\":[{\"emptyDir\":{}}]",
+           "volumes=", false);
+}
+
 #define TOLERANT(name, uid, cpu, more)                                                               \
     "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"namespace\":\"b\",\"uid\":\"" name      \
     "\",\"ownerReferences\":[{\"kind\":\"DaemonSet\",\"name\":\"d\",\"uid\":\"" uid                  \
@@ -471,6 +517,8 @@ TEST(what_daemonsets_will_take_of_a_new_machine_is_told)
 
 CHECK_MAIN(RUN(what_daemonsets_will_take_of_a_new_machine_is_told),
            RUN(what_daemonsets_take_of_a_machine_is_not_there),
+           RUN(a_node_attaches_as_many_volumes_as_its_drivers_say),
+           RUN(a_pod_says_how_many_volumes_it_has),
            RUN(a_promise_has_an_availability_and_a_capacity),
            RUN(gangs_are_those_of_a_job_a_jobset_or_a_pod_group), RUN(negative_priority_yields),
            RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),

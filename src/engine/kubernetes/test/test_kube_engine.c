@@ -147,15 +147,16 @@ TEST(what_daemons_will_take_of_a_new_machine_is_told_when_it_changes)
     begin(&world);
     line(&world, "overhead cpu=100 mem=200 accel=0");
     line(&world, "overhead cpu=1000 mem=2000 accel=0 needs=type=other");
-    line(&world, "overhead cpu=50 mem=64 accel=0 needs=zone=z1");
+    line(&world, "overhead cpu=50 mem=64 accel=0 volumes=1 needs=zone=z1");
     assert_int_equal(world.taken_count, 0);
     line(&world, "overheads");
     assert_int_equal(world.taken_count, 1);
     assert_int_equal(world.taken.amount[RES_CPU], 150);
     assert_int_equal(world.taken.amount[RES_MEM], 264);
     assert_int_equal(world.taken.amount[RES_PODS], 2);
+    assert_int_equal(world.taken.amount[RES_VOLUMES], 1);
     line(&world, "overhead cpu=100 mem=200 accel=0");
-    line(&world, "overhead cpu=50 mem=64 accel=0");
+    line(&world, "overhead cpu=50 mem=64 accel=0 volumes=1");
     line(&world, "overheads");
     assert_int_equal(world.taken_count, 1);
     line(&world, "overheads");
@@ -181,6 +182,65 @@ TEST(what_a_node_has_may_change)
     assert_int_equal(world.last.capacity.amount[RES_PODS], 107);
     line(&world, "node slot=st-17 name=n1 state=up cpu=3400 mem=7000 accel=0 pods=107");
     expect(&world, "", "");
+    end(&world);
+}
+
+/* Before its drivers have begun the type says it. */
+TEST(a_node_says_how_many_volumes_it_attaches_or_its_type_does)
+{
+    struct world world;
+
+    begin(&world);
+    world.port.ops->admit(world.port.self, 17);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=110");
+    expect(&world, "ready on 17\n", "");
+    assert_true(world.last.capacity.amount[RES_VOLUMES] == ENGINE_AS_TYPE);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=110 volumes=8");
+    expect(&world, "ready on 17\n", "");
+    assert_int_equal(world.last.capacity.amount[RES_VOLUMES], 8);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=110 volumes=8");
+    expect(&world, "", "");
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 pods=110 volumes=0");
+    expect(&world, "ready on 17\n", "");
+    assert_int_equal(world.last.capacity.amount[RES_VOLUMES], 0);
+    end(&world);
+}
+
+TEST(a_pod_asks_for_its_volumes_and_is_left_if_no_machine_attaches_as_many)
+{
+    struct world world;
+    const struct shape *shape;
+
+    begin(&world);
+    line(&world, "pod " POD " volumes=25 state=waiting");
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    shape = &world.shapes.rows[world.shape];
+    assert_int_equal(world.shapes.demands[shape->demand_first].res.amount[RES_VOLUMES], 25);
+    line(&world, "pod " OTHER("1") " volumes=26 state=waiting");
+    settle(&world);
+    expect(&world, "",
+           "release key=1 space=a name=q1 uid=v1 " LEFT
+           "no%20machine%20of%20the%20catalogue%20can%20hold%20it\n");
+    end(&world);
+}
+
+/* The one that is to leave detaches its volumes first. */
+TEST(a_placement_waits_for_volumes_to_be_detached)
+{
+    struct world world;
+
+    begin(&world);
+    world.port.ops->admit(world.port.self, 17);
+    line(&world, "node slot=st-17 name=n1 state=up cpu=3900 mem=8000 accel=0 volumes=4");
+    line(&world, "pod " OTHER("1") " volumes=3 state=running slot=st-17");
+    line(&world, "pod " POD " volumes=2 state=waiting");
+    settle(&world);
+    expect(&world, "ready on 17\narrived x1\nfound a/q1 on 17\narrived x1\n", "");
+    world.port.ops->place(world.port.self, 5, world.tasks[1], 17);
+    expect(&world, "", "");
+    line(&world, "pod " OTHER("1") " state=ended slot=st-17");
+    expect(&world, "ended a/q1\n", "place key=1 space=a name=p uid=u1 slot=st-17\n");
     end(&world);
 }
 
@@ -867,6 +927,9 @@ CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and
            RUN(a_machine_takes_as_many_pods_as_its_node_does),
            RUN(what_daemons_will_take_of_a_new_machine_is_told_when_it_changes),
            RUN(what_a_node_has_may_change),
+           RUN(a_node_says_how_many_volumes_it_attaches_or_its_type_does),
+           RUN(a_pod_asks_for_its_volumes_and_is_left_if_no_machine_attaches_as_many),
+           RUN(a_placement_waits_for_volumes_to_be_detached),
            RUN(a_machine_leaves_when_nothing_is_on_it_whoever_s_it_is),
            RUN(a_budget_that_allows_nothing_keeps_the_task),
            RUN(what_is_not_understood_or_too_large_is_left_to_the_scheduler),

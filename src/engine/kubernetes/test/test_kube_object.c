@@ -265,6 +265,59 @@ TEST(taints_of_others_shut_a_node)
     kube_objects_destroy(objects);
 }
 
+static void expect_limit(const char *drivers, int64_t limit)
+{
+    struct seen seen;
+    char text[1024];
+    struct kube_objects *objects;
+
+    (void)snprintf(text, sizeof(text),
+                   "{\"kind\":\"CSINodeList\",\"items\":[{\"metadata\":{\"name\":\"n\"},\"spec\":{"
+                   "\"drivers\":%s}}]}",
+                   drivers);
+    objects = read_text(text, 7, KUBE_OTHER, false, &seen);
+    assert_int_equal(seen.object.kind, KUBE_CSI_NODE);
+    assert_int_equal(seen.object.has_volume_limit ? seen.object.volume_limit : -1, limit);
+    kube_objects_destroy(objects);
+}
+
+TEST(the_driver_that_attaches_the_fewest_volumes_limits_a_node)
+{
+    expect_limit("null", -1);
+    expect_limit("[]", -1);
+    expect_limit("[{\"name\":\"files\",\"allocatable\":null},{\"name\":\"x\",\"allocatable\":{}}]",
+                 -1);
+    expect_limit(
+        "[{\"name\":\"a\",\"allocatable\":{\"count\":25}},{\"name\":\"files\"},"
+        "{\"name\":\"b\",\"allocatable\":{\"count\":8}},{\"name\":\"c\",\"allocatable\":{\"count\":39}}]",
+        8);
+    expect_limit("[{\"allocatable\":{\"count\":0}}]", 0);
+}
+
+TEST(a_limit_that_makes_no_sense_is_harmless)
+{
+    expect_limit("[{\"allocatable\":{\"count\":-5}}]", 0);
+    expect_limit("[{\"allocatable\":{\"count\":\"many\"}}]", 0);
+    expect_limit("[{\"allocatable\":{\"count\":999999999999999999999}}]", INT64_MAX);
+    expect_limit("[{\"allocatable\":{\"count\":1e400}}]", 1);
+    expect_limit("[{\"allocatable\":7,\"count\":3}]", -1);
+    expect_limit("{\"allocatable\":{\"count\":[4,[3]]}}", 3); /* arrays are transparent */
+}
+
+TEST(each_claim_of_a_pod_is_a_volume_once)
+{
+#define CLAIM(name) "{\"persistentVolumeClaim\":{\"claimName\":\"" name "\"}}"
+    struct seen seen;
+    struct kube_objects *objects =
+        read_text("{\"items\":[{\"spec\":{\"volumes\":[" CLAIM("a") "," CLAIM(
+                      "b") ",{\"emptyDir\":{}}," CLAIM("a") "," CLAIM("c") "]}}]}",
+                  5, KUBE_POD, false, &seen);
+
+    assert_int_equal(seen.object.asks.volumes, 3);
+    assert_int_equal(seen.object.claim_count, 4);
+    kube_objects_destroy(objects);
+}
+
 TEST(broken_text_is_refused)
 {
     static const char *const bad[] = { "{\"items\":[{]", "{\"items\":[}", "[",
@@ -290,4 +343,6 @@ CHECK_MAIN(RUN(a_pod_of_a_list_is_read_in_pieces_of_any_size),
            RUN(a_pod_says_whether_it_keeps_away_from_others_than_its_own_kind),
            RUN(a_request_of_the_whole_pod_replaces_those_of_its_containers),
            RUN(memory_is_rounded_once), RUN(taints_of_others_shut_a_node),
+           RUN(the_driver_that_attaches_the_fewest_volumes_limits_a_node),
+           RUN(a_limit_that_makes_no_sense_is_harmless), RUN(each_claim_of_a_pod_is_a_volume_once),
            RUN(broken_text_is_refused))
