@@ -10,7 +10,7 @@ gates of those that it understands, for one machine each. kube-scheduler binds, 
  - a pod that Stint calls impossible (no machine of the catalogue can hold it) is not bound to an empty node of any type;
  - a pod that Stint leaves alone is never on a machine of Stint.
 
-Nodes are kwok's, and of Stint's machines some take one pod or two. The pods of a wave are deleted before the next one.
+Nodes are kwok's, and of Stint's machines some take one pod or two, and some attach one volume or two. The pods of a wave are deleted before the next one.
 """
 import argparse
 import collections
@@ -31,6 +31,9 @@ ZONES = ("za", "zb", "zc")
 TYPES = {"c9.large": (2, 4, 0), "c9.2xlarge": (8, 16, 0), "m9.xlarge": (4, 16, 0), "m9.4xlarge": (16, 64, 0),
          "r9.xlarge": (4, 32, 0), "g9.2xlarge": (8, 32, 2)}
 WAVE = 400
+CLAIMS = 40  # that pods choose from; several may have the same one
+ATTACHED = 5  # volumes, by the catalogue
+DISKS = "/apis/storage.k8s.io/v1"
 IMPOSSIBLE = "no machine of the catalogue can hold it"
 
 
@@ -43,7 +46,7 @@ def catalogue():
     lines = ["types:"]
     for name, (cpu, mem, accel) in TYPES.items():
         rows = ", ".join(f"{{ zone: {zone}, market: {market}, price: 0.1 }}" for zone in ZONES for market in ("on-demand", "spot"))
-        lines.append(f"  - {{ name: {name}, cpu: {cpu}, mem_gib: {mem}, accel: {accel}, offers: [ {rows} ] }}")
+        lines.append(f"  - {{ name: {name}, cpu: {cpu}, mem_gib: {mem}, accel: {accel}, volumes: {ATTACHED}, offers: [ {rows} ] }}")
     return "\n".join(lines) + "\n"
 
 
@@ -155,6 +158,9 @@ class Pods:
         if self.maybe(0.03):
             spec["volumes"] = [{"name": "v", **rng.choice([{"emptyDir": {}}, {"hostPath": {"path": "/v"}},
                                                            {"persistentVolumeClaim": {"claimName": "none"}}])}]
+        if self.maybe(0.15):
+            chosen = rng.sample(range(CLAIMS), rng.choice([1, 1, 1, 2, 3, ATTACHED + 1]))
+            spec["volumes"] = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{i}"}} for i in chosen]
         if self.maybe(0.02):
             spec["schedulerName"] = "nobody"
         if self.maybe(0.03):
@@ -207,8 +213,9 @@ class World:
         lab.create("/api/v1/namespaces", {"metadata": {"name": "work", "labels": {"stint.dev/managed": "true"}}})
         self.owner = lab.create("/api/v1/namespaces/work/configmaps", {"metadata": {"name": "owner"}})["metadata"]["uid"]
         lab.write("catalogue.yaml", catalogue())
-        self.left, self.placed, self.lost, self.apart = {}, {}, [], 0
+        self.left, self.placed, self.lost, self.apart, self.stored = {}, {}, [], 0, 0
         self.make_nodes(nodes, random.Random(seed))
+        self.make_volumes(random.Random(seed))
         probe = {"metadata": {"name": "probe"}, "spec": {"containers": [{"name": "main", "image": "work"}]}}
         kube_lab.until(lambda: "schedulingGates" in lab.create("/api/v1/namespaces/work/pods?dryRun=All", probe)["spec"], 20, "the policy")
         self.start_judge()
@@ -230,14 +237,37 @@ class World:
             made["spec"]["taints"] = [{"key": "stint.dev/slot", "value": name, "effect": "NoSchedule"}]
         self.lab.create("/api/v1/nodes", made)
 
+    def attaches(self, name, count):
+        self.lab.create(f"{DISKS}/csinodes", {"metadata": {"name": name}, "spec": {"drivers": [
+            {"name": "example.com", "nodeID": name, "topologyKeys": [], "allocatable": {"count": count}}]}})
+
+    def make_volumes(self, rng):
+        """Claims that are bound. Nothing is attached by anybody, so that no volume is still attached when its pod has gone."""
+        lab, spec = self.lab, {"accessModes": ["ReadWriteOnce"], "storageClassName": "disk"}
+        lab.create(f"{DISKS}/csidrivers", {"metadata": {"name": "example.com"}, "spec": {"attachRequired": False}})
+        lab.create(f"{DISKS}/storageclasses", {"metadata": {"name": "disk"}, "provisioner": "example.com", "volumeBindingMode": "Immediate"})
+        for i in range(CLAIMS):
+            terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [rng.choice(ZONES)]}]}]
+            lab.create("/api/v1/persistentvolumes", {"metadata": {"name": f"volume-{i}"}, "spec": {
+                **spec, "capacity": {"storage": "1Gi"}, "csi": {"driver": "example.com", "volumeHandle": f"volume-{i}"},
+                "claimRef": {"namespace": "work", "name": f"claim-{i}"},
+                **({"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}} if i % 5 == 0 else {})}})
+            lab.create("/api/v1/namespaces/work/persistentvolumeclaims", {"metadata": {"name": f"claim-{i}"}, "spec": {
+                **spec, "volumeName": f"volume-{i}", "resources": {"requests": {"storage": "1Gi"}}}})
+        kube_lab.until(lambda: all(one["status"].get("phase") == "Bound" for one in
+                                   lab.items("/api/v1/namespaces/work/persistentvolumeclaims")), 60, "the claims", 1)
+
     def make_nodes(self, count, rng):
         """Machines of Stint, and one ordinary empty node of each offer, which shows what is impossible."""
         known, lines = offers(), []
         for i, offer in enumerate(known):
             self.node(f"plain-{i}", offer, False)
+            self.attaches(f"plain-{i}", ATTACHED)
         for i in range(count):
             at = rng.randrange(len(known)) if i >= len(known) else i
             self.node(f"st-{i + 1}", known[at], True, ("1", "2", "110")[i % 3])
+            if i % 4 < 3:  # else nobody says it, and the catalogue does
+                self.attaches(f"st-{i + 1}", (1, 2, ATTACHED)[i % 4])
             lines.append(f"{i + 1} {at}\n")
         self.lab.write("slots", "".join(lines))
 
@@ -334,6 +364,7 @@ def judge_wave(world, pods, names, tally, faults):
         if name in world.placed:
             tally["placed"] += 1
             world.apart += is_apart(made[name])
+            world.stored += any("persistentVolumeClaim" in one for one in made[name]["spec"].get("volumes", []))
             if node != world.placed[name]:
                 said = [c.get("message", "") for c in pod["status"].get("conditions", [])]
                 faults.append((name, f"placed on {world.placed[name]}, bound to {node}: {said}", made[name]))
@@ -363,6 +394,7 @@ def run(build, pods, nodes, seed):
     finally:
         world.lab.stop()
     tally["of them kept apart"] = world.apart
+    tally["of them with volumes"] = world.stored
     for why, count in tally.most_common():
         print(f"{count:7} {why}")
     print(f"{refused:7} refused by the API server")
@@ -370,7 +402,7 @@ def run(build, pods, nodes, seed):
         print(f"fault: {name}: {what}\n    {json.dumps(pod)}")
     if world.lost:
         print(f"said: {world.lost[:5]}")
-    return not faults and tally["placed"] > pods // 5 and world.apart > pods // 40
+    return not faults and tally["placed"] > pods // 5 and world.apart > pods // 40 and world.stored > pods // 80
 
 
 def main():

@@ -103,6 +103,10 @@ static void on_ready(struct judge *judge, const struct engine_event *event)
     for (uint32_t i = 0; i < judge->slot_count; i++) {
         if (judge->slots[i].instance == event->instance) {
             judge->slots[i].capacity = event->capacity;
+            if (event->capacity.amount[RES_VOLUMES] == ENGINE_AS_TYPE)
+                judge->slots[i].capacity.amount[RES_VOLUMES] =
+                    catalogue_type_of(&judge->catalogue, judge->slots[i].offer)
+                        ->capacity.amount[RES_VOLUMES];
             judge->slots[i].is_ready = true;
         }
     }
@@ -273,7 +277,6 @@ static void begin(struct judge *judge, char **argv)
     }
     input_file_done(&file);
     catalogue_set_most(&judge->catalogue, RES_PODS, 110);
-    catalogue_set_most(&judge->catalogue, RES_VOLUMES, INT32_MAX);
     rng_init(&judge->rng, strtoull(argv[2], NULL, 10), 0);
     read_slots(judge, argv[3]);
     shapes_init(&judge->shapes);
