@@ -44,7 +44,7 @@ struct kube_repel {
 
 static uint64_t key_of(const char *name, enum kube_repel_source source)
 {
-    uint64_t hash = 0xcbf29ce484222325U + (uint64_t)source;
+    uint64_t hash = map_mix((uint64_t)source); /* else "m" of one is "n" of the other */
 
     for (; *name != '\0'; name++)
         hash = (hash ^ (unsigned char)*name) * 0x100000001b3U;

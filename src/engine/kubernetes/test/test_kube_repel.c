@@ -174,6 +174,18 @@ TEST(rules_follow_what_is_told)
     kube_repel_destroy(repel);
 }
 
+/* Their names were one to the table once. */
+TEST(a_node_of_stint_does_not_hide_one_of_another_name)
+{
+    struct kube_repel *repel = kube_repel_create();
+
+    node(repel, KUBE_REPEL_OTHERS, "n", "z");
+    node(repel, KUBE_REPEL_OURS, "m", "y");
+    pod(repel, "u", ON("n"), TERM("{}", ""));
+    expect(repel, "a", "!(zone=z)");
+    kube_repel_destroy(repel);
+}
+
 /* Then it is about more pods, not about fewer. */
 TEST(a_term_that_is_too_long_is_about_more_pods)
 {
@@ -201,4 +213,5 @@ TEST(a_term_that_is_too_long_is_about_more_pods)
 
 CHECK_MAIN(RUN(a_selector_is_read_as_kube_scheduler_reads_it),
            RUN(what_it_keeps_away_from_is_said_in_words_of_the_catalogue),
-           RUN(rules_follow_what_is_told), RUN(a_term_that_is_too_long_is_about_more_pods))
+           RUN(rules_follow_what_is_told), RUN(a_node_of_stint_does_not_hide_one_of_another_name),
+           RUN(a_term_that_is_too_long_is_about_more_pods))
