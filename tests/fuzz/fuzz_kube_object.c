@@ -10,6 +10,7 @@
 #include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_class.h"
 #include "engine/kubernetes/kube_drivers.h"
+#include "engine/kubernetes/kube_places.h"
 #include "engine/kubernetes/kube_snapshot.h"
 #include "engine/kubernetes/kube_zone_rules.h"
 #include "model/offer_set.h"
@@ -19,6 +20,7 @@ struct reading {
     struct kube_apart *apart;
     struct kube_drivers *drivers;
     uint64_t limits;
+    struct kube_places *places;
     uint64_t groups;
     struct names texts;
     struct kube_origin origin; /* of the last claim */
@@ -62,23 +64,42 @@ static void attach(struct reading *reading, const struct kube_object *node)
     reading->limits = reading->limits * 31 + (uint64_t)limit;
 }
 
+/* Where those are that the pod's rule about zones is about. */
+static void find_zones(struct reading *reading, const struct kube_object *pod,
+                       const struct kube_zone_rule *rule)
+{
+    char zones[64] = "";
+
+    if (pod->node != NULL)
+        kube_places_pod(reading->places, KUBE_REPEL_OTHERS, (pod->flags & KUBE_POD_GOING) != 0,
+                        pod);
+    else if (kube_places_wait(reading->places, pod, rule) == NULL)
+        (void)kube_places_zones(reading->places, pod->uid, zones, sizeof(zones));
+    for (const char *at = zones; *at != '\0'; at++)
+        reading->groups = reading->groups * 31 + (unsigned char)*at;
+}
+
 static void keep_apart(struct reading *reading, const struct kube_object *pod)
 {
     struct kube_keeps keeps = { .like = 0 };
-    uint64_t zones = 0;
+    struct kube_zone_rule rule;
 
+    if (pod->kind == KUBE_NODE)
+        kube_places_node(reading->places, KUBE_REPEL_OTHERS, (pod->flags & KUBE_POD_GOING) != 0,
+                         pod);
     if (pod->kind != KUBE_POD)
         return;
     if (pod->node != NULL)
         kube_apart_place(reading->apart, pod, &keeps);
     else if (kube_apart_wait(reading->apart, pod, &keeps) != NULL)
         keeps.like = 0;
-    if (kube_zone_rules_of(pod, &zones) != NULL)
-        zones = 0;
+    if (kube_zone_rule_of(pod, &rule) != NULL)
+        assert(rule.what == KUBE_ZONES_FREE && rule.group == 0 && rule.term == NULL);
+    find_zones(reading, pod, &rule);
     if ((pod->flags & KUBE_POD_GOING) != 0)
         kube_apart_gone(reading->apart, pod->uid);
-    assert(keeps.like <= INT64_MAX / 4 && zones <= INT64_MAX / 4);
-    reading->groups = reading->groups * 31 + keeps.like + zones;
+    assert(keeps.like <= INT64_MAX / 4 && rule.group <= INT64_MAX / 4);
+    reading->groups = reading->groups * 31 + keeps.like + rule.group;
 }
 
 static int on_object(void *context, const char *event, const struct kube_object *object)
@@ -106,6 +127,7 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
         kube_apart_create(&(struct kube_apart_config){ .on_marks = on_marks, .context = reading });
     reading->drivers = kube_drivers_create();
     reading->limits = 0;
+    reading->places = kube_places_create();
     reading->groups = 0;
     reading->origin = (struct kube_origin){ .image = 0 };
     reading->node_class = (struct kube_class){ .image_count = 0 };
@@ -121,6 +143,7 @@ static void read_pieces(const char *text, size_t length, size_t piece, bool is_w
     kube_objects_destroy(objects);
     kube_apart_destroy(reading->apart);
     kube_drivers_destroy(reading->drivers);
+    kube_places_destroy(reading->places);
     names_done(&reading->texts);
     kube_snapshot_close(&reading->snapshot);
 }

@@ -10,6 +10,8 @@ gates of those that it understands, for one machine each. kube-scheduler binds, 
  - a pod that Stint calls impossible (no machine of the catalogue can hold it) is not bound to an empty node of any type;
  - a pod that Stint leaves alone is never on a machine of Stint.
 
+Then a third of those that are bound are deleted, and what waited may have their places.
+
 Nodes are kwok's, and of Stint's machines some take one pod or two, and some attach one volume or two. The pods of a wave are deleted before the next one.
 """
 import argparse
@@ -30,6 +32,11 @@ import kube_lab  # noqa: E402
 ZONES = ("za", "zb", "zc")
 TYPES = {"c9.large": (2, 4, 0), "c9.2xlarge": (8, 16, 0), "m9.xlarge": (4, 16, 0), "m9.4xlarge": (16, 64, 0),
          "r9.xlarge": (4, 32, 0), "g9.2xlarge": (8, 32, 2)}
+HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+FAMILIES = [("apart", HOST, {}), ("apart", HOST, {}), ("spread", HOST, {"maxSkew": 1}), ("spread", HOST, {"maxSkew": 2}),
+            ("spread", ZONE, {"maxSkew": 3}), ("apart", ZONE, {}), ("apart", ZONE, {}),
+            ("least", ZONE, {"maxSkew": 1, "minDomains": 3}), ("least", ZONE, {"maxSkew": 2, "minDomains": 5}),
+            ("near", ZONE, {}), ("follow", ZONE, {})]
 WAVE = 400
 CLAIMS = 40  # that pods choose from; several may have the same one
 ATTACHED = 5  # volumes, by the catalogue
@@ -133,20 +140,22 @@ class Pods:
         return made
 
     def family(self, meta, spec):
-        """Pods that keep apart from their own kind: each of a kind says the same."""
-        kind = self.rng.randrange(5)
+        """Pods with a rule about their own kind: each of a kind says the same."""
+        kind = self.rng.randrange(len(FAMILIES))
+        rule, key, more = FAMILIES[kind]
         name = f"family-{kind}"
         selector = {"matchLabels": {"app": name}} if kind % 2 == 0 else {
             "matchExpressions": [{"key": "app", "operator": "In", "values": [name]}]}
         meta["labels"]["app"] = name
+        meta["labels"]["rule"] = f"{rule}-{key.rpartition('/')[2]}"
         spec["containers"] = [{"name": "main", "image": "work", "resources": {"requests": self.amounts(small=True)}}]
-        if kind < 2:
-            spec.setdefault("affinity", {})["podAntiAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [
-                {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector}]}
+        if rule == "follow":
+            selector = {"matchLabels": {"app": self.rng.choice(["family-4", "family-9", "nobody"])}}
+        if rule in ("apart", "near", "follow"):
+            spec.setdefault("affinity", {})["podAntiAffinity" if rule == "apart" else "podAffinity"] = {
+                "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": key, "labelSelector": selector}]}
             return
-        spec["topologySpreadConstraints"] = [{
-            "maxSkew": kind - 1, "topologyKey": "topology.kubernetes.io/zone" if kind == 4 else "kubernetes.io/hostname",
-            "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}]
+        spec["topologySpreadConstraints"] = [{"topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector, **more}]
 
     def odd(self, spec):
         """What few pods have."""
@@ -213,7 +222,9 @@ class World:
         lab.create("/api/v1/namespaces", {"metadata": {"name": "work", "labels": {"stint.dev/managed": "true"}}})
         self.owner = lab.create("/api/v1/namespaces/work/configmaps", {"metadata": {"name": "owner"}})["metadata"]["uid"]
         lab.write("catalogue.yaml", catalogue())
-        self.left, self.placed, self.lost, self.apart, self.stored = {}, {}, [], 0, 0
+        self.was = {}  # where pods were placed last, also those that were deleted since
+        self.said, self.left, self.placed, self.lost, self.races, self.zones = {}, {}, {}, [], set(), {}
+        self.rules, self.rng = collections.Counter(), random.Random(seed + 1)
         self.make_nodes(nodes, random.Random(seed))
         self.make_volumes(random.Random(seed))
         probe = {"metadata": {"name": "probe"}, "spec": {"containers": [{"name": "main", "image": "work"}]}}
@@ -222,6 +233,7 @@ class World:
 
     def node(self, name, offer, slot, pods="5000"):
         kind, zone, market = offer
+        self.zones[name] = zone
         cpu, mem, accel = TYPES[kind]
         amounts = {"cpu": str(cpu), "memory": f"{mem}Gi", "pods": pods, "ephemeral-storage": "100Gi"}
         if accel:
@@ -295,6 +307,7 @@ class World:
                 words = line.split()
                 if words[0] == "placed":
                     self.placed[words[1].split("/")[1]] = words[2]
+                    self.was[words[1].split("/")[1]] = words[2]
                 elif words[0] == "back":
                     self.placed.pop(words[1].split("/")[1], None)
                 elif words[0] == "left" and "it is left to the scheduler" in line:
@@ -327,6 +340,8 @@ class World:
         while calm < 11 and time.monotonic() < limit:
             time.sleep(1)
             pods = self.lab.items("/api/v1/namespaces/work/pods")
+            self.said.update({pod["metadata"]["name"]: one["message"] for pod in pods for one in pod["status"].get("conditions", [])
+                              if one["type"] == "PodScheduled" and "message" in one})
             now = sorted((pod["metadata"]["name"], pod["spec"].get("nodeName", ""), "schedulingGates" in pod["spec"],
                           self.verdict(pod)) for pod in pods)
             undecided = [one for one in now if not one[1] and not one[2] and not one[3]]
@@ -351,32 +366,82 @@ def is_apart(pod):
             or any("ports" in one for one in pod["spec"]["containers"]))
 
 
-def judge_wave(world, pods, names, tally, faults):
+def selects(selector, labels):
+    return (all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items()) and
+            all(labels.get(one["key"]) in one["values"] for one in selector.get("matchExpressions", [])))
+
+
+def is_about(pod, rule, other):
+    """Whether a required term of the pod by zone is about the other one."""
+    terms = pod["spec"].get("affinity", {}).get(rule, {}).get("requiredDuringSchedulingIgnoredDuringExecution", [])
+    return any(one["topologyKey"] == ZONE and selects(one["labelSelector"], other["metadata"]["labels"]) for one in terms)
+
+
+def lost_a_race(world, name, made, seen):
+    """Whether a pod that is not on a machine of Stint was bound after it was placed: in its zone, and one of both keeps away from the other, or
+    in another zone, and it had to be near that one. That nobody can know. It is deleted after a while, to be created again."""
+    pod = made[name]
+    for other in seen.values():
+        node, at = other["spec"].get("nodeName", ""), other["metadata"]["name"]
+        if at not in made or node not in world.zones or node.startswith("st-"):
+            continue
+        if world.zones[node] != world.zones[world.was[name]]:
+            if is_about(pod, "podAffinity", made[at]):
+                return True
+        elif is_about(pod, "podAntiAffinity", made[at]) or is_about(made[at], "podAntiAffinity", pod):
+            return True
+    return False
+
+
+def wants_more_zones(pod):
+    """Than there are, with a skew of 2."""
+    return any(one.get("minDomains", 1) > len(ZONES) for one in pod["spec"].get("topologySpreadConstraints", []))
+
+
+def judge_wave(world, pods, names, faults, has_changed):
+    """The names of those that are bound. What was impossible may not be so any more when pods that kept it away have gone."""
     seen = world.settle(names)
     world.read_judge()
-    made = {pod["metadata"]["name"]: pod for pod in pods}
+    made, bound = {pod["metadata"]["name"]: pod for pod in pods}, []
     for name in names:
-        pod = seen.get(name)
+        pod, why = seen.get(name), world.left.get(name)
+        if name in (world.was if pod is None else world.placed) and (pod is None or "nodeName" not in pod["spec"]) and lost_a_race(world, name, made, seen):
+            world.races.add(name)
+            continue
         if pod is None:
-            faults.append((name, "it was deleted", made[name]))
+            faults.append((name, f"it was deleted: {world.was.get(name)}: {world.said.get(name)}", made[name]))
             continue
         node = pod["spec"].get("nodeName")
+        bound += [name] if node else []
+        if name in world.placed and node != world.placed[name]:
+            said = [c.get("message", "") for c in pod["status"].get("conditions", [])]
+            faults.append((name, f"placed on {world.placed[name]}, bound to {node}: {said}", made[name]))
+        elif name in world.left and node and node.startswith("st-"):
+            faults.append((name, f"left ({why}), but on {node}", made[name]))
+        elif name in world.left and node and why == IMPOSSIBLE and not has_changed:
+            faults.append((name, f"called impossible, but bound to {node}", made[name]))
+    full = collections.Counter((made[name]["metadata"]["labels"]["app"], world.zones[seen[name]["spec"]["nodeName"]])
+                               for name in bound if name in world.placed and wants_more_zones(made[name]))
+    faults.extend((place, f"{count} of them in a zone", {}) for place, count in full.items() if count > 2)
+    return bound
+
+
+def run_wave(world, pods, names, tally, faults):
+    """All of them; and once more when some have gone, so that others have their places."""
+    bound = judge_wave(world, pods, names, faults, has_changed=False)
+    before = len(world.placed)
+    gone = set(world.rng.sample(sorted(bound), len(bound) // 3))
+    for name in gone:
+        world.lab.ask("DELETE", f"/api/v1/namespaces/work/pods/{name}", {"gracePeriodSeconds": 0})
+    judge_wave(world, pods, [name for name in names if name not in gone], faults, has_changed=True)
+    tally["of them in places of others"] += len(world.placed) - before
+    made = {pod["metadata"]["name"]: pod for pod in pods}
+    for name in names:
+        tally["placed" if name in world.placed else world.left.get(name, "no room now")] += 1
+        tally["of them kept apart"] += name in world.placed and is_apart(made[name])
         if name in world.placed:
-            tally["placed"] += 1
-            world.apart += is_apart(made[name])
-            world.stored += any("persistentVolumeClaim" in one for one in made[name]["spec"].get("volumes", []))
-            if node != world.placed[name]:
-                said = [c.get("message", "") for c in pod["status"].get("conditions", [])]
-                faults.append((name, f"placed on {world.placed[name]}, bound to {node}: {said}", made[name]))
-        elif name in world.left:
-            why = world.left[name]
-            tally[why] += 1
-            if node and node.startswith("st-"):
-                faults.append((name, f"left ({why}), but on {node}", made[name]))
-            elif node and why == IMPOSSIBLE:
-                faults.append((name, f"called impossible, but bound to {node}", made[name]))
-        else:
-            tally["no room now"] += 1
+            tally["of them with volumes"] += any("persistentVolumeClaim" in one for one in made[name]["spec"].get("volumes", []))
+            world.rules[made[name]["metadata"]["labels"].get("rule")] += 1
 
 
 def run(build, pods, nodes, seed):
@@ -388,13 +453,12 @@ def run(build, pods, nodes, seed):
             wave = [source.pod() for _ in range(min(WAVE, pods - source.count))]
             names = world.create(wave)
             refused += len(wave) - len(names)
-            judge_wave(world, wave, names, tally, faults)
+            run_wave(world, wave, names, tally, faults)
             world.clear()
             print(f"# seed {seed}: {source.count} pods, {len(faults)} faults, {time.monotonic() - began:.0f} s", flush=True)
     finally:
         world.lab.stop()
-    tally["of them kept apart"] = world.apart
-    tally["of them with volumes"] = world.stored
+    tally["of them came too late"] = len(world.races)
     for why, count in tally.most_common():
         print(f"{count:7} {why}")
     print(f"{refused:7} refused by the API server")
@@ -402,7 +466,9 @@ def run(build, pods, nodes, seed):
         print(f"fault: {name}: {what}\n    {json.dumps(pod)}")
     if world.lost:
         print(f"said: {world.lost[:5]}")
-    return not faults and tally["placed"] > pods // 5 and world.apart > pods // 40 and world.stored > pods // 80
+    print(", ".join(f"{count} {rule}" for rule, count in world.rules.items() if rule))
+    has_all = all(world.rules[f"{rule}-{key.rpartition('/')[2]}"] > 0 for rule, key, _ in FAMILIES)
+    return not faults and len(world.races) <= pods // 100 and has_all and tally["placed"] > pods // 5 and tally["of them kept apart"] > pods // 40
 
 
 def main():

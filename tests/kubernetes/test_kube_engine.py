@@ -152,6 +152,36 @@ def database(lab, name, replicas=2, cpu="250m", mem="256Mi"):
                      "accessModes": ["ReadWriteOnce"], "storageClassName": "disk", "resources": {"requests": {"storage": "1Gi"}}}}]}})
 
 
+def zoned(world):
+    """The lab has one zone: the second pod of those that keep apart by zone waits, says why, and has its place when the first one has gone. Pods
+    that must be near each other run, and those that must be near others when these do."""
+    def running(name):
+        return [pod["metadata"]["name"] for pod in world.pods("batch") if pod["metadata"]["labels"]["app"] == name and
+                pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]]
+
+    def near(kind, name):
+        return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": name}}}]}}}
+    world.deployment("batch", "solo", "250m", "256Mi", 2, spec=near("podAntiAffinity", "solo"))
+    first = until(lambda: running("solo"), 120, "the first pod")
+    waiting = [pod["metadata"]["name"] for pod in world.pods("batch") if "schedulingGates" in pod["spec"]]
+    assert len(first) == 1 and len(waiting) == 1, (first, waiting)
+    until(lambda: [event for event in world.lab.items("/api/v1/namespaces/batch/events") if event["reason"] == "Waiting" and
+                   event["involvedObject"]["name"] == waiting[0] and "every zone where it could be" in event["message"]], 60, "an event")
+    assert running("solo") == first, running("solo")
+    world.lab.ask("DELETE", f"/api/v1/namespaces/batch/pods/{first[0]}")
+    until(lambda: running("solo") == waiting, 60, "the second pod")
+    world.deployment("batch", "crew", "250m", "256Mi", 3, spec=near("podAffinity", "crew"))
+    world.deployment("batch", "tail", "250m", "256Mi", 2, spec=near("podAffinity", "head"))
+    until(lambda: len(running("crew")) == 3, 60, "pods near each other")
+    assert not running("tail"), running("tail")
+    world.deployment("batch", "head", "250m", "256Mi", 1)
+    until(lambda: len(running("head")) == 1 and len(running("tail")) == 2, 90, "pods near others")
+    assert all("stint.dev/slot" in pod["spec"]["nodeSelector"] for pod in world.pods("batch") if pod["status"]["phase"] == "Running")
+    world.lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
+    clear(world)
+
+
 def stored(world):
     """A pod with a volume runs in its zone, and one whose volume is where no machine is to be had is left to the scheduler."""
     lab = world.lab
@@ -499,6 +529,7 @@ POINTS = [
     ("200 pods of Jobs complete, and no claim is left", all_complete),
     ("a Deployment runs until it is deleted", service),
     ("pods that keep apart have a machine each", apart),
+    ("pods with rules about zones have theirs", zoned),
     ("pods run where their volumes are", stored),
     ("a machine gets no more volumes than it attaches", attached),
     ("machines are replaced when their node class has changed", outdated),

@@ -8,154 +8,12 @@
 
 #include "base/mem.h"
 #include "engine/kubernetes/kube_events.h"
-#include "engine/kubernetes/kube_group.h"
-#include "engine/kubernetes/kube_needs.h"
+#include "engine/kubernetes/kube_pod_lines.h"
 #include "engine/kubernetes/kube_pod_requests.h"
 #include "engine/kubernetes/kube_protocol.h"
 #include "engine/kubernetes/kube_zone_rules.h"
 
 enum { PATH_TEXT = 1024 };
-
-/*
- * What is said of pods and nodes.
- */
-
-static const char *slot_of(const struct kube_object *pod)
-{
-    for (uint32_t i = 0; i < pod->selector_count; i++) {
-        if (strcmp(pod->selector[i].key, KUBE_SLOT) == 0)
-            return pod->selector[i].value;
-    }
-    return NULL;
-}
-
-static const char *state_of(const struct kube_object *pod, const char *slot)
-{
-    if ((pod->flags & KUBE_POD_DONE) != 0)
-        return "ended";
-    if (pod->has_our_gate)
-        return pod->has_other_gate ? NULL : "waiting"; /* somebody else is not through with it */
-    if (slot == NULL)
-        return NULL;
-    return pod->node != NULL ? "running" : "placed";
-}
-
-/* Why Stint leaves the pod to the scheduler; NULL: it does not. */
-static const char *refusal(const struct kube_object *pod, struct kube_need *need)
-{
-    struct kube_group group;
-    struct kube_object *plain = mem_alloc(1, sizeof(*plain));
-    const char *why;
-    uint64_t zones;
-
-    *plain = *pod;
-    plain->selector_count = 0;
-    for (uint32_t i = 0; i < pod->selector_count; i++) {
-        if (strcmp(pod->selector[i].key, KUBE_SLOT) != 0)
-            plain->selector[plain->selector_count++] = pod->selector[i];
-    }
-    why = kube_need_of(plain, need);
-    mem_free(plain);
-    if ((pod->flags & KUBE_POD_STRANGE) != 0)
-        return pod->strange;
-    if (why != NULL)
-        return why;
-    why = kube_need_is_unsure(pod);
-    if (why != NULL)
-        return why;
-    if (pod->owner_kind == NULL)
-        return "it has no controller that would create it again";
-    if ((pod->flags & KUBE_POD_TOGETHER) != 0)
-        return "it must be near other pods";
-    if ((pod->flags & KUBE_POD_LOCAL) != 0)
-        return "it has a volume that is bound to a node";
-    if ((pod->flags & KUBE_POD_DISK) != 0)
-        return "it requests disk space or huge pages, which the catalogue does not have";
-    if ((pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
-        return "it requests accelerators that are not nvidia.com/gpu";
-    kube_group_of(pod, &group);
-    if (group.why != NULL)
-        return group.why;
-    why = kube_zone_rules_of(pod, &zones);
-    if (why == NULL && (zones != 0 || (pod->flags & KUBE_POD_CLAIMS) != 0) &&
-        (group.gang > 0 || group.capacity > 0))
-        return "it has volumes or is spread over zones, and is in a gang or promised machines";
-    return why;
-}
-
-static void say_amounts(struct line_text *out, const struct kube_amounts *amounts)
-{
-    line_text_number(out, "cpu", (uint64_t)amounts->cpu);
-    line_text_number(out, "mem", (uint64_t)amounts->mem);
-    line_text_number(out, "accel", (uint64_t)amounts->accel);
-}
-
-/* Of a pod; most have none. */
-static void say_asks(struct line_text *out, const struct kube_amounts *asks)
-{
-    say_amounts(out, asks);
-    if (asks->volumes > 0)
-        line_text_number(out, "volumes", (uint64_t)asks->volumes);
-}
-
-static void say_gone(struct line_text *out, const char *uid)
-{
-    line_text_begin(out, "gone");
-    line_text_string(out, "uid", uid);
-    line_text_end(out);
-}
-
-/* All but what it needs of its machine, which follows. */
-static void say_pod(struct line_text *out, const struct kube_object *pod, const char *state,
-                    const char *slot, const struct kube_keeps *keeps)
-{
-    struct kube_group group;
-    uint64_t zones;
-
-    kube_group_of(pod, &group);
-    line_text_begin(out, "pod");
-    line_text_string(out, "uid", pod->uid);
-    line_text_string(out, "space", pod->name_space);
-    line_text_string(out, "name", pod->name);
-    line_text_string(out, "state", state);
-    line_text_string(out, "slot", slot);
-    line_text_string(out, "owner", pod->owner_name);
-    line_text_string(out, "kind", pod->owner_kind);
-    line_text_string(out, "group", group.name[0] != '\0' ? group.name : NULL);
-    if (group.gang > 0)
-        line_text_number(out, "gang", group.gang);
-    if (group.capacity > 0) {
-        line_text_number(out, "capacity", group.capacity);
-        line_text_number(out, "short", group.short_ppb);
-    }
-    say_asks(out, &pod->asks);
-    if (pod->priority > 0)
-        line_text_number(out, "priority", (uint64_t)pod->priority);
-    if (pod->priority < 0)
-        line_text_number(out, "yields", 1);
-    if ((pod->flags & (KUBE_POD_KEEP | KUBE_POD_CLAIMS)) != 0)
-        line_text_number(out, "keep", 1);
-    if (keeps != NULL) {
-        line_text_number(out, "like", keeps->like);
-        line_text_string(out, "keeps", keeps->marks[0] != '\0' ? keeps->marks : NULL);
-    }
-    if (kube_zone_rules_of(pod, &zones) == NULL && zones != 0)
-        line_text_number(out, "zones", zones);
-}
-
-/* The rest of the line: what the pod needs of itself, and because of others. */
-static void say_needs(struct line_text *out, const char *needs, const char *words, const char *why)
-{
-    char all[KUBE_NEED];
-    const char *and = needs[0] != '\0' && words[0] != '\0' ? "&" : "";
-    const int length = snprintf(all, sizeof(all), "%s%s%s", needs, and, words);
-
-    if (why == NULL && (length < 0 || (size_t)length >= sizeof(all)))
-        why = "what it asks of its node is too long";
-    line_text_string(out, "needs", why == NULL && all[0] != '\0' ? all : NULL);
-    line_text_prose(out, "strange", why);
-    line_text_end(out);
-}
 
 /*
  * Pods at the gate.
@@ -196,6 +54,8 @@ static void waiting_drop(struct kube_bridge *bridge, uint32_t at)
     mem_free(one->line);
     mem_free(one->needs);
     mem_free(one->words);
+    mem_free(one->where);
+    mem_free(one->term);
     if (at != --bridge->waiting_count) {
         *one = bridge->waiting[bridge->waiting_count];
         map_put(&bridge->by_uid, one->key, at);
@@ -231,8 +91,19 @@ static void copy_labels(struct kube_waiting *to, const struct kube_object *pod)
     }
 }
 
+/* What a pod at the gate asks about others, and what they have to say: texts of KUBE_NEED bytes. */
+struct asking {
+    const char *uid;
+    const char *space;
+    const struct kube_pair *labels;
+    uint32_t label_count;
+    struct kube_zone_rule rule;
+    char words[KUBE_NEED];
+    char where[KUBE_NEED + 1];
+};
+
 static void remember(struct kube_bridge *bridge, const struct kube_object *pod, const char *line,
-                     size_t size, const char *needs, const char *words)
+                     size_t size, const char *needs, const struct asking *asked)
 {
     struct kube_waiting *one;
 
@@ -244,44 +115,102 @@ static void remember(struct kube_bridge *bridge, const struct kube_object *pod, 
                                   .space = copy_text(pod->name_space),
                                   .line = copy(line, size),
                                   .needs = copy_text(needs),
-                                  .words = copy_text(words),
+                                  .words = copy_text(asked->words),
+                                  .where = copy_text(asked->where),
+                                  .term =
+                                      asked->rule.term != NULL ? copy_text(asked->rule.term) : NULL,
+                                  .what = asked->rule.what,
+                                  .is_own = asked->rule.is_own,
                                   .label_count = pod->label_count,
                                   .is_seen = true };
     copy_labels(one, pod);
     map_put(&bridge->by_uid, one->key, bridge->waiting_count++);
 }
 
-/* What has changed for pods at the gate. All are gone before the first is reported again, so that no gang is left of the old. */
+/* Zones that a pod with a rule must not have, or of which it must have one. */
+static const char *say_where(struct kube_bridge *bridge, struct asking *asked)
+{
+    static const char too_many[] = "other pods are in too many zones";
+    const enum kube_zone_what what = asked->rule.what;
+    char away[KUBE_NEED];
+    char there[KUBE_NEED] = ",";
+    int length;
+
+    kube_zone_split(asked->words, away);
+    if ((what == KUBE_ZONES_APART || what == KUBE_ZONES_NEAR) &&
+        !kube_places_zones(bridge->places, asked->uid, there, sizeof(there)))
+        return too_many;
+    if (what == KUBE_ZONES_NEAR && (there[1] != '\0' || !asked->rule.is_own)) {
+        asked->where[0] = '+';
+        kube_zone_without(there, away, asked->where + 1);
+        return NULL;
+    }
+    length = snprintf(asked->where, sizeof(asked->where), "-%s%s", away, there + 1);
+    if (length < 0 || (size_t)length >= sizeof(asked->where))
+        return too_many;
+    if (length == 2)
+        asked->where[0] = '\0';
+    return NULL;
+}
+
+/* Why other pods have it left to the scheduler; NULL: they do not. */
+static const char *ask_others(struct kube_bridge *bridge, struct asking *asked)
+{
+    const char *own = asked->rule.what == KUBE_ZONES_APART ? asked->rule.term : NULL;
+    const char *why = kube_repel_words(bridge->repel, asked->space, asked->labels,
+                                       asked->label_count, own, asked->words, sizeof(asked->words));
+
+    asked->where[0] = '\0';
+    if (why == NULL && asked->rule.what != KUBE_ZONES_FREE)
+        why = say_where(bridge, asked);
+    return why;
+}
+
+static struct asking asking_of(const struct kube_waiting *one)
+{
+    return (
+        struct asking){ .uid = one->uid,
+                        .space = one->space,
+                        .labels = one->labels,
+                        .label_count = one->label_count,
+                        .rule = { .what = one->what, .is_own = one->is_own, .term = one->term } };
+}
+
+/* What has changed for pods at the gate. All are gone before the first is reported again, so that no gang is left of the old; those for
+ * which only zones have changed are reported again without that, as the zone that they have may still be good. */
 static void tell_anew(struct kube_bridge *bridge)
 {
     struct line_text *out = &bridge->talk.out;
-    char words[KUBE_NEED];
 
     for (uint32_t i = 0; i < bridge->waiting_count; i++) {
         struct kube_waiting *one = &bridge->waiting[i];
-        const char *why = kube_repel_words(bridge->repel, one->space, one->labels, one->label_count,
-                                           words, sizeof(words));
+        struct asking asked = asking_of(one);
+        const bool is_other =
+            ask_others(bridge, &asked) != NULL || strcmp(asked.words, one->words) != 0;
 
-        one->is_new = why != NULL || strcmp(words, one->words) != 0;
-        if (one->is_new)
-            say_gone(out, one->uid);
+        one->is_new = is_other || strcmp(asked.where, one->where) != 0;
+        if (is_other)
+            kube_say_gone(out, one->uid);
     }
     for (uint32_t i = bridge->waiting_count; i-- > 0;) {
         struct kube_waiting *one = &bridge->waiting[i];
+        struct asking asked = asking_of(one);
         const char *why;
 
         if (!one->is_new)
             continue;
         one->is_new = false;
-        why = kube_repel_words(bridge->repel, one->space, one->labels, one->label_count, words,
-                               sizeof(words));
+        why = ask_others(bridge, &asked);
         line_text_append(out, one->line, (uint32_t)strlen(one->line));
-        say_needs(out, one->needs, words, why);
+        kube_say_needs(out, one->needs, asked.words, asked.where, why);
         mem_free(one->words);
-        one->words = copy_text(words);
+        mem_free(one->where);
+        one->words = copy_text(asked.words);
+        one->where = copy_text(asked.where);
         if (why == NULL)
             continue;
         kube_apart_gone(bridge->apart, one->uid);
+        kube_places_gone(bridge->places, one->uid);
         waiting_drop(bridge, i);
     }
 }
@@ -298,14 +227,30 @@ static const char *add_needs(struct kube_need *need, const char *more)
     return NULL;
 }
 
+/* The same, and what it keeps apart from. */
+static const char *ask_all(struct kube_bridge *bridge, const struct kube_object *pod,
+                           struct asking *asked, struct kube_keeps *keeps)
+{
+    const char *why = kube_zone_rule_of(pod, &asked->rule);
+
+    if (why == NULL)
+        why = kube_apart_wait(bridge->apart, pod, keeps);
+    if (why == NULL)
+        why = kube_places_wait(bridge->places, pod, &asked->rule);
+    return why == NULL ? ask_others(bridge, asked) : why;
+}
+
 /* It may be reported again while it waits. */
 static void say_waiting(struct kube_bridge *bridge, const struct kube_object *pod)
 {
     struct line_text *out = &bridge->talk.out;
     const uint32_t at = map_get(&bridge->by_uid, hash_of(pod->uid));
     struct kube_need need = { .offers = "" };
-    char words[KUBE_NEED] = "";
-    const char *why = refusal(pod, &need);
+    struct asking asked = { .uid = pod->uid,
+                            .space = pod->name_space,
+                            .labels = pod->label,
+                            .label_count = pod->label_count };
+    const char *why = kube_pod_refusal(pod, &need);
     const char *volumes = "";
     struct kube_keeps keeps;
     uint32_t from;
@@ -315,22 +260,20 @@ static void say_waiting(struct kube_bridge *bridge, const struct kube_object *po
     if (why == NULL)
         why = add_needs(&need, volumes);
     if (why == NULL)
-        why = kube_apart_wait(bridge->apart, pod, &keeps);
-    if (why == NULL)
-        why = kube_repel_words(bridge->repel, pod->name_space, pod->label, pod->label_count, words,
-                               sizeof(words));
-    if (at != MAP_NONE && (why != NULL || strcmp(words, bridge->waiting[at].words) != 0))
-        say_gone(out, pod->uid);
+        why = ask_all(bridge, pod, &asked, &keeps);
+    if (at != MAP_NONE && (why != NULL || strcmp(asked.words, bridge->waiting[at].words) != 0))
+        kube_say_gone(out, pod->uid);
     from = out->size;
-    say_pod(out, pod, "waiting", slot_of(pod), why == NULL ? &keeps : NULL);
+    kube_say_pod(out, pod, "waiting", kube_pod_slot(pod), why == NULL ? &keeps : NULL);
     if (why == NULL) {
-        remember(bridge, pod, out->text + from, out->size - from, need.offers, words);
+        remember(bridge, pod, out->text + from, out->size - from, need.offers, &asked);
     } else {
         forget(bridge, pod->uid);
         kube_apart_gone(bridge->apart, pod->uid);
+        kube_places_gone(bridge->places, pod->uid);
         kube_volumes_gone(bridge->volumes, pod->uid);
     }
-    say_needs(out, need.offers, words, why);
+    kube_say_needs(out, need.offers, asked.words, asked.where, why);
 }
 
 /* Where a pod that has a slot is, or will be; NULL: its node is not there yet. O(nodes) until it is bound. */
@@ -352,8 +295,8 @@ static const char *zone_of(const struct kube_bridge *bridge, const struct kube_o
 void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube_object *pod)
 {
     struct line_text *out = &bridge->talk.out;
-    const char *slot = slot_of(pod);
-    const char *state = is_gone ? NULL : state_of(pod, slot);
+    const char *slot = kube_pod_slot(pod);
+    const char *state = is_gone ? NULL : kube_pod_state(pod, slot);
     struct kube_need need = { .offers = "" };
     struct kube_keeps keeps;
     const char *why;
@@ -365,19 +308,20 @@ void kube_bridge_pod(struct kube_bridge *bridge, bool is_gone, const struct kube
     }
     forget(bridge, pod->uid);
     kube_volumes_gone(bridge->volumes, pod->uid);
+    kube_places_pod(bridge->places, KUBE_REPEL_OURS, is_gone, pod);
     if (state == NULL || strcmp(state, "ended") == 0)
         kube_apart_gone(bridge->apart, pod->uid);
     else
         kube_apart_place(bridge->apart, pod, &keeps);
     if (state == NULL) {
-        say_gone(out, pod->uid);
+        kube_say_gone(out, pod->uid);
         return;
     }
-    why = refusal(pod, &need);
-    say_pod(out, pod, state, slot, strcmp(state, "ended") != 0 ? &keeps : NULL);
+    why = kube_pod_refusal(pod, &need);
+    kube_say_pod(out, pod, state, slot, strcmp(state, "ended") != 0 ? &keeps : NULL);
     if ((pod->flags & KUBE_POD_ZONES) != 0)
         line_text_string(out, "zone", zone_of(bridge, pod, slot));
-    say_needs(out, need.offers, "", why);
+    kube_say_needs(out, need.offers, "", "", why);
 }
 
 static void on_pod(void *context, bool is_gone, const struct kube_object *pod)
@@ -388,8 +332,11 @@ static void on_pod(void *context, bool is_gone, const struct kube_object *pod)
 void kube_bridge_other(struct kube_bridge *bridge, bool is_gone, const struct kube_object *object)
 {
     kube_repel_object(bridge->repel, KUBE_REPEL_OTHERS, is_gone, object);
-    if (object->kind != KUBE_POD)
+    if (object->kind != KUBE_POD) {
+        kube_places_node(bridge->places, KUBE_REPEL_OTHERS, is_gone, object);
         return;
+    }
+    kube_places_pod(bridge->places, KUBE_REPEL_OTHERS, is_gone, object);
     kube_daemons_pod(bridge->daemons, is_gone, object);
     if (kube_object_is_daemon(object))
         kube_apart_daemon(bridge->apart, is_gone || (object->flags & KUBE_POD_DONE) != 0, object);
@@ -447,7 +394,7 @@ static void say_node(struct kube_bridge *bridge, struct kube_slot_node *node, co
     line_text_string(out, "slot", node->slot);
     line_text_string(out, "name", node->name);
     line_text_string(out, "state", state);
-    say_amounts(out, &node->told);
+    kube_say_amounts(out, &node->told);
     if (node->allocatable.pods > 0)
         line_text_number(out, "pods", (uint64_t)node->told.pods);
     if (node->told.volumes != KUBE_NO_LIMIT)
@@ -473,7 +420,7 @@ static void say_overhead(void *context, const struct kube_amounts *asks, const c
     struct line_text *out = context;
 
     line_text_begin(out, "overhead");
-    say_asks(out, asks);
+    kube_say_asks(out, asks);
     line_text_string(out, "needs", needs[0] != '\0' ? needs : NULL);
     line_text_end(out);
 }
@@ -497,6 +444,7 @@ void kube_bridge_node(struct kube_bridge *bridge, bool is_gone, const struct kub
     struct kube_slot_node *one;
 
     kube_repel_object(bridge->repel, KUBE_REPEL_OURS, is_gone, node);
+    kube_places_node(bridge->places, KUBE_REPEL_OURS, is_gone, node);
     if (at != MAP_NONE)
         node_drop(bridge, at);
     at = bridge->node_count++;
@@ -539,6 +487,7 @@ static void begin_pods(void *context)
 
     say_sync(bridge, "sync", "pods");
     kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
+    kube_places_begin(bridge->places, KUBE_POD, KUBE_REPEL_OURS);
     kube_apart_begin(bridge->apart, false);
     kube_volumes_begin(bridge->volumes);
     for (uint32_t i = 0; i < bridge->waiting_count; i++)
@@ -551,6 +500,7 @@ static void end_pods(void *context)
 
     say_sync(bridge, "synced", "pods");
     kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OURS);
+    kube_places_end(bridge->places, KUBE_POD, KUBE_REPEL_OURS);
     kube_apart_end(bridge->apart, false);
     kube_volumes_end(bridge->volumes);
     for (uint32_t i = bridge->waiting_count; i-- > 0;) {
@@ -565,6 +515,7 @@ static void begin_nodes(void *context)
 
     say_sync(bridge, "sync", "nodes");
     kube_repel_begin(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
+    kube_places_begin(bridge->places, KUBE_NODE, KUBE_REPEL_OURS);
     for (uint32_t i = 0; i < bridge->node_count; i++)
         bridge->nodes[i].is_seen = false;
 }
@@ -621,6 +572,7 @@ static void end_nodes(void *context)
     }
     say_sync(bridge, "synced", "nodes");
     kube_repel_end(bridge->repel, KUBE_NODE, KUBE_REPEL_OURS);
+    kube_places_end(bridge->places, KUBE_NODE, KUBE_REPEL_OURS);
     has_listed(bridge);
 }
 
@@ -629,6 +581,7 @@ static void begin_other_pods(void *context)
     struct kube_bridge *bridge = context;
 
     kube_repel_begin(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
+    kube_places_begin(bridge->places, KUBE_POD, KUBE_REPEL_OTHERS);
     kube_daemons_begin(bridge->daemons);
     kube_apart_begin(bridge->apart, true);
 }
@@ -638,6 +591,7 @@ static void end_other_pods(void *context)
     struct kube_bridge *bridge = context;
 
     kube_repel_end(bridge->repel, KUBE_POD, KUBE_REPEL_OTHERS);
+    kube_places_end(bridge->places, KUBE_POD, KUBE_REPEL_OTHERS);
     kube_daemons_end(bridge->daemons);
     kube_apart_end(bridge->apart, true);
     has_listed(bridge);
@@ -648,6 +602,7 @@ static void begin_other_nodes(void *context)
     struct kube_bridge *bridge = context;
 
     kube_repel_begin(bridge->repel, KUBE_NODE, KUBE_REPEL_OTHERS);
+    kube_places_begin(bridge->places, KUBE_NODE, KUBE_REPEL_OTHERS);
 }
 
 static void end_other_nodes(void *context)
@@ -655,6 +610,7 @@ static void end_other_nodes(void *context)
     struct kube_bridge *bridge = context;
 
     kube_repel_end(bridge->repel, KUBE_NODE, KUBE_REPEL_OTHERS);
+    kube_places_end(bridge->places, KUBE_NODE, KUBE_REPEL_OTHERS);
     has_listed(bridge);
 }
 
@@ -786,6 +742,7 @@ void kube_bridge_begin(struct kube_bridge *bridge)
     bridge->repel = kube_repel_create();
     bridge->apart =
         kube_apart_create(&(struct kube_apart_config){ .on_marks = on_marks, .context = bridge });
+    bridge->places = kube_places_create();
     bridge->volumes =
         kube_volumes_create(&(struct kube_volumes_config){ .ask = ask_volume,
                                                            .on_known = on_volumes_known,
@@ -813,6 +770,7 @@ void kube_bridge_done(struct kube_bridge *bridge)
     kube_drivers_destroy(bridge->drivers);
     map_done(&bridge->by_uid);
     kube_apart_destroy(bridge->apart);
+    kube_places_destroy(bridge->places);
     kube_volumes_destroy(bridge->volumes);
     kube_repel_destroy(bridge->repel);
     line_text_done(&bridge->talk.out);
@@ -824,10 +782,13 @@ void kube_bridge_tick(struct kube_bridge *bridge)
     const struct kube_watch_sink pods = {
         .begin = begin_pods, .object = on_pod, .end = end_pods, .context = bridge
     };
+    bool is_changed;
 
     if (!bridge->is_greeted || bridge->to_list > 0)
         return;
-    if (kube_repel_is_changed(bridge->repel))
+    is_changed = kube_repel_is_changed(bridge->repel);
+    is_changed |= kube_places_is_changed(bridge->places);
+    if (is_changed)
         tell_anew(bridge);
     if (kube_drivers_is_changed(bridge->drivers))
         tell_room(bridge);

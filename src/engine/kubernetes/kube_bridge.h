@@ -4,7 +4,7 @@
  *
  * It decides nothing. Pods with the label KUBE_MANAGED are reported as they change, and nodes with KUBE_SLOT; a pod is placed by
  * one patch that opens the gate and selects the slot, and leaves by the Eviction API. All other pods and nodes are
- * read for what keeps pods at the gate away from machines (kube_repel.h, kube_apart.h); when that changes, a pod is reported as gone and then again.
+ * read for what keeps pods at the gate away from machines (kube_repel.h, kube_apart.h, kube_places.h); when that changes, a pod is reported as gone and then again.
  * So are CSINodes, for how many volumes a node attaches; without the right to read them no limit is known.
  */
 #ifndef STINT_ENGINE_KUBE_BRIDGE_H
@@ -14,6 +14,7 @@
 #include "engine/kubernetes/kube_apart.h"
 #include "engine/kubernetes/kube_daemons.h"
 #include "engine/kubernetes/kube_drivers.h"
+#include "engine/kubernetes/kube_places.h"
 #include "engine/kubernetes/kube_repel.h"
 #include "engine/kubernetes/kube_talk.h"
 #include "engine/kubernetes/kube_volumes.h"
@@ -23,9 +24,13 @@ struct kube_waiting {
     uint64_t key; /* hash of its uid */
     char *uid;
     char *space;
-    char *line;               /* about it, but for what it needs */
-    char *needs;              /* of its own */
-    char *words;              /* where other pods keep it away from */
+    char *line;  /* about it, but for what it needs */
+    char *needs; /* of its own */
+    char *words; /* where other pods keep it away from, but for zones if it has a rule */
+    char *where; /* its zones because of other pods; "": any */
+    char *term;  /* of its rule; NULL: none */
+    enum kube_zone_what what;
+    bool is_own;              /* that term is about the pod itself */
     struct kube_pair *labels; /* into 'texts' */
     char *texts;
     uint32_t label_count;
@@ -56,6 +61,7 @@ struct kube_bridge {
     struct map by_name; /* to rows of 'nodes' */
     struct kube_repel *repel;
     struct kube_apart *apart;
+    struct kube_places *places;
     struct kube_volumes *volumes;
     struct kube_waiting *waiting;
     uint32_t waiting_count, waiting_room;

@@ -502,6 +502,8 @@ msec_t kube_engine_next_wake(const struct kube_engine *engine)
         return 0;
     if (!kube_engine_is_up(engine))
         return MSEC_NEVER;
+    if (engine->is_freed && engine->held_count > 0)
+        return 0;
     wake = look_again_at(engine);
     if (wake == MSEC_NEVER)
         wake = engine->note_at;
@@ -524,6 +526,8 @@ void kube_engine_tick(struct kube_engine *engine, msec_t now)
     for (uint32_t i = 0; i < engine->list_count; i++)
         tell_list(engine, engine->lists[i]);
     engine->list_count = 0;
+    if (engine->is_freed)
+        kube_engine_try_held(engine);
     if (quiet_at(engine) <= now)
         tell_pending(engine);
     look_at_placed(engine);
@@ -613,6 +617,7 @@ void kube_engine_destroy(struct kube_engine *engine)
             mem_free(engine->pods[i].space);
             mem_free(engine->pods[i].name);
             mem_free(engine->pods[i].why);
+            mem_free(engine->pods[i].held);
         }
     }
     for (uint32_t i = 0; i < engine->job_count; i++) {
@@ -630,6 +635,7 @@ void kube_engine_destroy(struct kube_engine *engine)
     map_done(&engine->by_like);
     map_done(&engine->in_zone);
     mem_free(engine->zones);
+    mem_free(engine->held);
     map_done(&engine->alike);
     map_done(&engine->by_instance);
     map_done(&engine->open);

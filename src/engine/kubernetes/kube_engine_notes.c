@@ -41,7 +41,9 @@ static void reason_of(const struct kube_engine *engine, const struct kube_pod *p
     const struct kube_job *job = pod->job != ROW_NONE ? &engine->jobs[pod->job] : NULL;
 
     buf[0] = '\0';
-    if (job == NULL)
+    if (pod->hold != NULL)
+        (void)snprintf(buf, size, "%s", pod->hold);
+    else if (job == NULL)
         (void)snprintf(buf, size, "its gang has all the pods that it needs");
     else if (!job->is_announced && !kube_engine_is_whole(job))
         (void)snprintf(buf, size, "%u of the %u pods of its gang are missing", lacking(job),
@@ -59,7 +61,9 @@ void kube_notes_text(const struct kube_engine *engine, const struct kube_pod *po
     char reason[KUBE_REASON];
 
     reason_of(engine, pod, reason, sizeof(reason));
-    if (reason[0] != '\0')
+    if (pod->hold != NULL)
+        (void)snprintf(buf, size, "After %ld s: %s", waited_s, reason);
+    else if (reason[0] != '\0')
         (void)snprintf(buf, size, "After %ld s: %s; `stint explain %s/%s` has the details",
                        waited_s, reason, pod->space, pod->name);
     else

@@ -118,6 +118,7 @@ static void pod_drop(struct kube_engine *engine, struct kube_pod *pod)
     set_instance(engine, pod, 0);
     kube_engine_uncount(engine, pod);
     kube_zones_leave(engine, pod);
+    kube_zones_let_go(engine, pod);
     engine->placed -= pod->state == POD_PLACED ? 1 : 0;
     (void)map_remove(&engine->by_uid, kube_engine_hash_of(pod->uid));
     mem_free(pod->space);
@@ -253,38 +254,101 @@ static void on_ended(struct kube_engine *engine, struct kube_pod *pod)
     pod_drop(engine, pod);
 }
 
+/* It has what it needs: it is a task from now on. */
+static void admit(struct kube_engine *engine, struct kube_pod *pod, const struct line *line,
+                  const struct kube_zoned *zoned)
+{
+    kube_zones_enter(engine, pod, zoned);
+    begin_job(engine, pod, zoned->shape, line);
+    if (pod->state == POD_WAITING)
+        kube_services_follow(engine, pod);
+}
+
 /* One that was not known. */
 static struct kube_pod *meet(struct kube_engine *engine, const struct line *line,
                              enum kube_pod_state state)
 {
     const char *why = line_get(line, "strange");
     struct kube_pod *pod = pod_new(engine, line);
-    uint32_t shape = SHAPE_NONE;
-    uint64_t zone_key = 0;
+    struct kube_zoned zoned = { .key = 0 };
+    const char *lacks = NULL;
 
-    if (why == NULL && (line_get(line, "owner") == NULL || line_get(line, "kind") == NULL))
-        why = "it has no controller";
+    if (line_get(line, "owner") == NULL || line_get(line, "kind") == NULL)
+        lacks = "it has no controller";
+    else if (why == NULL || state != POD_WAITING)
+        lacks = kube_zones_shape(engine, line, state == POD_WAITING, &zoned);
+    if (why == NULL)
+        why = lacks;
     if (why == NULL)
         why = kube_keeps_meet(engine, pod, line);
-    if (why == NULL)
-        why = kube_zones_shape(engine, line, state == POD_WAITING, &zone_key, &shape);
     if (why != NULL) {
         pod->is_left = true;
         pod->why = kube_engine_copy(why);
         if (state == POD_WAITING) {
             kube_engine_say(engine, "it is left to the scheduler", pod->space, pod->name, why);
             kube_engine_ask(engine, pod, ASK_RELEASE);
+        } else {
+            kube_zones_enter(engine, pod, &zoned); /* it is in its zone all the same */
         }
         return pod;
     }
     if (state == POD_WAITING)
         kube_notes_begin(engine, pod);
     pod->takes = kube_engine_asks_of(line);
-    kube_zones_enter(engine, pod, zone_key);
-    begin_job(engine, pod, shape, line);
-    if (state == POD_WAITING)
-        kube_services_follow(engine, pod);
+    pod->where = kube_zones_hash(line);
+    if (zoned.hold != NULL)
+        kube_zones_hold(engine, pod, line, zoned.hold);
+    else
+        admit(engine, pod, line, &zoned);
     return pod;
+}
+
+/* One at the gate that is reported again. When its placement has been sent it is too late for another zone. */
+static struct kube_pod *meet_again(struct kube_engine *engine, struct kube_pod *pod,
+                                   const struct line *line)
+{
+    const bool is_sent = pod->key != 0 && !pod->is_held && (pod->asks & ASK_PLACE) == 0;
+
+    if (pod->is_left || pod->state != POD_WAITING || is_sent ||
+        !kube_zones_is_wrong(engine, pod, line))
+        return pod;
+    if (pod->held != NULL) {
+        kube_zones_hold(engine, pod, line, pod->hold);
+        engine->is_freed = true;
+        return pod;
+    }
+    kube_engine_on_gone(engine, pod);
+    return meet(engine, line, POD_WAITING);
+}
+
+/* Whether it is held no longer. */
+static bool try_held(struct kube_engine *engine, struct kube_pod *pod)
+{
+    char *text = kube_engine_copy(pod->held);
+    struct error error = { "" };
+    struct kube_zoned zoned = { .key = 0 };
+    struct line line = { .count = 0 };
+    const bool is_done = line_parse(text, strlen(text), &line, &error) == 0 &&
+                         kube_zones_shape(engine, &line, true, &zoned) == NULL &&
+                         zoned.hold == NULL;
+
+    if (is_done) {
+        kube_zones_let_go(engine, pod);
+        admit(engine, pod, &line, &zoned);
+    }
+    mem_free(text);
+    return is_done;
+}
+
+void kube_engine_try_held(struct kube_engine *engine)
+{
+    engine->is_freed = false;
+    for (uint32_t i = 0; i < engine->held_count;) {
+        struct kube_pod *pod = &engine->pods[engine->held[i]];
+
+        if (pod->state != POD_WAITING || !try_held(engine, pod))
+            i++;
+    }
 }
 
 static bool state_of_word(const char *word, enum kube_pod_state *ret)
@@ -314,7 +378,12 @@ bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line)
     row = map_get(&engine->by_uid, kube_engine_hash_of(uid));
     if (row == MAP_NONE && state == POD_ENDED)
         return true;
-    pod = row != MAP_NONE ? &engine->pods[row] : meet(engine, line, state);
+    if (row == MAP_NONE)
+        pod = meet(engine, line, state);
+    else if (state == POD_WAITING)
+        pod = meet_again(engine, &engine->pods[row], line);
+    else
+        pod = &engine->pods[row];
     pod->is_seen = true;
     if (pod->is_left && state != POD_ENDED)
         return true;

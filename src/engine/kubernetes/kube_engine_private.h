@@ -48,6 +48,9 @@ struct kube_pod {
     char *space;
     char *name;
     char *why;         /* it is left to the scheduler; NULL: it is not */
+    char *held;        /* no zone may have it now: the line about it; NULL: it has what it needs */
+    const char *hold;  /* and why that is */
+    uint64_t where;    /* hash of what was said of its zones last */
     uint64_t key;      /* of its placement, or made by us; 0: none */
     uint64_t stop_key; /* 0: nobody asked for it to leave */
     uint64_t wanted;   /* the machine of the placement */
@@ -76,6 +79,7 @@ struct kube_pod {
     bool is_left;    /* to the scheduler */
     bool is_noted;   /* why it waits stands in an event */
     bool is_held;    /* its placement waits for those of the rest of its gang */
+    bool is_last;    /* it counts for its zone until it is no more */
     bool is_asked;   /* to leave, and no answer has come that it stays */
     bool is_evicted; /* the API server has agreed: it is on its way out */
     bool
@@ -161,6 +165,9 @@ struct kube_engine {
     struct map in_zone; /* how many pods of a group, which is spread, are in a zone or for it */
     uint32_t *zones;    /* of the catalogue's first 'zones_of' offers, in its names */
     uint32_t zone_count, zones_room, zones_of;
+    uint32_t *held; /* pods that no zone may have now, in the order in which they came */
+    uint32_t held_count, held_room;
+    bool is_freed; /* a zone may have one more pod, or may have others */
     struct kube_node *nodes;
     uint32_t node_count, nodes_room;
     struct map by_instance;
@@ -251,11 +258,34 @@ void kube_engine_uncount(struct kube_engine *engine, struct kube_pod *pod);
  * kube_engine_zones.c
  */
 
-/* As kube_engine_shape_of, with its zone if it is spread over zones, which it is to be counted for. O(zones x offers). */
+/* What a pod with a rule about zones gets. */
+struct kube_zoned {
+    uint64_t key;     /* it is to be counted for; 0: for none */
+    uint32_t shape;   /* as by kube_engine_shape_of, with its zone */
+    const char *hold; /* why no zone may have it now; NULL: it has one */
+    bool is_last;     /* it counts until it is no more, not until it is on its way out */
+};
+
+/* NULL, or why the pod cannot be a task. O(zones x offers). */
 const char *kube_zones_shape(struct kube_engine *engine, const struct line *line, bool is_waiting,
-                             uint64_t *key, uint32_t *ret);
-void kube_zones_enter(struct kube_engine *engine, struct kube_pod *pod, uint64_t key);
+                             struct kube_zoned *ret);
+void kube_zones_enter(struct kube_engine *engine, struct kube_pod *pod,
+                      const struct kube_zoned *zoned);
 void kube_zones_leave(struct kube_engine *engine, struct kube_pod *pod);
+
+/* The API server has agreed that it leaves. */
+void kube_zones_evicted(struct kube_engine *engine, struct kube_pod *pod);
+
+/* No zone may have it: the line is kept. It is no longer so. */
+void kube_zones_hold(struct kube_engine *engine, struct kube_pod *pod, const struct line *line,
+                     const char *why);
+void kube_zones_let_go(struct kube_engine *engine, struct kube_pod *pod);
+
+/* Of what the line says about its zones. */
+uint64_t kube_zones_hash(const struct line *line);
+
+/* A pod at the gate is reported again: whether another zone is to be found for it. */
+bool kube_zones_is_wrong(struct kube_engine *engine, struct kube_pod *pod, const struct line *line);
 
 /*
  * kube_engine_apart.c
@@ -363,5 +393,8 @@ bool kube_requests_take_refused(struct kube_engine *engine, const struct line *l
 void kube_engine_on_gone(struct kube_engine *engine, struct kube_pod *pod);
 bool kube_engine_take_pod(struct kube_engine *engine, const struct line *line);
 bool kube_engine_take_gone(struct kube_engine *engine, const struct line *line);
+
+/* Pods that no zone could have may have one by now. O(such pods x zones x offers). */
+void kube_engine_try_held(struct kube_engine *engine);
 
 #endif

@@ -348,7 +348,7 @@ void kube_services_evicted(struct kube_engine *engine, struct kube_pod *pod)
     if (job == NULL || !job->is_moving)
         return;
     pod->is_evicted = true;
-    kube_zones_leave(engine, pod);
+    kube_zones_evicted(engine, pod);
     for (uint32_t i = kube_engine_first_like(engine, job); i != ROW_NONE;
          i = engine->jobs[i].alike_next) {
         struct kube_pod *heir =

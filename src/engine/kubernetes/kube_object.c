@@ -43,8 +43,8 @@ struct kube_objects {
     struct kube_amounts pod_request; /* -1: there is none */
     struct kube_amounts overhead;
     struct part part;
-    struct kube_term term; /* of required anti-affinity, or of a spread constraint */
-    uint32_t skew;         /* of a spread constraint */
+    struct kube_term term; /* of required (anti-)affinity, or of a spread constraint */
+    uint32_t skew, least;  /* of a spread constraint */
     char texts[KUBE_TEXTS];
     uint32_t texts_used;
     int rc; /* what the sink stopped with */
@@ -292,6 +292,18 @@ static void end_repel(struct kube_objects *objects)
     object->repels[object->repel_count++] = keep_term(objects);
 }
 
+/* One about fewer pods than its text says is not kept: it is to be met, not avoided. */
+static void end_near(struct kube_objects *objects)
+{
+    struct kube_object *object = &objects->object;
+    const bool is_clear = objects->term.has_selector && !objects->term.is_loose &&
+                          !objects->part.is_strange && strcmp(objects->part.key, KUBE_ZONE) == 0;
+
+    object->flags |= KUBE_POD_TOGETHER;
+    object->near_count++;
+    object->near = is_clear && object->near_count == 1 ? keep_term(objects) : NULL;
+}
+
 static void on_begin(void *context, int id)
 {
     struct kube_objects *objects = context;
@@ -306,8 +318,10 @@ static void on_begin(void *context, int id)
         break;
     case F_APART:
     case F_SPREAD:
+    case F_TOGETHER:
         kube_term_begin(&objects->term);
         objects->skew = 1;
+        objects->least = 1;
         objects->part = (struct part){ .is_true = false };
         break;
     case F_OWNER:
@@ -336,9 +350,6 @@ static void on_begin(void *context, int id)
         break;
     case F_PREFERENCE:
         objects->object.flags |= KUBE_POD_PREFERENCES;
-        break;
-    case F_TOGETHER:
-        objects->object.flags |= KUBE_POD_TOGETHER;
         break;
     case F_WORKLOAD:
         be_strange(objects, "kube-scheduler starts it together with others");
@@ -393,9 +404,11 @@ static void keep_spread(struct kube_objects *objects)
         be_too_long(objects);
         return;
     }
-    object->spread[object->spread_count++] =
-        (struct kube_spread){ .term = keep_term(objects), .skew = objects->skew };
-    object->flags |= objects->part.is_strange ? KUBE_POD_ODD_SPREAD : 0U;
+    object->spread[object->spread_count++] = (struct kube_spread){ .term = keep_term(objects),
+                                                                   .skew = objects->skew,
+                                                                   .least = objects->least };
+    if (objects->part.is_strange || (objects->least > 1 && !is_zone(objects->part.key)))
+        object->flags |= KUBE_POD_ODD_SPREAD;
 }
 
 /* One without a selector is about no pod, and means nothing. */
@@ -507,6 +520,9 @@ static void on_end(void *context, int id)
     case F_APART:
         end_apart(objects);
         end_repel(objects);
+        break;
+    case F_TOGETHER:
+        end_near(objects);
         break;
     case F_APART_EXPRESSION:
         kube_term_expression_end(&objects->term);
@@ -721,7 +737,7 @@ static void take_phase(struct kube_objects *objects, const char *text, size_t le
         objects->object.flags |= KUBE_POD_DONE;
 }
 
-/* Of a term of required anti-affinity, or of a spread constraint. */
+/* Of a term of required (anti-)affinity, or of a spread constraint. */
 static bool take_term(struct kube_objects *objects, int id, const char *text, size_t length)
 {
     switch (id) {
@@ -741,7 +757,7 @@ static bool take_term(struct kube_objects *objects, int id, const char *text, si
         objects->skew = (uint32_t)larger(1, number(text, length) & INT32_MAX);
         return true;
     case F_SPREAD_LEAST:
-        objects->part.is_strange |= number(text, length) > 1;
+        objects->least = (uint32_t)larger(1, number(text, length) & INT32_MAX);
         return true;
     case F_SPREAD_NODES:
         objects->part.is_strange |= !is(text, length, "Honor");

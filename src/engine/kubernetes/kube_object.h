@@ -96,13 +96,14 @@ enum kube_pod_flag {
     KUBE_POD_ODD_CLAIMS =
         1 << 16,             /* such volumes that are not persistent volume claims, or too many */
     KUBE_POD_AWAY = 1 << 17, /* keeps away from pods that are not of its own kind */
-    KUBE_POD_ODD_SPREAD = 1 << 15, /* counts nodes that it cannot be on, or wants so many domains */
+    KUBE_POD_ODD_SPREAD = 1 << 15, /* counts nodes that it cannot be on, or wants so many hosts */
 };
 
 /* A spread constraint that must be met. */
 struct kube_spread {
     const char *term; /* kube_term.h */
     uint32_t skew;    /* so many more pods in one domain than in another, 1 at the least */
+    uint32_t least;   /* where there are fewer domains, the skew counts from zero; 1 at the least */
 };
 
 struct kube_object {
@@ -144,6 +145,9 @@ struct kube_object {
     const char
         *repels[KUBE_REPELS]; /* its required anti-affinity, a text for each term: kube_term.h */
     uint32_t repel_count;
+    uint32_t near_count; /* terms of required affinity */
+    const char
+        *near; /* the only one, if it is by zone and about exactly what the text says; else NULL */
     struct kube_spread spread[KUBE_SPREADS];
     uint32_t spread_count;
     const char *claim[KUBE_CLAIM_NAMES]; /* names of its persistent volume claims */

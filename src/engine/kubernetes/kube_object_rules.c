@@ -83,9 +83,6 @@ static const struct kube_rule node_affinity[] = {
     { REQUIRED, 0, terms }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
 };
 static const struct kube_rule volume_affinity[] = { { "required", 0, terms }, { 0 } };
-static const struct kube_rule pod_affinity[] = {
-    { REQUIRED, F_TOGETHER, nothing }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
-};
 static const struct kube_rule apart_label[] = { { "*", F_APART_LABEL, NULL }, { 0 } };
 static const struct kube_rule apart_expression[] = {
     { "key", F_APART_EXPRESSION_KEY, NULL }, { "operator", F_APART_EXPRESSION_OPERATOR, NULL },
@@ -100,6 +97,9 @@ static const struct kube_rule apart[] = {
 };
 static const struct kube_rule anti_affinity[] = {
     { REQUIRED, F_APART, apart }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
+};
+static const struct kube_rule pod_affinity[] = {
+    { REQUIRED, F_TOGETHER, apart }, { PREFERRED, F_PREFERENCE, nothing }, { 0 },
 };
 static const struct kube_rule affinity[] = {
     { "nodeAffinity", 0, node_affinity }, { "podAffinity", 0, pod_affinity },

@@ -12,12 +12,16 @@
 
 enum { WORD_TEXT = 512 };
 
+#define HAS_SLOT '+'
+#define HAS_NONE '-'
+
 /* A pod that keeps others away, or a node. */
 struct row {
     uint64_t key; /* of its name and source */
     char *name;   /* uid of a pod */
-    char *text;   /* of a pod: its terms, each ended by a zero, after its node and its namespace;
-                     of a node: "key=value\n" for the labels that the catalogue has words for */
+    char
+        *text; /* of a pod: its terms, each ended by a zero, after its node and its namespace, which
+                     has HAS_SLOT or HAS_NONE before it; of a node: "key=value\n" for the labels that the catalogue has words for */
     size_t size;
     enum kube_repel_source source;
     bool is_seen;
@@ -32,7 +36,7 @@ struct table {
 struct kube_repel {
     struct table pods, nodes;
     char **
-        rules; /* sorted, each once: the words, a line feed, the namespace of the pod, a line feed, the term */
+        rules; /* sorted, each once: the words, a line feed, the namespace of the pod with the mark, a line feed, the term */
     uint32_t rule_count, rules_room;
     bool is_stale;   /* something was reported since the rules were made */
     bool is_changed; /* they are other ones than when somebody asked */
@@ -189,12 +193,23 @@ static void take_node(struct kube_repel *repel, enum kube_repel_source source,
     mem_free(text.at);
 }
 
+static bool has_slot(const struct kube_object *pod)
+{
+    for (uint32_t i = 0; i < pod->selector_count; i++) {
+        if (strcmp(pod->selector[i].key, KUBE_SLOT) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void take_pod(struct kube_repel *repel, enum kube_repel_source source,
                      const struct kube_object *pod)
 {
+    const char mark = source == KUBE_REPEL_OURS && has_slot(pod) ? HAS_SLOT : HAS_NONE;
     struct text text = { 0 };
 
     add(&text, pod->node, strlen(pod->node) + 1);
+    add(&text, &mark, 1);
     add(&text, pod->name_space, strlen(pod->name_space) + 1);
     for (uint32_t i = 0; i < pod->repel_count; i++)
         add(&text, pod->repels[i], strlen(pod->repels[i]) + 1);
@@ -349,22 +364,26 @@ bool kube_repel_is_changed(struct kube_repel *repel)
  * Questions.
  */
 
-/* 'rule': the namespace of the pod that it comes from, a line feed, the term. */
+/* 'rule': a mark, the namespace of the pod that it comes from, a line feed, the term. */
 static bool is_about(const char *rule, const char *space, const struct kube_pair *labels,
-                     uint32_t count)
+                     uint32_t count, const char *own)
 {
-    char own[KUBE_NAME];
-    const size_t length = strcspn(rule, "\n");
+    char from[KUBE_NAME];
+    const size_t length = strcspn(rule + 1, "\n");
+    const char *term = rule + 1 + length + 1;
 
-    if (length >= sizeof(own))
+    if (length >= sizeof(from))
         return true;
-    memcpy(own, rule, length);
-    own[length] = '\0';
-    return kube_term_is_about(rule + length + 1, own, space, labels, count);
+    memcpy(from, rule + 1, length);
+    from[length] = '\0';
+    if (own != NULL && rule[0] == HAS_SLOT && strcmp(from, space) == 0 && strcmp(term, own) == 0)
+        return false;
+    return kube_term_is_about(term, from, space, labels, count);
 }
 
 const char *kube_repel_words(struct kube_repel *repel, const char *space,
-                             const struct kube_pair *labels, uint32_t count, char *buf, size_t size)
+                             const struct kube_pair *labels, uint32_t count, const char *own,
+                             char *buf, size_t size)
 {
     const char *last = "";
     size_t used = 0;
@@ -376,7 +395,7 @@ const char *kube_repel_words(struct kube_repel *repel, const char *space,
         const size_t length = strcspn(rule, "\n");
 
         if (strncmp(last, rule, length + 1) == 0 ||
-            !is_about(rule + length + 1, space, labels, count))
+            !is_about(rule + length + 1, space, labels, count, own))
             continue;
         if (rule[0] == '*')
             return "another pod keeps away from it in a way that Stint does not know";

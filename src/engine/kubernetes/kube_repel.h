@@ -37,9 +37,10 @@ void kube_repel_object(struct kube_repel *repel, enum kube_repel_source source, 
 /* Whether the rules have changed since it was asked last. */
 bool kube_repel_is_changed(struct kube_repel *repel);
 
-/* Where a pod with these labels must not be: "!(zone=a|zone=b)", or "" for nowhere. NULL, or why it cannot be said. */
+/* Where a pod with these labels must not be: "!(zone=a|zone=b)", or "" for nowhere. NULL, or why it cannot be said. Those that have the
+ * same term, 'own' if it is not NULL, and a slot are passed over: the daemon counts them. */
 const char *kube_repel_words(struct kube_repel *repel, const char *space,
-                             const struct kube_pair *labels, uint32_t count, char *buf,
-                             size_t size);
+                             const struct kube_pair *labels, uint32_t count, const char *own,
+                             char *buf, size_t size);
 
 #endif

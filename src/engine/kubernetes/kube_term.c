@@ -14,6 +14,7 @@ void kube_term_begin(struct kube_term *term)
     term->text[0] = '\0';
     term->has_selector = false;
     term->is_everywhere = false;
+    term->is_loose = false;
 }
 
 /* Behind what is there, or not at all: a text that lacks a requirement is about more pods. */
@@ -50,14 +51,16 @@ void kube_term_label(struct kube_term *term, const char *key, const char *text, 
     term->values_used = 0;
     term->is_cut = false;
     kube_term_value(term, text, length);
-    if (!term->is_cut)
-        (void)require(term, '+', key, term->values, term->values_used);
+    if (term->is_cut || !require(term, '+', key, term->values, term->values_used))
+        term->is_loose = true;
 }
 
 void kube_term_space(struct kube_term *term, const char *text, size_t length)
 {
-    if (!require(term, 'S', "", text, length))
-        term->is_everywhere = true;
+    if (require(term, 'S', "", text, length))
+        return;
+    term->is_everywhere = true;
+    term->is_loose = true;
 }
 
 void kube_term_expression_begin(struct kube_term *term)
@@ -74,8 +77,9 @@ void kube_term_expression_end(struct kube_term *term)
         [KUBE_IN] = '+', [KUBE_NOT_IN] = '-', [KUBE_EXISTS] = '?', [KUBE_ABSENT] = '!'
     };
 
-    if (term->comparison != KUBE_STRANGE_OPERATOR && !term->is_cut)
-        (void)require(term, marks[term->comparison], term->key, term->values, term->values_used);
+    if (term->comparison == KUBE_STRANGE_OPERATOR || term->is_cut ||
+        !require(term, marks[term->comparison], term->key, term->values, term->values_used))
+        term->is_loose = true;
 }
 
 int kube_term_write(const struct kube_term *term, const char *topology_key, char *buf, size_t size)

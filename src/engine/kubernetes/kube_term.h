@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_term.h - which pods a term of required anti-affinity or a spread constraint is about, as a text.
+ * kube_term.h - which pods a term of required (anti-)affinity or a spread constraint is about, as a text.
  *
  * The text is the label of nodes (topologyKey), then after line feeds "S" and a namespace, "*" (every namespace), and what is
  * required of labels of pods: "+key", "-key" with values after tabs (one of these, none of these), "?key" (it is there),
@@ -45,6 +45,7 @@ struct kube_term {
     bool has_selector;  /* without one it is about no pod */
     bool is_everywhere; /* in every namespace, or in more than there is room for */
     bool is_cut;        /* there are more values than there is room for */
+    bool is_loose;      /* the text is about more pods than it should be */
 };
 
 void kube_term_begin(struct kube_term *term);

@@ -119,6 +119,18 @@ TEST(what_a_machine_may_lack_is_left_to_the_scheduler)
         expect(odd[i], "strange=", true);
 }
 
+TEST(a_spread_with_min_domains_is_told_with_them)
+{
+    expect(GATE ",\"topologySpreadConstraints\":[{\"topologyKey\":\"topology.kubernetes.io/zone\","
+                "\"maxSkew\":2,\"minDomains\":5,\"whenUnsatisfiable\":\"DoNotSchedule\","
+                "\"labelSelector\":{}}]",
+           " rule=even least=5 skew=2 like=", true);
+    expect(GATE ",\"topologySpreadConstraints\":[{\"topologyKey\":\"topology.kubernetes.io/zone\","
+                "\"maxSkew\":2,\"minDomains\":5,\"whenUnsatisfiable\":\"DoNotSchedule\","
+                "\"labelSelector\":{}}]",
+           "/2", true);
+}
+
 TEST(a_gate_of_others_comes_first)
 {
     expect("\"schedulingGates\":[{\"name\":\"stint.dev/place\"},{\"name\":\"example.com/quota\"}]",
@@ -327,6 +339,85 @@ TEST(pods_that_keep_apart_or_are_spread_are_told_so)
     kube_bridge_done(&bridge);
 }
 
+#define NODE_IN(name, zone)                                                                   \
+    "{\"kind\":\"Node\",\"metadata\":{\"name\":\"" name "\",\"labels\":{\"" ZONE "\":\"" zone \
+    "\"}}}"
+#define SLOT "\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"}"
+
+#define NEAR(labels)                                                                       \
+    "\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{" \
+    "\"labelSelector\":{\"matchLabels\":{" labels "}},\"topologyKey\":\"" ZONE "\"}]}}"
+
+/* It is not gone in between: the zone that it has may still be good. One of its own kind with a slot the daemon counts. */
+TEST(a_pod_that_keeps_apart_by_zone_is_told_where_others_are)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OTHERS, NODE_IN("n", "z"));
+    tell(&bridge, OURS, NODE_IN("m", "y"));
+    EXPECT_SAID(&bridge, "node ");
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE "," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, " rule=apart");
+    tell(&bridge, OTHERS, POD("q", "\"app\":\"b\"", "\"nodeName\":\"n\""));
+    EXPECT_SAID(&bridge, "where=-,z,");
+    tell(&bridge, OURS,
+         POD("r", "\"app\":\"b\"",
+             "\"nodeName\":\"m\"," SLOT "," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "zone=y");
+    tell(&bridge, OTHERS,
+         POD("s", "\"app\":\"c\"", "\"nodeName\":\"n\"," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "where=-,z,z,");
+    tell(&bridge, OTHERS_GONE, POD("q", "", ""));
+    EXPECT_SAID(&bridge, "where=-,z,");
+    tell(&bridge, OTHERS_GONE, POD("s", "", ""));
+    EXPECT_SAID(&bridge, " rule=apart");
+    /* Two that have no zone yet, and one keeps away from the other. */
+    tell(&bridge, OURS, POD("t", "\"app\":\"b\"", GATE));
+    EXPECT_SAID(&bridge, "strange=another%20pod,%20which%20has%20no%20zone%20yet");
+    tell(&bridge, OURS,
+         POD("p", "\"app\":\"b\"",
+             GATE ",\"schedulerName\":\"other\"," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, "gone uid=p", "strange=another%20scheduler");
+    tell(&bridge, OURS, POD("t", "\"app\":\"b\"", GATE));
+    assert_null(memmem(bridge.talk.out.text, bridge.talk.out.size, "strange=", 8));
+    EXPECT_SAID(&bridge, "uid=t");
+    /* The same words in another rule are another rule: it is kept away. */
+    tell(&bridge, OURS, POD("v", "\"app\":\"b\"", GATE "," NEAR("\"app\":\"b\"")));
+    assert_null(memmem(bridge.talk.out.text, bridge.talk.out.size, "where=+,y,", 10));
+    EXPECT_SAID(&bridge, "where=+,");
+    kube_bridge_done(&bridge);
+}
+
+/* One that is about itself may go anywhere until one is bound. */
+TEST(a_pod_that_must_be_near_others_is_told_where_they_are)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OTHERS, NODE_IN("n", "z"));
+    tell(&bridge, OTHERS, NODE_IN("m", "y"));
+    tell(&bridge, OURS, POD("p", "\"app\":\"b\"", GATE "," NEAR("\"app\":\"b\"")));
+    assert_null(memmem(bridge.talk.out.text, bridge.talk.out.size, "where=", 6));
+    EXPECT_SAID(&bridge, " rule=near");
+    tell(&bridge, OURS, POD("q", "\"app\":\"c\"", GATE "," NEAR("\"app\":\"b\"")));
+    EXPECT_SAID(&bridge, " where=+,");
+    tell(&bridge, OTHERS, POD("r", "\"app\":\"b\"", "\"nodeName\":\"n\""));
+    EXPECT_SAID(&bridge,
+                "name=q state=waiting owner=j kind=Job cpu=0 mem=0 accel=0 zones=", " where=+,z,");
+    tell(&bridge, OTHERS, POD("s", "\"app\":\"b\"", "\"nodeName\":\"m\""));
+    EXPECT_SAID(&bridge, " where=+,z,y,", " where=+,z,y,");
+    /* One there keeps away from them. */
+    tell(&bridge, OTHERS,
+         POD("t", "\"app\":\"d\"", "\"nodeName\":\"m\"," KEEPS_AWAY(ZONE, "\"app\":\"c\"")));
+    EXPECT_SAID(&bridge, "name=q ");
+    tell(&bridge, OTHERS_GONE, POD("r", "", ""));
+    EXPECT_SAID(&bridge, " where=+,", "where=+,y,");
+    tell(&bridge, OTHERS_GONE, POD("s", "", ""));
+    EXPECT_SAID(&bridge, "name=p ");
+    kube_bridge_done(&bridge);
+}
+
 static void expect_of(const char *owner, const char *labels, const char *annotations,
                       const char *part)
 {
@@ -524,6 +615,9 @@ CHECK_MAIN(RUN(what_daemonsets_will_take_of_a_new_machine_is_told),
            RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
            RUN(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile),
            RUN(pods_that_keep_apart_or_are_spread_are_told_so),
+           RUN(a_pod_that_keeps_apart_by_zone_is_told_where_others_are),
+           RUN(a_pod_that_must_be_near_others_is_told_where_they_are),
+           RUN(a_spread_with_min_domains_is_told_with_them),
            RUN(what_every_machine_has_may_be_asked_for),
            RUN(what_a_machine_may_lack_is_left_to_the_scheduler), RUN(a_gate_of_others_comes_first),
            RUN(a_pod_that_is_left_goes_to_no_machine_of_stint))

@@ -69,7 +69,7 @@ static void expect(struct kube_repel *repel, const char *space, const char *word
 {
     static const struct kube_pair labels[] = { { "app", "b" }, { "tier", "1" } };
     char buf[256];
-    const char *why = kube_repel_words(repel, space, labels, 2, buf, sizeof(buf));
+    const char *why = kube_repel_words(repel, space, labels, 2, NULL, buf, sizeof(buf));
 
     assert_string_equal(why != NULL ? "?" : buf, words);
 }
@@ -174,6 +174,36 @@ TEST(rules_follow_what_is_told)
     kube_repel_destroy(repel);
 }
 
+/* The daemon counts those that have a slot. */
+TEST(pods_of_the_same_rule_with_a_slot_are_passed_over)
+{
+    static const struct kube_pair labels[] = { { "app", "b" } };
+    static const char own[] = ZONE "\n+app\tb";
+    static const char term[] = TERM("{\"matchLabels\":{\"app\":\"b\"}}", "");
+    struct kube_repel *repel = kube_repel_create();
+    char text[2048];
+    char buf[64];
+
+    node(repel, KUBE_REPEL_OTHERS, "n", "z");
+    for (int i = 0; i < 4; i++) {
+        const bool has_slot = i % 2 == 1;
+        const enum kube_repel_source source = i / 2 == 1 ? KUBE_REPEL_OURS : KUBE_REPEL_OTHERS;
+
+        (void)snprintf(text, sizeof(text),
+                       "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"r\",\"namespace\":\"a\",\"uid\":"
+                       "\"u\"},\"spec\":{\"nodeName\":\"n\",%s\"affinity\":{\"podAntiAffinity\":{"
+                       "\"requiredDuringSchedulingIgnoredDuringExecution\":[%s]}}}}",
+                       has_slot ? "\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"}," : "", term);
+        tell(repel, source, false, text);
+        assert_null(kube_repel_words(repel, "a", labels, 1, own, buf, sizeof(buf)));
+        assert_string_equal(buf, i == 3 ? "" : "!(zone=z)");
+        assert_null(kube_repel_words(repel, "a", labels, 1, NULL, buf, sizeof(buf)));
+        assert_string_equal(buf, "!(zone=z)");
+        tell(repel, source, true, text);
+    }
+    kube_repel_destroy(repel);
+}
+
 /* Their names were one to the table once. */
 TEST(a_node_of_stint_does_not_hide_one_of_another_name)
 {
@@ -213,5 +243,6 @@ TEST(a_term_that_is_too_long_is_about_more_pods)
 
 CHECK_MAIN(RUN(a_selector_is_read_as_kube_scheduler_reads_it),
            RUN(what_it_keeps_away_from_is_said_in_words_of_the_catalogue),
-           RUN(rules_follow_what_is_told), RUN(a_node_of_stint_does_not_hide_one_of_another_name),
+           RUN(rules_follow_what_is_told), RUN(pods_of_the_same_rule_with_a_slot_are_passed_over),
+           RUN(a_node_of_stint_does_not_hide_one_of_another_name),
            RUN(a_term_that_is_too_long_is_about_more_pods))
