@@ -8,6 +8,7 @@
 
 #include "decide/crowd.h"
 #include "decide/lease.h"
+#include "decide/rent_merge.h"
 #include "decide/rent_trial.h"
 #include "decide/reservation.h"
 #include "decide/resource_price.h"
@@ -657,11 +658,38 @@ static void leave_to_crowd(const struct renter *renter, const struct trial *tria
     }
 }
 
+/* One machine after the other, until nothing is left. */
+static void rent_each(struct renter *renter)
+{
+    for (;;) {
+        struct choice choice;
+
+        look(renter);
+        if (renter->window.row_count == 0)
+            return;
+        choose(renter, &choice);
+        if (!choice.found) {
+            renter->first = (uint32_t)(renter->window.rows[0].batch - renter->batches->rows) +
+                            1; /* nothing holds it: it waits */
+            continue;
+        }
+        settle(renter, &choice);
+        if (crowd_of(renter, &choice) > renter->view->now) {
+            leave_to_crowd(renter, &choice.best, crowd_of(renter, &choice));
+            continue;
+        }
+        for (uint32_t i = repeats(renter, &choice.best); i > 0; i--)
+            carry_out(renter, &choice);
+    }
+}
+
 void rent_value(struct batches *batches, struct runtime_bins *bins,
                 const struct wait_limits *limits, double doubt, money_t machine_cost,
                 struct rent_ways_memory *memory, struct plan *plan)
 {
     const struct view *view = batches->view;
+    const uint32_t first_rent = plan->rent_count;
+    const uint32_t first_place = plan->place_count;
     struct renter renter = {
         .batches = batches,
         .view = view,
@@ -687,24 +715,6 @@ void rent_value(struct batches *batches, struct runtime_bins *bins,
     find_worth(&renter, memory);
     list_idle(&renter);
     plan_expect_places(plan, batches_left(batches));
-    for (;;) {
-        struct choice choice;
-
-        look(&renter);
-        if (renter.window.row_count == 0)
-            return;
-        choose(&renter, &choice);
-        if (!choice.found) {
-            renter.first = (uint32_t)(renter.window.rows[0].batch - batches->rows) +
-                           1; /* nothing holds it: it waits */
-            continue;
-        }
-        settle(&renter, &choice);
-        if (crowd_of(&renter, &choice) > view->now) {
-            leave_to_crowd(&renter, &choice.best, crowd_of(&renter, &choice));
-            continue;
-        }
-        for (uint32_t i = repeats(&renter, &choice.best); i > 0; i--)
-            carry_out(&renter, &choice);
-    }
+    rent_each(&renter);
+    rent_merge(view, first_rent, first_place, plan);
 }

@@ -25,7 +25,8 @@
  * A machine may cost something beside its price, once, however large it is: requests to the cloud and to the engine, say. Where it does, fewer and larger ones
  * are rented than their prices alone would say.
  *
- * Services, which have no end, get the largest of the machines that are as good within 1 %, so that there are fewer of them. While more of them are coming, those that
+ * Services, which have no end, get the largest of the machines that are as good within 1 %, so that there are fewer of them; and where one machine costs no more than two that
+ * were chosen, it takes their place (rent_merge.h). While more of them are coming, those that
  * would not fill their machine wait for the others (crowd.h).
  *
  * Where 256 and more different batches wait, no more than 96 ways to get a machine are tried: a type gives way to one that
