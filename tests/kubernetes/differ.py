@@ -62,6 +62,7 @@ class Pods:
 
     def __init__(self, seed, owner):
         self.rng, self.owner = random.Random(seed), owner  # one that does nothing with its pods
+        self.claims = random.Random(f"claims {seed}")  # its own, so that all else of a seed does not depend on it
         self.count = 0
 
     def maybe(self, chance):
@@ -167,8 +168,8 @@ class Pods:
         if self.maybe(0.03):
             spec["volumes"] = [{"name": "v", **rng.choice([{"emptyDir": {}}, {"hostPath": {"path": "/v"}},
                                                            {"persistentVolumeClaim": {"claimName": "none"}}])}]
-        if self.maybe(0.15):
-            chosen = rng.sample(range(CLAIMS), rng.choice([1, 1, 1, 2, 3, ATTACHED + 1]))
+        if self.claims.random() < 0.15:
+            chosen = self.claims.sample(range(CLAIMS), self.claims.choice([1, 1, 1, 2, 3, ATTACHED + 1]))
             spec["volumes"] = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{i}"}} for i in chosen]
         if self.maybe(0.02):
             spec["schedulerName"] = "nobody"
