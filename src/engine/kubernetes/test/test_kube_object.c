@@ -198,8 +198,8 @@ TEST(what_is_not_understood_is_said)
         "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"many\"}}}]",
         "\"resourceClaims\":[{\"name\":\"gpu\"}]",
         "\"topologySpreadConstraints\":[{\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
-        "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
-        "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\"}]}]}}}",
+        ("\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+         "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\"}]}]}}}"),
         "\"schedulerName\":\"volcano\"",
         "\"os\":{\"name\":\"windows\"}",
         "\"schedulingGroup\":{\"podGroupName\":\"x\"}",
