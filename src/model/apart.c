@@ -49,9 +49,9 @@ static uint32_t sort(const struct apart_mark *marks, uint32_t count, struct apar
 
         while (at > 0 && ret[at - 1].mark > word.mark)
             at--;
-        if (word.sides == 0) {
+        if (word.sides == 0)
             continue;
-        } else if (at > 0 && ret[at - 1].mark == word.mark) {
+        if (at > 0 && ret[at - 1].mark == word.mark) {
             ret[at - 1].sides |= word.sides;
         } else {
             memmove(ret + at + 1, ret + at, (kept - at) * sizeof(*ret));
