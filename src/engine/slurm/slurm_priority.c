@@ -31,6 +31,7 @@ void slurm_priority_take(struct slurm_engine *engine, struct slurm_job *job, uin
                                                       .job = { .id = job->id,
                                                                .first_task_id = job->id,
                                                                .task_count = job->task_count,
+                                                               .spread = job->task_count > 1,
                                                                .priority = priority,
                                                                .estimate_ms = -1 } });
 }

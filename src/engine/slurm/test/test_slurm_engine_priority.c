@@ -120,6 +120,23 @@ TEST(a_priority_that_changes_is_told_of_jobs_and_of_arrays)
     finish(&world);
 }
 
+/* A change of the priority takes nothing else away: ranks of one job on one machine never start. */
+TEST(a_job_on_several_nodes_keeps_them_apart_when_its_priority_changes)
+{
+    struct world world;
+
+    meet(&world);
+    line(
+        &world,
+        "job id=12 priority=5 user=ann name=a state=pending run=0 hold=gate node_count=3 cpus=5 mem_mib=300");
+    heard(&world, "arrived 12.0x3\n");
+    assert_true(world.last.job.spread);
+    line(&world, "priority id=12 value=9");
+    heard(&world, "changed 12.0 priority 9\n");
+    assert_true(world.last.job.spread);
+    finish(&world);
+}
+
 TEST(what_runs_has_no_turn_to_wait_for)
 {
     struct world world;
@@ -139,4 +156,5 @@ CHECK_MAIN(RUN(a_job_that_still_waits_after_a_second_gets_its_hold_off),
            RUN(an_array_is_one_request_and_so_is_a_number_of_jobs),
            RUN(the_youngest_of_many_come_first), RUN(one_that_waits_for_another_is_freed_at_once),
            RUN(a_priority_that_changes_is_told_of_jobs_and_of_arrays),
+           RUN(a_job_on_several_nodes_keeps_them_apart_when_its_priority_changes),
            RUN(what_runs_has_no_turn_to_wait_for))
