@@ -28,9 +28,9 @@ def start(world):
     until(lambda: os.path.exists(world.lab.path("stintd.sock")), 15, "stintd")
 
 
-def mutated(world, metadata, spec):
+def mutated(world, metadata, spec, space="batch"):
     pod = {"metadata": {"name": "probe", **metadata}, "spec": {"containers": [{"name": "main", "image": "work"}], **spec}}
-    return world.lab.create("/api/v1/namespaces/batch/pods?dryRun=All", pod)
+    return world.lab.create(f"/api/v1/namespaces/{space}/pods?dryRun=All", pod)
 
 
 def gate(world):
@@ -45,6 +45,14 @@ def gate(world):
     made = mutated(world, {}, {"schedulingGates": [{"name": "stint.dev/place"}], "tolerations": [slot]})
     assert made["spec"]["schedulingGates"] == [{"name": "stint.dev/place"}], made["spec"]
     assert made["spec"]["tolerations"].count(slot) == 1, made["spec"]
+    for space in ("kube-system", "stint"):  # the label has no effect there
+        world.lab.patch(f"/api/v1/namespaces/{space}", {"metadata": {"labels": {"stint.dev/managed": "true"}}})
+        kept = {"securityContext": {"runAsNonRoot": True, "runAsUser": 1, "seccompProfile": {"type": "RuntimeDefault"}},
+                "containers": [{"name": "main", "image": "work", "securityContext": {
+                    "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}
+        made = mutated(world, {}, kept, space)
+        assert "schedulingGates" not in made["spec"] and "labels" not in made["metadata"], made
+        world.lab.patch(f"/api/v1/namespaces/{space}", {"metadata": {"labels": {"stint.dev/managed": None}}})
     world.job("other", "free", "100m", "64Mi", seconds=1)
     free = until(lambda: world.pods("other"), 10, "a pod")[0]
     assert "schedulingGates" not in free["spec"], free["spec"]

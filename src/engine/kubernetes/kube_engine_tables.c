@@ -428,14 +428,14 @@ void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uin
 {
     const char *kind = line_get(line, "kind");
     const char *space = line_get(line, "space");
-    const bool is_job = strcmp(kind, "Job") == 0;
+    const bool has_end = strcmp(kind, "Job") == 0 || line_get(line, "ends") != NULL;
     const bool is_gang = job->size > 1 && job->seats == NULL;
     const bool is_kept = line_get(line, "keep") != NULL;
 
     job->spec = (struct job_spec){
         .id = job->id,
         .first_task_id = job->id,
-        .kin = is_job ? kin_of(line) : 0,
+        .kin = has_end ? kin_of(line) : 0,
         .name = name_of(engine->config.job_names, line_get(line, "owner")),
         .user = names_add(engine->config.users, space, strlen(space)),
         .shape = shape,
@@ -443,11 +443,11 @@ void kube_engine_fill_spec(struct kube_engine *engine, struct kube_job *job, uin
         .priority = (uint32_t)(kube_engine_amount(line, "priority") & 0x7fffffff),
         .short_ppb = job->seats != NULL ? (uint32_t)kube_engine_amount(line, "short") : 0,
         .gang = is_gang,
-        .fixed = is_job || is_gang || is_kept,
+        .fixed = has_end || is_gang || is_kept,
         .keeps = APART_NONE, /* until it has pods */
-        .yields = is_job && !is_gang && !is_kept && line_get(line, "yields") != NULL,
+        .yields = has_end && !is_gang && !is_kept && line_get(line, "yields") != NULL,
         .arrived_at = engine->now,
-        .estimate_ms = is_job ? -1 : MSEC_NEVER,
+        .estimate_ms = has_end ? -1 : MSEC_NEVER,
     };
     count_in(engine, job);
 }

@@ -872,6 +872,9 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
     case F_RESTART:
         objects->asking.is_sidecar = is(text, length, "Always");
         break;
+    case F_POD_RESTART:
+        object->flags |= is(text, length, "Always") ? 0U : KUBE_POD_ENDS;
+        break;
     case F_HOST_PORT:
         take_host_port(object, number(text, length));
         break;

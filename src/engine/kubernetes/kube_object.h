@@ -95,6 +95,7 @@ enum kube_pod_flag {
     KUBE_POD_OTHER_ACCEL = 1 << 14, /* for accelerators that are not nvidia.com/gpu */
     KUBE_POD_ODD_CLAIMS =
         1 << 16,             /* such volumes that are not persistent volume claims, or too many */
+    KUBE_POD_ENDS = 1 << 18, /* it runs to an end: its containers are not always started again */
     KUBE_POD_AWAY = 1 << 17, /* keeps away from pods that are not of its own kind */
     KUBE_POD_ODD_SPREAD = 1 << 15, /* counts nodes that it cannot be on, or wants so many hosts */
 };

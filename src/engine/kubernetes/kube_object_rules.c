@@ -118,6 +118,7 @@ static const struct kube_rule spec[] = {
     { "volumes", 0, volume },
     { "initContainers", F_INIT_CONTAINER, init_container }, { "nodeSelector", 0, any_selector },
     { "affinity", 0, affinity }, { "topologySpreadConstraints", F_SPREAD, spread },
+    { "restartPolicy", F_POD_RESTART, NULL },
     { "priority", F_PRIORITY, NULL }, { "overhead", 0, any_overhead },
     { "resources", 0, pod_resources }, { "schedulingGates", 0, gate },
     { "resourceClaims", 0, device_claim }, { "taints", F_TAINT, taint },

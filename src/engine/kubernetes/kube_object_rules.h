@@ -44,6 +44,7 @@ enum kube_field {
     F_CONTAINER,
     F_INIT_CONTAINER,
     F_RESTART,
+    F_POD_RESTART,
     F_REQUEST,
     F_LIMIT,
     F_HOST_PORT,

@@ -29,6 +29,12 @@ const char *kube_pod_state(const struct kube_object *pod, const char *slot)
     return pod->node != NULL ? "running" : "placed";
 }
 
+/* Of these a cluster and Stint itself are made: no label puts them under management. */
+static bool is_reserved(const char *name_space)
+{
+    return strcmp(name_space, "kube-system") == 0 || strcmp(name_space, "stint") == 0;
+}
+
 const char *kube_pod_refusal(const struct kube_object *pod, struct kube_need *need)
 {
     struct kube_group group;
@@ -44,6 +50,8 @@ const char *kube_pod_refusal(const struct kube_object *pod, struct kube_need *ne
     }
     why = kube_need_of(plain, need);
     mem_free(plain);
+    if (is_reserved(pod->name_space))
+        return "Stint does not manage the namespaces kube-system and stint";
     if ((pod->flags & KUBE_POD_STRANGE) != 0)
         return pod->strange;
     if (why != NULL)
@@ -131,8 +139,10 @@ void kube_say_pod(struct line_text *out, const struct kube_object *pod, const ch
         line_text_number(out, "priority", (uint64_t)pod->priority);
     if (pod->priority < 0)
         line_text_number(out, "yields", 1);
-    if ((pod->flags & (KUBE_POD_KEEP | KUBE_POD_CLAIMS)) != 0)
+    if ((pod->flags & (KUBE_POD_KEEP | KUBE_POD_CLAIMS)) != 0 || is_reserved(pod->name_space))
         line_text_number(out, "keep", 1);
+    if ((pod->flags & KUBE_POD_ENDS) != 0)
+        line_text_number(out, "ends", 1);
     if (kube_zone_rule_of(pod, &rule) == NULL && rule.what != KUBE_ZONES_FREE) {
         line_text_number(out, "zones", rule.group);
         line_text_string(out, "rule", kube_zone_word(&rule));

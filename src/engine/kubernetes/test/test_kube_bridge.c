@@ -489,6 +489,34 @@ TEST(negative_priority_yields)
     expect(GATE ",\"priority\":0", " yields=", false);
 }
 
+TEST(a_pod_that_is_not_always_restarted_has_an_end)
+{
+    expect(GATE ",\"restartPolicy\":\"Never\"", " ends=1", true);
+    expect(GATE ",\"restartPolicy\":\"OnFailure\"", " ends=1", true);
+    expect(GATE ",\"restartPolicy\":\"Always\"", " ends=", false);
+    expect(GATE, " ends=", false);
+    expect(GATE ",\"initContainers\":[{\"restartPolicy\":\"Never\"}]", " ends=", false);
+}
+
+#define POD_IN(space)                                                       \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"" space \
+    "\",\"uid\":\"p\"," OWNER "},\"spec\":{" GATE "}}"
+
+TEST(the_namespaces_of_the_cluster_and_of_stint_are_not_managed)
+{
+    struct kube_bridge bridge = { .is_greeted = false };
+
+    begin_bridge(&bridge);
+    tell(&bridge, OURS, POD_IN("kube-system"));
+    EXPECT_SAID(&bridge, "strange=Stint%20does%20not%20manage");
+    tell(&bridge, OURS, POD_IN("stint"));
+    EXPECT_SAID(&bridge, " keep=1");
+    tell(&bridge, OURS, POD_IN("stint-2"));
+    EXPECT_SAID(&bridge, "state=waiting");
+    kube_bridge_done(&bridge);
+    expect(GATE, "keep=", false);
+}
+
 #define DAEMON(name, owner, more)                                                                 \
     "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"namespace\":\"b\",\"uid\":\"" name   \
     "\",\"ownerReferences\":[{\"kind\":\"" owner                                                  \
@@ -612,6 +640,8 @@ CHECK_MAIN(RUN(what_daemonsets_will_take_of_a_new_machine_is_told),
            RUN(a_pod_says_how_many_volumes_it_has),
            RUN(a_promise_has_an_availability_and_a_capacity),
            RUN(gangs_are_those_of_a_job_a_jobset_or_a_pod_group), RUN(negative_priority_yields),
+           RUN(a_pod_that_is_not_always_restarted_has_an_end),
+           RUN(the_namespaces_of_the_cluster_and_of_stint_are_not_managed),
            RUN(a_pod_elsewhere_keeps_pods_at_the_gate_out_of_its_zone),
            RUN(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile),
            RUN(pods_that_keep_apart_or_are_spread_are_told_so),

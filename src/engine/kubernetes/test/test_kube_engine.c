@@ -90,6 +90,28 @@ TEST(a_pod_that_is_told_anew_arrives_again)
     end(&world);
 }
 
+/* Whoever owns it: its work would be lost. */
+TEST(a_pod_with_an_end_is_fixed_and_a_replica_is_not)
+{
+    struct world world;
+
+    begin(&world);
+    line(&world,
+         "pod space=a name=s uid=u1 owner=s kind=SparkApplication cpu=100 mem=64 accel=0 ends=1 "
+         "state=waiting");
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    assert_true(world.last.job.fixed);
+    assert_int_equal(world.last.job.estimate_ms, -1);
+    line(&world,
+         "pod space=a name=r uid=u2 owner=r kind=ReplicaSet cpu=100 mem=64 accel=0 state=waiting");
+    settle(&world);
+    expect(&world, "arrived x1\n", "");
+    assert_false(world.last.job.fixed);
+    assert_int_equal(world.last.job.estimate_ms, MSEC_NEVER);
+    end(&world);
+}
+
 #define OTHER(number) \
     "space=a name=q" number " uid=v" number " owner=j kind=Job cpu=500 mem=512 accel=0"
 
@@ -925,6 +947,7 @@ CHECK_MAIN(RUN(who_only_observes_asks_for_nothing), RUN(a_pod_is_placed_runs_and
            RUN(pods_of_one_job_are_kin_and_replicas_are_not),
            RUN(a_pod_that_is_told_anew_arrives_again),
            RUN(a_machine_takes_as_many_pods_as_its_node_does),
+           RUN(a_pod_with_an_end_is_fixed_and_a_replica_is_not),
            RUN(what_daemons_will_take_of_a_new_machine_is_told_when_it_changes),
            RUN(what_a_node_has_may_change),
            RUN(a_node_says_how_many_volumes_it_attaches_or_its_type_does),
