@@ -357,6 +357,11 @@ static void on_alive(struct slurm_engine *engine, const struct line *line)
     (void)line;
 }
 
+static void on_configuration(struct slurm_engine *engine, const struct line *line)
+{
+    engine->facts = slurm_conf_facts_read(line);
+}
+
 static const struct {
     const char *word;
     void (*take)(struct slurm_engine *engine, const struct line *line);
@@ -377,6 +382,7 @@ static const struct {
     { "unsure", on_unsure, false },
     { "list", on_list_begins, false },
     { "controller", on_controller, false },
+    { "configuration", on_configuration, false },
     { "alive", on_alive, true },
     { "error", on_error, true },
     { "hello", on_hello, true },

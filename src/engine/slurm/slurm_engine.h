@@ -35,6 +35,7 @@
 
 #include "base/names.h"
 #include "base/units.h"
+#include "control/ports/adapter.h"
 #include "control/ports/engine_port.h"
 #include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_market.h"
@@ -152,6 +153,9 @@ void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost,
 void slurm_engine_each_unholdable(const struct slurm_engine *engine,
                                   void (*each)(void *context, uint64_t task, const char *reason),
                                   void *context);
+
+/* What slurm.conf lacks. */
+void slurm_engine_check_conf(const struct slurm_engine *engine, const struct finding_sink *to);
 
 /* Machines of our prefix in Slurm that were neither admitted nor retired: left over, if nobody else
  * knows them. 'retire' removes them. */

@@ -12,6 +12,7 @@
 
 #include "base/line.h"
 #include "base/map.h"
+#include "engine/slurm/slurm_conf_check.h"
 #include "engine/slurm/slurm_engine.h"
 #include "engine/slurm/slurm_policy.h"
 #include "engine/slurm/slurm_shapes.h"
@@ -216,6 +217,7 @@ struct slurm_engine {
     uint32_t node_count, nodes_room, node_free;
     struct map by_instance;
     msec_t nodes_wake;
+    struct slurm_conf_facts facts;
     msec_t silence_ms; /* after so long Slurm itself sets a silent node down */
 
     struct slurm_policy policy;

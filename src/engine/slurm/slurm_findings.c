@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/slurm/slurm_findings.h"
 
+#include "engine/slurm/slurm_conf_check.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +104,7 @@ void slurm_findings_each(struct slurm_engine *engine,
     to->next_kind(to->context);
     slurm_engine_each_stray(engine, tell_stray, &teller);
     to->next_kind(to->context);
+    slurm_engine_check_conf(engine, to);
 }
 
 /* Whether there is such a program, by its path or in $PATH. */
@@ -125,8 +128,18 @@ static bool is_program(const char *name)
 
 void slurm_findings_examine(const struct slurm_settings *settings, const struct finding_sink *to)
 {
+    static const char *const units[] = { "/usr/lib/systemd/system", "/lib/systemd/system",
+                                         "/etc/systemd/system", NULL };
     char text[PATH_MAX + 64];
 
+    if (!slurm_conf_is_restarted(units))
+        to->tell(
+            to->context,
+            &(struct finding){ "warning", "no-restart", "slurmctld.service",
+                               "systemd does not start slurmctld again after a crash, and no job "
+                               "starts until somebody does",
+                               "Run: systemctl edit slurmctld, and add the lines [Service] and "
+                               "Restart=on-failure." });
     if (settings->program == NULL || is_program(settings->program))
         return;
     (void)snprintf(text, sizeof(text), "the program %s is not there, or cannot be run",

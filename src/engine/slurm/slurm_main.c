@@ -26,6 +26,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "engine/slurm/slurm_act.h"
+#include "engine/slurm/slurm_conf_report.h"
 #include "engine/slurm/slurm_keys.h"
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_release.h"
@@ -333,6 +334,8 @@ static void send_list(struct bridge *bridge, const struct slurm_request *request
     line_text_number(&bridge->out, "key", request->key);
     line_text_number(&bridge->out, "count", count);
     line_text_end(&bridge->out);
+    if (strcmp(request->what, "nodes") == 0)
+        slurm_conf_report(&bridge->out);
 }
 
 /*
@@ -737,21 +740,6 @@ static int take_options(struct bridge *bridge, int argc, char **argv)
     return result;
 }
 
-/* Only the backfill scheduler starts heterogeneous jobs; 0: it does not run. */
-static uint32_t backfill_s(const slurm_conf_t *conf)
-{
-    enum { NORMAL_S = 30 };
-    static const char word[] = "bf_interval=";
-    const char *params = conf == NULL ? NULL : conf->sched_params;
-    const char *at = params == NULL ? NULL : strstr(params, word);
-
-    if (conf == NULL || conf->schedtype == NULL || strstr(conf->schedtype, "backfill") == NULL)
-        return 0;
-    const long seconds = at == NULL ? NORMAL_S : strtol(at + sizeof(word) - 1, NULL, 10);
-
-    return seconds > 0 && seconds < UINT16_MAX ? (uint32_t)seconds : 0;
-}
-
 int main(int argc, char **argv)
 {
     struct bridge bridge = { .poll_ms = POLL_MS_DEFAULT };
@@ -771,7 +759,7 @@ int main(int argc, char **argv)
     bridge.watch.is_mem_counted =
         conf != NULL && (conf->select_type_param & SLURM_COUNTS_MEMORY) != 0;
     bridge.watch.rank_rules = slurm_rank_rules(conf);
-    bridge.watch.backfill_s = backfill_s(conf);
+    bridge.watch.backfill_s = slurm_conf_backfill_s(conf);
     slurm_keys_init(&bridge.keys);
     line_input_init(&bridge.input);
 

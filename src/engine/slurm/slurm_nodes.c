@@ -526,3 +526,19 @@ void slurm_engine_each_stray(const struct slurm_engine *engine,
             each(context, node->instance, node->is_up);
     }
 }
+
+static bool offers_gpu(const struct slurm_engine *engine)
+{
+    const struct catalogue *catalogue = engine->config.catalogue;
+
+    for (uint32_t i = 0; catalogue != NULL && i < catalogue->type_count; i++) {
+        if (catalogue->types[i].capacity.amount[RES_ACCEL] > 0)
+            return true;
+    }
+    return false;
+}
+
+void slurm_engine_check_conf(const struct slurm_engine *engine, const struct finding_sink *to)
+{
+    slurm_conf_check(&engine->facts, offers_gpu(engine), engine->config.observes, to);
+}

@@ -95,12 +95,17 @@ uint32_t slurm_release_of_controller(void)
         return 0;
     const uint32_t release = slurm_release_parse(conf->version);
 
+    slurm_release_free_conf(conf);
+    return release;
+}
+
+void slurm_release_free_conf(slurm_conf_t *conf)
+{
 #if SLURM_IS_FROM(26, 5)
     slurm_free_conf(conf);
 #else
     slurm_free_ctl_conf(conf);
 #endif
-    return release;
 }
 
 /* Since 25.11 a credential is known by the run that it is for. */

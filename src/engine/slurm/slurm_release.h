@@ -56,6 +56,9 @@ void slurm_release_sign(update_node_msg_t *wish);
 /* What is given away of a node. False: that is not known. */
 bool slurm_release_allocated(const node_info_t *node, uint64_t *ret_cpus, uint64_t *ret_mem_mib);
 
+/* What slurm_load_ctl_conf() has given. */
+void slurm_release_free_conf(slurm_conf_t *conf);
+
 /* ---- slurmctld's ---- */
 
 /* Ask for it: SLURM_VERSION_NUM() of it, or 0 if it does not say. */

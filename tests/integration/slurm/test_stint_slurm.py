@@ -611,6 +611,15 @@ def a_list_says_how_long_slurm_waits_for_a_silent_node(world):
 
 
 @test
+def a_list_of_nodes_ends_with_what_slurmctld_is_configured_to(world):
+    since = len(world.bridge.said)
+    world.bridge.list("nodes")
+    said = world.bridge.wait("configuration", since)
+    assert said["release"] == run("slurmctld", "-V").split()[-1], said
+    assert (said["backfill_s"], said["gpu"], said["words"]) == ("30", "1", "0"), said
+
+
+@test
 def a_request_repeated_to_the_new_program_does_no_harm(world):
     world.bridge.ask("place", job=world.job, nodes="n3", run=2)
     assert "in run 2, not 1" in world.bridge.refused("stop", job=world.job, run=1)
