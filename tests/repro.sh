@@ -73,6 +73,14 @@ holds "batch work on the excess of a pool (figure 17)" pools --figure 17
 shape "repro all has the promised columns" \
     "workload policy cost_usd norm_cost bound_usd gap delay_mean_s delay_p99_s moves_per_task seconds note" \
     all --jobs 200 --workload small --workload eva --workload kth --workload alibaba-batch -p stint -p first-fit-decreasing
+"$stint" repro all --fixed --workload small --workload gangs -p stint -p eva -p power-saving -o json | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+assert [row["policy"] for row in rows] == ["eva", "stint", "power-saving"] * 2, rows
+assert all(row["moves_per_task"] == 0 for row in rows), rows
+assert all(row["cost_usd"] > row["bound_usd"] for row in rows), rows
+'
+point $? "repro all --fixed moves no task, and has what power saving costs"
 shape "repro eva has the promised columns" \
     "policy cost_usd norm_cost jct_hours tasks_per_instance norm_throughput idle_hours
     migrations_per_task instances paper_norm_cost paper_jct_hours seconds" \

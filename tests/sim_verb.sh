@@ -37,6 +37,10 @@ judge() {
     head -n 5 "$room/out" "$room/err" | sed 's/^/# /'
 }
 
+differs() {
+    [ "$1" != "$2" ]
+}
+
 is() {
     [ "$1" = "$2" ]
 }
@@ -83,6 +87,15 @@ judge "the first policy is the yardstick" grep -q "^task-per-instance,[^,]*,1.00
 
 sim small.yaml -o csv --base eva
 judge "another policy may be the yardstick" grep -q "^eva,[^,]*,1.0000," "$room/out"
+
+sed '1s/$/,fixed/; 2,$s/$/,1/' small-jobs.csv >"$room/fixed.csv"
+sed "s|^trace: .*|trace: $room/fixed.csv|; s|^catalogue: .*|catalogue: $PWD/machines.yaml|" small.yaml >"$room/fixed.yaml"
+sim "$room/fixed.yaml" -o csv
+cut -d, -f1-12 "$room/out" >"$room/by-file"
+sim small.yaml -o csv --fixed
+judge "--fixed is as if the trace said so of every job" is "$(cut -d, -f1-12 "$room/out" | cmp - "$room/by-file")" ""
+sim small.yaml -o csv
+judge "which costs something else" differs "$(cut -d, -f1-12 "$room/out")" "$(cat "$room/by-file")"
 
 sim interference.yaml -o json --policy "eva, blind" --policy eva
 judge "a label takes one, in the order of the command line" is "$(labels)" "eva, blind;eva"

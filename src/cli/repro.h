@@ -33,6 +33,7 @@ struct repro_options {
     const char *workloads[REPRO_POLICIES_MAX]; /* all: only these; none: all */
     uint32_t workload_count;
     uint32_t limit_s; /* all: of processor time, for each run */
+    bool is_fixed;    /* all: no running task may be moved */
 };
 
 /* Whether the named row is asked for. */

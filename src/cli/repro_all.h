@@ -24,6 +24,7 @@ struct all_world {
     struct catalogue catalogue;
     struct sim_config run; /* without a policy and its options */
     const struct trace *trace;
+    struct trace fixed; /* a copy of 'trace' with jobs of its own, if nothing may be moved */
 };
 
 /* What is to be run. */

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "cli/progress.h"
+#include "cli/replay_baseline.h"
 #include "cli/repro_all.h"
 #include "cli/verb.h"
 
@@ -182,8 +183,13 @@ static const struct report_column columns[] = {
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), FIGURES = COLUMNS - 3 };
 
+/* Slurm's own, beside the policies. */
+static const char power_saving[] = "power-saving";
+
 const char *repro_all_name(uint32_t index)
 {
+    if (index == policy_count)
+        return power_saving;
     return index < policy_count ? policies[index]->name : NULL;
 }
 
@@ -201,18 +207,21 @@ static void add_figures(struct report_table *table, const struct outcome *outcom
     else
         report_table_add_missing(table);
     report_table_add_real(table, outcome->mean_s);
-    report_table_add_real(table, outcome->p99_s);
+    if (outcome->p99_s >= 0)
+        report_table_add_real(table, outcome->p99_s);
+    else
+        report_table_add_missing(table);
     report_table_add_real(table, outcome->moves);
     report_table_add_real(table, outcome->seconds);
     report_table_add_text(table, outcome->adds_up ? NULL : "does not add up");
 }
 
 static void add_row(struct report_table *table, const struct all_workload *workload,
-                    const struct policy *policy, const struct outcome *outcome, money_t base,
+                    const char *policy, const struct outcome *outcome, money_t base,
                     const char *note)
 {
     report_table_add_text(table, workload->name);
-    report_table_add_text(table, policy->name);
+    report_table_add_text(table, policy);
     if (note == NULL) {
         add_figures(table, outcome, base);
         return;
@@ -222,11 +231,41 @@ static void add_row(struct report_table *table, const struct all_workload *workl
     report_table_add_text(table, note);
 }
 
+/*
+ * Slurm's power saving on the same machines. Tasks that share a node do not slow each other down in this row, and no
+ * machine is refused or lost.
+ */
+static void add_power_saving(struct report_table *table, const struct all_workload *workload,
+                             const struct all_world *world, money_t base, money_t bound)
+{
+    const msec_t suspend_ms = 600 * MSEC_PER_SEC; /* as `stint replay` has it */
+    const struct replay_input input = { .trace = *world->trace,
+                                        .catalogue = *world->run.catalogue };
+    struct replay_baseline baselines[REPLAY_BASELINES];
+
+    replay_baselines(&input, suspend_ms, baselines);
+    for (int i = 0; i < REPLAY_BASELINES; i++) {
+        const struct replay_baseline *baseline = &baselines[i];
+        const struct outcome outcome = {
+            .cost = baseline->cost,
+            .bound = bound,
+            .mean_s = (double)baseline->waits.mean_ms / (double)MSEC_PER_SEC,
+            .p99_s = -1,
+            .adds_up = true,
+        };
+
+        if (strcmp(baseline->name, power_saving) == 0)
+            add_row(table, workload, power_saving, &outcome, base,
+                    baseline->cost != MONEY_UNKNOWN ? NULL : "no type holds every task");
+    }
+}
+
 /* All policies on one workload, the first of which is the yardstick; whether all went well. */
 static bool add_workload(struct report_table *table, const struct all_workload *workload,
                          const struct all_world *world, const struct repro_options *options)
 {
     money_t base = 0;
+    money_t bound = 0;
     bool good = true;
 
     for (uint32_t i = 0; i < policy_count; i++) {
@@ -241,15 +280,19 @@ static bool add_workload(struct report_table *table, const struct all_workload *
             measure(workload, world, policies[i], options->limit_s, &outcome);
 
         (void)snprintf(late, sizeof(late), "not done within %u s", options->limit_s);
-        if (i == 0)
+        if (i == 0) {
             base = outcome.cost;
+            bound = outcome.bound;
+        }
         if (is_wanted)
-            add_row(table, workload, policies[i], &outcome, base,
+            add_row(table, workload, policies[i]->name, &outcome, base,
                     verdict == RUN_DONE       ? NULL
                     : verdict == RUN_TOO_LONG ? late
                                               : "failed");
         good &= verdict == RUN_TOO_LONG || (verdict == RUN_DONE && outcome.adds_up);
     }
+    if (repro_wants(options, power_saving))
+        add_power_saving(table, workload, world, base, bound);
     return good;
 }
 
@@ -260,6 +303,18 @@ static bool wants_workload(const struct repro_options *options, const char *name
             return true;
     }
     return options->workload_count == 0;
+}
+
+/* The workload as if all its jobs were fixed. Everything but the table of jobs is still that of the one that was loaded. */
+static void fix(struct all_world *world)
+{
+    const struct trace *trace = world->trace;
+
+    world->fixed = *trace;
+    world->fixed.jobs = mem_alloc(trace->job_count, sizeof(*trace->jobs));
+    memcpy(world->fixed.jobs, trace->jobs, trace->job_count * sizeof(*trace->jobs));
+    trace_fix(&world->fixed);
+    world->run.trace = world->trace = &world->fixed;
 }
 
 /* An exit code. */
@@ -282,8 +337,14 @@ static int run_workload(struct report_table *table, const struct all_workload *w
     if (rc != 0)
         return repro_fail(rc, &error);
 
+    if (options->is_fixed)
+        fix(&world);
+
     const bool good = add_workload(table, workload, &world, options);
 
+    world.run.trace = world.trace = NULL;
+    if (options->is_fixed)
+        mem_free(world.fixed.jobs);
     workload->unload(&world);
     return good ? EXIT_DONE : EXIT_DIFFERS;
 }

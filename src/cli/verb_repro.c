@@ -63,6 +63,7 @@ enum key {
     KEY_CHECK,
     KEY_WORKLOAD,
     KEY_LIMIT,
+    KEY_FIXED,
     KEY_WAIT_PRICE,
     KEY_VARY
 };
@@ -89,6 +90,7 @@ static const struct argp_option argp_options[] = {
     { "policy", 'p', "NAME", 0, "Only this policy or mode; may be repeated", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },
     { "workload", KEY_WORKLOAD, "NAME", 0, "all: only this workload; may be repeated", 0 },
+    { "fixed", KEY_FIXED, NULL, 0, "all: No running task may be moved", 0 },
     { "limit", KEY_LIMIT, "SECONDS", 0,
       "all: what takes more processor time is left out (default 600)", 0 },
     { "seed", KEY_SEED, "N", 0, "Of what is drawn at random (default 1)", 0 },
@@ -203,8 +205,8 @@ static void check_options(const struct argp_state *state, const struct system *s
     } objections[] = {
         { is_all && (options->figure != 0 || options->check),
           "all has neither figures nor --check" },
-        { !is_all && (options->workload_count > 0 || options->limit_s > 0),
-          "--workload and --limit go with all" },
+        { !is_all && (options->workload_count > 0 || options->limit_s > 0 || options->is_fixed),
+          "--workload, --limit and --fixed go with all" },
         { options->svg != NULL && options->figure == 0, "--svg goes with --figure" },
         { options->policy_count > 0 && options->figure != 0,
           "--policy goes with the table, without --figure" },
@@ -283,6 +285,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->workload_count == REPRO_POLICIES_MAX)
             argp_error(state, "too many workloads");
         options->workloads[options->workload_count++] = arg;
+        return 0;
+    case KEY_FIXED:
+        options->is_fixed = true;
         return 0;
     case KEY_LIMIT:
         options->limit_s = (uint32_t)parse_count(state, arg, UINT32_MAX);

@@ -33,6 +33,7 @@ enum option_key {
     KEY_EXPLAIN,
     KEY_JOBS,
     KEY_CHECK,
+    KEY_FIXED,
 };
 
 static const struct argp_option options[] = {
@@ -58,6 +59,7 @@ static const struct argp_option options[] = {
       "Write every job with the time that it took from its arrival to its end to FILE, as CSV; - is "
       "standard output",
       0 },
+    { "fixed", KEY_FIXED, NULL, 0, "No running task may be moved, whatever the trace says", 0 },
     { "check", KEY_CHECK, NULL, 0,
       "Exit with 4 unless in every run all tasks completed, no machine was left running, and the "
       "ledger agrees with the cloud's bills",
@@ -90,6 +92,7 @@ struct arguments {
     uint32_t seeds;
     enum output_format format;
     bool check;
+    bool fixed;
 };
 
 /*
@@ -138,6 +141,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_JOBS:
         arguments->jobs = text;
+        return 0;
+    case KEY_FIXED:
+        arguments->fixed = true;
         return 0;
     case KEY_CHECK:
         arguments->check = true;
@@ -452,6 +458,8 @@ static int simulate(const struct arguments *arguments)
 
     if (scenario_load(arguments->path, &loaded, &error) < 0)
         return verb_fail("sim", &error);
+    if (arguments->fixed)
+        loaded_scenario_fix(&loaded);
     if (choose_policies(&contest, &loaded.scenario, arguments, &error) < 0) {
         (void)verb_fail("sim", &error);
         code = EXIT_USAGE;

@@ -82,6 +82,7 @@ struct loaded_scenario {
     struct contention contention;
     struct arena arena;
     money_t work_bound; /* see work_bound.h */
+    bool is_fixed;
 };
 
 /* Parse the whole text; touches no file. */
@@ -94,6 +95,9 @@ int scenario_load(const char *path, struct loaded_scenario *ret, struct error *r
 
 /* Another seed: of the runs, and of a synthetic trace that has no seed of its own. */
 int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct error *reterr);
+
+/* No running task may be moved, whatever the trace says. */
+void loaded_scenario_fix(struct loaded_scenario *loaded);
 
 void loaded_scenario_done(struct loaded_scenario *loaded);
 

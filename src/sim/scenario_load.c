@@ -264,8 +264,16 @@ int loaded_scenario_reseed(struct loaded_scenario *loaded, uint64_t seed, struct
         return rc;
     scenario_markets_apply(&loaded->scenario.markets, &loaded->trace);
     shapes_bind(&loaded->trace.shapes, &loaded->catalogue);
+    if (loaded->is_fixed)
+        trace_fix(&loaded->trace);
     bound_work(loaded);
     return 0;
+}
+
+void loaded_scenario_fix(struct loaded_scenario *loaded)
+{
+    loaded->is_fixed = true;
+    trace_fix(&loaded->trace);
 }
 
 void loaded_scenario_done(struct loaded_scenario *loaded)

@@ -37,6 +37,12 @@ void trace_add_job(struct trace *trace, const struct trace_job *job)
     trace->task_total += job->task_count;
 }
 
+void trace_fix(struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->job_count; i++)
+        trace->jobs[i].fixed = true;
+}
+
 static bool is_sorted(const struct trace *trace)
 {
     for (uint32_t i = 1; i < trace->job_count; i++) {

@@ -58,6 +58,9 @@ void trace_add_job(struct trace *trace, const struct trace_job *job);
 /* Forget all but the first so many jobs; 0: keep all. */
 void trace_keep_first(struct trace *trace, uint32_t jobs);
 
+/* From now on no running task of any job may be moved. */
+void trace_fix(struct trace *trace);
+
 /* Put the jobs into the order of arrival; equal ones stay as they are. */
 void trace_sort(struct trace *trace);
 
