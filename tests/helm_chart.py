@@ -14,7 +14,7 @@ import tempfile
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 CHART = f"{ROOT}/share/helm/stint"
 GOOD = ["--set", "cluster=prod", "--set", "nodeClass=karpenter.k8s.aws/EC2NodeClass/default",
-        "--set-file", f"catalogue={ROOT}/docs/format/catalogue.example.yaml"]
+        "--set-file", f"catalogue={ROOT}/docs/reference/files/catalogue.example.yaml"]
 
 
 def helm(*words):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""language.py [--self-test]: holds the list of discouraged words in docs/GLOSSARY.md (TAP).
+"""language.py [--self-test]: holds the list of discouraged words in CONTRIBUTING.md (TAP).
 
 Checked are README.md, CONTRIBUTING.md, docs/, man/, every string that the programs print (string literals of src/), and the
 comments of src/, where "nobody" and "somebody" are allowed in the folders in PEOPLED: of decisions and whom they concern
@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GLOSSARY = ROOT / "docs/GLOSSARY.md"
+WORDS = ROOT / "CONTRIBUTING.md"
 COMMENTED = ("base", "cloud", "draw", "learn", "lib", "model", "policy", "serve", "solve", "store", "trace")
 PEOPLED = ("cli", "control", "daemon", "decide", "engine", "sim")  # whose comments may have these:
 PEOPLE = ("nobody", "somebody")
@@ -100,7 +100,7 @@ def self_test(words):
 
 
 def main():
-    words = discouraged(GLOSSARY.read_text())
+    words = discouraged(WORDS.read_text())
     if "--self-test" in sys.argv:
         return self_test(words)
     count = failed = 0
@@ -110,7 +110,7 @@ def main():
         failed += bool(bad)
         print(f"{'not ' * bool(bad)}ok {count} - {name}: only encouraged words")
         for path, line, word in bad:
-            print(f"# {path}:{line}: '{word}': see docs/GLOSSARY.md")
+            print(f"# {path}:{line}: '{word}': see CONTRIBUTING.md")
     print(f"1..{count}")
     return 1 if failed else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mock_stintd.py SOCKET [hostile] - a mock: answers on a Unix socket as docs/format/api.md says.
+"""mock_stintd.py SOCKET [hostile] - a mock: answers on a Unix socket as docs/reference/api.md says.
 
 It is no daemon: it decides nothing and knows nothing. Each GET is answered with the example that
 the specification has below the heading of that path, so that the verbs are tried against what is
@@ -16,18 +16,20 @@ import socketserver
 import sys
 from http.server import BaseHTTPRequestHandler
 
-SPECIFICATION = os.path.join(os.path.dirname(__file__), "..", "docs", "format", "api.md")
+REFERENCE = os.path.join(os.path.dirname(__file__), "..", "docs", "reference")
+PAGES = ("api.md", "api-state.md", "api-decisions.md", "api-spending.md")
 
 
 def examples():
     """From a path to its examples, in the order of the specification."""
     found = {}
-    with open(SPECIFICATION, encoding="utf-8") as text:
-        for part in re.split(r"^## ", text.read(), flags=re.MULTILINE)[1:]:
-            heading = re.match(r"GET (/\S+)", part)
-            blocks = re.findall(r"```json\n(.*?)```", part, flags=re.DOTALL)
-            if heading and blocks:
-                found[heading[1]] = [json.loads(block) for block in blocks]
+    for page in PAGES:
+        with open(os.path.join(REFERENCE, page), encoding="utf-8") as text:
+            for part in re.split(r"^## ", text.read(), flags=re.MULTILINE)[1:]:
+                heading = re.match(r"GET (/\S+)", part)
+                blocks = re.findall(r"```json\n(.*?)```", part, flags=re.DOTALL)
+                if heading and blocks:
+                    found[heading[1]] = [json.loads(block) for block in blocks]
     return found
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # operator_verbs.sh STINT            what the verbs say that ask the daemon, against a mock that answers
-#                                    with the examples of docs/format/api.md; in TAP
+#                                    with the examples of docs/reference/api.md; in TAP
 # operator_verbs.sh --update STINT   write tests/golden/operator.txt anew; review it as a diff
 set -u
 update=false
@@ -20,6 +20,7 @@ room=$(mktemp -d) || exit 1
 golden=$PWD/golden/operator.txt
 mock=$PWD/mock_stintd.py
 unset STINT_SOCKET
+export SYSTEMD_UNIT_PATH=$room # no unit of this machine is judged
 
 python3 "$mock" "$room/sock" >"$room/asked" 2>"$room/mock-errors" &
 mock_pid=$!

@@ -45,7 +45,7 @@ http: {{ socket: {folder}/sock, listen: "127.0.0.1:{port}", token_file: {folder}
 """
 HOSTILE = "</td><script>alert(1)</script>"
 SIZE_MAX = 300_000
-API = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "format", "api.md")
+API = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "reference", "api.md")
 BROWSERS = 10  # that have the page open
 BYS = ("user", "account", "partition", "qos", "type", "market", "day", "month", "job")
 REFRESH = 5.0  # seconds, as page.js has it

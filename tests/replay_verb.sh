@@ -106,7 +106,7 @@ gzip -c examples/sacct.txt >"$room/sacct.gz"
 replay --sacct "$room/sacct.gz" "${machines[@]}" --paid 640
 judge "a compressed history gives the same answer" is_golden replay.txt
 
-# What sacct 22.05.8 printed, asked of a slurmdbd, of jobs of a lab: by the command of docs/format/sacct.md, and
+# What sacct 22.05.8 printed, asked of a slurmdbd, of jobs of a lab: by the command of docs/reference/files/sacct.md, and
 # with steps, local times and other columns. An array, a gang, a job without a limit, and a bar in a name.
 for kind in "" -steps; do
     replay --sacct "tests/golden/sacct-slurmdbd$kind.txt" "${machines[@]}" -p stint --check -o json
@@ -150,7 +150,7 @@ judge "what was paid is an amount" fails_with 2 "--paid must be an amount of dol
 replay --sacct /nowhere/x "${machines[@]}"
 judge "a missing file is named" fails_with 1 "/nowhere/x: there is no such file"
 replay --sacct examples/machines.yaml "${machines[@]}"
-judge "what is no accounting is told the command to run" fails_with 1 "docs/format/sacct.md has the whole command"
+judge "what is no accounting is told the command to run" fails_with 1 "docs/reference/files/sacct.md has the whole command"
 replay --help
 judge "help says how to begin" grep -qF "stint replay --sacct examples/sacct.txt" "$room/out"
 

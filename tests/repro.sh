@@ -3,7 +3,7 @@
 #
 # repro.sh STINT   the published results still come out as they should; in TAP
 #
-# Measures on public data (docs/DATA.md) and skips where that is absent. Each point is one command
+# Measures on public data (docs/research/data.md) and skips where that is absent. Each point is one command
 # whose --check holds the figures against what they should be; those named "columns" look at the JSON.
 set -u
 stint=$(realpath "$1")
@@ -14,7 +14,7 @@ if [ ! -r "$data/eva/pai_full.csv" ] || [ ! -r "$data/swf/SDSC-DS-2004-2.1-cln.s
     [ ! -r "$data/alibaba-batch-2017/jobs.csv.zst" ] || [ ! -r "$data/tr-kubernetes/record-us-east-1a.csv" ] ||
     [ ! -r "$data/spot-2015/us-east-1-linux.csv.zst" ] || [ ! -d "$data/spot-availability" ] ||
     { [ ! -r "$data/hybrid/YH1_sub.tr" ] && [ ! -r "$data/hybrid/YH1_sub.tr.zst" ]; }; then
-    echo "1..0 # SKIP no public data; see docs/DATA.md"
+    echo "1..0 # SKIP no public data; see docs/research/data.md"
     exit 0
 fi
 export STINT_DATA=$data
@@ -73,7 +73,7 @@ holds "batch work on the excess of a pool (figure 17)" pools --figure 17
 shape "repro all has the promised columns" \
     "workload policy cost_usd norm_cost bound_usd gap delay_mean_s delay_p99_s moves_per_task seconds note" \
     all --jobs 200 --workload small --workload eva --workload kth --workload alibaba-batch -p stint -p first-fit-decreasing
-"$stint" repro all --fixed --workload small --workload gangs -p stint -p eva -p power-saving -o json | python3 -c '
+"$stint" repro all --fixed --workload small --workload short -p stint -p eva -p power-saving -o json | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["rows"]
 assert [row["policy"] for row in rows] == ["eva", "stint", "power-saving"] * 2, rows

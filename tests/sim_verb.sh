@@ -78,7 +78,7 @@ judge "what is over within minutes is not told in hours" \
     grep -qF "arrive within 59.9 seconds; the last ends after 2.0 minutes." "$room/out"
 judge "nor are its jobs all the same" grep -Eq "^stint +0.59 +[0-9.]+ +0\.00[0-9]{3} " "$room/out"
 
-sim ../docs/format/scenario.example.yaml --check
+sim ../docs/reference/files/scenario.example.yaml --check
 judge "the scenario of the document runs" is "$code" 0
 
 sim small.yaml -o csv

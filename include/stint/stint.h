@@ -10,7 +10,7 @@
  *     plan.h        what the last decision said, and why
  *
  * The library decides and keeps the books. It makes no input or output, reads no clock, starts no thread, logs
- * nothing and has no global state; it needs libc and libm. docs/LIBRARY.md is the guide, examples/embed/toy.c
+ * nothing and has no global state; it needs libc and libm. docs/internals/library.md is the guide, examples/embed/toy.c
  * a whole program.
  */
 #ifndef STINT_STINT_H

@@ -6,7 +6,7 @@
  *
  * A word, then fields 'key=value', one space between them, a line feed at the end. In a value every
  * byte that is not printable ASCII, the space and '%' are written as %XX, so that a line is always
- * one line and no value can pretend to be a field. docs/format/slurm-protocol.md has the
+ * one line and no value can pretend to be a field. docs/reference/protocols/slurm.md has the
  * words of one such talk.
  *
  * Promises:  any bytes may be parsed; a failure has a text and leaves 'ret' as it was. What was

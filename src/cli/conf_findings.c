@@ -71,7 +71,7 @@ static void look_at_catalogue(const struct conf *conf, struct findings *findings
 
     if (daemon_check_catalogue(conf, &catalogue, &error) < 0) {
         findings_add(findings, &(struct finding){ "error", "catalogue", "catalogue", error.text,
-                                                  "correct the file; docs/format/catalogue.md says "
+                                                  "correct the file; docs/reference/files/catalogue.md says "
                                                   "how it is written" });
         return;
     }
@@ -144,7 +144,7 @@ static void look_at_files(const struct conf *conf, struct findings *ret)
     look_at_file(conf, "http.tls_key", daemon_check_key, secret, ret);
     look_at_file(conf, "http.token_file", daemon_check_token, secret, ret);
     look_at_file(conf, "estimates.accounting", daemon_check_accounting,
-                 "write it as docs/format/sacct.md says, or leave the key out", ret);
+                 "write it as docs/reference/files/sacct.md says, or leave the key out", ret);
 }
 
 static void look_at_cloud(const struct conf *conf, struct findings *ret)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon_client.h - ask a running stintd; docs/format/api.md is what it answers.
+ * daemon_client.h - ask a running stintd; docs/reference/api.md is what it answers.
  *
  * Over its Unix socket, or over HTTP where an address is given. An answer is a JSON object. What went
  * wrong is a sentence that says what to do: the daemon's own where it sent one.

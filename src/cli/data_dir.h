@@ -2,7 +2,7 @@
 /*
  * data_dir.h - where the public data sets are that reproductions measure on.
  *
- * They are no part of Stint: docs/DATA.md says where to get them. Found through the environment
+ * They are no part of Stint: docs/research/data.md says where to get them. Found through the environment
  * variable STINT_DATA, else in ../shared/data.
  */
 #ifndef STINT_CLI_DATA_DIR_H

@@ -231,10 +231,19 @@ static void add_row(struct report_table *table, const struct all_workload *workl
     report_table_add_text(table, note);
 }
 
-/*
- * Slurm's power saving on the same machines. Tasks that share a node do not slow each other down in this row, and no
- * machine is refused or lost.
- */
+/* Why Slurm's power saving cannot be compared there: its baseline knows no interference and no faults. NULL: it can. */
+static const char *why_not_power_saving(const struct all_workload *workload,
+                                        const struct all_world *world,
+                                        const struct replay_baseline *baseline)
+{
+    if (world->run.contention != NULL)
+        return "not comparable: it leaves interference out";
+    if (strcmp(workload->name, "faults") == 0)
+        return "not comparable: it leaves faults out";
+    return baseline->cost != MONEY_UNKNOWN ? NULL : "no offer on demand";
+}
+
+/* Slurm's power saving on the same machines. */
 static void add_power_saving(struct report_table *table, const struct all_workload *workload,
                              const struct all_world *world, money_t base, money_t bound)
 {
@@ -256,7 +265,7 @@ static void add_power_saving(struct report_table *table, const struct all_worklo
 
         if (strcmp(baseline->name, power_saving) == 0)
             add_row(table, workload, power_saving, &outcome, base,
-                    baseline->cost != MONEY_UNKNOWN ? NULL : "no type holds every task");
+                    why_not_power_saving(workload, world, baseline));
     }
 }
 
@@ -327,7 +336,7 @@ static int run_workload(struct report_table *table, const struct all_workload *w
     if (!wants_workload(options, workload->name))
         return EXIT_DONE;
     if (!all_is_there(workload)) {
-        fprintf(stderr, "stint repro: %s is left out: there is no %s (docs/DATA.md)\n",
+        fprintf(stderr, "stint repro: %s is left out: there is no %s (docs/research/data.md)\n",
                 workload->name, workload->file);
         return options->workload_count > 0 ? EXIT_NO_DATA : EXIT_DONE;
     }

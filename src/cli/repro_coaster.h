@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repro_coaster.h - CloudCoaster's published results and ours beside them, measured on the two public
- * windows of the Yahoo trace. docs/coaster-results.md has the readings.
+ * windows of the Yahoo trace. docs/research/coaster.md has the readings.
  *
  *   repro_coaster_world.c    the windows, a policy's settings, runs over several seeds
  *   repro_coaster_table.c    all policies on both windows (section 4 and table 1 of the paper)

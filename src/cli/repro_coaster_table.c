@@ -15,7 +15,7 @@ struct range {
     double high;
 };
 
-/* One policy, what the paper says of it, and within what it must be (docs/coaster-results.md). */
+/* One policy, what the paper says of it, and within what it must be (docs/research/coaster.md). */
 struct row {
     struct coaster_setting setting;
 

@@ -63,7 +63,7 @@ int eva_draw_durations(struct trace *trace, enum eva_durations durations, uint64
 /* Add spot offers to the catalogue, and how their machines are lost. */
 int eva_add_spot(struct eva_world *world, struct error *reterr);
 
-/* Vary what 'words' say: WHAT=VALUE of docs/yardstick.md, with commas in between. Returns 0 or -EINVAL. */
+/* Vary what 'words' say: WHAT=VALUE of docs/research/yardstick.md, with commas in between. Returns 0 or -EINVAL. */
 int eva_variation_read(struct eva_variation *variation, const char *words, struct error *reterr);
 
 /* A policy with the options that the Eva artifact's reading of it has. */

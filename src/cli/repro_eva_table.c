@@ -13,7 +13,7 @@
 #include "sim/work_bound.h"
 
 /* What the paper printed, and what the authors' rules give on the data that can be checked
- * (docs/eva-interference.md); 'permuted' where the misread table gives something else. */
+ * (docs/research/eva.md); 'permuted' where the misread table gives something else. */
 struct expectation {
     const struct policy *policy;
     double paper_norm_cost;

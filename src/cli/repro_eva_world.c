@@ -91,7 +91,7 @@ static int read_iterations(struct trace *trace, struct error *reterr)
 }
 
 /* The order of names in which the artifact's generator may have listed groups of three and more;
- * "order A" of docs/eva-interference.md. */
+ * "order A" of docs/research/eva.md. */
 static const char *const order_a[] = { "gpt2", "a3c", "resnet18", "cyclegan", "sage",
                                        "seq",  "vit", "openfoam", "gcn",      NULL };
 

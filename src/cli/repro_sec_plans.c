@@ -241,7 +241,7 @@ static int figure_7(const struct repro_options *options)
 /*
  * Figure 8: two clouds. The reserved layers of the demand run on EC2, the rest on GCE, each by its
  * own billing. The split is made on the layers of the demand that each cloud alone would have seen,
- * not by simulating both at once: see docs/sec-results.md.
+ * not by simulating both at once: see docs/research/sec.md.
  */
 
 static const char *const cloud_names[CLOUDS] = { "EC2 alone", "GCE alone", "both" };

@@ -2,7 +2,7 @@
 /*
  * repro_stratus.h - Stratus and its rivals (SoCC'18) on a public trace of short batch tasks.
  *
- * The paper's own traces are not public. docs/stratus-results.md says what was read how.
+ * The paper's own traces are not public. docs/research/stratus.md says what was read how.
  *
  *   repro_stratus_world.c    the data: trace, machines, spot prices, and how a run is varied
  *   repro_stratus_vary.c     the words of --vary

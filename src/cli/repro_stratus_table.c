@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The paper's four schedulers at fixed prices (section 5.3, figure 7), on another trace. What is checked is
- * what a second, independent program measured on it: docs/stratus-results.md. With --vary they run on the spot market of
+ * what a second, independent program measured on it: docs/research/stratus.md. With --vary they run on the spot market of
  * 2015, beside stint's own policy.
  */
 #include <stdio.h>

@@ -44,7 +44,7 @@ int sbatch_options_script(struct sbatch_options *options, char *text, struct err
 /* "30", "30:00", "1:00:00", "2-12", "2-12:30", "2-12:30:00", as -t takes it; -1: it has no limit. */
 int sbatch_time(const char *text, int64_t *ret_s);
 
-/* The job as fields of a line (docs/format/slurm-protocol.md, `job`). */
+/* The job as fields of a line (docs/reference/protocols/slurm.md, `job`). */
 void sbatch_options_print(const struct sbatch_options *options, const char *user,
                           struct line_text *ret);
 

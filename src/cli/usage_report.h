@@ -2,7 +2,7 @@
 /*
  * usage_report.h - what a cluster cost in a stretch of time, as a page or as Markdown to pass around.
  *
- * Made of the daemon's answers (docs/format/api.md), so that its numbers are those of `stint status` and
+ * Made of the daemon's answers (docs/reference/api.md), so that its numbers are those of `stint status` and
  * `stint ledger`. The page is one file: style and pictures are in it, it loads nothing and runs nothing.
  */
 #ifndef STINT_CLI_USAGE_REPORT_H

@@ -64,7 +64,7 @@ static const char doc[] =
     "the least money: the pool, its price, how often there is how much, which losses it survives, and "
     "what is not counted. Nothing is rented.\v"
     "All machines of an offer, a type in a zone, are lost together; different offers are lost "
-    "independently, unless a history shows what was lost together. docs/format/offers-csv.md and "
+    "independently, unless a history shows what was lost together. docs/reference/files/offers-csv.md and "
     "prices-csv.md have the tables.\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 the promise cannot be kept for less than on demand "

@@ -20,7 +20,7 @@ static const char args_doc[] = "BILL";
 static const char doc[] =
     "Compare a bill of the cloud with the books of stintd, and put every difference under its cause.\v"
     "BILL is a Cost and Usage Report or a FOCUS table, as CSV, also compressed "
-    "(docs/format/bill-csv.md); it needs the cost allocation tags stint:cluster and stint:key. The books are "
+    "(docs/reference/files/bill-csv.md); it needs the cost allocation tags stint:cluster and stint:key. The books are "
     "read from the state file; the daemon may run or not. The forecast is the price of each "
     "machine when it was rented, times its time. The causes add up to the difference between ledger and bill. "
     "Lines without our tag count only where the books have machines that the tagged lines lack.\n"

@@ -37,7 +37,7 @@ static const char doc[] =
     "SoCC'18: Stratus and its three rivals on 2.55 million tasks of an Alibaba cluster, as the paper's traces "
     "are not public (figures 4, 7 and 8)\n"
     "\n"
-    "The data is public and no part of Stint: docs/DATA.md says where to get it. It is looked for "
+    "The data is public and no part of Stint: docs/research/data.md says where to get it. It is looked for "
     "in $STINT_DATA, else in ../shared/data.\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data not found, 4 a figure is not what it "
@@ -78,7 +78,7 @@ static const struct argp_option argp_options[] = {
       "one throughput for every pair, such as 0.9",
       0 },
     { "wait-price", KEY_WAIT_PRICE, "PERCENT", 0,
-      "eva: what an hour of waiting costs under stint, see wait_price in docs/format/scenario.md",
+      "eva: what an hour of waiting costs under stint, see wait_price in docs/reference/files/scenario.md",
       0 },
     { "vary", KEY_VARY, "WHAT=VALUE,...", 0,
       "eva: the trace with delays=FACTOR of moves, arrivals=FACTOR, half=1 or 2, redraw=1 (jobs in another order, by --seed), "

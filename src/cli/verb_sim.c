@@ -70,7 +70,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Simulate a scenario - jobs, machines that can be rented, what goes wrong - under one or more "
     "policies, and compare what they cost.\v"
-    "The scenario is a YAML file that names a trace and a catalogue; docs/format/scenario.md has "
+    "The scenario is a YAML file that names a trace and a catalogue; docs/reference/files/scenario.md has "
     "every key, examples/ has some to begin with. Same scenario, same seed, same answer.\n"
     "\n"
     "Examples:\n"

@@ -92,7 +92,7 @@ struct cloud_adapter {
     /* Ask whether it answers and grants what is needed; takes some seconds, and rents nothing. */
     void (*examine)(const struct cloud_subject *subject, const struct finding_sink *to);
 
-    /* Ask what can be rented and write it down as a catalogue (docs/format/catalogue.md), and what the
+    /* Ask what can be rented and write it down as a catalogue (docs/reference/files/catalogue.md), and what the
      * user must know of that. Both NULL: it cannot be asked. */
     int (*gather)(const struct cloud_query *query, FILE *out, struct cloud_gathered *ret,
                   struct error *reterr);

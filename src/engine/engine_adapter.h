@@ -74,7 +74,7 @@ struct engine_owned {
 
 /* What keeps a job from running. */
 struct engine_wait {
-    const char *why; /* a word of docs/format/api.md: "held", "depends" ... */
+    const char *why; /* a word of docs/reference/wait-reasons.md: "held", "depends" ... */
     msec_t until;    /* MSEC_NEVER: not known */
     char text[ENGINE_TEXT];
 };

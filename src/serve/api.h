@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.h - from a request to its answer, as docs/format/api.md says; no sockets.
+ * api.h - from a request to its answer, as docs/reference/api.md says; no sockets.
  *
  * Who asks and over which way is decided before (http.h): here it is two flags.
  *

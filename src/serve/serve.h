@@ -94,7 +94,7 @@ struct serve_finding_tally {
 
 /* Why a task waits, beyond what the controller knows. */
 struct serve_wait {
-    const char *why; /* a word of docs/format/api.md: "held", "depends" ... */
+    const char *why; /* a word of docs/reference/wait-reasons.md: "held", "depends" ... */
     msec_t until;    /* MSEC_NEVER: not known */
     char text[SERVE_TEXT];
 };

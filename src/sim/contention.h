@@ -60,7 +60,7 @@ void contention_done(struct contention *contention);
  * of names and reads them in another, the alphabetical. Pairs are listed in the order of the matrix,
  * larger groups in 'order' (names, NULL at the end). For a repeated name the last place counts. The
  * table has groups of up to 10, and of up to 25 of the workloads 'large' (names, NULL at the end);
- * beyond that, products of the misread pairs. See docs/eva-interference.md.
+ * beyond that, products of the misread pairs. See docs/research/eva.md.
  */
 void contention_permute(struct contention *contention, const struct names *workloads,
                         const struct colocation_matrix *matrix, const char *const *order,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scenario.h - what to simulate, read from a YAML file: a trace, a catalogue, how tasks disturb each
- * other, policies to compare, the controller's rhythm, faults and a seed. docs/format/scenario.md
+ * other, policies to compare, the controller's rhythm, faults and a seed. docs/reference/files/scenario.md
  * has every key and its default.
  *
  *     struct loaded_scenario loaded;

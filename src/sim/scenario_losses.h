@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scenario_losses.h - the part of a scenario that says which machines are lost when: 'losses', 'availability' and 'bid'
- * under 'faults'. docs/format/scenario.md has every key.
+ * under 'faults'. docs/reference/files/scenario.md has every key.
  *
  * Offers are named by type, zone and market; which these are is known when there is a catalogue.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scenario_markets.h - the part of a scenario that says in which markets jobs may run which say nothing themselves:
- * 'markets'. docs/format/scenario.md has every key.
+ * 'markets'. docs/reference/files/scenario.md has every key.
  */
 #ifndef STINT_SIM_SCENARIO_MARKETS_H
 #define STINT_SIM_SCENARIO_MARKETS_H

@@ -7,7 +7,7 @@
  * schedulers, a short job sends probes to servers, and a server that comes to a probe asks the job for a
  * task (Eagle, SoCC'16); long jobs are placed centrally. Servers run one task at a time. Some stand in the
  * short partition and take no long task; transient ones join it and leave as decide/short_partition.h says
- * (CloudCoaster). docs/coaster-results.md has the rules and where they come from.
+ * (CloudCoaster). docs/research/coaster.md has the rules and where they come from.
  *
  *   shortlong.c            a run from its first event to its result
  *   shortlong_server.c     the queue of a server, what it starts next

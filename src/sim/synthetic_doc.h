@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * synthetic_doc.h - what a synthetic trace is to be like, read from a map of a document: the value
- * of 'trace' in a scenario. docs/format/scenario.md has every key and its default.
+ * of 'trace' in a scenario. docs/reference/files/scenario.md has every key and its default.
  *
  * Promises:  pure; on failure 'ret' is untouched, and the error says the line and what would be
  *            right.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bill_csv.h - read what a cloud charges: an AWS Cost and Usage Report (legacy names such as lineItem/UnblendedCost, or
- * those of version 2.0 such as line_item_unblended_cost), or a FOCUS table, as CSV. docs/format/bill-csv.md has the columns.
+ * those of version 2.0 such as line_item_unblended_cost), or a FOCUS table, as CSV. docs/reference/files/bill-csv.md has the columns.
  *
  * Promises:  pure. Which of the formats it is, the header tells. On failure nothing is kept and 'ret' is
  *            untouched; the error names the line, the column and what would be right.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue_file.h - read a catalogue from YAML or JSON. docs/format/catalogue.md has every key.
+ * catalogue_file.h - read a catalogue from YAML or JSON. docs/reference/files/catalogue.md has every key.
  *
  * Two forms are distinguished by their top-level keys: Stint's own has 'types', that of Eva's
  * simulator (an EC2 configuration) has 'instance_types'.

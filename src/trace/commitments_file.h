@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commitments_file.h - read from YAML or JSON how a machine can be paid for.
- * docs/format/commitments.md has every key.
+ * docs/reference/files/commitments.md has every key.
  *
  * Promises:  pure; classes keep the order of the file, behind on demand; prices are exact to the
  *            micro-dollar. On failure nothing is kept and 'ret' is untouched.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_csv.h - read a trace of jobs from a CSV table. docs/format/jobs-csv.md has every column.
+ * jobs_csv.h - read a trace of jobs from a CSV table. docs/reference/files/jobs-csv.md has every column.
  *
  * Promises:  pure. On failure nothing is kept and 'ret' is untouched; the error names the line, the
  *            column and what would be right.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offer_table.h - read offers with their availability from a CSV table: capacity, price, price on
- * demand, and the share of the time in which machines are there. docs/format/offers-csv.md has the
+ * demand, and the share of the time in which machines are there. docs/reference/files/offers-csv.md has the
  * columns; the tables that the authors of TR-Kubernetes published are read as they are.
  *
  * Promises:  pure. On failure nothing is kept and 'ret' is untouched; the error names the line, the

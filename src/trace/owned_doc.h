@@ -7,7 +7,7 @@
  *       - { name: rack, cpu: 64, mem_gib: 256, count: 8, dollars_per_hour: 0.40 }
  *     burst: { after: 10m }
  *
- * docs/format/scenario.md has every key.
+ * docs/reference/files/scenario.md has every key.
  *
  * Promises:  the readers are pure; on failure the error says the line, what is wrong and what would be right.
  * Memory:    texts live in the arena of the document.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * price_history.h - read how the prices of offers changed, or when there were none to be had, from a
- * CSV table. docs/format/prices-csv.md has the columns.
+ * CSV table. docs/reference/files/prices-csv.md has the columns.
  *
  * Promises:  pure. Changes are in time order for each offer, whatever the order of the rows. On failure
  *            nothing is kept and 'ret' is untouched; the error names the line, the column and what

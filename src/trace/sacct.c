@@ -146,7 +146,7 @@ static int need_columns(const struct reader *r, struct error *reterr)
     if (lacking != NULL)
         return error_set(reterr, -EINVAL,
                          "line %u: the header has no column '%s'; this reads what `sacct "
-                         "--parsable2` prints, docs/format/sacct.md has the whole command",
+                         "--parsable2` prints, docs/reference/files/sacct.md has the whole command",
                          r->line, lacking);
     return 0;
 }

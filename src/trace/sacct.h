@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sacct.h - read Slurm's accounting, as `sacct --parsable2` prints it. docs/format/sacct.md has the
+ * sacct.h - read Slurm's accounting, as `sacct --parsable2` prints it. docs/reference/files/sacct.md has the
  * command to run and what becomes of each column.
  *
  * A job that ran on n nodes becomes a gang of n tasks, each of which asks for an n-th of what the

@@ -4,7 +4,7 @@
  *
  *     short_pool: { machine: c7i.xlarge, longest: 10m, most: 10 }
  *
- * docs/format/scenario.md has every key.
+ * docs/reference/files/scenario.md has every key.
  *
  * Promises:  pure; on failure the error says the line, what is wrong and what would be right.
  * Memory:    texts live in the arena of the document.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * swf.h - read a log in the Standard Workload Format (version 2) of the Parallel Workloads Archive.
- * docs/format/swf.md says how each field is understood.
+ * docs/reference/files/swf.md says how each field is understood.
  *
  * A log counts processors, we rent machines: a job of p processors becomes a gang of
  * ceil(p / processors_per_instance) tasks, each of which fills a machine of that many CPUs. So no

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * usage_csv.h - read how many machines were in use, hour by hour, from a CSV table.
- * docs/format/usage-csv.md has the columns.
+ * docs/reference/files/usage-csv.md has the columns.
  *
  * Promises:  pure. On failure nothing is kept and 'ret' is untouched; the error names the line, the
  *            column and what would be right.

@@ -2,7 +2,7 @@
 /*
  * fuzz_api.c - requests to the HTTP API, after the library has taken them apart. The first byte says
  * what rights there are; then "METHOD PATH?KEY=VALUE&...". Any request gets an answer of a status
- * that docs/format/api.md names; what says to be JSON parses; GET changes nothing; without rights
+ * that docs/reference/api.md names; what says to be JSON parses; GET changes nothing; without rights
  * nothing but metrics and health is answered.
  */
 #include "fuzz.h"

@@ -3,7 +3,7 @@
 """promise.py BUILD --history PRICES.csv [--begin UNIX_TIME] [--minutes 10] [--pace 100] [--replicas 300] [--only spares|promise|spot] -
 a Deployment whose nodes vanish by a history of spot prices, with a promise and without.
 
-PRICES.csv (docs/format/prices-csv.md, plain) has c3.xlarge, d2.8xlarge, g2.2xlarge, m3.medium or r3.large in several zones: the series of
+PRICES.csv (docs/reference/files/prices-csv.md, plain) has c3.xlarge, d2.8xlarge, g2.2xlarge, m3.medium or r3.large in several zones: the series of
 2015, say. An offer is gone while its price is above that on demand: its nodes vanish without a notice, and claims of it are refused as
 Karpenter does it when there is no capacity, by a claim that is deleted before it has a machine. Time passes --pace times as fast.
 What is paid is the price of the series, for as long as a claim is there. Beside the service, Jobs of negative priority come all the time.

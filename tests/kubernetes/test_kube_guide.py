@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_kube_guide.py BUILD - docs/KUBERNETES-IN-THIRTY-MINUTES.md works as written, on a real API server with Karpenter's kwok provider. TAP.
+"""test_kube_guide.py BUILD - docs/start/kubernetes.md works as written, on a real API server with Karpenter's kwok provider. TAP.
 
 A block of 'sh' is run by bash, all of them in one shell, and must succeed; a block of 'yaml' goes to the file that its first line names. Blocks
 marked 'no-test' are left out; what they bring is put there: the programs of the build, the kubeconfig, a catalogue of the provider's types. The
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import kube_lab  # noqa: E402
 import kube_world  # noqa: E402
 
-GUIDE = f"{kube_lab.ROOT}/docs/KUBERNETES-IN-THIRTY-MINUTES.md"
+GUIDE = f"{kube_lab.ROOT}/docs/start/kubernetes.md"
 BLOCK = re.compile(r"^```(\w+)( no-test)?\n(.*?)^```$", re.M | re.S)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_bridge.h - stint-slurm over fake_slurm.h: the lines of docs/format/slurm-protocol.md, in virtual
+ * fake_bridge.h - stint-slurm over fake_slurm.h: the lines of docs/reference/protocols/slurm.md, in virtual
  * time.
  *
  * It reads requests with the reader of stint-slurm itself, so that what that one would refuse is

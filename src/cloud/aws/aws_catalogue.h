@@ -3,7 +3,7 @@
  * aws_catalogue.h - what a region offers, gathered from several answers, written as a catalogue.
  *
  * Types, the zones that have them, spot prices and prices on demand come from different requests in
- * any order; here they meet. docs/format/catalogue.md is what is written.
+ * any order; here they meet. docs/reference/files/catalogue.md is what is written.
  *
  * Promises:  the text is the same whatever the order of the answers: types and zones stand in the
  *            order of their names. A type without a known price has no such offer; if it has none at

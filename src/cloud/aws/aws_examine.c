@@ -111,7 +111,7 @@ static void tell_keys(const struct aws_rights_report *report, const struct findi
                    report->source[0] != '\0' ? "those from " : "there are none", report->source,
                    report->source[0] != '\0' ? " cannot be used" : "", report->why);
     tell(to, &(struct finding){ "error", "cloud", "credentials", text,
-                                "give stintd keys or a role; docs/AWS.md has the order in "
+                                "give stintd keys or a role; docs/reference/aws-config.md has the order in "
                                 "which they are looked for" });
 }
 
@@ -185,7 +185,7 @@ static void tell_queue(const struct aws_settings *settings, const struct finding
         tell(to, &(struct finding){ "note", "cloud", "cloud.queue",
                                     "no queue of notices: only stint-join on the machine hears "
                                     "that it will be taken away",
-                                    "make one as docs/AWS-IN-AN-HOUR.md says" });
+                                    "make one as docs/start/aws.md says" });
 }
 
 static int ask(const struct cloud_subject *subject, struct aws_rights_report *report,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aws_settings.h - the map 'cloud' of a configuration whose kind is aws. docs/AWS.md has every key.
+ * aws_settings.h - the map 'cloud' of a configuration whose kind is aws. docs/reference/aws-config.md has every key.
  *
  * Memory:  texts live as long as the document that they were read from; the subnets in its arena.
  */

@@ -612,7 +612,7 @@ static int take_tag(struct join *join, const struct aws_http_answer *answer, str
 
     if (answer->status == 404) {
         if (!join->is_waiting)
-            say("there is nothing in user data, and no %s yet; see docs/AWS.md",
+            say("there is nothing in user data, and no %s yet; see docs/reference/aws-config.md",
                 join_tag_path(tag));
         join->is_waiting = true;
         return -EAGAIN;

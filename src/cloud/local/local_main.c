@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_main.c - stint-cloud-local: plays the cloud on one Linux machine. docs/LOCAL.md says what for.
+ * local_main.c - stint-cloud-local: plays the cloud on one Linux machine. docs/reference/local-cloud.md says what for.
  *
  *     local_server.c   the socket          local_world.c   what was rented, pure
  *     local_host.c     the namespaces      local_init.c    the first process in one

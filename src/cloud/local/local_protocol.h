@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * local_protocol.h - what stint-cloud-local and those who talk to it must agree on;
- * docs/format/local-protocol.md has the words.
+ * docs/reference/protocols/local.md has the words.
  */
 #ifndef STINT_CLOUD_LOCAL_PROTOCOL_H
 #define STINT_CLOUD_LOCAL_PROTOCOL_H

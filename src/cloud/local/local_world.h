@@ -15,7 +15,7 @@
  *            until its release time is over, one that was revoked or died until then and no longer.
  * Costs:     a call is O(machines that live); a list O(machines that ever were). A record stays
  *            permanently, about 200 bytes.
- * Elsewhere: lines in docs/format/local-protocol.md, the log in docs/LOCAL.md.
+ * Elsewhere: lines in docs/reference/protocols/local.md, the log in docs/reference/local-cloud.md.
  */
 #ifndef STINT_CLOUD_LOCAL_WORLD_H
 #define STINT_CLOUD_LOCAL_WORLD_H

@@ -2,7 +2,7 @@
 /*
  * kube_claims.h - machines as Karpenter's NodeClaims: stint-kubernetes for the cloud.
  *
- * It speaks the lines of docs/format/local-protocol.md. A machine is a NodeClaim without a NodePool, so that Karpenter launches
+ * It speaks the lines of docs/reference/protocols/local.md. A machine is a NodeClaim without a NodePool, so that Karpenter launches
  * and ends it and leaves it alone in between; its name is the machine's, its labels say whose it is, and the offer that was
  * rented stands in an annotation, so that nothing has to be remembered over a restart. A claim that is deleted before it
  * had a machine was refused; one that somebody else deletes is a machine that is taken away. One that a list lacks is asked for by

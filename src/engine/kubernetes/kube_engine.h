@@ -2,7 +2,7 @@
 /*
  * kube_engine.h - the engine port over the lines of stint-kubernetes.
  *
- * Whoever owns the pipe hands every line in and sends what on_send is given; docs/format/kubernetes-protocol.md has the
+ * Whoever owns the pipe hands every line in and sends what on_send is given; docs/reference/protocols/kubernetes.md has the
  * lines. The adapter keeps no clock and makes no I/O. What it must know after a restart the API server tells it.
  *
  * Words:     a pod is a job with one task, by the id that is made of its uid; pods of one controller with the annotation

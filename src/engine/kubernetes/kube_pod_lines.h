@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_pod_lines.h - what is reported to the daemon of a pod, in the lines of docs/format/kubernetes-protocol.md, and what it must not manage.
+ * kube_pod_lines.h - what is reported to the daemon of a pod, in the lines of docs/reference/protocols/kubernetes.md, and what it must not manage.
  *
  * Promises:  pure, but for the text that is written to; any object may be given.
  */

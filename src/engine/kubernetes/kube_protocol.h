@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kube_protocol.h - what both ends of the pipe between the daemon and stint-kubernetes must agree on;
- * docs/format/kubernetes-protocol.md has the words.
+ * docs/reference/protocols/kubernetes.md has the words.
  */
 #ifndef STINT_ENGINE_KUBE_PROTOCOL_H
 #define STINT_ENGINE_KUBE_PROTOCOL_H

@@ -3,7 +3,7 @@
  * slurm_engine.h - the engine port over the lines of stint-slurm.
  *
  * Whoever owns the pipe to stint-slurm hands every line in and sends what on_send is given;
- * docs/format/slurm-protocol.md has the lines. The adapter keeps no clock and makes no I/O. What it
+ * docs/reference/protocols/slurm.md has the lines. The adapter keeps no clock and makes no I/O. What it
  * must know after a restart it learns from Slurm.
  *
  * Words:     a job here is one that the controller sees: each task of an array is a job of its own;
@@ -193,7 +193,7 @@ struct slurm_wait {
 };
 
 /*
- * What would be announced of a job with the fields of a line 'job' (docs/format/slurm-protocol.md, without 'id' and 'state'),
+ * What would be announced of a job with the fields of a line 'job' (docs/reference/protocols/slurm.md, without 'id' and 'state'),
  * its shape among 'shapes', which has at least those of the engine. -ERANGE: it could never run, and 'reterr' says why;
  * -EINVAL: the fields make no sense.
  */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT_SIZE = 256 };
+enum { TEXT_SIZE = 256, UNIT_PATHS = 8 };
 
 struct teller {
     struct slurm_engine *engine;
@@ -126,18 +126,39 @@ static bool is_program(const char *name)
     return false;
 }
 
+/* Where systemd's units are: as for systemd itself, $SYSTEMD_UNIT_PATH names other folders, with colons between them. */
+static bool is_restarted(void)
+{
+    const char *usual[] = { "/usr/lib/systemd/system", "/lib/systemd/system", "/etc/systemd/system",
+                            NULL };
+    const char *given = getenv("SYSTEMD_UNIT_PATH");
+    const char *roots[UNIT_PATHS + 1] = { NULL };
+    char *copy;
+    char *rest;
+    uint32_t count = 0;
+    bool ret;
+
+    if (given == NULL)
+        return slurm_conf_is_restarted(usual);
+    copy = strdup(given);
+    rest = copy;
+    while (rest != NULL && count < UNIT_PATHS)
+        roots[count++] = strsep(&rest, ":");
+    ret = slurm_conf_is_restarted(roots);
+    free(copy);
+    return ret;
+}
+
 void slurm_findings_examine(const struct slurm_settings *settings, const struct finding_sink *to)
 {
-    static const char *const units[] = { "/usr/lib/systemd/system", "/lib/systemd/system",
-                                         "/etc/systemd/system", NULL };
     char text[PATH_MAX + 64];
 
-    if (!slurm_conf_is_restarted(units))
+    if (!is_restarted())
         to->tell(
             to->context,
             &(struct finding){ "warning", "no-restart", "slurmctld.service",
                                "systemd does not start slurmctld again after a crash, and no job "
-                               "starts until somebody does",
+                               "starts until you do",
                                "Run: systemctl edit slurmctld, and add the lines [Service] and "
                                "Restart=on-failure." });
     if (settings->program == NULL || is_program(settings->program))

@@ -5,7 +5,7 @@
  *
  * There are two releases: that of libslurm, which is known when this is compiled and decides what things are
  * called, and that of slurmctld, which may be a newer one, is known when it answers, and decides what must be
- * worked around. docs/SLURM.md has a table of both kinds.
+ * worked around. docs/reference/slurm-options.md has a table of both kinds.
  */
 #ifndef STINT_ENGINE_SLURM_RELEASE_H
 #define STINT_ENGINE_SLURM_RELEASE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The examples of docs/format/api.md have the fields that the answers have, no more and no fewer. The
+ * The examples of docs/reference/api.md have the fields that the answers have, no more and no fewer. The
  * build tells where they stand by the environment variable STINT_FORMATS.
  */
 #include <jansson.h>
@@ -15,18 +15,25 @@ static char document[DOCUMENT_MAX];
 
 static void read_document(void)
 {
+    static const char *const pages[] = { "api.md", "api-state.md", "api-decisions.md",
+                                         "api-spending.md", "metrics.md" };
     const char *folder = getenv("STINT_FORMATS");
-    char path[4096];
+    size_t used = 0;
 
     if (folder == NULL)
         skip();
-    snprintf(path, sizeof(path), "%s/api.md", folder);
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        char path[4096];
 
-    FILE *file = fopen(path, "r");
+        snprintf(path, sizeof(path), "%s/%s", folder, pages[i]);
 
-    assert_non_null(file);
-    document[fread(document, 1, sizeof(document) - 1, file)] = '\0';
-    fclose(file);
+        FILE *file = fopen(path, "r");
+
+        assert_non_null(file);
+        used += fread(document + used, 1, sizeof(document) - 1 - used, file);
+        fclose(file);
+    }
+    document[used] = '\0';
 }
 
 /* The n-th example below the heading, as JSON. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rates in groups: plain products, and the table as the generator of Eva's artifact misreads it (see
- * docs/eva-interference.md), for the nine workloads in the order of the published matrix.
+ * docs/research/eva.md), for the nine workloads in the order of the published matrix.
  */
 #include "sim/contention.h"
 

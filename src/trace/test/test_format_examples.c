@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The examples in docs/format/ are what the documents say. The build tells where they stand by the
+ * The examples in docs/reference/files/ are what the documents say. The build tells where they stand by the
  * environment variable STINT_FORMATS.
  */
 #include <stdlib.h>

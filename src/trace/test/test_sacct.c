@@ -284,10 +284,10 @@ TEST(errors_name_the_line_the_column_and_what_is_right)
                     "prints it");
     check_error("12|a|b\n",
                 "line 1: the header has no column 'JobID'; this reads what `sacct --parsable2` "
-                "prints, docs/format/sacct.md has the whole command");
+                "prints, docs/reference/files/sacct.md has the whole command");
     check_error("JobID|Submit|Elapsed\n",
                 "line 1: the header has no column 'ReqTRES'; this reads what `sacct --parsable2` "
-                "prints, docs/format/sacct.md has the whole command");
+                "prints, docs/reference/files/sacct.md has the whole command");
     check_error("JobID|Submit|JobID\n", "line 1: the column 'JobID' is there twice");
     check_error("JobID|Submit|Elapsed|ReqCPUS\n1|2\n",
                 "line 2: has 2 fields, but the header names 4");

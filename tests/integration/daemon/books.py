@@ -2,7 +2,7 @@
 """books - what the load must have cost, computed without Stint.
 
 It reads the local cloud's own log and the catalogue, and shares no code with the daemon. All money is
-in whole micro-dollars, rounded down once per bill, as docs/format/catalogue.md promises.
+in whole micro-dollars, rounded down once per bill, as docs/reference/files/catalogue.md promises.
 """
 import csv
 

@@ -76,7 +76,7 @@ class StintLab(slurm_lab.Lab):
 
     def conf(self):
         text = super().conf().replace("MaxNodeCount=64", "MaxNodeCount=1024")
-        text = text.replace("bf_interval=30", "bf_interval=3600")  # docs/SLURM.md says why
+        text = text.replace("bf_interval=30", "bf_interval=3600")  # docs/reference/slurm-options.md says why
         text = text.replace("sched_min_interval=1000", "sched_min_interval=1000,"
                             "default_queue_depth=1000")
         return text + f"MaxJobCount=100000\nMaxArraySize=100001\nMinJobAge=600\n" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test_guide - docs/SLURM-IN-THIRTY-MINUTES.md works as written: 'test_guide.py BUILD'.
+"""test_guide - docs/start/slurm.md works as written: 'test_guide.py BUILD'.
 
 An ordinary Slurm with one fixed node is brought up, and the guide is followed from top to bottom: a
 block of 'sh' is run by bash and must succeed; another block goes to the file that its first line names
@@ -25,10 +25,10 @@ import slurm_lab
 import stint_lab
 from stint_lab import ROOT, run, until
 
-GUIDE = f"{ROOT}/docs/SLURM-IN-THIRTY-MINUTES.md"
+GUIDE = f"{ROOT}/docs/start/slurm.md"
 
 # Of the lab's slurm.conf: what the guide has the reader add, and what is another's.
-NOT_YET = ("MaxNodeCount", "TreeWidth", "SlurmctldParameters", "SlurmdParameters", "JobRequeue", "GresTypes",
+NOT_YET = ("MaxNodeCount", "TreeWidth", "SchedulerParameters", "SlurmctldParameters", "SlurmdParameters", "JobRequeue", "GresTypes",
            "PluginDir", "NodeSet", "PartitionName", "ProctrackType", "TaskPlugin", "SlurmctldHost")
 CLUSTER = """\
 SlurmctldHost=ctl
@@ -111,6 +111,7 @@ case ${0##*/}\ $1 in
     ;;
 "systemctl start") start "$2" ;;
 "systemctl stop") halt "$2" ;;
+"systemctl daemon-reload") ;;
 "systemctl restart") halt "$2" && start "$2" ;;
 *)
     echo "$0: cannot do '$*'" >&2

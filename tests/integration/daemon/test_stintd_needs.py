@@ -51,12 +51,12 @@ types:
 """
 
 
-# slurmctld refuses a feature that no node has, so a node that never comes has them all: docs/SLURM.md.
+# slurmctld refuses a feature that no node has, so a node that never comes has them all: docs/reference/slurm-options.md.
 WORDS = "NodeName=stint-words State=FUTURE Feature=cloud,m1.large,m1.2xlarge,g1.xlarge,p1.xlarge,m1,g1,p1,east,west," \
         "spot,on-demand,infiniband Gres=gpu:t4:1,gpu:h100:1\n"
 
 
-# Before 23.02.1 the backfill scheduler, which alone starts heterogeneous jobs, must run seldom: docs/SLURM.md.
+# Before 23.02.1 the backfill scheduler, which alone starts heterogeneous jobs, must run seldom: docs/reference/slurm-options.md.
 IS_BACKFILL_SAFE = slurm_lab.release() >= (23, 2, 1) or "STINT_OFTEN_BACKFILL" in os.environ
 
 

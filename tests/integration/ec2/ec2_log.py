@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ec2_log - the record of EC2's stand-in as the log of a cloud, in the columns of docs/LOCAL.md.
+"""ec2_log - the record of EC2's stand-in as the log of a cloud, in the columns of docs/reference/local-cloud.md.
 
 What a machine is called and which intent it is comes from its tags, as EC2 shows them; times are those
 that the API tells, in whole seconds, but for the first column. Prices are those of the catalogue. The

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_aws_guide - the commands of docs/AWS-IN-AN-HOUR.md, in their order, against moto.
+"""test_aws_guide - the commands of docs/start/aws.md, in their order, against moto.
 
 'test_aws_guide.py MOTO_SERVER STINT', with the program 'aws' beside MOTO_SERVER, in a network namespace of its own.
 moto plays IAM, SQS, EventBridge and EC2 here without our proxy before it; it checks less than AWS does.
@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 import ec2_lab
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
-GUIDE = os.path.join(ROOT, "docs", "AWS-IN-AN-HOUR.md")
+GUIDE = os.path.join(ROOT, "docs", "start", "aws.md")
 IMAGE = "debian-12-amd64-20240101-1"
 PORT = 5055
 TESTS = []

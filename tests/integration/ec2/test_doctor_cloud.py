@@ -102,7 +102,7 @@ class World:
                                                     cloud=cloud or json.dumps(settings)))
         done = subprocess.run([self.stint, "doctor", "--cloud", "--offline", "-c", conf, "-o", form],
                               capture_output=True, text=True, check=False, timeout=60,
-                              env={"HOME": "/nonexistent", **(KEYS if env is None else env)})
+                              env={"HOME": "/nonexistent", "SYSTEMD_UNIT_PATH": "/nonexistent", **(KEYS if env is None else env)})
         SAID.append(done.stdout + done.stderr)
         if form != "json":
             return done.returncode, done.stdout

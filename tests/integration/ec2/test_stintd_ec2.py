@@ -349,7 +349,7 @@ class Storm(Base):
     def check_oracle(self):
         """Of the faults none lasts. What the spot market takes has paid for a minute, and its jobs run twice. Machines of
         a job on several nodes wait for one another: if one is lost then, the others idle until there is another. A job that
-        starts and loses its node between two polls is placed after the next audit, up to a minute later (docs/SLURM.md), and
+        starts and loses its node between two polls is placed after the next audit, up to a minute later (docs/reference/slurm-options.md), and
         the machine that is kept for it idles until then."""
         self.ask_oracle(0.80, LATE_MS, idle_ms=85000)
 

@@ -4,7 +4,7 @@
 
     oracle.py FOLDER [--told FILE] [--skip RULE=WHY]...
 
-FOLDER is that of a lab: cloud.csv (docs/LOCAL.md), slurmctld.log, jobcomp.txt, and out/ with what the job
+FOLDER is that of a lab: cloud.csv (docs/reference/local-cloud.md), slurmctld.log, jobcomp.txt, and out/ with what the job
 scripts wrote when they started (began.*) and ended (done.*). What only the test can know is in
 oracle.json there, or in FILE; the class Told has it all. Eight rules are judged:
 

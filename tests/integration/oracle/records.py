@@ -46,7 +46,7 @@ class Machine:
 
 
 class Cloud:
-    """The log of docs/LOCAL.md. 'foreign': the beginnings of names that are another cluster's. A column
+    """The log of docs/reference/local-cloud.md. 'foreign': the beginnings of names that are another cluster's. A column
     'machine', where there is one, tells machines of the same id apart."""
 
     def __init__(self, path, foreign=()):
@@ -97,7 +97,7 @@ class Cloud:
 
 
 class Billing:
-    """Time into money, as docs/format/catalogue.md says: begun steps, a minimum, rounded down once."""
+    """Time into money, as docs/reference/files/catalogue.md says: begun steps, a minimum, rounded down once."""
 
     def __init__(self, step_ms=1000, minimum_ms=60000):
         self.step_ms = step_ms

@@ -697,7 +697,7 @@ def nodes_of_parts(job):
 
 
 def restart_with_backfill(world, interval):
-    """Only the backfill scheduler starts heterogeneous jobs. Not so often for all tests: see docs/SLURM.md, Limits."""
+    """Only the backfill scheduler starts heterogeneous jobs. Not so often for all tests: see docs/reference/slurm-options.md, Limits."""
     world.bridge.close()
     world.lab.stop_ctld()
     world.lab.backfill = interval
