@@ -61,7 +61,7 @@ void status_line_money(FILE *out, const json_t *status)
 
     (void)fputs(money_words(field_money(status, "bill_microdollars"), 2).text, out);
     if (savings != MONEY_UNKNOWN && alone != MONEY_UNKNOWN && alone > 0)
-        (void)fprintf(out, "; %s saved against a machine for every task (%s %%)",
+        (void)fprintf(out, ", %s saved against one machine per task (%s %%)",
                       money_words(savings, 2).text,
                       digits_of_real((double)savings / (double)alone * 100, 1, DIGITS_PLAIN).text);
     (void)fputc('\n', out);

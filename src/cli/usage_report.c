@@ -95,12 +95,12 @@ static void html_tiles(const struct usage_report *report, FILE *out)
     (void)fputs("<div class=\"tiles\">\n", out);
     tile(out, "Spent in this time", spent_of(report->history), "spent",
          "bills and what is rented now");
-    tile(out, "Ended tasks", cost, "charged", "their part of the machines they ran on");
-    tile(out, "With a machine each", alone, "alone", "what the same tasks would have cost alone");
-    tile(out, "Bill in all", field_money(report->status, "bill_microdollars"), "bill",
+    tile(out, "Finished tasks", cost, "charged", "their part of the machines they ran on");
+    tile(out, "On one machine per task", alone, "alone", "what the same tasks would have cost");
+    tile(out, "Total bill", field_money(report->status, "bill_microdollars"), "bill",
          "since the beginning, as in the ledger");
-    tile(out, "Saved in all", field_money(report->status, "savings_microdollars"), "savings",
-         "against a machine for every ended task, boot and idle time paid");
+    tile(out, "Total saved", field_money(report->status, "savings_microdollars"), "savings",
+         "against one machine per task, with boot, idle and owed time paid");
     if (time_parts(report->history, &work, &idle, &boot))
         (void)fprintf(
             out,
@@ -171,7 +171,7 @@ static void html_rows(FILE *out, const char *caption, const json_t *rows, bool w
         "class=\"n\">cost</th>%s<th scope=\"col\" class=\"n\">hours</th><th scope=\"col\" "
         "class=\"n\">%s</th></tr></thead><tbody>\n",
         caption, caption,
-        with_alone ? "<th scope=\"col\" class=\"n\">with a machine each</th>" : "",
+        with_alone ? "<th scope=\"col\" class=\"n\">on one machine per task</th>" : "",
         with_alone ? "tasks" : "machines");
     json_array_foreach(rows, i, row)
     {
@@ -300,8 +300,9 @@ static void md_rows(FILE *out, const json_t *rows, bool with_alone)
     const json_t *row;
     size_t i;
 
-    (void)fputs(with_alone ? "| user | cost | with a machine each | tasks |\n|---|---:|---:|---:|\n"
-                           : "| type | cost | machines |\n|---|---:|---:|\n",
+    (void)fputs(with_alone
+                    ? "| user | cost | on one machine per task | tasks |\n|---|---:|---:|---:|\n"
+                    : "| type | cost | machines |\n|---|---:|---:|\n",
                 out);
     json_array_foreach(rows, i, row)
     {
@@ -327,10 +328,10 @@ static void md_sums(const struct usage_report *report, FILE *out)
     for (int i = 0; i < MARKETS; i++)
         (void)fprintf(out, "%s%s %s", i > 0 ? ", " : "", markets[i],
                       money_words(spent_in(report->history, markets[i]), 2).text);
-    (void)fprintf(out, ")\n- charged to ended tasks: %s; with a machine each: %s\n",
+    (void)fprintf(out, ")\n- charged to finished tasks: %s. On one machine per task: %s\n",
                   money_words(sum_of_users(report->history, "cost_microdollars"), 2).text,
                   money_words(sum_of_users(report->history, "alone_cost_microdollars"), 2).text);
-    (void)fprintf(out, "- since the beginning: bill %s, saved %s\n",
+    (void)fprintf(out, "- since the beginning: bill %s, saved against one machine per task %s\n",
                   money_words(field_money(report->status, "bill_microdollars"), 2).text,
                   money_words(field_money(report->status, "savings_microdollars"), 2).text);
     if (time_parts(report->history, &work, &idle, &boot))

@@ -204,22 +204,25 @@ static void print_total(const json_t *ledger)
     const bool is_shadow = mode != NULL && strcmp(mode, "shadow") == 0;
     const money_t bill = field_money(total, "bill_microdollars");
     const money_t owed = field_money(total, "owed_microdollars");
+    const money_t committed = field_money(total, "committed_microdollars");
 
-    (void)printf("\nThe bill %s %s: %s for work, %s for machines that stood idle, %s for those "
-                 "that booted.\n",
-                 is_shadow ? "would have been" : "is", money_words(bill, 6).text,
+    (void)printf("\nBill: %s %s (%s for work, %s for idle machines, %s for booting machines).\n",
+                 is_shadow ? "it would have been" : "it is", money_words(bill, 6).text,
                  money_words(field_money(total, "work_microdollars"), 6).text,
                  money_words(field_money(total, "idle_microdollars"), 6).text,
                  money_words(field_money(total, "boot_microdollars"), 6).text);
     if (bill == MONEY_UNKNOWN || owed == MONEY_UNKNOWN)
         return;
-    (void)printf(
-        "With a machine for each of %" PRId64
-        " tasks that ended: %s. Without what tasks owe that still run (%s) the bill is %s; %s: %s.\n",
-        field_integer(total, "tasks", 0),
-        money_words(field_money(total, "alone_microdollars"), 6).text, money_words(owed, 6).text,
-        money_words(bill - owed, 6).text, is_shadow ? "would have been saved" : "saved",
-        money_words(field_money(total, "savings_microdollars"), 6).text);
+    (void)printf("Baseline: one machine per task would have cost %s for the %" PRId64
+                 " finished tasks.\n",
+                 money_words(field_money(total, "alone_microdollars"), 6).text,
+                 field_integer(total, "tasks", 0));
+    (void)printf("%s: %s against that baseline. Counted are the bill without unfinished tasks "
+                 "(%s)\nand %s that the rented machines owe even if they are returned now.\n",
+                 is_shadow ? "It would have saved" : "Saved",
+                 money_words(field_money(total, "savings_microdollars"), 6).text,
+                 money_words(bill - owed, 6).text,
+                 money_words(committed != MONEY_UNKNOWN ? committed : 0, 6).text);
 }
 
 /* Where it comes from. ------------------------------------------------------------------------ */

@@ -82,14 +82,11 @@ void budget_count(struct budget *budget, const struct view *view, msec_t now)
         return;
     INSTANCE_EACH(instance, view)
     {
-        const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
-        const msec_t began = view->instance.billed_from[instance];
-        const msec_t from = began >= 0 && began < now ? began : now;
-        const msec_t to = from + billing_paid_span(&offer->billing, now + 1 - from);
-        const money_t cost = billing_charge(&offer->billing, &offer->price, from, now + 1);
+        const struct view_charge charge = view_charge_now(view, instance, now);
 
         for (enum budget_kind i = 0; i < BUDGETS; i++)
-            budget->of[i].spent += part_since(from, to, cost, budget->of[i].from);
+            budget->of[i].spent +=
+                part_since(charge.from, charge.to, charge.cost, budget->of[i].from);
     }
 }
 

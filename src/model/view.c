@@ -579,6 +579,19 @@ static void log_bound(struct view *view, uint32_t task)
         log_change(view, view->task.instance[task]);
 }
 
+struct view_charge view_charge_now(const struct view *view, uint32_t instance, msec_t now)
+{
+    const struct offer *offer = &view->catalogue->offers[view->instance.offer[instance]];
+    const msec_t began = view->instance.billed_from[instance];
+    const msec_t from = began >= 0 && began < now ? began : now;
+
+    return (struct view_charge){
+        .from = from,
+        .to = from + billing_paid_span(&offer->billing, now + 1 - from),
+        .cost = billing_charge(&offer->billing, &offer->price, from, now + 1),
+    };
+}
+
 void view_note_saved(struct view *view, uint32_t task)
 {
     view->task.saved_ms[task] = view->task.executed_ms[task] - view->task.lost_ms[task];

@@ -340,6 +340,15 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
 
 /* What it executed until it was stopped is saved, or lost but for what it saved by itself. */
 void view_note_saved(struct view *view, uint32_t task);
+
+/* What is owed for an instance that is returned now: its minimum and the rest of its step included. */
+struct view_charge {
+    msec_t from; /* the time that is paid */
+    msec_t to;
+    money_t cost;
+};
+struct view_charge view_charge_now(const struct view *view, uint32_t instance, msec_t now);
+
 void view_note_lost(struct view *view, uint32_t task);
 
 /* The task executed so much more, in a launch that was taken for stopped and was not yet. */

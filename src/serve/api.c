@@ -339,7 +339,9 @@ static void answer_status(struct api_call *call)
     api_set_money(object, "cost_microdollars_per_hour", sums.per_hour);
     json_object_set_new(object, "bound", api_bound(world));
     api_set_money(object, "bill_microdollars", totals.bill);
+    api_set_money(object, "committed_microdollars", totals.committed);
     api_set_money(object, "savings_microdollars", store_savings(&totals));
+    api_set_text(object, "savings_baseline", STORE_BASELINE);
     api_set_money(object, "alone_microdollars", totals.alone);
     api_set_number(object, "decision_ms_last", (int64_t)(world->times.last_us / 1000));
     api_set_number(object, "decision_ms_max", (int64_t)(world->times.max_us / 1000));

@@ -60,7 +60,9 @@ static json_t *totals_json(const struct store_totals *totals)
     set_number(object, "settled_microdollars", totals->settled);
     set_number(object, "owed_microdollars", totals->owed);
     set_number(object, "alone_microdollars", totals->alone);
+    set_number(object, "committed_microdollars", totals->committed);
     set_number(object, "savings_microdollars", store_savings(totals));
+    set_text(object, "savings_baseline", STORE_BASELINE);
     set_number(object, "boot_ms", totals->boot_ms);
     set_number(object, "idle_ms", totals->idle_ms);
     set_number(object, "work_ms", totals->work_ms);

@@ -77,10 +77,30 @@ static void live_each_new(void *context, bool (*is_new)(const void *to, uint64_t
     }
 }
 
+/* Beyond what the accounts have so far. */
+static money_t live_committed(void *context)
+{
+    const struct serve_books *books = context;
+    const struct controller *controller = books->world->controller;
+    const struct view *view = controller_view(controller);
+    money_t sum = 0;
+
+    INSTANCE_EACH(instance, view)
+    {
+        struct ledger_account account = { 0 };
+        const money_t charge = view_charge_now(view, instance, books->now).cost;
+
+        (void)ledger_account_at(controller_ledger(controller), instance, books->now, &account);
+        if (charge > account.sums.bill)
+            sum += charge - account.sums.bill;
+    }
+    return sum;
+}
+
 struct store_live serve_live(const struct serve_world *world, struct serve_books *books)
 {
     *books = (struct serve_books){ .world = world, .now = world->now(world->context) };
-    return (struct store_live){ books, live_account, live_owed, live_each_new };
+    return (struct store_live){ books, live_account, live_owed, live_each_new, live_committed };
 }
 
 int serve_totals(const struct serve_world *world, struct store_totals *ret, struct error *reterr)

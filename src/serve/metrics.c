@@ -127,10 +127,14 @@ static void write_money(const struct text *text, const struct store_totals *tota
         serve_money_text(part[i], amount, sizeof(amount));
         fprintf(text->file, "stint_bill_part_dollars{part=\"%s\"} %s\n", word[i], amount);
     }
-    dollars(text, "stint_alone_dollars", "What ended tasks would have cost with an instance each.",
-            totals->alone);
+    dollars(
+        text, "stint_committed_dollars",
+        "Owed beyond the bill for machines that are rented now, even if they are returned at once.",
+        totals->committed);
+    dollars(text, "stint_alone_dollars",
+            "Cost of the finished tasks if each had its own cheapest machine.", totals->alone);
     dollars(text, "stint_savings_dollars",
-            "Saved against an instance for each ended task, boot and idle time paid.",
+            "Saved against one machine per task, with boot, idle and committed time paid.",
             store_savings(totals));
 }
 

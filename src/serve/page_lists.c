@@ -245,18 +245,20 @@ static void write_total(const struct page *page, const json_t *total)
     html_money(out, "work", page_money(total, "work_microdollars"), 4);
     (void)fputs(" for work, ", out);
     html_money(out, "idle", page_money(total, "idle_microdollars"), 4);
-    (void)fputs(" for machines that stood idle, ", out);
+    (void)fputs(" for idle machines, ", out);
     html_money(out, "boot", page_money(total, "boot_microdollars"), 4);
-    (void)fputs(" for machines that booted. The ", out);
-    html_count_of(out, NULL, page_number(total, "tasks"), "ended task");
+    (void)fputs(" for booting machines. The machines that are rented now owe ", out);
+    html_money(out, "committed", page_money(total, "committed_microdollars"), 4);
+    (void)fputs(" more, even if they are returned at once. The ", out);
+    html_count_of(out, NULL, page_number(total, "tasks"), "finished task");
     (void)fputs(" cost ", out);
     html_money(out, NULL,
                page_money(total, "alone_microdollars") - page_money(total, "savings_microdollars"),
                4);
     (void)fputs(
-        " of it, with all boot and idle time; with a machine for each they would have cost ", out);
+        ", boot, idle and owed time included. On one machine per task they would have cost ", out);
     html_money(out, "alone", page_money(total, "alone_microdollars"), 4);
-    (void)fputs("; saved: ", out);
+    (void)fputs(". Saved: ", out);
     html_money(out, "savings", page_money(total, "savings_microdollars"), 4);
     (void)fputs(".</p>\n", out);
 }
@@ -347,9 +349,9 @@ void page_ledger(struct api_call *call)
     write_ledger_filter(&page, &view);
     write_rows(&page, json_object_get(answer, "rows"), view.by);
     (void)fputs(
-        "<p class=\"note\"><i>ended alone</i> is what those of the tasks that have ended would have cost with a machine "
-        "each, the cheapest that holds them. <i>(unassigned)</i> is work time that no task in the "
-        "books has paid. Days are those of UTC; the last one is included.</p>\n",
+        "<p class=\"note\"><i>ended alone</i> is the cost of the finished tasks if each had its own cheapest machine. "
+        "<i>(unassigned)</i> is working time that no task in the books has paid. Days are in UTC. The last day "
+        "is included.</p>\n",
         page.out);
     json_decref(answer);
     page_end(&page);

@@ -91,17 +91,16 @@ static void write_saved(const struct page *page, const json_t *status)
     const money_t alone = page_money(status, "alone_microdollars");
     FILE *out = page->out;
 
-    page_tile(page, "Saved so far");
+    page_tile(page, "Saved against one machine per task");
     html_money(out, "savings", saved, 2);
     page_tile_note(page);
     if (alone != MONEY_UNKNOWN && alone > 0)
-        (void)fprintf(out, "%.1f %%: ended tasks cost ", (double)saved / (double)alone * 100);
-    else
-        (void)fputs("nothing has ended yet: ", out);
+        (void)fprintf(out, "%.1f %%. ", (double)saved / (double)alone * 100);
+    (void)fputs("Finished tasks cost ", out);
     html_money(out, NULL, alone != MONEY_UNKNOWN ? alone - saved : MONEY_UNKNOWN, 2);
-    (void)fputs("; without Stint, on a machine each, ", out);
+    (void)fputs(". On one machine per task they would have cost ", out);
     html_money(out, "alone", alone, 2);
-    (void)fputs(". The bill so far, of all machines: ", out);
+    (void)fputs(". The bill of all machines so far: ", out);
     html_money(out, "bill", page_money(status, "bill_microdollars"), 2);
     page_tile_end(page);
 }

@@ -390,6 +390,8 @@ struct store_totals {
     money_t settled; /* of work: what ended tasks were charged */
     money_t owed;    /* of work: what living tasks owe */
     money_t alone;   /* what the ended tasks would have cost with an instance each */
+    money_t
+        committed; /* beyond 'bill': owed for what is rented even if it is returned now; the store has none */
     msec_t boot_ms;
     msec_t idle_ms;
     msec_t work_ms;
@@ -399,7 +401,11 @@ struct store_totals {
 
 int store_totals(struct store *store, struct store_totals *ret, struct error *reterr);
 
-/* What it saved by now against one instance per task: of what has ended, boot and idle included. */
+/*
+ * Saved against one machine per task: what the ended tasks would have cost so, minimum charges included, less the bill for
+ * them with all boot and idle time and with what is committed.
+ */
+#define STORE_BASELINE "one machine per task"
 money_t store_savings(const struct store_totals *totals);
 
 enum store_by {

@@ -43,5 +43,5 @@ int store_read_sums(struct store *store, struct error *reterr)
 
 money_t store_savings(const struct store_totals *totals)
 {
-    return totals->alone - (totals->bill - totals->owed);
+    return totals->alone - (totals->bill - totals->owed + totals->committed);
 }

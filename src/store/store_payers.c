@@ -293,6 +293,11 @@ static int add_up(struct store *store, const struct store_live *live, struct sto
     return rc;
 }
 
+money_t store_committed(const struct store_live *live)
+{
+    return live != NULL && live->committed != NULL ? live->committed(live->context) : 0;
+}
+
 int store_totals_live(struct store *store, const struct store_live *live, struct store_totals *ret,
                       struct error *reterr)
 {
@@ -303,8 +308,10 @@ int store_totals_live(struct store *store, const struct store_live *live, struct
         return rc;
     rc = add_up(store, live, &totals, reterr);
     (void)store_hold(store, SQL_COMMIT, NULL);
-    if (rc == 0)
+    if (rc == 0) {
         *ret = totals;
+        ret->committed = store_committed(live);
+    }
     return rc;
 }
 

@@ -870,8 +870,10 @@ int store_report(struct store *store, const struct store_query *query,
     }
     if (rc == 0)
         show(&report, each, context);
-    if (rc == 0 && ret != NULL)
+    if (rc == 0 && ret != NULL) {
         *ret = report.totals;
+        ret->committed = query->period.until == INT64_MAX ? store_committed(query->live) : 0;
+    }
     if (tally != STORE_BYS) {
         give_names(&report, store->tally[tally]);
         store_tally_trim(store);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each path of docs/format/api.md, and what hostile requests get.
+ * Each path of docs/reference/api.md, and what hostile requests get.
  */
 #include "serve/api.h"
 
@@ -129,8 +129,11 @@ TEST(status_tells_mode_links_counts_and_money)
     assert_string_equal(at(&answer, "bound.bound_microdollars_per_hour"), "899999");
     assert_string_equal(at(&answer, "bound.gap"), "0.200001");
     assert_string_equal(at(&answer, "bill_microdollars"), "60000");
-    /* 200000 less the bill, of which the running task owes 4100; these books lack the account of its machine. */
-    assert_string_equal(at(&answer, "savings_microdollars"), "144100");
+    /* 200000 less the bill, of which the running task owes 4100, less the second of three machines that has begun;
+     * these books lack the account of its machine. */
+    assert_string_equal(at(&answer, "committed_microdollars"), "300");
+    assert_string_equal(at(&answer, "savings_microdollars"), "143800");
+    assert_string_equal(at(&answer, "savings_baseline"), "one machine per task");
     assert_string_equal(at(&answer, "launch_failures.refused"), "1");
     assert_string_equal(at(&answer, "evictions.notice"), "2");
     assert_string_equal(at(&answer, "decision_ms_last"), "1");
