@@ -165,12 +165,11 @@ field() { sed -n "s/^ *\"$1\": \(-\{0,1\}[0-9][0-9]*\),\{0,1\}\$/\1/p" "$D/statu
 sum_up() {
     "$STINT" status -o json >"$D/status.json" || fail "no status"
     awk -v bill="$(field bill_microdollars)" -v alone="$(field alone_microdollars)" -v jobs=$((JOBS + 2)) 'BEGIN {
-        printf "\nThese %d jobs cost $%.4f. With a machine for each of their tasks, the cheapest that holds it, paid from\n", jobs, bill / 1e6
-        printf "its boot to its release, they would have cost $%.4f", alone / 1e6
-        if (alone > 0) printf ": %.0f %% %s", (bill <= alone ? alone - bill : bill - alone) / alone * 100, bill <= alone ? "saved" : "less"
-        printf ".\n"
+        printf "\nThese %d jobs cost $%.4f, boot and idle time included.\n", jobs, bill / 1e6
+        printf "On one machine per task they would have cost $%.4f, minimum charges included.\n", alone / 1e6
+        if (alone > 0) printf "%s against that baseline: %.0f %%.\n", bill <= alone ? "Saved" : "Lost", (bill <= alone ? alone - bill : bill - alone) / alone * 100
     }'
-    say "On your cluster: 'stint open' shows the daemon's page, 'stint report --html FILE' writes one to send around."
+    say "On your cluster, 'stint open' shows the daemon's page, and 'stint report --html FILE' writes a page that you can share."
 }
 
 export STINT_SOCKET=$D/stintd.sock
@@ -181,7 +180,7 @@ say "Submitting $((JOBS + 2)) jobs with plain sbatch; Stint rents what they need
 submit
 show_page
 watch
-say "All jobs are done. The machines go back when the minute that each is paid for at the least is over."
+say "All jobs are done. Each machine is billed for at least one minute and is returned after that."
 wait_for 120 all_returned || fail "machines are left"
 keep
 say "All machines are back. What it cost, by machine type:"

@@ -91,9 +91,9 @@ static const struct part parts[] = {
       "stintd" },
     { "STINT_SLURM", "../engine/slurm/stint-slurm", STINT_PREFIX "/bin/stint-slurm",
       "stint-slurm" },
-    { "STINT_JOB_SUBMIT", "../../../share/slurm/job_submit.lua",
+    { "STINT_JOB_SUBMIT", "../../share-of-source/slurm/job_submit.lua",
       STINT_PREFIX "/share/stint/slurm/job_submit.lua", "stint-slurm" },
-    { "STINT_SHARE", "../../../share", STINT_PREFIX "/share/stint", "stint" },
+    { "STINT_SHARE", "../../share-of-source", STINT_PREFIX "/share/stint", "stint" },
 };
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };

@@ -206,8 +206,8 @@ static void print_total(const json_t *ledger)
     const money_t owed = field_money(total, "owed_microdollars");
     const money_t committed = field_money(total, "committed_microdollars");
 
-    (void)printf("\nBill: %s %s (%s for work, %s for idle machines, %s for booting machines).\n",
-                 is_shadow ? "it would have been" : "it is", money_words(bill, 6).text,
+    (void)printf("\n%s: %s (%s for work, %s for idle machines, %s for booting machines).\n",
+                 is_shadow ? "Forecast bill" : "Bill", money_words(bill, 6).text,
                  money_words(field_money(total, "work_microdollars"), 6).text,
                  money_words(field_money(total, "idle_microdollars"), 6).text,
                  money_words(field_money(total, "boot_microdollars"), 6).text);
@@ -219,7 +219,7 @@ static void print_total(const json_t *ledger)
                  field_integer(total, "tasks", 0));
     (void)printf("%s: %s against that baseline. Counted are the bill without unfinished tasks "
                  "(%s)\nand %s that the rented machines owe even if they are returned now.\n",
-                 is_shadow ? "It would have saved" : "Saved",
+                 is_shadow ? "Forecast saving" : "Saved",
                  money_words(field_money(total, "savings_microdollars"), 6).text,
                  money_words(bill - owed, 6).text,
                  money_words(committed != MONEY_UNKNOWN ? committed : 0, 6).text);
