@@ -28,6 +28,8 @@ def money(amount):
 
 
 def span(seconds):
+    if seconds is None:
+        return "-"
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
@@ -57,6 +59,8 @@ def whole_table(answer, order):
         lines += ["| policy | cost | norm. | above the bound | mean delay | p99 | moves a task |",
                   "|---|--:|--:|--:|--:|--:|--:|"]
         for policy, row in sorted(rows.items(), key=lambda item: item[1]["cost_usd"] or float("inf")):
+            if policy == "power-saving":
+                continue  # in the table of fixed work
             mark = "**" if policy == "stint" else ""
             if row["cost_usd"] is None:
                 lines.append(f"| {policy} | {row['note']} | | | | | |")
@@ -105,7 +109,7 @@ def replayed(stint, *more):
     """The example of accounting: cost relative to one machine per task, by policy."""
     answer = subprocess.run([stint, "replay", "--sacct", "examples/sacct.txt", "-c", "share/catalogue/aws-us-east-1.yaml",
                              "-o", "json", *more], cwd=HERE, check=True, stdout=subprocess.PIPE).stdout
-    cost = {row["policy"]: row["cost_usd"] for row in json.loads(answer)["rows"] if row["cost_usd"] is not None}
+    cost = {row["policy"]: row["cost_usd"] for row in json.loads(answer)["policies"]["rows"] if row["cost_usd"] is not None}
     return {policy: one / cost["task-per-instance"] for policy, one in cost.items()}
 
 
