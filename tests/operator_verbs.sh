@@ -91,7 +91,7 @@ while read -r -a words; do
         cat "$room/out" "$room/err"
         echo "=> $code"
         echo
-    } | sed "s|$room|ROOM|g"
+    } | sed "s|$room|ROOM|g; s|[^ ,\"]*/doc/stint/|DOC/|g"
 done >"$room/said" <<LIST
 status
 status -o json

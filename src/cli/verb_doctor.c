@@ -11,6 +11,7 @@
 #include "cli/conf_findings.h"
 #include "cli/operator.h"
 #include "cli/verb.h"
+#include "control/ports/findings.h"
 
 #define CONF_PATH "/etc/stint/stint.conf"
 
@@ -71,30 +72,33 @@ static bool look_at_conf(const struct arguments *arguments, struct conf *conf,
                          struct findings *findings)
 {
     const char *path = arguments->path != NULL ? arguments->path : CONF_PATH;
+    const struct finding_sink sink = findings_sink(findings);
     struct error error = { "" };
 
     if (arguments->path == NULL && access(path, F_OK) != 0) {
-        findings_add(findings,
-                     &(struct finding){ "note", "configuration", path,
-                                        "there is none in the usual place", "name yours with -c" });
+        finding_tell(&sink,
+                     &(struct finding_case){ FINDING_CONFIGURATION, .subject = path,
+                                             .severity = "note",
+                                             .advice = "Name your configuration with -c." },
+                     "the usual configuration file is missing");
         return false;
     }
 
     const int rc = conf_load(path, conf, &error);
 
     if (rc < 0) {
-        findings_add(findings, &(struct finding){
-                                   "error", "configuration", "configuration", error.text,
-                                   rc == -ENOENT ? "name the file with -c"
-                                                 : "correct it; stint.conf(5) has every key" });
+        finding_tell(&sink,
+                     &(struct finding_case){
+                         FINDING_CONFIGURATION, .subject = "configuration", .severity = "error",
+                         .advice = rc == -ENOENT ? "Name the file with -c."
+                                                 : "Correct it. stint.conf(5) lists every key." },
+                     "%s", error.text);
         return false;
     }
     conf_findings(conf, findings);
     if (arguments->offline && conf->mode == CONF_SHADOW) /* else the daemon says so */
-        findings_add(findings,
-                     &(struct finding){ "note", "mode", "mode",
-                                        "shadow: it decides and records, and touches nothing",
-                                        "set mode: advise or act when you trust it" });
+        finding_tell(&sink, &(struct finding_case){ FINDING_SHADOW, .subject = "mode" },
+                     "shadow, so Stint decides and records, and changes nothing");
     return true;
 }
 
@@ -107,9 +111,13 @@ static void look_at_daemon(const struct arguments *arguments, struct findings *f
     const int rc = daemon_get(&arguments->daemon, "/v1/doctor", &answer, &error);
 
     if (rc < 0) {
-        findings_add(findings, &(struct finding){ rc == -ECONNREFUSED ? "warning" : "error",
-                                                  "daemon", daemon_place(&arguments->daemon),
-                                                  error.text, "start it, or use --offline" });
+        const struct finding_sink sink = findings_sink(findings);
+
+        finding_tell(
+            &sink,
+            &(struct finding_case){ FINDING_DAEMON, .subject = daemon_place(&arguments->daemon),
+                                    .severity = rc == -ECONNREFUSED ? "warning" : "error" },
+            "%s", error.text);
         return;
     }
     json_array_foreach(json_object_get(answer, "findings"), i, item)
@@ -119,6 +127,7 @@ static void look_at_daemon(const struct arguments *arguments, struct findings *f
                                    .subject = field_word(item, "subject"),
                                    .text = field_word(item, "text"),
                                    .advice = field_word(item, "advice"),
+                                   .address = field_text(item, "address"),
                                });
     json_decref(answer);
 }
@@ -129,6 +138,7 @@ static const struct report_column columns[] = {
     { .key = "subject", .heading = "subject", .kind = REPORT_TEXT },
     { .key = "text", .heading = "what is wrong", .kind = REPORT_TEXT },
     { .key = "advice", .heading = "what to do", .kind = REPORT_TEXT },
+    { .key = "address", .heading = "documentation", .kind = REPORT_TEXT },
 };
 
 static int print_rows(const struct findings *findings, enum output_format format)
@@ -144,6 +154,7 @@ static int print_rows(const struct findings *findings, enum output_format format
         report_table_add_text(table, finding->subject);
         report_table_add_text(table, finding->text);
         report_table_add_text(table, finding->advice);
+        report_table_add_text(table, finding->address != NULL ? finding->address : "");
     }
     return print_table("doctor", table, format);
 }
@@ -164,6 +175,10 @@ static void print_words(const struct findings *findings)
         print_clean(stdout, finding->text);
         (void)fputs("\n         -> ", stdout);
         print_clean(stdout, finding->advice);
+        if (finding->address != NULL) {
+            (void)fputs("\n         See ", stdout);
+            print_clean(stdout, finding->address);
+        }
         (void)putchar('\n');
     }
     if (findings->count == 0)
