@@ -4,6 +4,7 @@
 
     prose.py                     every page, manual and comment; TAP
     prose.py --help-of BUILD     the --help texts of the programs in a build folder, as one text; TAP
+    prose.py --findings          texts and advices of findings of the doctor, as one text; TAP
     prose.py --docs FILE...      these pages alone; --worst N also prints their N heaviest sentences
     prose.py --ratchet           write the loads of comments that were reached to tests/prose-comments.txt
     prose.py --self-test
@@ -28,6 +29,7 @@ RATCHET = ROOT / "tests/prose-comments.txt"
 LOAD = 45
 MEDIAN_LOAD = 35
 HELP_LOAD = 40
+FINDINGS_LOAD = 40
 LEAST_WORDS = 300  # a shorter text has no steady load
 SENTENCE = 40
 COLUMNS = 100
@@ -272,7 +274,44 @@ def check_help(tap, build):
     tap.point("they were found", [] if len(texts) > 20 and words > 1000 else [f"{len(texts)} texts, {words} words"])
 
 
+def literals(code):
+    """The texts in C code: neighbouring literals are one, and format directives are a word."""
+    for group in re.findall(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', code):
+        text = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', group))
+        text = re.sub(r"%[-+ #0.*\d]*(?:[hlzjt]+)?[a-zA-Z]", "X", text)
+        if len(WORD.findall(text)) >= 4:
+            yield text
+
+
+def finding_texts():
+    """Of every finding: what it says and what it advises. See src/control/ports/findings.h."""
+    inside = re.compile(r"\bfinding_tell\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)")
+    advice = re.compile(r"\.(?:down_advice|advice|not_ready|no_boot|bad_machine|still_busy)\s*=([^;=]*?)(?=,\s*\.|,\s*\})")
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        code = path.read_text()
+        if "test" in path.parts or not (inside.search(code) or advice.search(code)):
+            continue
+        said = inside.findall(code)
+        rest = inside.sub("", code)
+        said += [found for found in advice.findall(rest)]
+        said += re.findall(r'snprintf\(\w*advice,[^;]*;', rest)
+        said += re.findall(r"\w+_advice\([^{;]*\{.*?^\}", rest, re.S | re.M)
+        for part in said:
+            yield from literals(part)
+
+
+def check_findings(tap):
+    texts = [text if text.endswith(".") else text + "." for text in finding_texts()]
+    found, words, load = measure([(0, text) for text in texts])
+    long = [sentence for sentence in found if len(WORD.findall(sentence)) > SENTENCE]
+    heavy = sorted(found, key=weight, reverse=True)[:15] if load > FINDINGS_LOAD else []
+    tap.point(f"{len(texts)} texts of findings have a load of {load:.0f}, at most {FINDINGS_LOAD}", heavy)
+    tap.point(f"none of their sentences has more than {SENTENCE} words", long)
+    tap.point("they were found", [] if len(texts) > 60 and words > 800 else [f"{len(texts)} texts, {words} words"])
+
+
 def self_test():
+    assert list(literals('f("one two %u three " "four", "x");')) == ["one two X three four"]
     plain = "# Title\n\nStint rents machines for your jobs and returns them later.\n"
     assert not list(page_faults(plain, False))
     assert measure(list(paragraphs("It is not what you think; never.")))[2] > 300
@@ -296,6 +335,7 @@ def main():
     parser.add_argument("--worst", type=int, default=0)
     parser.add_argument("--help-of", metavar="BUILD")
     parser.add_argument("--ratchet", action="store_true")
+    parser.add_argument("--findings", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     if args.docs:
@@ -306,6 +346,8 @@ def main():
     if args.self_test:
         self_test()
         tap.point("the measure finds what it should", [])
+    elif args.findings:
+        check_findings(tap)
     elif args.help_of:
         check_help(tap, args.help_of)
     else:
