@@ -184,7 +184,7 @@ judge "what acts is not repeated" exits 2 "--watch is for verbs that only ask"
 ask sttaus
 judge "a misspelt verb gets a suggestion" exits 2 "did you mean 'status'?"
 misspelt=0
-for verb in $("$stint" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[a-z].*/\1/p'); do
+for verb in $("$stint" --help | sed -n 's/^  \([a-z][a-z-]*\)   *[a-z].*/\1/p'); do
     case $verb in
     estimate | kubernetes) continue ;; # take options of sbatch; list what there is
     esac

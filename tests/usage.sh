@@ -150,8 +150,13 @@ can_paste() {
         inside && !/^  (sudo )?stint / { print; bad = 1 }
         END { exit bad }'
 }
-for verb in sim replay commit catalogue demo kubernetes repro state status top plan explain estimate ledger doctor approve reject drain reload open report; do
+# lacks_stray VERB: argp leaves one where a description ends at the margin.
+lacks_stray() {
+    ! grep -n '^ \+$' <("$stint" "$1" --help)
+}
+for verb in sim replay commit pool catalogue demo repro bench state reconcile kubernetes status top plan explain estimate ledger doctor approve reject drain reload open notify report report-rate; do
     judge "$verb: its examples are not broken" can_paste "$verb"
+    judge "$verb: no line of its help is blank but for spaces" lacks_stray "$verb"
 done
 
 # sorts VERB ARGUMENT...: its first column of a CSV, sorted by itself, the largest first.
@@ -183,6 +188,12 @@ same_options() {
 }
 [ ! -x "$(dirname "$stint")/../engine/kubernetes/stint-kubernetes" ] ||
     judge "kubernetes: options that are suggested are those that there are" same_options
+
+# suggests: a configuration without -c is what stintd is most often given wrongly.
+suggests() {
+    "$(dirname "$stint")/../daemon/stintd" --check foo.conf 2>&1 | grep -F "did you mean -c foo.conf?"
+}
+[ ! -x "$(dirname "$stint")/../daemon/stintd" ] || judge "stintd: a file without -c is answered with -c" suggests
 
 # offers VERB FORMATS: what the help says of -o.
 offers() {

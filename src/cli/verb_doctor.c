@@ -18,22 +18,24 @@
 enum { KEY_OFFLINE = 0x100, KEY_CLOUD };
 
 static const char doc[] =
-    "Look for what is wrong and say what to do about it. The configuration is checked by the same "
-    "reader as the daemon's, with the files that it names; if the daemon answers, it tells of machines "
-    "that nothing needs, nodes that are stuck, jobs that nothing can hold. With --cloud the cloud is asked "
-    "too: whose keys are used, which rights are missing and what to add to the policy; nothing is rented.\v"
-    "Exit codes: 0 nothing is wrong, or only warnings and notes; 1 it could not look; 2 wrong usage; "
-    "3 there are errors.\n"
-    "\n"
-    "Examples:\n"
+    "Find problems, and say what to do about each. doctor checks the configuration and its "
+    "files as the daemon would, and asks the daemon about leaked machines, stuck nodes, jobs "
+    "too large for every machine and the like. With --cloud it also checks keys and rights at"
+    " the cloud. Nothing is rented.\vExamples:\n"
     "  stint doctor\n"
     "  stint doctor -c ./stint.conf --offline\n"
-    "  stint doctor --cloud";
+    "  stint doctor --cloud\n"
+    "\n"
+    "Each finding has an address in the documentation with more about it.\n"
+    "\n"
+    "Exit codes: 0 only warnings and notes, or no finding, 1 the check failed, 2 wrong usage,"
+    " 3 there are errors.";
 
 static const struct argp_option options[] = {
     { "config", 'c', "FILE", 0, "The configuration to check (default: " CONF_PATH ")", 0 },
-    { "cloud", KEY_CLOUD, NULL, 0, "Ask the cloud too: keys and rights (about ten requests)", 0 },
-    { "offline", KEY_OFFLINE, NULL, 0, "Do not ask the daemon", 0 },
+    { "cloud", KEY_CLOUD, NULL, 0, "Check keys and rights at the cloud too (about ten requests)",
+      0 },
+    { "offline", KEY_OFFLINE, NULL, 0, "Skip the daemon", 0 },
     { 0 },
 };
 
@@ -233,7 +235,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_doctor = {
     .name = "doctor",
-    .summary = "what is wrong with the configuration and the world, and what to do",
+    .summary = "find problems, and say what to do about them",
     .run = run,
     .is_query = true,
 };

@@ -173,10 +173,10 @@ const struct cloud_adapter aws_adapter = {
     .gather = aws_gather,
     .gather_help =
         "needs AWS credentials (the usual chain: environment, files, roles) with the rights of "
-        "share/aws/iam-catalogue.json, and --region unless AWS_REGION or the profile has it. How "
-        "often spot machines are interrupted is not reported by the API of EC2: it stays unknown without "
-        "--bands. AWS publishes it as a file, spot-advisor-data.json, behind the web page \"Spot "
-        "Instance Advisor\"; it may be compressed.",
+        "share/aws/iam-catalogue.json, and a region: --region, AWS_REGION or the profile. The API"
+        " of EC2 lacks interruption rates. To add them, download spot-advisor-data.json, the data"
+        " of the web page \"Spot Instance Advisor\", and name it with --bands. It may be "
+        "compressed.",
     .region = region,
     .settle_ms = settle_ms,
     .create = create,
