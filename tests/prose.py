@@ -5,6 +5,7 @@
     prose.py                     every page, manual and comment; TAP
     prose.py --help-of BUILD     the --help texts of the programs in a build folder, as one text; TAP
     prose.py --findings          texts and advices of findings of the doctor, as one text; TAP
+    prose.py --manuals           the manual pages; TAP
     prose.py --docs FILE...      these pages alone; --worst N also prints their N heaviest sentences
     prose.py --ratchet           write the loads of comments that were reached to tests/prose-comments.txt
     prose.py --self-test
@@ -19,6 +20,7 @@ Limits of pages: load 45 from 300 words on, median of all pages 35, sentences of
 import argparse
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -184,6 +186,7 @@ def manual_text(path):
     said = subprocess.run(["mandoc", "-T", "markdown", str(path)], capture_output=True, text=True).stdout
     assert said, f"mandoc cannot read {path}"
     said = re.sub(r"^# (SYNOPSIS|SEE ALSO)\n.*?(?=^# |\Z)", "", said, flags=re.M | re.S)
+    said = re.sub(r"^\t+", "", said, flags=re.M)  # descriptions of options, which Markdown would take for code
     return re.sub(r"\\(.)", r"\1", said.replace("&nbsp;", " "))
 
 
@@ -229,6 +232,17 @@ class Tap:
         return 1 if self.failed else 0
 
 
+def check_manuals(tap):
+    faults = []
+    for path in sorted((ROOT / "man").glob("*.[0-9]")) if shutil.which("mandoc") else []:
+        found, words, load = measure(list(paragraphs(manual_text(path))))
+        if words >= LEAST_WORDS and load > LOAD:
+            faults.append(f"{path.name}: load {load:.0f}, and {LOAD} is the limit")
+        faults += [f"{path.name}: a sentence of more than {SENTENCE} words: {sentence[:60]}..." for sentence in found
+                   if len(WORD.findall(sentence)) > SENTENCE]
+    tap.point("manual pages keep to the limit" + ("" if shutil.which("mandoc") else " # SKIP there is no mandoc"), faults)
+
+
 def check_all(tap):
     faults, loads = [], []
     for path in pages():
@@ -241,12 +255,7 @@ def check_all(tap):
     middle = statistics.median(loads)
     tap.point(f"the median load of {len(loads)} pages is {middle:.0f}, at most {MEDIAN_LOAD}",
               [] if middle <= MEDIAN_LOAD else ["write more plainly"])
-    faults = []
-    for path in sorted((ROOT / "man").glob("*.[0-9]")):
-        _, words, load = measure(list(paragraphs(manual_text(path))))
-        if words >= LEAST_WORDS and load > LOAD:
-            faults.append(f"{path.name}: load {load:.0f}, and {LOAD} is the limit")
-    tap.point("manual pages keep to the limit", faults)
+    check_manuals(tap)
     allowed = read_ratchet()
     faults = []
     for folder, load in comment_folders():
@@ -341,6 +350,7 @@ def main():
     parser.add_argument("--help-of", metavar="BUILD")
     parser.add_argument("--ratchet", action="store_true")
     parser.add_argument("--findings", action="store_true")
+    parser.add_argument("--manuals", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     if args.docs:
@@ -353,6 +363,8 @@ def main():
         tap.point("the measure finds what it should", [])
     elif args.findings:
         check_findings(tap)
+    elif args.manuals:
+        check_manuals(tap)
     elif args.help_of:
         check_help(tap, args.help_of)
     else:

@@ -150,6 +150,16 @@ can_paste() {
         inside && !/^  (sudo )?stint / { print; bad = 1 }
         END { exit bad }'
 }
+# in_manual VERB: every option of its help is in stint(1).
+in_manual() {
+    local option bad=0
+    for option in $("$stint" "$1" --help | sed -n -E 's/^ {2,6}(-., )?--([a-z][a-z0-9-]*).*/\2/p'); do
+        case $option in help | usage) continue ;; esac
+        grep -qF -- "Fl \\-$option" ../man/stint.1 ../man/stint-kubernetes.1 || { echo "stint.1 lacks --$option"; bad=1; }
+    done
+    return $bad
+}
+
 # lacks_stray VERB: argp leaves one where a description ends at the margin.
 lacks_stray() {
     ! grep -n '^ \+$' <("$stint" "$1" --help)
@@ -157,6 +167,7 @@ lacks_stray() {
 for verb in sim replay commit pool catalogue demo repro bench state reconcile kubernetes status top plan explain estimate ledger doctor approve reject drain reload open notify report report-rate; do
     judge "$verb: its examples are not broken" can_paste "$verb"
     judge "$verb: no line of its help is blank but for spaces" lacks_stray "$verb"
+    judge "$verb: its options are in the manual page" in_manual "$verb"
 done
 
 # sorts VERB ARGUMENT...: its first column of a CSV, sorted by itself, the largest first.
