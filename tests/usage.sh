@@ -182,7 +182,28 @@ judge "sim: --sort" sorts sim small.yaml
 judge "replay: --sort" sorts replay --sacct sacct.txt -c machines.yaml
 judge "bench: --sort" sorts bench plan -t 50
 judge "catalogue: --sort" sorts catalogue show machines.yaml
-judge "what cannot be sorted is told, beside the answer" gives 2 "there is no column 'nothing' to sort by; there are policy, cost_usd" sim small.yaml --sort nothing
+judge "sim: what cannot be sorted is refused before anything runs" \
+    refuses "there is no column 'nothing' to sort by; there are policy, cost_usd" sim small.yaml --sort nothing
+judge "replay: its columns are known only with the answer" \
+    gives 2 "there is no column 'nothing' to sort by" replay --sacct sacct.txt -c machines.yaml -o csv --sort nothing
+
+# lists_columns VERB ARGUMENT...: the columns that are named where one is refused are at least those of the answer.
+lists_columns() {
+    local column named
+    named=$("$stint" "$@" --sort nothing 2>&1 >"$room/out" | sed 's/.*there are //; s/,//g')
+    [ ! -s "$room/out" ] || return 1
+    for column in $("$stint" "$@" -o csv | head -n 1 | tr ',' ' '); do
+        case " $named " in *" $column "*) ;; *) echo "$column is missing: $named"; return 1 ;; esac
+    done
+}
+judge "sim: all columns are named" lists_columns sim small.yaml
+judge "sim: those of seeds too" lists_columns sim small.yaml --seeds 2
+judge "commit: all columns are named" lists_columns commit usage.csv
+judge "pool: all columns are named" lists_columns pool --capacity 500 --availability 99.9%
+judge "catalogue show: all columns are named" lists_columns catalogue show machines.yaml
+judge "catalogue diff: all columns are named" lists_columns catalogue diff machines.yaml machines.yaml
+judge "bench change: all columns are named" lists_columns bench change -t 100 -m 20 -c 5 -r 1
+judge "bench plan: all columns are named" lists_columns bench plan -t 50
 for verb in sim replay commit pool repro catalogue bench ledger plan approve top; do
     judge "$verb: --sort is in its help" grep -q -- "--sort=COLUMN" <("$stint" "$verb" --help)
 done

@@ -32,6 +32,7 @@ struct verb {
     const char *not_counted;  /* likewise */
     bool has_colour;          /* it takes --color itself */
     bool has_rows;            /* --sort sorts those of its tables (present.h) */
+    const char *sort_columns; /* by which: "a, b"; NULL: known only when the answer is there */
     bool is_query;            /* it asks the daemon and changes nothing: --watch may repeat it */
 };
 

@@ -327,4 +327,8 @@ const struct verb verb_bench = {
     .summary = "measure decision times on a large, synthetic cluster",
     .run = run,
     .has_rows = true,
+    .sort_columns =
+        "policy, machines, tasks, changes, rents, places, price, milliseconds, "
+        "slowest_ms, fresh_ms, seconds, waiting, cost_usd_per_hour, bound_usd_per_hour, "
+        "gap, bytes_per_task, note",
 };

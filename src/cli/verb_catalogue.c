@@ -782,4 +782,7 @@ const struct verb verb_catalogue = {
     .summary = "list a cloud's offers and prices, and compare two lists",
     .run = run,
     .has_rows = true,
+    .sort_columns = "type, cpu, mem_gib, accel, market, zone, price, interruption, lasts_hours, "
+                    "lasts_by, losses, machine_hours, lasts_low_hours, lasts_high_hours, change, "
+                    "old_price, new_price, old_interruption, new_interruption",
 };

@@ -282,5 +282,7 @@ const struct verb verb_pool = {
     .summary = "choose spot machines for a guaranteed capacity",
     .run = run,
     .has_rows = true,
+    .sort_columns = "machines, type, zone, capacity, price_usd, down, source, left_offer, "
+                    "left_type, left_zone, short",
     .report_title = "Which spot machines to rent",
 };

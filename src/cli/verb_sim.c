@@ -485,6 +485,10 @@ const struct verb verb_sim = {
     .summary = "simulate a scenario: jobs, machines, policies, faults",
     .run = run,
     .has_rows = true,
+    .sort_columns = "policy, cost_usd, norm_cost, jct_hours, slowest_hours, tasks_per_instance, "
+                    "norm_throughput, idle_hours, migrations_per_task, instances, full_share, "
+                    "bound_share, seconds, short_seconds, availability, paper_norm_cost, "
+                    "paper_jct_hours, cost_min_usd, cost_max_usd",
     .report_title = "What each policy would cost",
     .baseline =
         "A simulation of the scenario: every policy gets the same jobs, machines and prices. "
