@@ -92,7 +92,7 @@ while read -r -a words; do
         cat "$room/out" "$room/err"
         echo "=> $code"
         echo
-    } | sed "s|$room|ROOM|g"
+    } | sed "s|$room|ROOM|g; s|[^ ,\"]*/doc/stint/|DOC/|g"
 done >"$room/said" <<LIST
 status
 status -o json
@@ -185,7 +185,7 @@ judge "what acts is not repeated" exits 2 "--watch is for verbs that only ask"
 ask sttaus
 judge "a misspelt verb gets a suggestion" exits 2 "did you mean 'status'?"
 misspelt=0
-for verb in $("$stint" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[a-z].*/\1/p'); do
+for verb in $("$stint" --help | sed -n 's/^  \([a-z][a-z-]*\)   *[a-z].*/\1/p'); do
     case $verb in
     estimate | kubernetes) continue ;; # take options of sbatch; list what there is
     esac
@@ -206,12 +206,12 @@ judge "what has no rows cannot be sorted" exits 2 "no rows to sort"
 "$stint" ledger --watch=1 --socket "$room/sock" >"$room/out" 2>"$room/err" &
 watch_pid=$!
 for _ in $(seq 300); do
-    [ "$(grep -c "^The bill is" "$room/out")" -lt 2 ] || break
+    [ "$(grep -c "^Bill:" "$room/out")" -lt 2 ] || break
     sleep 0.1
 done
 kill "$watch_pid"
 wait "$watch_pid" 2>/dev/null
-judge "--watch asks again and again" [ "$(grep -c "^The bill is" "$room/out")" -ge 2 ]
+judge "--watch asks again and again" [ "$(grep -c "^Bill:" "$room/out")" -ge 2 ]
 ask explain 99 -o yaml --socket "$room/sock"
 judge "the exit code of -o yaml is the verb's" is "$code" 1
 ask status surplus

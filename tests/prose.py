@@ -4,6 +4,7 @@
 
     prose.py                     every page, manual and comment; TAP
     prose.py --help-of BUILD     the --help texts of the programs in a build folder, as one text; TAP
+    prose.py --findings          texts and advices of findings of the doctor, as one text; TAP
     prose.py --docs FILE...      these pages alone; --worst N also prints their N heaviest sentences
     prose.py --ratchet           write the loads of comments that were reached to tests/prose-comments.txt
     prose.py --self-test
@@ -18,6 +19,7 @@ Limits of pages: load 45 from 300 words on, median of all pages 35, sentences of
 import argparse
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,6 +30,7 @@ RATCHET = ROOT / "tests/prose-comments.txt"
 LOAD = 45
 MEDIAN_LOAD = 35
 HELP_LOAD = 40
+FINDINGS_LOAD = 40
 LEAST_WORDS = 300  # a shorter text has no steady load
 SENTENCE = 40
 COLUMNS = 100
@@ -182,6 +185,7 @@ def manual_text(path):
     said = subprocess.run(["mandoc", "-T", "markdown", str(path)], capture_output=True, text=True).stdout
     assert said, f"mandoc cannot read {path}"
     said = re.sub(r"^# (SYNOPSIS|SEE ALSO)\n.*?(?=^# |\Z)", "", said, flags=re.M | re.S)
+    said = re.sub(r"^\t+", "", said, flags=re.M)  # descriptions of options, which Markdown would take for code
     return re.sub(r"\\(.)", r"\1", said.replace("&nbsp;", " "))
 
 
@@ -227,6 +231,17 @@ class Tap:
         return 1 if self.failed else 0
 
 
+def check_manuals(tap):
+    faults = []
+    for path in sorted((ROOT / "man").glob("*.[0-9]")) if shutil.which("mandoc") else []:
+        found, words, load = measure(list(paragraphs(manual_text(path))))
+        if words >= LEAST_WORDS and load > LOAD:
+            faults.append(f"{path.name}: load {load:.0f}, and {LOAD} is the limit")
+        faults += [f"{path.name}: a sentence of more than {SENTENCE} words: {sentence[:60]}..." for sentence in found
+                   if len(WORD.findall(sentence)) > SENTENCE]
+    tap.point("manual pages keep to the limit" + ("" if shutil.which("mandoc") else " # SKIP there is no mandoc"), faults)
+
+
 def check_all(tap):
     faults, loads = [], []
     for path in pages():
@@ -239,12 +254,7 @@ def check_all(tap):
     middle = statistics.median(loads)
     tap.point(f"the median load of {len(loads)} pages is {middle:.0f}, at most {MEDIAN_LOAD}",
               [] if middle <= MEDIAN_LOAD else ["write more plainly"])
-    faults = []
-    for path in sorted((ROOT / "man").glob("*.[0-9]")):
-        _, words, load = measure(list(paragraphs(manual_text(path))))
-        if words >= LEAST_WORDS and load > LOAD:
-            faults.append(f"{path.name}: load {load:.0f}, and {LOAD} is the limit")
-    tap.point("manual pages keep to the limit", faults)
+    check_manuals(tap)
     allowed = read_ratchet()
     faults = []
     for folder, load in comment_folders():
@@ -255,7 +265,10 @@ def check_all(tap):
 
 
 def check_help(tap, build):
+    """Every help text of every verb and program; a paragraph that several have, such as that of an option, counts once."""
     texts = []
+    verbs = sum(path.read_text().count("\nconst struct verb verb_") for path in sorted((ROOT / "src/cli").glob("verb_*.c")))
+    found = 0
     for name in PROGRAMS:
         program = pathlib.Path(build) / "src" / name
         if not program.exists():
@@ -263,16 +276,55 @@ def check_help(tap, build):
         said = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
         texts.append(said)
         if name == "cli/stint":
-            for verb in re.findall(r"^ {2,4}([a-z]+(?:-[a-z]+)*)  ", said, re.M):
-                texts.append(subprocess.run([program, verb, "--help"], capture_output=True, text=True, check=True).stdout)
-    prose = [one for text in texts for one in help_paragraphs(text)]
-    found, words, load = measure(prose)
-    faults = [] if load <= HELP_LOAD else [sentence[:200] for sentence in sorted(found, key=weight, reverse=True)[:20]]
+            names = re.findall(r"^  ([a-z]+(?:-[a-z]+)*) {2,}[a-z]", said, re.M)
+            found = len(set(names))
+            for words in [[verb] for verb in names] + [["plan", "--from", "x", "--catalogue", "x"]]:
+                texts.append(subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True).stdout)
+    prose = list({one[1]: one for text in texts for one in help_paragraphs(text)}.values())
+    sentences_found, words, load = measure(prose)
+    faults = [] if load <= HELP_LOAD else [sentence[:200] for sentence in sorted(sentences_found, key=weight, reverse=True)[:20]]
     tap.point(f"{len(texts)} help texts of {words} words have a load of {load:.0f}, at most {HELP_LOAD}", faults)
-    tap.point("they were found", [] if len(texts) > 20 and words > 1000 else [f"{len(texts)} texts, {words} words"])
+    tap.point("every verb was found", [] if found == verbs and words > 1000 else [f"{found} of {verbs} verbs, {words} words"])
+
+
+def literals(code):
+    """The texts in C code: neighbouring literals are one, and format directives are a word."""
+    for group in re.findall(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', code):
+        text = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', group))
+        text = re.sub(r"%[-+ #0.*\d]*(?:[hlzjt]+)?[a-zA-Z]", "X", text)
+        if len(WORD.findall(text)) >= 4:
+            yield text
+
+
+def finding_texts():
+    """Of every finding: what it says and what it advises. See src/control/ports/findings.h."""
+    inside = re.compile(r"\bfinding_tell\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)")
+    advice = re.compile(r"\.(?:down_advice|advice|not_ready|no_boot|bad_machine|still_busy)\s*=([^;=]*?)(?=,\s*\.|,\s*\})")
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        code = path.read_text()
+        if "test" in path.parts or not (inside.search(code) or advice.search(code)):
+            continue
+        said = inside.findall(code)
+        rest = inside.sub("", code)
+        said += [found for found in advice.findall(rest)]
+        said += re.findall(r'snprintf\(\w*advice,[^;]*;', rest)
+        said += re.findall(r"\w+_advice\([^{;]*\{.*?^\}", rest, re.S | re.M)
+        for part in said:
+            yield from literals(part)
+
+
+def check_findings(tap):
+    texts = [text if text.endswith(".") else text + "." for text in finding_texts()]
+    found, words, load = measure([(0, text) for text in texts])
+    long = [sentence for sentence in found if len(WORD.findall(sentence)) > SENTENCE]
+    heavy = sorted(found, key=weight, reverse=True)[:15] if load > FINDINGS_LOAD else []
+    tap.point(f"{len(texts)} texts of findings have a load of {load:.0f}, at most {FINDINGS_LOAD}", heavy)
+    tap.point(f"none of their sentences has more than {SENTENCE} words", long)
+    tap.point("they were found", [] if len(texts) > 60 and words > 800 else [f"{len(texts)} texts, {words} words"])
 
 
 def self_test():
+    assert list(literals('f("one two %u three " "four", "x");')) == ["one two X three four"]
     plain = "# Title\n\nStint rents machines for your jobs and returns them later.\n"
     assert not list(page_faults(plain, False))
     assert measure(list(paragraphs("It is not what you think; never.")))[2] > 300
@@ -296,6 +348,7 @@ def main():
     parser.add_argument("--worst", type=int, default=0)
     parser.add_argument("--help-of", metavar="BUILD")
     parser.add_argument("--ratchet", action="store_true")
+    parser.add_argument("--findings", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     if args.docs:
@@ -306,6 +359,8 @@ def main():
     if args.self_test:
         self_test()
         tap.point("the measure finds what it should", [])
+    elif args.findings:
+        check_findings(tap)
     elif args.help_of:
         check_help(tap, args.help_of)
     else:

@@ -151,8 +151,24 @@ can_paste() {
         inside && !/^  (sudo )?stint / { print; bad = 1 }
         END { exit bad }'
 }
-for verb in sim replay commit catalogue demo kubernetes repro state status top plan explain estimate ledger doctor approve reject drain reload open report; do
+# in_manual VERB: every option of its help is in stint(1).
+in_manual() {
+    local option bad=0
+    for option in $("$stint" "$1" --help | sed -n -E 's/^ {2,6}(-., )?--([a-z][a-z0-9-]*).*/\2/p'); do
+        case $option in help | usage) continue ;; esac
+        grep -qF -- "Fl \\-$option" ../man/stint.1 ../man/stint-kubernetes.1 || { echo "stint.1 lacks --$option"; bad=1; }
+    done
+    return $bad
+}
+
+# lacks_stray VERB: argp leaves one where a description ends at the margin.
+lacks_stray() {
+    ! grep -n '^ \+$' <("$stint" "$1" --help)
+}
+for verb in sim replay commit pool catalogue demo repro bench state reconcile kubernetes status top plan explain estimate ledger doctor approve reject drain reload open notify report report-rate; do
     judge "$verb: its examples are not broken" can_paste "$verb"
+    judge "$verb: no line of its help is blank but for spaces" lacks_stray "$verb"
+    judge "$verb: its options are in the manual page" in_manual "$verb"
 done
 
 # sorts VERB ARGUMENT...: its first column of a CSV, sorted by itself, the largest first.
@@ -167,7 +183,28 @@ judge "sim: --sort" sorts sim small.yaml
 judge "replay: --sort" sorts replay --sacct sacct.txt -c machines.yaml
 judge "bench: --sort" sorts bench plan -t 50
 judge "catalogue: --sort" sorts catalogue show machines.yaml
-judge "what cannot be sorted is told, beside the answer" gives 2 "there is no column 'nothing' to sort by; there are policy, cost_usd" sim small.yaml --sort nothing
+judge "sim: what cannot be sorted is refused before anything runs" \
+    refuses "there is no column 'nothing' to sort by; there are policy, cost_usd" sim small.yaml --sort nothing
+judge "replay: its columns are known only with the answer" \
+    gives 2 "there is no column 'nothing' to sort by" replay --sacct sacct.txt -c machines.yaml -o csv --sort nothing
+
+# lists_columns VERB ARGUMENT...: the columns that are named where one is refused are at least those of the answer.
+lists_columns() {
+    local column named
+    named=$("$stint" "$@" --sort nothing 2>&1 >"$room/out" | sed 's/.*there are //; s/,//g')
+    [ ! -s "$room/out" ] || return 1
+    for column in $("$stint" "$@" -o csv | head -n 1 | tr ',' ' '); do
+        case " $named " in *" $column "*) ;; *) echo "$column is missing: $named"; return 1 ;; esac
+    done
+}
+judge "sim: all columns are named" lists_columns sim small.yaml
+judge "sim: those of seeds too" lists_columns sim small.yaml --seeds 2
+judge "commit: all columns are named" lists_columns commit usage.csv
+judge "pool: all columns are named" lists_columns pool --capacity 500 --availability 99.9%
+judge "catalogue show: all columns are named" lists_columns catalogue show machines.yaml
+judge "catalogue diff: all columns are named" lists_columns catalogue diff machines.yaml machines.yaml
+judge "bench change: all columns are named" lists_columns bench change -t 100 -m 20 -c 5 -r 1
+judge "bench plan: all columns are named" lists_columns bench plan -t 50
 for verb in sim replay commit pool repro catalogue bench ledger plan approve top; do
     judge "$verb: --sort is in its help" grep -q -- "--sort=COLUMN" <("$stint" "$verb" --help)
 done
@@ -184,6 +221,12 @@ same_options() {
 }
 [ ! -x "$(dirname "$stint")/../engine/kubernetes/stint-kubernetes" ] ||
     judge "kubernetes: options that are suggested are those that there are" same_options
+
+# suggests: a configuration without -c is what stintd is most often given wrongly.
+suggests() {
+    "$(dirname "$stint")/../daemon/stintd" --check foo.conf 2>&1 | grep -F "did you mean -c foo.conf?"
+}
+[ ! -x "$(dirname "$stint")/../daemon/stintd" ] || judge "stintd: a file without -c is answered with -c" suggests
 
 # offers VERB FORMATS: what the help says of -o.
 offers() {

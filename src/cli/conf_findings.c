@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "control/ports/findings.h"
 #include "daemon/daemon_check.h"
 #include "model/catalogue.h"
 
@@ -42,6 +43,7 @@ void findings_add(struct findings *findings, const struct finding *finding)
         .subject = copy(findings, finding->subject),
         .text = copy(findings, finding->text),
         .advice = copy(findings, finding->advice),
+        .address = finding->address != NULL ? copy(findings, finding->address) : NULL,
     };
 }
 
@@ -54,51 +56,6 @@ uint32_t findings_errors(const struct findings *findings)
     return errors;
 }
 
-/* What the key names cannot be used, for the reason in 'number'. */
-static void add_file(struct findings *findings, const char *severity, const char *key,
-                     const char *path, int number, const char *advice)
-{
-    char text[PATH_MAX + 128];
-
-    (void)snprintf(text, sizeof(text), "%s cannot be used: %s", path, strerror(number));
-    findings_add(findings, &(struct finding){ severity, "file", key, text, advice });
-}
-
-static void look_at_catalogue(const struct conf *conf, struct findings *findings)
-{
-    struct catalogue catalogue;
-    struct error error;
-
-    if (daemon_check_catalogue(conf, &catalogue, &error) < 0) {
-        findings_add(findings, &(struct finding){ "error", "catalogue", "catalogue", error.text,
-                                                  "correct the file; docs/reference/files/catalogue.md says "
-                                                  "how it is written" });
-        return;
-    }
-    if (catalogue.offer_count == 0)
-        findings_add(findings, &(struct finding){ "error", "catalogue", "catalogue",
-                                                  "it offers nothing that could be rented",
-                                                  "give each type a price or offers" });
-    catalogue_done(&catalogue);
-}
-
-static void look_at_state(const struct conf *conf, struct findings *findings)
-{
-    char path[PATH_MAX];
-    struct stat at;
-
-    if ((size_t)snprintf(path, sizeof(path), "%s", conf->state) >= sizeof(path))
-        return;
-
-    const char *folder = dirname(path);
-
-    if (stat(folder, &at) != 0)
-        add_file(findings, "error", "state", folder, errno,
-                 "make the folder, owned by the user that stintd runs as");
-    else if (!S_ISDIR(at.st_mode))
-        add_file(findings, "error", "state", folder, ENOTDIR, "name a file in a folder");
-}
-
 static void add_found(void *context, const struct finding *finding)
 {
     findings_add(context, finding);
@@ -109,65 +66,110 @@ static void next_found(void *context)
     (void)context; /* all of them are shown */
 }
 
-static struct finding_sink sink_of(struct findings *findings)
+struct finding_sink findings_sink(struct findings *findings)
 {
     return (struct finding_sink){ .tell = add_found, .next_kind = next_found, .context = findings };
 }
 
-static void look_at_engine(const struct conf *conf, struct findings *findings)
+static void look_at_catalogue(const struct conf *conf, const struct finding_sink *to)
 {
-    const struct finding_sink sink = sink_of(findings);
+    struct catalogue catalogue;
+    struct error error;
 
-    conf->engine.kind->examine(conf->engine.settings, &sink);
+    if (daemon_check_catalogue(conf, &catalogue, &error) < 0) {
+        finding_tell(to,
+                     &(struct finding_case){
+                         FINDING_CATALOGUE, .subject = "catalogue",
+                         .advice = "Correct the file. The reference page of the catalogue file "
+                                   "describes its format." },
+                     "%s", error.text);
+        return;
+    }
+    if (catalogue.offer_count == 0)
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_CATALOGUE, .subject = "catalogue",
+                                             .advice = "Give each type a price or offers." },
+                     "it lacks offers, so Stint can rent nothing");
+    catalogue_done(&catalogue);
+}
+
+static void look_at_state(const struct conf *conf, const struct finding_sink *to)
+{
+    char path[PATH_MAX];
+    struct stat at = { 0 };
+
+    if ((size_t)snprintf(path, sizeof(path), "%s", conf->state) >= sizeof(path))
+        return;
+
+    const char *folder = dirname(path);
+    const bool exists = stat(folder, &at) == 0;
+
+    if (exists && S_ISDIR(at.st_mode))
+        return;
+    finding_tell(to,
+                 &(struct finding_case){
+                     FINDING_FILE, .subject = "state", .severity = "error",
+                     .advice = exists ? "Name a file in a folder."
+                                      : "Create the folder, owned by the user of stintd." },
+                 "stintd cannot keep its state in %s: %s", folder,
+                 strerror(exists ? ENOTDIR : errno));
 }
 
 /* A file of the API or of estimates, as stintd would read it. Who asks may have fewer rights. */
 static void look_at_file(const struct conf *conf, const char *key,
                          int (*check)(const struct conf *conf, struct error *reterr),
-                         const char *advice, struct findings *findings)
+                         const char *advice, const struct finding_sink *to)
 {
     struct error error = { "" };
     const int rc = check(conf, &error);
 
     if (rc < 0)
-        findings_add(findings, &(struct finding){ rc == -EACCES ? "note" : "error", "file", key,
-                                                  error.text, advice });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_FILE, .subject = key,
+                                             .severity = rc == -EACCES ? "note" : "error",
+                                             .advice = advice },
+                     "%s", error.text);
 }
 
-static void look_at_files(const struct conf *conf, struct findings *ret)
+static void look_at_files(const struct conf *conf, const struct finding_sink *to)
 {
-    static const char *const secret =
-        "make it readable by the user that stintd runs as, and by no one else";
+    static const char *const secret = "Make it readable for the user of stintd alone.";
 
     look_at_file(conf, "http.tls_certificate", daemon_check_certificate,
-                 "put the certificate there", ret);
-    look_at_file(conf, "http.tls_key", daemon_check_key, secret, ret);
-    look_at_file(conf, "http.token_file", daemon_check_token, secret, ret);
+                 "Put the certificate there.", to);
+    look_at_file(conf, "http.tls_key", daemon_check_key, secret, to);
+    look_at_file(conf, "http.token_file", daemon_check_token, secret, to);
     look_at_file(conf, "estimates.accounting", daemon_check_accounting,
-                 "write it as docs/reference/files/sacct.md says, or leave the key out", ret);
+                 "Correct the file, or remove the key. The reference page of sacct files describes "
+                 "its format.",
+                 to);
 }
 
-static void look_at_cloud(const struct conf *conf, struct findings *ret)
+static void look_at_cloud(const struct conf *conf, const struct finding_sink *to)
 {
     const char *text = daemon_check_note(conf);
 
     if (text != NULL)
-        findings_add(ret, &(struct finding){ "note", "cloud", "cloud", text,
-                                             "name one before you leave mode shadow" });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_CLOUD, .subject = "cloud", .severity = "note",
+                                             .advice = "Name one before you leave mode shadow." },
+                     "%s", text);
 }
 
 void conf_findings(const struct conf *conf, struct findings *ret)
 {
-    look_at_catalogue(conf, ret);
-    look_at_state(conf, ret);
-    look_at_engine(conf, ret);
-    look_at_files(conf, ret);
-    look_at_cloud(conf, ret);
+    const struct finding_sink sink = findings_sink(ret);
+
+    look_at_catalogue(conf, &sink);
+    look_at_state(conf, &sink);
+    conf->engine.kind->examine(conf->engine.settings, &sink);
+    look_at_files(conf, &sink);
+    look_at_cloud(conf, &sink);
 }
 
 void cloud_findings(const struct conf *conf, struct findings *ret)
 {
-    const struct finding_sink sink = sink_of(ret);
+    const struct finding_sink sink = findings_sink(ret);
     struct catalogue catalogue;
     const bool has_catalogue = daemon_check_catalogue(conf, &catalogue, NULL) == 0;
 

@@ -27,6 +27,9 @@ void findings_init(struct findings *findings);
 void findings_done(struct findings *findings);
 void findings_add(struct findings *findings, const struct finding *finding);
 
+/* Who adds to the list what is sent to it. */
+struct finding_sink findings_sink(struct findings *findings);
+
 /* How many are of severity "error". */
 uint32_t findings_errors(const struct findings *findings);
 

@@ -20,16 +20,32 @@ static const size_t answer_max = (size_t)64 << 20;
 
 enum key { KEY_SOCKET = 0x1000, KEY_URL, KEY_TOKEN_FILE, KEY_CA_FILE, KEY_SORT };
 
+#define DAEMON_OPTIONS                                                                          \
+    { "socket",                                                                                 \
+      KEY_SOCKET,                                                                               \
+      "FILE",                                                                                   \
+      0,                                                                                        \
+      "The daemon's Unix socket (default: $STINT_SOCKET, else " DAEMON_SOCKET ")",              \
+      1 },                                                                                      \
+        { "url", KEY_URL, "URL", 0, "Ask over the network, for example https://host:9178", 1 }, \
+        { "token-file", KEY_TOKEN_FILE, "FILE", 0, "With --url: file with your token", 1 },     \
+    {                                                                                           \
+        "ca-file", KEY_CA_FILE, "FILE", 0,                                                      \
+            "With --url: trusted certificates (default: the system's)", 1                       \
+    }
+
 static const struct argp_option argp_options[] = {
-    { "socket", KEY_SOCKET, "FILE", 0,
-      "The daemon's Unix socket (default: $STINT_SOCKET, else " DAEMON_SOCKET ")", 1 },
-    { "url", KEY_URL, "URL", 0, "Ask over the network instead, such as https://host:9178", 1 },
-    { "token-file", KEY_TOKEN_FILE, "FILE", 0, "With --url: what proves that you may ask", 1 },
-    { "ca-file", KEY_CA_FILE, "FILE", 0,
-      "With --url: the certificates to trust (default: the system's)", 1 },
+    DAEMON_OPTIONS,
     { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 1 },
     { "sort", KEY_SORT, "COLUMN", 0,
-      "Sort the rows by this column, by its name in a CSV; -COLUMN: the largest first", 1 },
+      "Sort the rows by this column of the CSV (-COLUMN: largest first)", 1 },
+    { 0 },
+};
+
+static const struct argp_option rowless_options[] = {
+    DAEMON_OPTIONS,
+    { "output", 'o', "FORMAT", 0, "table (default), json or yaml", 1 },
+    { "sort", KEY_SORT, "COLUMN", OPTION_HIDDEN, NULL, 1 }, /* refused with a reason */
     { 0 },
 };
 
@@ -74,21 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* What is not offered is not in the help. The caller frees what is not 'text'. */
-static char *filter_help(int key, const char *text, void *input)
-{
-    const struct daemon_options *options = input;
-
-    if (key == 'o' && options != NULL && options->no_csv)
-        return strdup("table (default), json or yaml");
-    if (key == KEY_SORT && options != NULL && options->no_csv)
-        return NULL;
-    return text != NULL ? strdup(text) : NULL;
-}
-
-const struct argp daemon_argp = { .options = argp_options,
-                                  .parser = parse,
-                                  .help_filter = filter_help };
+const struct argp daemon_argp = { .options = argp_options, .parser = parse };
+const struct argp daemon_rowless_argp = { .options = rowless_options, .parser = parse };
 
 static const char *socket_of(const struct daemon_options *options)
 {

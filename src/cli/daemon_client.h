@@ -37,6 +37,9 @@ struct daemon_options {
  * without a parser hands its own input on. */
 extern const struct argp daemon_argp;
 
+/* The same for a verb that sets no_csv: its help offers neither rows nor --sort. */
+extern const struct argp daemon_rowless_argp;
+
 /* Where to ask, in words for people. */
 const char *daemon_place(const struct daemon_options *options);
 

@@ -35,47 +35,43 @@ enum { LISTS = 3, FRESH_STARTS = 3 };
 
 static const struct argp_option options[] = {
     { "from", KEY_FROM, "FILE", 0,
-      "What kubectl printed of the cluster: kubectl get nodes,pods,poddisruptionbudgets -A -o json; or a "
-      "snapshot",
+      "Output of kubectl get nodes,pods,poddisruptionbudgets -A -o json, or a snapshot", 0 },
+    { "kubeconfig", KEY_KUBECONFIG, "FILE", 0, "Ask the API server of this file instead", 0 },
+    { "context", KEY_CONTEXT, "NAME", 0, "With --kubeconfig: use this context of the file", 0 },
+    { "in-cluster", KEY_IN_CLUSTER, NULL, 0, "Ask the API server of the surrounding pod instead",
       0 },
-    { "kubeconfig", KEY_KUBECONFIG, "FILE", 0, "Ask the API server that this file names, instead",
-      0 },
-    { "context", KEY_CONTEXT, "NAME", 0, "With --kubeconfig: not the current context but this one",
-      0 },
-    { "in-cluster", KEY_IN_CLUSTER, NULL, 0,
-      "Ask the API server of the pod that this runs in, instead", 0 },
-    { "snapshot", KEY_SNAPSHOT, "FILE", 0,
-      "Save what the API server answered, to be used with --from later", 0 },
+    { "snapshot", KEY_SNAPSHOT, "FILE", 0, "Save the answers of the API server for --from", 0 },
     { "anonymise", KEY_ANONYMISE, NULL, 0,
-      "With --snapshot: leave out all but what Stint reads, and replace names and labels of the site by numbers; also of what "
-      "--from has",
+      "With --snapshot: keep only the fields used by Stint, and replace names and site labels "
+      "by numbers. Works with --from too",
       0 },
     { "catalogue", KEY_CATALOGUE, "FILE", 0,
-      "What can be rented at what price (needed); `stint catalogue refresh` makes one of today",
+      "Machines to rent and their prices (required). `stint catalogue refresh' writes a current"
+      " one",
       0 },
     { "spot", KEY_SPOT, NULL, 0,
-      "Every pod may run on spot machines; by default those alone that do now", 0 },
+      "Allow every pod on spot machines (default: only pods that run on spot now)", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     VERB_SORT_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char doc[] =
-    "Compare what the nodes of a Kubernetes cluster cost with what the same pods would cost on other machines, "
-    "under the constraints that they have, and with the least that any choice of machines costs. Nothing is "
-    "changed: it reads what kubectl printed, or lists nodes, pods and disruption budgets of an API server.\v"
-    "Pods that cannot move (no controller, a disruption budget that allows none, a hostPath volume, an annotation "
-    "against disruption, or requirements that are not understood) keep their node. Nodes whose price the "
-    "catalogue does not have are left out, and counted.\n"
-    "\n"
-    "Exit codes: 0 done, 1 a file cannot be read, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Compare the cost of a Kubernetes cluster's nodes with the cost of the same pods on other"
+    " machines under the same constraints, and with the lower bound of every choice of "
+    "machines. It changes nothing: it reads the output of kubectl, or lists nodes, pods and "
+    "disruption budgets of an API server.\vExamples:\n"
     "  kubectl get nodes,pods,poddisruptionbudgets -A -o json >cluster.json\n"
     "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml\n"
     "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml --spot -o json\n"
-    "  stint plan --kubeconfig ~/.kube/config --catalogue aws-us-east-1.yaml --snapshot today.json\n"
-    "  stint plan --from cluster.json --catalogue aws-us-east-1.yaml --snapshot to-show.json --anonymise";
+    "  stint plan --kubeconfig ~/.kube/config --catalogue a.yaml --snapshot c.json\n"
+    "  stint plan --from c.json --catalogue a.yaml --snapshot d.json --anonymise\n"
+    "\n"
+    "Fixed pods keep their node: those with no controller, a disruption budget of zero, a "
+    "hostPath volume, an annotation against disruption, or requirements unknown to Stint. "
+    "Nodes with a price unknown to the catalogue are left out, and counted.\n"
+    "\n"
+    "Exit codes: 0 done, 1 a file cannot be read, 2 wrong usage.";
 
 struct arguments {
     const char *from;

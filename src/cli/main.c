@@ -3,6 +3,7 @@
  * stint - the tool. Finds the verb and hands over.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/operator.h"
@@ -28,33 +29,37 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]), OFFLINE_COUNT = 11 };
 
 static void print_help(FILE *out)
 {
-    fputs("stint runs a cluster's work on rented machines for the least money.\n"
+    fputs("Stint decides which cloud machines a cluster rents, so that its jobs cost less.\n"
           "\n"
           "Usage: stint VERB [OPTION...] [ARGUMENT...]\n"
+          "\n"
+          "Examples:\n"
+          "  stint sim examples/small.yaml\n"
+          "  sudo stint demo\n"
+          "  stint VERB --help\n"
           "\n"
           "Verbs:\n",
           out);
     for (int i = 0; i < VERB_COUNT; i++) {
         if (i == OFFLINE_COUNT)
             fputs("\nVerbs that ask a running stintd:\n", out);
-        fprintf(out, "  %-11s %s\n", verbs[i]->name, verbs[i]->summary);
+        fprintf(out, "  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
     }
-    fputs(
-        "\n"
-        "Where an answer has rows, -o is table, wide, json, yaml or csv. Verbs that only ask stintd take\n"
-        "--watch[=SECONDS], which shows the answer again and again. --sort=COLUMN sorts the rows of tables,\n"
-        "-COLUMN the largest first. All take --color=WHEN: auto (headings\n"
-        "of tables are bold on a terminal, unless NO_COLOR is set), always or never.\n"
-        "\n"
-        "`stint VERB --help` tells more about each. Answers go to standard output, everything\n"
-        "else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 public data not\n"
-        "found (see STINT_DATA) or errors found (doctor), 4 measured something else than expected\n"
-        "(--check) or cannot promise it (pool).\n"
-        "\n"
-        "First steps: stint sim examples/small.yaml, or as root stint demo. Where packages are\n"
-        "installed, examples/ and docs/ are in /usr/share/doc/stint/, guides in\n"
-        "/usr/share/doc/stintd/.\n",
-        out);
+    fputs("\n"
+          "Options of most verbs:\n"
+          "  -o FORMAT          table, wide, json, yaml or csv, for answers with rows\n"
+          "  --sort=COLUMN      sort the rows of tables (-COLUMN: largest first)\n"
+          "  --watch[=SECONDS]  repeat the answer, for verbs that ask stintd\n"
+          "  --color=WHEN       auto (bold headings on a terminal, unless NO_COLOR is set),\n"
+          "                     always or never\n"
+          "\n"
+          "Answers go to standard output, everything else to standard error. Exit codes: 0 done,\n"
+          "1 failed, 2 wrong usage, 3 public data missing (repro) or errors found (doctor), 4 a\n"
+          "check failed (--check) or a promise is impossible (pool).\n"
+          "\n"
+          "Packages put examples and documentation into /usr/share/doc/stint/, and guides into\n"
+          "/usr/share/doc/stintd/.\n",
+          out);
 }
 
 static int no_such_verb(const char *word)
@@ -79,6 +84,7 @@ int main(int argc, char **argv)
 {
     static char help[] = "--help";
 
+    (void)setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;

@@ -263,6 +263,19 @@ static struct wish take_wish(const struct verb *verb, int *argc, char **argv)
     return wish;
 }
 
+/* Whether 'word' is one of the list "a, b, c". */
+static bool is_listed(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = list; at != NULL; at = strstr(at, ", ")) {
+        at += strncmp(at, ", ", 2) == 0 ? 2 : 0;
+        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 /* ---- running ---- */
 
 /* All that comes through the pipe; for mem_free. */
@@ -290,7 +303,7 @@ static int exit_code_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
-/* An answer that could not be sorted is there all the same: it may have taken long. */
+/* An answer whose columns were not known before, and that has not this one, is there all the same: it may have taken long. */
 static int run_sorted(const struct verb *verb, int argc, char **argv)
 {
     struct error error = { "" };
@@ -454,6 +467,12 @@ int present(const struct verb *verb, int argc, char **argv)
     if (!present_colour(wish.colour != NULL ? wish.colour : "auto", isatty(STDOUT_FILENO) == 1,
                         &is_coloured)) {
         (void)fprintf(stderr, "stint %s: --color is auto, always or never\n", verb->name);
+        return EXIT_USAGE;
+    }
+    if (wish.sort != NULL && verb->sort_columns != NULL &&
+        !is_listed(verb->sort_columns, wish.sort + (wish.sort[0] == '-'))) {
+        (void)fprintf(stderr, "stint %s: there is no column '%s' to sort by; there are %s\n",
+                      verb->name, wish.sort + (wish.sort[0] == '-'), verb->sort_columns);
         return EXIT_USAGE;
     }
     report_table_sort_all(wish.sort);

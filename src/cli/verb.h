@@ -32,6 +32,7 @@ struct verb {
     const char *not_counted;  /* likewise */
     bool has_colour;          /* it takes --color itself */
     bool has_rows;            /* --sort sorts those of its tables (present.h) */
+    const char *sort_columns; /* by which: "a, b"; NULL: known only when the answer is there */
     bool is_query;            /* it asks the daemon and changes nothing: --watch may repeat it */
 };
 
@@ -49,19 +50,19 @@ extern const struct verb verb_bench;
 /* Options of verbs with a report or with rows, for their help; present.c takes them away. */
 enum { VERB_KEY_HTML = 0x1300, VERB_KEY_MD, VERB_KEY_SORT };
 
-#define VERB_SORT_OPTION                                                                        \
-    {                                                                                           \
-        "sort", VERB_KEY_SORT, "COLUMN", 0,                                                     \
-            "Sort the rows by this column, by its name in a CSV; -COLUMN: the largest first", 0 \
+#define VERB_SORT_OPTION                                                          \
+    {                                                                             \
+        "sort", VERB_KEY_SORT, "COLUMN", 0,                                       \
+            "Sort the rows by this column of the CSV (-COLUMN: largest first)", 0 \
     }
 
-#define VERB_HTML_OPTION                                                                          \
-    {                                                                                             \
-        "html", VERB_KEY_HTML, "FILE", 0, "Write the answer to FILE, as a page to pass around", 0 \
+#define VERB_HTML_OPTION                                                                         \
+    {                                                                                            \
+        "html", VERB_KEY_HTML, "FILE", 0, "Write the answer to FILE as a shareable HTML page", 0 \
     }
-#define VERB_MD_OPTION                                          \
-    {                                                           \
-        "md", VERB_KEY_MD, "FILE", 0, "The same as Markdown", 0 \
+#define VERB_MD_OPTION                                                          \
+    {                                                                           \
+        "md", VERB_KEY_MD, "FILE", 0, "Write the answer to FILE as Markdown", 0 \
     }
 
 /* Those that ask the daemon. */

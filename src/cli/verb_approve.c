@@ -14,23 +14,19 @@
 enum { PATH_SIZE = 64, ID_DIGITS = 19 };
 
 static const char approve_doc[] =
-    "In advise mode, approve pending actions. Without an ID, list them.\v"
-    "Exit codes: 0 done, 1 there is no such proposal, or the daemon cannot be asked, 2 wrong "
-    "usage.\n"
-    "\n"
-    "Examples:\n"
+    "Approve actions that wait in mode advise. Without an ID, list them.\vExamples:\n"
     "  stint approve\n"
     "  stint approve 31 32\n"
-    "  stint approve all";
+    "  stint approve all\n"
+    "\n"
+    "Exit codes: 0 done, 1 no such action, or no answer from the daemon, 2 wrong usage.";
 
 static const char reject_doc[] =
-    "In advise mode, reject pending actions; what was to be rented counts as refused by "
-    "the cloud, and something else is looked for. Without an ID, list them.\v"
-    "Exit codes: 0 done, 1 there is no such proposal, or the daemon cannot be asked, 2 wrong "
-    "usage.\n"
+    "Reject actions that wait in mode advise. Stint treats a rejected machine as refused by "
+    "the cloud, and looks for another one. Without an ID, list the actions.\vExample:\n"
+    "  stint reject 31\n"
     "\n"
-    "Example:\n"
-    "  stint reject 31";
+    "Exit codes: 0 done, 1 no such action, or no answer from the daemon, 2 wrong usage.";
 
 struct arguments {
     struct daemon_options daemon;
@@ -178,12 +174,12 @@ static int run_reject(int argc, char **argv)
 
 const struct verb verb_approve = {
     .name = "approve",
-    .summary = "in advise mode: approve pending actions",
+    .summary = "approve actions that wait in mode advise",
     .run = run_approve,
 };
 
 const struct verb verb_reject = {
     .name = "reject",
-    .summary = "in the mode advise: refuse them",
+    .summary = "reject actions that wait in mode advise",
     .run = run_reject,
 };

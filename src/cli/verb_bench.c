@@ -32,36 +32,37 @@ enum option_key {
 };
 
 static const struct argp_option options[] = {
-    { "machines", KEY_MACHINES, "N", 0, "change: so many machines (default: 100,000)", 0 },
-    { "tasks", KEY_TASKS, "N", 0, "so many tasks (default: 1,000,000)", 0 },
-    { "changes", KEY_CHANGES, "N", 0, "change: so many changes in a round (default: 1,000)", 0 },
-    { "rounds", KEY_ROUNDS, "N", 0,
-      "change: so many rounds, of which the median counts (default: 5)", 0 },
-    { "shapes", KEY_SHAPES, "N", 0, "so many kinds of tasks (default: 30)", 0 },
-    { "types", KEY_TYPES, "N", 0, "so many machine types (default: 24)", 0 },
-    { "running", KEY_RUNNING, "N", 0, "plan: so many of the tasks run already (default: none)", 0 },
+    { "machines", KEY_MACHINES, "N", 0, "change: number of machines (default: 100,000)", 0 },
+    { "tasks", KEY_TASKS, "N", 0, "number of tasks (default: 1,000,000)", 0 },
+    { "changes", KEY_CHANGES, "N", 0, "change: changes per round (default: 1,000)", 0 },
+    { "rounds", KEY_ROUNDS, "N", 0, "change: number of rounds; the median counts (default: 5)", 0 },
+    { "shapes", KEY_SHAPES, "N", 0, "kinds of tasks (default: 30)", 0 },
+    { "types", KEY_TYPES, "N", 0, "machine types (default: 24)", 0 },
+    { "running", KEY_RUNNING, "N", 0, "plan: tasks that run already (default: none)", 0 },
     { "limit", KEY_LIMIT, "SECONDS", 0,
-      "plan: what is not done by then is skipped, in processor time (default: 60)", 0 },
+      "plan: skip a plan after so many seconds of processor time (default: 60)", 0 },
     { "policy", KEY_POLICY, "NAME", 0,
-      "of this policy (default: stint; plan: stint, eva and first-fit-decreasing)", 0 },
+      "policy to measure (default: stint; plan: stint, eva and first-fit-decreasing)", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     VERB_SORT_OPTION,
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char text[] =
-    "Measure how long a decision takes on a cluster that is made up. 'change': the next plan after so many "
-    "changes (arrivals, ends, a lost machine, a price) where all tasks run. 'plan': the plan where tasks wait, "
-    "by several policies side by side, and what it costs above the least that any plan could cost.\v"
-    "Time is that of one processor, without what it takes to make up the cluster. 'fresh' is the same plan by a "
-    "policy that remembers nothing. 'gap' is by what part a plan costs more than the bound: 0.03 is 3 %. 'eva' is "
-    "Eva's algorithm as published, 'first-fit-decreasing' what Karpenter does.\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Measure decision times on a large, synthetic cluster. 'change' measures the next plan of"
+    " a full cluster after some changes: arrivals, ends, a lost machine, a price. 'plan' "
+    "measures plans for waiting tasks, for several policies side by side, and their cost "
+    "above the lower bound.\vExamples:\n"
     "  stint bench change --machines 100000 --tasks 1000000 --changes 1000 -o json\n"
-    "  stint bench plan --tasks 1000000 --shapes 1000 --types 800";
+    "  stint bench plan --tasks 1000000 --shapes 1000 --types 800\n"
+    "\n"
+    "Times are processor time of one core, excluding the creation of the cluster.\n"
+    "  fresh                 the same plan by a policy without memory\n"
+    "  gap                   cost above the bound: 0.03 is 3 %\n"
+    "  eva                   Eva's algorithm as published\n"
+    "  first-fit-decreasing  Karpenter's algorithm\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.";
 
 enum { ROUNDS_MAX = 1000 };
 
@@ -323,7 +324,11 @@ static int run(int argc, char **argv)
 
 const struct verb verb_bench = {
     .name = "bench",
-    .summary = "measure how long a decision takes on a large cluster that is made up",
+    .summary = "measure decision times on a large, synthetic cluster",
     .run = run,
     .has_rows = true,
+    .sort_columns =
+        "policy, machines, tasks, changes, rents, places, price, milliseconds, "
+        "slowest_ms, fresh_ms, seconds, waiting, cost_usd_per_hour, bound_usd_per_hour, "
+        "gap, bytes_per_task, note",
 };

@@ -53,41 +53,43 @@ enum option_key {
 
 /* Each description begins with what the option goes with. */
 static const struct argp_option options[] = {
-    { "file", KEY_FILE, "FILE", 0, "refresh: write the catalogue here (default: standard output)",
-      0 },
+    { "file", KEY_FILE, "FILE", 0,
+      "refresh: write the catalogue to FILE (default: standard output)", 0 },
     { "cloud", KEY_CLOUD, "KIND", 0,
-      "refresh: of this cloud, as 'kind' in stint.conf has it (default: the first below)", 0 },
+      "refresh: the cloud, as 'kind' in stint.conf (default: the first below)", 0 },
     { "region", KEY_REGION, "REGION", 0,
-      "refresh: of this region (default: the environment's, the profile's)", 0 },
-    { "profile", KEY_PROFILE, "NAME", 0, "refresh: with the keys of this profile", 0 },
-    { "endpoint", KEY_ENDPOINT, "URL", 0, "refresh: ask there instead of the cloud's own address",
+      "refresh: the region (default: from the environment or the profile)", 0 },
+    { "profile", KEY_PROFILE, "NAME", 0, "refresh: use the keys of this profile", 0 },
+    { "endpoint", KEY_ENDPOINT, "URL", 0, "refresh: ask this address instead of the cloud's own",
       0 },
     { "prices", KEY_PRICES, "FILE", 0,
-      "refresh: prices on demand from this map of type to dollars per hour (YAML), not from the "
-      "Pricing API",
+      "refresh: take on-demand prices from this YAML map of type to dollars per hour instead of"
+      " the Pricing API",
       0 },
     { "bands", KEY_BANDS, "FILE", 0,
-      "refresh: how often spot machines are interrupted, from this spot-advisor-data.json of the "
-      "Spot Instance Advisor",
+      "refresh: take interruption rates from this spot-advisor-data.json of the Spot Instance "
+      "Advisor",
       0 },
     { "history", KEY_HISTORY, "DAYS", 0,
-      "refresh: how spot prices changed in the last 1 to 90 days, not only the latest", 0 },
+      "refresh: include the spot prices of the last 1 to 90 days", 0 },
     { "arch", KEY_ARCH, "NAME", 0, "refresh: x86_64 (default), arm64, or any", 0 },
     { "types", KEY_TYPES, "PATTERNS", 0, "refresh, show: only these types, such as 'c7i.*,*.large'",
       0 },
     { "memory", KEY_MEMORY, "PERCENT", 0,
-      "refresh: so much of a type's memory is left for jobs (default: 100)", 0 },
-    { "metal", KEY_METAL, NULL, 0, "refresh: machines without a hypervisor too", 0 },
-    { "old", KEY_OLD, NULL, 0, "refresh: earlier generations too (as with --types)", 0 },
+      "refresh: share of a type's memory for jobs (default: 100)", 0 },
+    { "metal", KEY_METAL, NULL, 0, "refresh: include machines without a hypervisor", 0 },
+    { "old", KEY_OLD, NULL, 0, "refresh: include earlier generations, as --types does", 0 },
     { "no-spot", KEY_NO_SPOT, NULL, 0, "refresh: leave out the spot market", 0 },
     { "socket", KEY_SOCKET, "PATH", 0,
-      "show: ask the daemon there, if no FILE is given (default: $STINT_SOCKET, " DAEMON_SOCKET ")",
+      "show: without FILE, ask the daemon at this socket (default: $STINT_SOCKET, "
+      "" DAEMON_SOCKET ")",
       0 },
     { "config", KEY_CONFIG, "FILE", 0,
-      "show: the catalogue and what was learned from the files that this stint.conf names, without the daemon",
+      "show: read the catalogue and the learned values from the files of this stint.conf, "
+      "without the daemon",
       0 },
     { "state", KEY_STATE, "FILE", 0,
-      "show: what was learned, from this state file of a daemon that may run or not", 0 },
+      "show: read the learned values from this state file, also while the daemon runs", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "show, diff: table (default), wide, json, yaml or csv",
       0 },
     VERB_SORT_OPTION,
@@ -97,27 +99,24 @@ static const struct argp_option options[] = {
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) - 1 };
 
 static const char intro[] =
-    "Ask a cloud what it offers and write it down as a catalogue with its date, show a catalogue, list "
-    "the features by which jobs may ask for machines, or tell how two differ.\v"
-    "A price that is not known is not guessed: the type has no such offer and is named in a comment at "
-    "the end. Without a file, show asks the daemon: for how long machines of a spot offer last it has what it "
-    "has learned from its own, how many were lost in how many machine-hours, and within which bounds it is with a "
-    "chance of 80 %. If no daemon runs, it reads the files that " STATE_CONF_PATH
-    " names. refresh can ask these "
-    "clouds:\n";
-
-static const char outro[] =
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Write a catalogue of a cloud's current offers, show a catalogue, list the features that "
+    "jobs can request, or compare two catalogues.\vExamples:\n"
     "  stint catalogue refresh --region us-east-1 --types 'c7i.*' -f c7i.yaml\n"
     "  stint catalogue refresh --region us-east-1 --history 30 -f spring.yaml\n"
     "  stint catalogue show c7i.yaml\n"
     "  stint catalogue show --types 'c7i.*'\n"
     "  stint catalogue show c7i.yaml --state /var/lib/stint/stint.db\n"
     "  stint catalogue features c7i.yaml\n"
-    "  stint catalogue diff old.yaml c7i.yaml -o csv";
+    "  stint catalogue diff old.yaml c7i.yaml -o csv\n"
+    "\n"
+    "A type with an unknown price gets no offer, and a comment at the end names it. Without "
+    "FILE, show asks the daemon. It then adds the losses of each spot offer, the "
+    "machine-hours behind them, and the learned time between losses with its 80 % bounds. If "
+    "the daemon is down, show reads the files of " STATE_CONF_PATH ". refresh can ask these "
+    "clouds:\n";
+
+static const char outro[] = "\n"
+                            "Exit codes: 0 done, 1 failed, 2 wrong usage.";
 
 enum act { ACT_NONE, ACT_REFRESH, ACT_SHOW, ACT_DIFF, ACT_FEATURES, ACTS };
 
@@ -780,7 +779,10 @@ static int run(int argc, char **argv)
 
 const struct verb verb_catalogue = {
     .name = "catalogue",
-    .summary = "ask a cloud what can be rented, show it, or show what has changed",
+    .summary = "list a cloud's offers and prices, and compare two lists",
     .run = run,
     .has_rows = true,
+    .sort_columns = "type, cpu, mem_gib, accel, market, zone, price, interruption, lasts_hours, "
+                    "lasts_by, losses, machine_hours, lasts_low_hours, lasts_high_hours, change, "
+                    "old_price, new_price, old_interruption, new_interruption",
 };

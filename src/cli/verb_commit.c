@@ -33,19 +33,17 @@ enum option_key {
 
 static const struct argp_option options[] = {
     { "classes", KEY_CLASSES, "FILE", 0,
-      "The ways to pay for a machine, and their prices (YAML or JSON); by default examples that "
-      "are near public list prices",
-      0 },
+      "Classes and their prices, as YAML or JSON (default: examples near public list prices)", 0 },
     { "on-demand", KEY_ON_DEMAND, "PRICE", 0,
-      "Dollars per machine and hour on demand; the prices of the classes are scaled with it", 0 },
-    { "column", KEY_COLUMN, "NAME", 0, "Only this column of the history; by default all", 0 },
+      "On-demand dollars per machine and hour. The prices of the classes scale with it", 0 },
+    { "column", KEY_COLUMN, "NAME", 0, "Plan this column of the history alone (default: all)", 0 },
     { "have", KEY_HAVE, "CLASS=N[@LEFT]", 0,
-      "N machines of this class are promised already, with so much of the term to go, such as 200d "
-      "(default: all of it). May be repeated",
+      "N machines of this class are committed already, with so much of the term left, such as "
+      "200d (default: all). Repeatable",
       0 },
-    { "fall", KEY_FALL, "SHARE", 0, "Show what happens if demand falls by this share (default 25%)",
+    { "fall", KEY_FALL, "SHARE", 0, "Show the effect if demand falls by this share (default 25%)",
       0 },
-    { "svg", KEY_SVG, "FILE", 0, "Draw the history as it would have been paid for", 0 },
+    { "svg", KEY_SVG, "FILE", 0, "Draw the history and how it would have been paid", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     VERB_SORT_OPTION,
     VERB_HTML_OPTION,
@@ -54,23 +52,22 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Advise what to commit to - reserved instances, savings plans, committed use - from the hours "
-    "in which machines were in use: how many of which class, why, what it saves, what no purchase "
-    "could go below, and what is regretted if demand falls. Nothing is bought.\v"
-    "The history is a CSV table with a column 'hour' (or 'time') and one or more columns with the "
-    "machines in use in that hour; docs/reference/files/usage-csv.md. The classes are in "
-    "docs/reference/files/commitments.md. Each column is planned by itself.\n"
-    "\n"
-    "Demand is cut into layers: the lowest machine is always busy, the highest in one hour only. "
-    "Each layer gets the class that makes its used hours cheapest; growth is committed to when it "
-    "has lasted.\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Recommend which commitments to buy (reserved instances, savings plans, committed use) "
+    "from hourly usage. The answer has the number of each class, the saving, the lower bound "
+    "of all purchases, and the regret if demand falls. Stint buys nothing.\vExamples:\n"
     "  stint commit examples/usage.csv\n"
     "  stint commit usage.csv --classes commitments.yaml --svg plan.svg\n"
-    "  stint commit usage.csv --have '1 year, no upfront=12@200d' -o json";
+    "  stint commit usage.csv --have '1 year, no upfront=12@200d' -o json\n"
+    "\n"
+    "The history is a CSV table: a column 'hour' (or 'time'), and one or more columns of "
+    "machines in use (docs/reference/files/usage-csv.md). Stint plans each column by itself. "
+    "docs/reference/files/commitments.md describes the classes.\n"
+    "\n"
+    "Demand is cut into layers: the lowest machine is always busy, the highest in one hour "
+    "only. Each layer gets the class with the cheapest used hours. Growth gets a commitment "
+    "once it has lasted.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.";
 
 struct holding_text {
     char *name; /* cut where its number begins */
@@ -425,9 +422,13 @@ static int run(int argc, char **argv)
 
 const struct verb verb_commit = {
     .name = "commit",
-    .summary = "advise what to reserve: how many, why, what it saves and what it risks",
+    .summary = "recommend reservations, with their savings and risks",
     .run = run,
     .has_rows = true,
+    .sort_columns = "column, class, term_hours, buy, held, commit_usd_per_hour, busy_past, "
+                    "busy_expected, busy_fallen, busy_needed, busy_break_even, covers, "
+                    "usd_per_used_hour, upfront_usd, saving_usd_per_month, why, have, busy, "
+                    "expected, needs, price, upfront, saves, term, fallen, regret, even",
     .report_title = "What to commit to",
     .baseline = "The same usage on demand throughout, at the prices named above.",
     .not_counted =

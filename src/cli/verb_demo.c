@@ -23,24 +23,23 @@
 #endif
 
 static const char doc[] =
-    "Bring up a small Slurm cluster on this computer, submit jobs, let Stint rent machines for "
-    "them, show it happen, and clean up.\v"
-    "Slurm is the real one; the rented machines are namespaces of this computer "
-    "(stint-cloud-local(8)), so nothing is spent. All of it lives in namespaces of its own from "
-    "which nothing can be reached, and which the kernel removes at the end, however it ends.\n"
+    "Start a small Slurm cluster on this computer, submit jobs, let Stint rent machines for "
+    "them, and clean up.\vExample:\n"
+    "  sudo stint demo\n"
     "\n"
-    "Needs root, and on Debian 12: slurm-wlm slurm-wlm-plugins munge iproute2. A link to the "
-    "daemon's page is printed, and on a terminal the live view of `stint top' is shown. It takes a "
-    "minute or two; Ctrl-C ends it before.\n"
+    "Slurm is real. The rented machines are namespaces of this computer "
+    "(stint-cloud-local(8)), so the demo costs nothing. It is isolated from the network, and "
+    "the kernel removes all of it at the end, even after a crash.\n"
     "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+    "It needs root, and on Debian 12 the packages slurm-wlm slurm-wlm-plugins munge iproute2."
+    " It prints a link to the daemon's page and, on a terminal, shows the live view of `stint"
+    " top'. It takes one or two minutes. Ctrl-C ends it early.\n"
     "\n"
-    "Example:\n"
-    "  sudo stint demo";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.";
 
 static const struct argp_option options[] = {
-    { "jobs", 'j', "N", 0, "Submit so many jobs, and two more (default 40)", 1 },
-    { "share", 's', "FOLDER", 0, "Where the script and its files are, if not where installed", 1 },
+    { "jobs", 'j', "N", 0, "Submit N jobs, and two more (default 40)", 1 },
+    { "share", 's', "FOLDER", 0, "Folder of the script and its files (default: as installed)", 1 },
     { 0 },
 };
 
@@ -146,6 +145,6 @@ static int run_demo(int argc, char **argv)
 
 const struct verb verb_demo = {
     .name = "demo",
-    .summary = "show it on this computer: Slurm, jobs, rented machines, the bill",
+    .summary = "try Stint with Slurm on this computer, at no cost",
     .run = run_demo,
 };

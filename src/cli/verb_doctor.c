@@ -11,28 +11,31 @@
 #include "cli/conf_findings.h"
 #include "cli/operator.h"
 #include "cli/verb.h"
+#include "control/ports/findings.h"
 
 #define CONF_PATH "/etc/stint/stint.conf"
 
 enum { KEY_OFFLINE = 0x100, KEY_CLOUD };
 
 static const char doc[] =
-    "Look for what is wrong and say what to do about it. The configuration is checked by the same "
-    "reader as the daemon's, with the files that it names; if the daemon answers, it tells of machines "
-    "that nothing needs, nodes that are stuck, jobs that nothing can hold. With --cloud the cloud is asked "
-    "too: whose keys are used, which rights are missing and what to add to the policy; nothing is rented.\v"
-    "Exit codes: 0 nothing is wrong, or only warnings and notes; 1 it could not look; 2 wrong usage; "
-    "3 there are errors.\n"
-    "\n"
-    "Examples:\n"
+    "Find problems, and say what to do about each. doctor checks the configuration and its "
+    "files as the daemon would, and asks the daemon about leaked machines, stuck nodes, jobs "
+    "too large for every machine and the like. With --cloud it also checks keys and rights at"
+    " the cloud. Nothing is rented.\vExamples:\n"
     "  stint doctor\n"
     "  stint doctor -c ./stint.conf --offline\n"
-    "  stint doctor --cloud";
+    "  stint doctor --cloud\n"
+    "\n"
+    "Each finding has an address in the documentation with more about it.\n"
+    "\n"
+    "Exit codes: 0 only warnings and notes, or no finding, 1 the check failed, 2 wrong usage,"
+    " 3 there are errors.";
 
 static const struct argp_option options[] = {
     { "config", 'c', "FILE", 0, "The configuration to check (default: " CONF_PATH ")", 0 },
-    { "cloud", KEY_CLOUD, NULL, 0, "Ask the cloud too: keys and rights (about ten requests)", 0 },
-    { "offline", KEY_OFFLINE, NULL, 0, "Do not ask the daemon", 0 },
+    { "cloud", KEY_CLOUD, NULL, 0, "Check keys and rights at the cloud too (about ten requests)",
+      0 },
+    { "offline", KEY_OFFLINE, NULL, 0, "Skip the daemon", 0 },
     { 0 },
 };
 
@@ -71,30 +74,33 @@ static bool look_at_conf(const struct arguments *arguments, struct conf *conf,
                          struct findings *findings)
 {
     const char *path = arguments->path != NULL ? arguments->path : CONF_PATH;
+    const struct finding_sink sink = findings_sink(findings);
     struct error error = { "" };
 
     if (arguments->path == NULL && access(path, F_OK) != 0) {
-        findings_add(findings,
-                     &(struct finding){ "note", "configuration", path,
-                                        "there is none in the usual place", "name yours with -c" });
+        finding_tell(&sink,
+                     &(struct finding_case){ FINDING_CONFIGURATION, .subject = path,
+                                             .severity = "note",
+                                             .advice = "Name your configuration with -c." },
+                     "the usual configuration file is missing");
         return false;
     }
 
     const int rc = conf_load(path, conf, &error);
 
     if (rc < 0) {
-        findings_add(findings, &(struct finding){
-                                   "error", "configuration", "configuration", error.text,
-                                   rc == -ENOENT ? "name the file with -c"
-                                                 : "correct it; stint.conf(5) has every key" });
+        finding_tell(&sink,
+                     &(struct finding_case){
+                         FINDING_CONFIGURATION, .subject = "configuration", .severity = "error",
+                         .advice = rc == -ENOENT ? "Name the file with -c."
+                                                 : "Correct it. stint.conf(5) lists every key." },
+                     "%s", error.text);
         return false;
     }
     conf_findings(conf, findings);
     if (arguments->offline && conf->mode == CONF_SHADOW) /* else the daemon says so */
-        findings_add(findings,
-                     &(struct finding){ "note", "mode", "mode",
-                                        "shadow: it decides and records, and touches nothing",
-                                        "set mode: advise or act when you trust it" });
+        finding_tell(&sink, &(struct finding_case){ FINDING_SHADOW, .subject = "mode" },
+                     "shadow, so Stint decides and records, and changes nothing");
     return true;
 }
 
@@ -107,9 +113,13 @@ static void look_at_daemon(const struct arguments *arguments, struct findings *f
     const int rc = daemon_get(&arguments->daemon, "/v1/doctor", &answer, &error);
 
     if (rc < 0) {
-        findings_add(findings, &(struct finding){ rc == -ECONNREFUSED ? "warning" : "error",
-                                                  "daemon", daemon_place(&arguments->daemon),
-                                                  error.text, "start it, or use --offline" });
+        const struct finding_sink sink = findings_sink(findings);
+
+        finding_tell(
+            &sink,
+            &(struct finding_case){ FINDING_DAEMON, .subject = daemon_place(&arguments->daemon),
+                                    .severity = rc == -ECONNREFUSED ? "warning" : "error" },
+            "%s", error.text);
         return;
     }
     json_array_foreach(json_object_get(answer, "findings"), i, item)
@@ -119,6 +129,7 @@ static void look_at_daemon(const struct arguments *arguments, struct findings *f
                                    .subject = field_word(item, "subject"),
                                    .text = field_word(item, "text"),
                                    .advice = field_word(item, "advice"),
+                                   .address = field_text(item, "address"),
                                });
     json_decref(answer);
 }
@@ -129,6 +140,7 @@ static const struct report_column columns[] = {
     { .key = "subject", .heading = "subject", .kind = REPORT_TEXT },
     { .key = "text", .heading = "what is wrong", .kind = REPORT_TEXT },
     { .key = "advice", .heading = "what to do", .kind = REPORT_TEXT },
+    { .key = "address", .heading = "documentation", .kind = REPORT_TEXT },
 };
 
 static int print_rows(const struct findings *findings, enum output_format format)
@@ -144,6 +156,7 @@ static int print_rows(const struct findings *findings, enum output_format format
         report_table_add_text(table, finding->subject);
         report_table_add_text(table, finding->text);
         report_table_add_text(table, finding->advice);
+        report_table_add_text(table, finding->address != NULL ? finding->address : "");
     }
     return print_table("doctor", table, format);
 }
@@ -164,6 +177,10 @@ static void print_words(const struct findings *findings)
         print_clean(stdout, finding->text);
         (void)fputs("\n         -> ", stdout);
         print_clean(stdout, finding->advice);
+        if (finding->address != NULL) {
+            (void)fputs("\n         See ", stdout);
+            print_clean(stdout, finding->address);
+        }
         (void)putchar('\n');
     }
     if (findings->count == 0)
@@ -218,7 +235,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_doctor = {
     .name = "doctor",
-    .summary = "what is wrong with the configuration and the world, and what to do",
+    .summary = "find problems, and say what to do about them",
     .run = run,
     .is_query = true,
 };

@@ -10,18 +10,23 @@
 enum { KEY_OFF = 0x100 };
 
 static const char drain_doc[] =
-    "Make the daemon rent nothing more and return empty machines; running jobs continue to their end. "
-    "Until `stint drain --off`, also if the daemon is started again.\v"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.";
+    "Stop renting machines and return each one as soon as it is empty. Running jobs finish. "
+    "The setting survives a restart of stintd; `stint drain --off' ends it.\vExamples:\n"
+    "  stint drain\n"
+    "  stint drain --off\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage.";
 
 static const char reload_doc[] =
-    "Let the daemon read its configuration again, as SIGHUP does. If it has an error the old one "
-    "stays, and the error is reported.\v"
-    "Exit codes: 0 done, 1 the configuration has an error, or the daemon cannot be asked, 2 wrong "
-    "usage.";
+    "Read the configuration again, as SIGHUP does. If it has an error, the daemon keeps the "
+    "old one, and this command prints the error.\vExample:\n"
+    "  stint reload\n"
+    "\n"
+    "Exit codes: 0 done, 1 the configuration has an error, or no answer from the daemon, 2 "
+    "wrong usage.";
 
 static const struct argp_option drain_options[] = {
-    { "off", KEY_OFF, NULL, 0, "Rent again", 0 },
+    { "off", KEY_OFF, NULL, 0, "Resume renting", 0 },
     { 0 },
 };
 
@@ -62,7 +67,7 @@ static int tell(const struct daemon_options *options, const char *verb, const ch
 static int run_drain(int argc, char **argv)
 {
     static char name[] = "stint drain";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = {
         .options = drain_options, .parser = parse, .doc = drain_doc, .children = children
     };
@@ -86,7 +91,7 @@ static int run_drain(int argc, char **argv)
 static int run_reload(int argc, char **argv)
 {
     static char name[] = "stint reload";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = { .parser = parse, .doc = reload_doc, .children = children };
     struct arguments arguments = { .daemon = { .no_csv = true } };
     json_t *answer = NULL;
@@ -107,12 +112,12 @@ static int run_reload(int argc, char **argv)
 
 const struct verb verb_drain = {
     .name = "drain",
-    .summary = "rent nothing more, return empty machines",
+    .summary = "stop renting, and return empty machines",
     .run = run_drain,
 };
 
 const struct verb verb_reload = {
     .name = "reload",
-    .summary = "let the daemon read its configuration again",
+    .summary = "read the configuration again",
     .run = run_reload,
 };

@@ -18,20 +18,20 @@
 enum { SCRIPT_MAX = 1 << 20 };
 
 static const char doc[] =
-    "Say when a job would start if it were submitted now, where, what it would cost, and what would "
-    "be cheaper. Nothing is submitted.\v"
-    "SBATCH-OPTIONS and SCRIPT are as for sbatch; #SBATCH lines of the script are read. -o is "
-    "taken as the format of the answer if it names one. A job with the name of earlier ones is "
-    "estimated by these.\n"
-    "\n"
-    "The daemon decides as it would with the job in the queue, and as the queue is now: jobs that "
-    "come later, and limits that the engine itself has for accounts and QOS, are not foreseen.\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage, 4 the job could never run.\n"
-    "\n"
-    "Examples:\n"
+    "Estimate when a job would start if you submitted it now, where, at what cost, and what "
+    "would be cheaper. Nothing is submitted.\vExamples:\n"
     "  stint estimate -n 4 --mem 8G -t 2:00:00\n"
-    "  stint estimate -o json -N 2 --exclusive job.sh";
+    "  stint estimate -o json -N 2 --exclusive job.sh\n"
+    "\n"
+    "SBATCH-OPTIONS and SCRIPT are as for sbatch, including #SBATCH lines of the script. -o "
+    "is the format of the answer if it names one. The estimate uses earlier jobs of the same "
+    "name.\n"
+    "\n"
+    "The daemon decides as if the job were in the queue now. Later jobs are left out, and so "
+    "are the scheduler's own limits of accounts and QOS.\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage, 4 the job could never "
+    "run.";
 
 struct arguments {
     struct daemon_options daemon;
@@ -284,7 +284,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_estimate = {
     .name = "estimate",
-    .summary = "when a job would start, and at what cost, before it is submitted",
+    .summary = "estimate start and cost of a job before you submit it",
     .run = run,
     .is_query = true,
 };

@@ -10,17 +10,17 @@
 #include "cli/verb.h"
 
 static const char doc[] =
-    "Explain in words why a job waits or runs where it does, or why a machine was rented and is kept, "
-    "with the price of what was passed over.\v"
-    "JOB is the engine's own name for it, such as 12, 12_3 (of an array) or 12.1 (a node of a "
-    "gang); INSTANCE is a machine's, such as st-17. Ended ones are explained as long as the books "
-    "know them.\n"
-    "\n"
-    "Exit codes: 0 done, 1 there is no such thing, or the daemon cannot be asked, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Explain why a job waits or runs where it does, or why a machine was rented and is kept. "
+    "The answer includes the prices of the alternatives.\vExamples:\n"
     "  stint explain 12_3\n"
-    "  stint explain st-17";
+    "  stint explain st-17\n"
+    "\n"
+    "JOB is a job's name in the scheduler, such as 12, 12_3 (of an array) or 12.1 (a node of "
+    "a gang). INSTANCE is a machine, such as st-17. Ended jobs and machines are explained as "
+    "long as the books have them.\n"
+    "\n"
+    "Exit codes: 0 done, 1 no such job or machine, or no answer from the daemon, 2 wrong "
+    "usage.";
 
 struct arguments {
     struct daemon_options daemon;
@@ -149,7 +149,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_explain = {
     .name = "explain",
-    .summary = "why a job waits or runs there, why a machine was rented",
+    .summary = "explain why a job waits or runs, or why a machine was rented",
     .run = run,
     .is_query = true,
 };

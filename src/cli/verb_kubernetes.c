@@ -21,24 +21,26 @@ static const char usage[] =
     "Usage: stint kubernetes [OPTION...] install|uninstall|release|watchdog\n";
 
 static const char help[] =
-    "Put Stint into a Kubernetes cluster, and take it out.\n"
+    "Install Stint into a Kubernetes cluster, and remove it.\n"
     "\n"
-    "  install      namespace, admission policy, roles and service account; with --image, --conf and\n"
-    "               --catalogue the daemon too\n"
-    "  uninstall    remove labels, policy, gates, machines that are empty, and rights; pods keep running\n"
-    "  release      open the gate of every pod that waits for Stint, and end\n"
-    "  watchdog     do that whenever Stint has not renewed its lease in time\n"
+    "  install      create the namespace, admission policy, roles and service account; with\n"
+    "               --image, --conf and --catalogue the daemon too\n"
+    "  uninstall    remove labels, policy, gates, empty machines and rights; pods keep "
+    "running\n"
+    "  release      open the gate of every pod that waits for Stint, and exit\n"
+    "  watchdog     do that whenever Stint renews its lease too late\n"
     "\n"
-    "  -d, --dry-run           for install and uninstall: say what would be done, and only read\n"
-    "  -k, --kubeconfig=FILE   where the API server is and who we are there\n"
-    "  -c, --context=NAME      not the current context of that file but this one\n"
+    "  -d, --dry-run           for install and uninstall: print the changes, and only read\n"
+    "  -k, --kubeconfig=FILE   address of the API server, and your credentials\n"
+    "  -c, --context=NAME      use this context of the file\n"
     "  -?, --help              print this text\n"
     "\n"
-    "stint-kubernetes(1) has all options. Exit codes: 0 done, 1 the API server cannot be asked, or\n"
-    "refuses, or machines are left that run pods; 2 wrong usage.\n"
-    "\n"
     "Example:\n"
-    "  stint kubernetes install --dry-run --kubeconfig ~/.kube/config\n";
+    "  stint kubernetes install --dry-run --kubeconfig ~/.kube/config\n"
+    "\n"
+    "stint-kubernetes(1) has all options. Exit codes: 0 done; 1 no answer or a refusal from "
+    "the\n"
+    "API server, or machines are left that run pods; 2 wrong usage.\n";
 
 static const char *const roles[] = { "install", "uninstall", "release", "watchdog" };
 
@@ -129,6 +131,6 @@ static int run_kubernetes(int argc, char **argv)
 
 const struct verb verb_kubernetes = {
     .name = "kubernetes",
-    .summary = "put Stint into a Kubernetes cluster, or take it out",
+    .summary = "install Stint into a Kubernetes cluster, or remove it",
     .run = run_kubernetes,
 };

@@ -28,37 +28,41 @@ enum {
 };
 
 static const char doc[] =
-    "Show what was spent, by user, job, account, partition, QOS, machine type, market, day or month. The rows "
-    "add up to the bill, to the micro-dollar.\v"
-    "'alone' is what the ended tasks would have cost with the cheapest machine each; it is missing where none has ended. What no task pays for is "
-    "'(idle and boot)'; with --apportion those who paid for work pay it, in proportion to what "
-    "they paid. In a period, what a machine cost counts evenly over its time on the bill, what a task cost "
-    "evenly over the time that it occupied machines, back from its end; what that leaves open is "
-    "'(unassigned)'. Days are those of UTC.\n"
-    "\n"
-    "With --state the file is read instead of asking the daemon, which may run or not; --focus and "
-    "--usage always read the file. Of machines that are still rented it has what was booked last.\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Show costs by user, job, account, partition, QOS, machine type, market, day or month. "
+    "The rows add up to the bill, to the micro-dollar.\vExamples:\n"
     "  stint ledger\n"
     "  stint ledger --by account --since 2026-11 --until 2026-12 --apportion\n"
     "  stint ledger --by day -o csv --state /var/lib/stint/stint.db\n"
     "  stint ledger --since 2026-11 --focus november.csv\n"
-    "  stint ledger --usage usage.csv && stint commit usage.csv";
+    "  stint ledger --usage usage.csv && stint commit usage.csv\n"
+    "\n"
+    "Words in the answer:\n"
+    "  alone            cost of the finished tasks if each had its own cheapest\n"
+    "                   machine; empty until a task has finished\n"
+    "  (idle and boot)  machine time unused by tasks. --apportion divides it among\n"
+    "                   the other rows in proportion to their cost\n"
+    "  (unassigned)     the rest of a period, since machines and tasks spread their\n"
+    "                   costs over different times\n"
+    "\n"
+    "Within a period, a machine's cost counts evenly over its billed time, and a task's cost "
+    "evenly over its time on machines, back from its end. Days are in UTC.\n"
+    "\n"
+    "--state reads the file instead of asking the daemon, also while it runs. --focus and "
+    "--usage always read the file. For rented machines it has the last booked amount.\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage.";
 
 static const struct argp_option options[] = {
     { "by", KEY_BY, "WHAT", 0,
       "user (default), job, account, partition, qos, type, market, day or month", 0 },
-    { "since", KEY_SINCE, "WHEN", 0, "From then on: 2026-11-15, 2026-11, or 7d ago", 0 },
-    { "until", KEY_UNTIL, "WHEN", 0, "Until then, not included", 0 },
-    { "apportion", KEY_APPORTION, NULL, 0, "Boot and idle time is paid by those who paid for work",
-      0 },
-    { "config", 'c', "FILE", 0, "Where 'state' is named (default: " STATE_CONF_PATH ")", 1 },
-    { "state", KEY_STATE, "FILE", 0, "Read this file instead of asking the daemon", 1 },
+    { "since", KEY_SINCE, "WHEN", 0, "Start: 2026-11-15, 2026-11, or 7d ago", 0 },
+    { "until", KEY_UNTIL, "WHEN", 0, "End, exclusive", 0 },
+    { "apportion", KEY_APPORTION, NULL, 0, "Divide boot and idle time among the other rows", 0 },
+    { "config", 'c', "FILE", 0,
+      "The stint.conf with the key 'state' (default: " STATE_CONF_PATH ")", 1 },
+    { "state", KEY_STATE, "FILE", 0, "Read this state file instead of asking the daemon", 1 },
     { "focus", KEY_FOCUS, "FILE", 0,
-      "Write what machines cost as FOCUS 1.0, a row a machine and day", 1 },
+      "Write machine costs as FOCUS 1.0, one row per machine and day", 1 },
     { "usage", KEY_USAGE, "FILE", 0, "Write machines by hour and type, for stint commit", 1 },
     { 0 },
 };
@@ -357,7 +361,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_ledger = {
     .name = "ledger",
-    .summary = "what was spent, by user, job, account, machine type, day ...",
+    .summary = "show costs by user, job, account, machine type, day ...",
     .run = run,
     .is_query = true,
 };

@@ -30,27 +30,31 @@ enum {
 };
 
 static const char doc[] =
-    "Send the findings of the doctor, such as budgets that are nearly spent or links that are down, to a "
-    "webhook: one message when a finding appears, one when it is over. Runs until it is stopped.\v"
-    "FILE has the webhook's address in its first line and is readable for its owner only. A message that "
-    "cannot be delivered is tried again five times, and once more whenever the doctor is asked, until it "
-    "is delivered or the finding is over. Format `json' has the fields event (new or over), cluster, severity, kind, subject, "
-    "text and advice; `slack' has text, as Slack and Mattermost want it.\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked or a message not delivered (with --once), 2 wrong "
-    "usage.\n"
-    "\n"
-    "Examples:\n"
+    "Send findings of `stint doctor', such as an almost spent budget or a lost connection, to"
+    " a webhook: one message when a finding appears, one when it ends. Runs until you stop "
+    "it.\vExamples:\n"
     "  stint notify --webhook-file /etc/stint/webhook\n"
-    "  stint notify --webhook-file /etc/stint/slack --format slack --severity error";
+    "  stint notify --webhook-file /etc/stint/slack --format slack --severity error\n"
+    "\n"
+    "The first line of FILE is the webhook's address. Only its owner may have read access. A "
+    "failed message is retried five times, and once more at every check, until it arrives or "
+    "the finding ends.\n"
+    "\n"
+    "Formats:\n"
+    "  json   fields event (new or over), cluster, severity, kind, subject, text\n"
+    "         and advice\n"
+    "  slack  field text, for Slack and Mattermost\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon or an undelivered message (with --once),"
+    " 2 wrong usage.";
 
 static const struct argp_option options[] = {
-    { "webhook-file", KEY_HOOK, "FILE", 0, "Where the address of the webhook is; needed", 0 },
+    { "webhook-file", KEY_HOOK, "FILE", 0, "File with the address of the webhook (required)", 0 },
     { "format", KEY_FORMAT, "WORD", 0, "json (default) or slack", 0 },
-    { "severity", KEY_SEVERITY, "WORD", 0, "The least to report: note, warning (default) or error",
-      0 },
-    { "every", KEY_EVERY, "SECONDS", 0, "How often the doctor is asked (default: 10)", 0 },
-    { "once", KEY_ONCE, NULL, 0, "Report what holds now, and end", 0 },
+    { "severity", KEY_SEVERITY, "WORD", 0,
+      "Lowest severity to send: note, warning (default) or error", 0 },
+    { "every", KEY_EVERY, "SECONDS", 0, "Time between checks (default: 10)", 0 },
+    { "once", KEY_ONCE, NULL, 0, "Send the current findings, and exit", 0 },
     { 0 },
 };
 
@@ -341,7 +345,7 @@ static int look_and_say(struct notify *notify)
 static int run(int argc, char **argv)
 {
     static char name[] = "stint notify";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };
@@ -370,6 +374,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_notify = {
     .name = "notify",
-    .summary = "send what the doctor finds to a webhook",
+    .summary = "send findings of the doctor to a webhook",
     .run = run,
 };

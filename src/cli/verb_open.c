@@ -26,19 +26,20 @@
 enum { KEY_BYTES = 16, KEY_SIZE = 2 * KEY_BYTES + 1, PATH_MOST = 2048, HOST_SIZE = 64 };
 
 static const char doc[] =
-    "Print a link to the daemon's page for a browser on this computer, and serve it until Ctrl-C. The "
-    "page shows what runs, what waits and why, what it costs and what was decided; it changes nothing.\v"
-    "The link has a random key in it and works as long as this runs. On a head node without a browser, "
-    "forward the port: ssh -L 9180:127.0.0.1:9180 head, and there stint open --port 9180.\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Print a link to the daemon's page for a browser on this computer, and serve the page "
+    "until Ctrl-C. The page is read-only. It shows running and waiting jobs with reasons, "
+    "costs, and decisions.\vExamples:\n"
     "  stint open\n"
-    "  stint open --url https://head:9178 --token-file ~/.stint-read-token";
+    "  stint open --url https://head:9178 --token-file ~/.stint-read-token\n"
+    "\n"
+    "The link contains a random key and works while this command runs. On a head node without"
+    " a browser, forward the port: ssh -L 9180:127.0.0.1:9180 head, and there stint open "
+    "--port 9180.\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage.";
 
 static const struct argp_option options[] = {
-    { "port", 'p', "PORT", 0, "Listen on this port (default: one that is free)", 0 },
+    { "port", 'p', "PORT", 0, "Listen on this port (default: any free one)", 0 },
     { 0 },
 };
 
@@ -226,7 +227,7 @@ static int serve(struct opening *opening, struct error *reterr)
 static int run(int argc, char **argv)
 {
     static char name[] = "stint open";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };
@@ -248,6 +249,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_open = {
     .name = "open",
-    .summary = "a link to the daemon's page, for a browser on this computer",
+    .summary = "open the daemon's page in a browser on this computer",
     .run = run,
 };

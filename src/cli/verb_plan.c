@@ -11,16 +11,17 @@
 #include "cli/verb.h"
 
 static const char doc[] =
-    "Show the last decision that changed something: what to rent, what to place where, what to return, "
-    "and for each why, at what price, and the rejected alternatives with their prices. Above that, what the machines "
-    "cost now, the least that is possible for the tasks on them, and what makes the difference.\v"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Show the last decision that changed something: machines to rent, jobs to place, machines"
+    " to return. Each has its reason, its price, and the rejected alternatives with their "
+    "prices. The first lines compare the current cost with the least possible cost of the "
+    "same tasks, and explain the difference.\vExamples:\n"
     "  stint plan\n"
     "  stint plan -o csv | grep ^rent\n"
     "\n"
-    "For a Kubernetes cluster, without a daemon: stint plan --from FILE --catalogue FILE (--help after these).";
+    "For a Kubernetes cluster, without a daemon: stint plan --from FILE --catalogue FILE "
+    "(--help after these).\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage.";
 
 static const struct report_column columns[] = {
     { .key = "act", .heading = "act", .kind = REPORT_TEXT },
@@ -235,7 +236,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_plan = {
     .name = "plan",
-    .summary = "the last decision: what, where, why, and what was passed over",
+    .summary = "show the last decision, its reasons and the alternatives",
     .run = run,
     .is_query = true,
 };

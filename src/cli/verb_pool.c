@@ -29,29 +29,29 @@ enum option_key {
 };
 
 static const struct argp_option options[] = {
-    { "capacity", KEY_CAPACITY, "N", 0, "Units that are wanted (needed)", 0 },
+    { "capacity", KEY_CAPACITY, "N", 0, "Units to provide (required)", 0 },
     { "availability", KEY_AVAILABILITY, "P", 0,
-      "The share of the time in which they are to be there, such as 99.9% or 0.999 (needed)", 0 },
+      "Share of the time with the full capacity, such as 99.9% or 0.999 (required)", 0 },
     { "catalogue", KEY_CATALOGUE, "FILE", 0,
-      "What can be rented: a catalogue (YAML or JSON), or a CSV table with availabilities; by default "
-      "an example",
+      "Machines to rent: a catalogue (YAML or JSON), or a CSV table with availabilities "
+      "(default: an example)",
       0 },
-    { "history", KEY_HISTORY, "FILE", 0,
-      "How prices changed, or when there were no machines (CSV): what is learned of losses", 0 },
-    { "unit", KEY_UNIT, "UNIT", 0,
-      "What a unit of a catalogue's machines is: cpu (default), gib or accel", 0 },
+    { "history", KEY_HISTORY, "FILE", 0, "Past prices or shortages, as CSV, to learn losses from",
+      0 },
+    { "unit", KEY_UNIT, "UNIT", 0, "A unit of a catalogue's machines: cpu (default), gib or accel",
+      0 },
     { "rule", KEY_RULE, "RULE", 0,
       "best (default), greedy, k-of-n, fleet-cheapest, fleet-diverse or availability-only", 0 },
     { "confidence", KEY_CONFIDENCE, "SHARE", 0,
-      "How sure the shares that a history shows must be (default 95%)", 0 },
-    { "outage", KEY_OUTAGE, "TIME", 0,
-      "How long an offer stays away where nothing says it (default 10m)", 0 },
+      "Required confidence in shares learned from a history (default 95%)", 0 },
+    { "outage", KEY_OUTAGE, "TIME", 0, "Length of an outage, if the data lacks it (default 10m)",
+      0 },
     { "survive-types", KEY_SURVIVE, "WHETHER", 0,
-      "yes: the loss of a whole type in all its zones is survived; no; by default where several types "
-      "are offered in several zones",
+      "yes: survive the loss of a whole type in all its zones; no (default: yes if several "
+      "types are offered in several zones)",
       0 },
-    { "svg", KEY_SVG, "FILE", 0, "Draw how often there is how much, and what other targets cost",
-      0 },
+    { "svg", KEY_SVG, "FILE", 0,
+      "Draw the distribution of the capacity, and the cost of other targets", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     VERB_SORT_OPTION,
     VERB_HTML_OPTION,
@@ -60,20 +60,19 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Find which spot machines to rent so that a capacity is there for a promised share of the time, for "
-    "the least money: the pool, its price, how often there is how much, which losses it survives, and "
-    "what is not counted. Nothing is rented.\v"
-    "All machines of an offer, a type in a zone, are lost together; different offers are lost "
-    "independently, unless a history shows what was lost together. docs/reference/files/offers-csv.md and "
-    "prices-csv.md have the tables.\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 the promise cannot be kept for less than on demand "
-    "costs; the best that can be done is printed.\n"
-    "\n"
-    "Examples:\n"
+    "Choose the cheapest spot machines that provide a capacity for a promised share of the "
+    "time. The answer has the pool, its price, the distribution of its capacity, the losses "
+    "it survives, and the risks it leaves out. Stint rents nothing here.\vExamples:\n"
     "  stint pool --capacity 500 --availability 99.99%\n"
-    "  stint pool --capacity 500 --availability 99.99% --catalogue machines.yaml --history prices.csv\n"
-    "  stint pool --capacity 5000 --availability 0.99999 --catalogue record-us-west-1c.csv --svg pool.svg";
+    "  stint pool --capacity 500 --availability 99.99% --history prices.csv\n"
+    "  stint pool --capacity 5000 --availability 0.99999 --svg pool.svg\n"
+    "\n"
+    "An offer is a type in a zone. Its machines are lost together. Different offers are lost "
+    "independently, unless a history shows joint losses. docs/reference/files/offers-csv.md "
+    "and prices-csv.md describe the tables.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 every pool that keeps the promise costs "
+    "more than on-demand (the best pool is printed).";
 
 enum survive { SURVIVE_DEFAULT, SURVIVE_YES, SURVIVE_NO };
 
@@ -280,8 +279,10 @@ static int run(int argc, char **argv)
 
 const struct verb verb_pool = {
     .name = "pool",
-    .summary = "find which spot machines keep a capacity there, and what that costs",
+    .summary = "choose spot machines for a guaranteed capacity",
     .run = run,
     .has_rows = true,
+    .sort_columns = "machines, type, zone, capacity, price_usd, down, source, left_offer, "
+                    "left_type, left_zone, short",
     .report_title = "Which spot machines to rent",
 };

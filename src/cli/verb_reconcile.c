@@ -18,24 +18,26 @@ enum { KEY_STATE = 0x100, KEY_CLUSTER, KEY_REGION, MARK_SIZE = 128, DAY_SIZE = 1
 static const char args_doc[] = "BILL";
 
 static const char doc[] =
-    "Compare a bill of the cloud with the books of stintd, and put every difference under its cause.\v"
-    "BILL is a Cost and Usage Report or a FOCUS table, as CSV, also compressed "
-    "(docs/reference/files/bill-csv.md); it needs the cost allocation tags stint:cluster and stint:key. The books are "
-    "read from the state file; the daemon may run or not. The forecast is the price of each "
-    "machine when it was rented, times its time. The causes add up to the difference between ledger and bill. "
-    "Lines without our tag count only where the books have machines that the tagged lines lack.\n"
-    "\n"
-    "Exit codes: 0 done, 1 a file cannot be read, 2 wrong usage.\n"
-    "\n"
+    "Compare a bill of the cloud with the books of stintd, and explain every difference.\v"
     "Examples:\n"
     "  stint reconcile cur-2026-11.csv.gz\n"
-    "  stint reconcile focus.csv --state /var/backups/stint-november.db -o json";
+    "  stint reconcile focus.csv --state /var/backups/stint-november.db -o json\n"
+    "\n"
+    "BILL is a Cost and Usage Report or a FOCUS table, as CSV, also compressed "
+    "(docs/reference/files/bill-csv.md). It needs the cost allocation tags stint:cluster and "
+    "stint:key. The books come from the state file, also while the daemon runs. The forecast "
+    "is the time of each machine at its price when it was rented. The causes add up to the "
+    "difference between ledger and bill. Lines without our tag count only for machines of the"
+    " books that are absent from the tagged lines.\n"
+    "\n"
+    "Exit codes: 0 done, 1 a file cannot be read, 2 wrong usage.";
 
 static const struct argp_option options[] = {
-    { "config", 'c', "FILE", 0, "Where 'state' is named (default: " STATE_CONF_PATH ")", 0 },
-    { "state", KEY_STATE, "FILE", 0, "The state file itself, instead of looking it up", 0 },
-    { "cluster", KEY_CLUSTER, "NAME", 0, "The tag's value (default: as the state file says)", 0 },
-    { "region", KEY_REGION, "NAME", 0, "Where our machines are (default: likewise)", 0 },
+    { "config", 'c', "FILE", 0,
+      "The stint.conf with the key 'state' (default: " STATE_CONF_PATH ")", 0 },
+    { "state", KEY_STATE, "FILE", 0, "The state file itself", 0 },
+    { "cluster", KEY_CLUSTER, "NAME", 0, "The value of the tag (default: from the state file)", 0 },
+    { "region", KEY_REGION, "NAME", 0, "The region of the machines (default: likewise)", 0 },
     { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     { 0 },
 };
@@ -241,6 +243,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_reconcile = {
     .name = "reconcile",
-    .summary = "a bill of the cloud against the books, each difference under its cause",
+    .summary = "compare a bill of the cloud with the books",
     .run = run,
 };

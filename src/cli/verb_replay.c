@@ -24,31 +24,32 @@ static const char *const default_policies[] = { "task-per-instance", "stratus", 
 enum { DEFAULT_POLICIES = sizeof(default_policies) / sizeof(default_policies[0]) };
 
 static const char doc[] =
-    "Replay a cluster's own history on rented machines, under several policies, and answer in "
-    "terms of the invoice: what would it have cost, whom, and how long would jobs have waited?\v"
-    "The history is Slurm's accounting (docs/reference/files/sacct.md has the sacct command to run), a log "
-    "in the Standard Workload Format (docs/reference/files/swf.md), or a table of jobs "
-    "(docs/reference/files/jobs-csv.md); .gz and .zst are read as they are. The catalogue is the list of "
-    "machines that can be rented (docs/reference/files/catalogue.md). Nothing is sent anywhere.\n"
-    "\n"
-    "Jobs arrive when they did and run as long as they did; sharing a machine does not slow them "
-    "down. Runtimes are not known in advance but learned as the history proceeds, unless "
-    "--estimates says otherwise. Spot offers are left aside unless --spot is given: nothing is "
-    "ever taken back in a replay, so they look better than they are.\n"
-    "\n"
-    "Running jobs do not move, as under the daemon, unless --move says how long it takes to save one. 'always-on' is a "
-    "fixed cluster around the clock, 'reserved' the same at the catalogue's reserved prices, 'power-saving' Slurm's power saving.\n"
-    "\n"
-    "A wait is all time between submission and end beside the runtime: queue, boot, moves. The "
-    "bound is what no plan can go below.\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something does not add up (--check).\n"
-    "\n"
-    "Examples:\n"
+    "Replay a cluster's own history on rented machines, under several policies. The answer "
+    "compares costs, users and waiting times.\vExamples:\n"
     "  stint replay --sacct examples/sacct.txt -c examples/machines.yaml\n"
     "  stint replay --sacct october.txt.gz -c machines.yaml --paid 48210.77\n"
     "  stint replay --sacct oct.txt -c all.yaml --owned std.16=8@0.25 --burst 10m\n"
-    "  stint replay --swf SDSC-DS-2004-2.1-cln.swf.gz -c machines.yaml -p eva";
+    "  stint replay --swf SDSC-DS-2004-2.1-cln.swf.gz -c machines.yaml -p eva\n"
+    "\n"
+    "The history is Slurm's accounting (docs/reference/files/sacct.md has the sacct command),"
+    " a log in the Standard Workload Format (swf.md), or a table of jobs (jobs-csv.md). Files"
+    " may end in .gz or .zst. The catalogue lists the machines to rent (catalogue.md). Your "
+    "data stays on this computer.\n"
+    "\n"
+    "Jobs arrive as they did and run as long as they did, also on shared machines. Stint "
+    "learns runtimes as the history proceeds, unless --estimates says otherwise. Spot offers "
+    "need --spot. A replay loses no spot machines, so they look better than they are. Running"
+    " jobs stay in place, as under the daemon, unless --move gives the time to save one.\n"
+    "\n"
+    "Words in the answer:\n"
+    "  always-on     a fixed cluster around the clock\n"
+    "  reserved      the same at the catalogue's reserved prices\n"
+    "  power-saving  Slurm's power saving\n"
+    "  bound         lower bound: every plan costs at least this much\n"
+    "  wait          time from submission to end, minus the runtime: queue, boot,\n"
+    "                moves\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 a check failed (--check).";
 
 enum key {
     KEY_SACCT = 256,
@@ -71,53 +72,54 @@ enum key {
 
 static const struct argp_option argp_options[] = {
     { NULL, 0, NULL, 0, "The history (one of):", 1 },
-    { "sacct", KEY_SACCT, "FILE", 0, "What `sacct --parsable2` printed", 1 },
+    { "sacct", KEY_SACCT, "FILE", 0, "Output of `sacct --parsable2`", 1 },
     { "swf", KEY_SWF, "FILE", 0, "A log in the Standard Workload Format", 1 },
     { "jobs", KEY_JOBS, "FILE", 0, "A table of jobs, as CSV", 1 },
     { NULL, 0, NULL, 0, "The machines:", 2 },
-    { "catalogue", 'c', "FILE", 0, "What can be rented, as YAML or JSON", 2 },
-    { "spot", KEY_SPOT, NULL, 0, "Spot offers too", 2 },
+    { "catalogue", 'c', "FILE", 0, "Machines to rent, as YAML or JSON", 2 },
+    { "spot", KEY_SPOT, NULL, 0, "Use spot offers too", 2 },
     { "owned", KEY_OWNED, "TYPE=N[@DOLLARS]", 0,
-      "N machines of a type of the catalogue are owned: used first, never returned, for so many "
-      "dollars an hour (default 0); may be repeated",
+      "N owned machines of this type: used first, always kept, at so many dollars an hour "
+      "(default 0). Repeatable",
       2 },
     { "burst", KEY_BURST, "WHEN", 0,
-      "Rent for jobs that wait for owned machines after so long, such as 10m, or never (default: "
-      "at once)",
+      "Rent for jobs after they have waited so long for owned machines, such as 10m, or never "
+      "(default: at once)",
       2 },
     { NULL, 0, NULL, 0, "How to replay:", 3 },
     { "policy", 'p', "NAME", 0,
-      "Replay under this policy; may be repeated (default: task-per-instance, stratus, eva, stint)",
-      3 },
+      "Replay under this policy (default: task-per-instance, stratus, eva, stint). Repeatable", 3 },
     { "interval", KEY_INTERVAL, "TIME", 0,
-      "Decide every so often, such as 5m, instead of when something happened", 3 },
+      "Decide at this interval, such as 5m, instead of after each event", 3 },
     { "settle", KEY_SETTLE, "TIME", 0,
-      "Decide so long after something happened, to see what comes with it (default 5s)", 3 },
+      "Decide so long after an event, to see the events right behind it (default 5s)", 3 },
     { "estimates", KEY_ESTIMATES, "FROM", 0,
-      "How runtimes are known in advance: learned from earlier jobs (default), user: the time "
-      "limits, exact: as they will be",
+      "Source of runtimes: learned from earlier jobs (default), user: the time limits, exact: "
+      "the real ones",
       3 },
     { "move", KEY_MOVE, "TIME", 0,
-      "With --sacct and --swf: running jobs may be moved, and it takes so long to save one (default: never)",
+      "With --sacct and --swf: allow moves of running jobs, where saving one takes so long "
+      "(default: never)",
       3 },
     { "suspend", KEY_SUSPEND, "TIME", 0,
-      "When power saving gives an empty node back (SuspendTime; default 10m)", 3 },
+      "Power saving returns an empty node after so long (SuspendTime; default 10m)", 3 },
     { "demand", KEY_DEMAND, "WHICH", 0,
-      "With --sacct: what a job needs is what it requested (default), or what it was allocated",
-      3 },
+      "With --sacct: use what a job requested (default), or what it was allocated", 3 },
     { "instance-processors", KEY_PROCESSORS, "N", 0,
       "With --swf: processors of one machine (default 16)", 3 },
     { NULL, 0, NULL, 0, "The answer:", 4 },
-    { "paid", KEY_PAID, "DOLLARS", 0, "What the invoice said, to compare with", 4 },
+    { "paid", KEY_PAID, "DOLLARS", 0, "The amount of the real invoice, to compare with", 4 },
     { "users", KEY_USERS, NULL, 0,
-      "All users, not only the ten who cost most; with -o csv: users instead of policies", 4 },
+      "List all users instead of the ten with the highest cost. With -o csv: users instead of "
+      "policies",
+      4 },
     { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 4 },
     VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
     { "check", KEY_CHECK, NULL, 0,
-      "Exit with 4 unless all work is done, no machine is left running, the ledger agrees with "
-      "the bills and nothing costs less than the bound",
+      "Exit with 4 unless all work is done, all machines are returned, the ledger agrees with "
+      "the bills and every policy costs at least the bound",
       4 },
     { 0 },
 };
@@ -469,7 +471,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_replay = {
     .name = "replay",
-    .summary = "replay your own history: what would it have cost under other policies?",
+    .summary = "replay your own job history under several policies",
     .run = run,
     .has_rows = true,
     .report_title = "What the past would have cost",

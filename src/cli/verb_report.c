@@ -15,21 +15,21 @@
 enum { KEY_SINCE = 0x2000, KEY_HTML, KEY_MD, PATH_SIZE = 96 };
 
 static const char doc[] =
-    "Write a report of what the cluster cost: spending over time and by market, by user, by machine "
-    "type, what was saved against what, and what is not counted. As one HTML file that can be sent "
-    "around, as Markdown, or both; without either, Markdown on standard output.\v"
-    "In the mode shadow all of it is a forecast, and the report says so.\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked or a file cannot be written, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Write a report of the cluster's costs: over time, by market, by user and by machine "
+    "type, with the savings, their baseline, and the costs left out. The output is a "
+    "shareable HTML page, Markdown, or both (default: Markdown on standard output).\vExamples:\n"
     "  stint report --since 7d --html week.html\n"
-    "  stint report --since 30d --md month.md";
+    "  stint report --since 30d --md month.md\n"
+    "\n"
+    "In mode shadow the whole report is a forecast, and says so.\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon or a file cannot be written, 2 wrong "
+    "usage.";
 
 static const struct argp_option options[] = {
-    { "since", KEY_SINCE, "SPAN", 0, "How far back, such as 12h, 7d (default 24h)", 0 },
-    { "html", KEY_HTML, "FILE", 0, "Write it as one page", 0 },
-    { "md", KEY_MD, "FILE", 0, "Write it as Markdown", 0 },
+    { "since", KEY_SINCE, "SPAN", 0, "Period before now, such as 12h or 7d (default 24h)", 0 },
+    { "html", KEY_HTML, "FILE", 0, "Write the report to FILE as HTML", 0 },
+    { "md", KEY_MD, "FILE", 0, "Write the report to FILE as Markdown", 0 },
     { 0 },
 };
 
@@ -111,7 +111,7 @@ static int ask(const struct arguments *arguments, struct answers *ret, struct er
 static int run(int argc, char **argv)
 {
     static char name[] = "stint report";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };
@@ -143,6 +143,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_report = {
     .name = "report",
-    .summary = "what the cluster cost, as a page or Markdown to pass around",
+    .summary = "write a report of the costs as HTML or Markdown",
     .run = run,
 };

@@ -23,17 +23,17 @@
 enum { REPORT_SIZE = 128, ANSWER_SIZE = 256, PATIENCE_MS = 5000, KEY_SOCKET = 0x100 };
 
 static const char doc[] =
-    "Report how fast a job runs: its throughput as a share of what it has on a machine of its own. "
-    "The daemon learns from it which jobs slow each other down.\v"
-    "To be called within a job, now and then, such as after each epoch. Only the user of a job, or root, may "
-    "report for it. On the daemon's own machine it reports to http.rate_socket of stint.conf(5), which "
-    "$STINT_RATE_SOCKET may name. Elsewhere it reports by way of the engine that runs the job.\n"
-    "\n"
-    "Exit codes: 0 done, 1 not taken, or the daemon cannot be reached, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Report the speed of a job: its throughput as a share of its throughput on a machine of "
+    "its own. The daemon learns from it how jobs slow each other down.\vExamples:\n"
     "  stint report-rate 0.83\n"
-    "  stint report-rate --job 12_3 1";
+    "  stint report-rate --job 12_3 1\n"
+    "\n"
+    "Call it within a job now and then, for example after each epoch. Only the user of a job,"
+    " or root, may report for it. On the daemon's machine it reports to http.rate_socket of "
+    "stint.conf(5), or to $STINT_RATE_SOCKET. Elsewhere it reports through the scheduler of "
+    "the job.\n"
+    "\n"
+    "Exit codes: 0 done, 1 rejected, or no answer from the daemon, 2 wrong usage.";
 
 struct arguments {
     const char *job;
@@ -42,10 +42,9 @@ struct arguments {
 };
 
 static const struct argp_option argp_options[] = {
-    { "job", 'j', "JOB", 0, "Of this job (default: $STINT_JOB, else the job that this runs in)",
-      0 },
+    { "job", 'j', "JOB", 0, "The job (default: $STINT_JOB, else the job around this command)", 0 },
     { "socket", KEY_SOCKET, "PATH", 0,
-      "Of the daemon (default: $STINT_RATE_SOCKET, else " RATE_SOCKET ")", 0 },
+      "The daemon's socket (default: $STINT_RATE_SOCKET, else " RATE_SOCKET ")", 0 },
     { 0 },
 };
 
@@ -197,6 +196,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_report_rate = {
     .name = "report-rate",
-    .summary = "a job reports how fast it runs",
+    .summary = "report the speed of a job, from within the job",
     .run = run,
 };

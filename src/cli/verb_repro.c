@@ -18,38 +18,62 @@
 #include "cli/verb_options.h"
 
 static const char doc[] =
-    "Measure a published system on its own data, beside what its paper says.\v"
-    "SYSTEM is one of\n"
-    "  all      the yardstick: every policy on every workload here, the examples and the traces that are found: cost, the "
-    "gap to what no policy can go below (0.1 is 10 %), the mean delay of jobs and its 99th percentile, moves\n"
-    "  coaster  Ogden and Guo, \"CloudCoaster: Transient-aware Bursty Datacenter Workload Scheduling\": "
-    "short jobs beside long ones on two windows of the Yahoo trace (section 4, table 1, figures 1 and 3; "
-    "--figure 4 has boot times and losses, 5 clusters of other sizes, 6 a window of Google's trace)\n"
-    "  eva      Chang and Venkataraman, \"Eva: Cost-Efficient Cloud-Based Cluster Scheduling\", "
-    "EuroSys'25: five policies and stint on a trace of 6,274 jobs (table 14, figures 4 to 8)\n"
-    "  pools    Ambati and Irwin, \"Optimizing the Cost of Executing Mixed Interactive and Batch Workloads "
-    "on Transient VMs\", SIGMETRICS'19 (TR-Kubernetes): seven rules on the authors' table of 302 offers "
-    "(figures 6, 7, 14 and 17), and what is promised and comes true on other prices (figure 15)\n"
-    "  sec      Niu et al., \"Building Semi-Elastic Virtual Clusters for Cost-Effective HPC Cloud Resource "
-    "Provisioning\", TPDS'16: eleven modes and stint on 84,893 jobs of SDSC DataStar (section 8.2, figures 4 to "
-    "8)\n"
-    "  stratus  Chung, Park and Ganger, \"Stratus: cost-aware container scheduling in the public cloud\", "
-    "SoCC'18: Stratus and its three rivals on 2.55 million tasks of an Alibaba cluster, as the paper's traces "
-    "are not public (figures 4, 7 and 8)\n"
-    "\n"
-    "The data is public and no part of Stint: docs/research/data.md says where to get it. It is looked for "
-    "in $STINT_DATA, else in ../shared/data.\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data not found, 4 a figure is not what it "
-    "should be (--check).\n"
-    "\n"
-    "Examples:\n"
+    "Reproduce a published system's results on its own data, beside the figures of its paper."
+    "\vExamples:\n"
     "  stint repro all --policy stint --workload small --workload short\n"
     "  stint repro coaster --policy stint --seeds 1\n"
     "  stint repro eva\n"
     "  stint repro eva --interference permuted --policy eva -o json\n"
     "  stint repro eva --policy stint --wait-price 20\n"
-    "  stint repro eva --figure 4 --svg figure4.svg";
+    "  stint repro eva --figure 4 --svg figure4.svg\n"
+    "\n"
+    "SYSTEM is one of\n"
+    "  all      the yardstick: every policy on the examples and on the traces found\n"
+    "           here. Columns: cost, gap to the bound (0.1 is 10 %), mean and 99th\n"
+    "           percentile of the delay, moves\n"
+    "  coaster  Ogden and Guo, \"CloudCoaster: Transient-aware Bursty Datacenter\n"
+    "           Workload Scheduling\": short jobs beside long ones on two windows of\n"
+    "           the Yahoo trace (section 4, table 1, figures 1 and 3). Figure 4 has\n"
+    "           boot times and losses, 5 other cluster sizes, 6 Google's trace\n"
+    "  eva      Chang and Venkataraman, \"Eva: Cost-Efficient Cloud-Based Cluster\n"
+    "           Scheduling\", EuroSys'25: five policies and stint on 6,274 jobs\n"
+    "           (table 14, figures 4 to 8)\n"
+    "  pools    Ambati and Irwin, \"Optimizing the Cost of Executing Mixed\n"
+    "           Interactive and Batch Workloads on Transient VMs\", SIGMETRICS'19\n"
+    "           (TR-Kubernetes): seven rules on the authors' 302 offers (figures 6,\n"
+    "           7, 14 and 17), and promised against actual capacity on other\n"
+    "           prices (figure 15)\n"
+    "  sec      Niu et al., \"Building Semi-Elastic Virtual Clusters for\n"
+    "           Cost-Effective HPC Cloud Resource Provisioning\", TPDS'16: eleven\n"
+    "           modes and stint on 84,893 jobs of SDSC DataStar (section 8.2,\n"
+    "           figures 4 to 8)\n"
+    "  stratus  Chung, Park and Ganger, \"Stratus: cost-aware container scheduling\n"
+    "           in the public cloud\", SoCC'18: Stratus and three rivals on 2.55\n"
+    "           million tasks of an Alibaba cluster, since the paper's traces are\n"
+    "           private (figures 4, 7 and 8)\n"
+    "\n"
+    "Values of --vary for eva:\n"
+    "  delays=FACTOR        scale the delays of moves\n"
+    "  arrivals=FACTOR      scale the arrivals\n"
+    "  half=1 or 2          take one half of the trace\n"
+    "  redraw=1             reorder the jobs, by --seed\n"
+    "  multi-gpu=SHARE      jobs on several GPUs\n"
+    "  multi-task=SHARE     jobs with several tasks\n"
+    "  noise=SHARE          noise in the rates reported by tasks\n"
+    "  drift=DAYS           pairs of workloads take over the rates of others\n"
+    "  durations=NAME       alibaba2023 or philly\n"
+    "  spot=1               prices and losses of spot machines\n"
+    "Values of --vary for stratus:\n"
+    "  market=2015          spot machines, lost when their price exceeds on-demand\n"
+    "  day=0 to 151         the day of that market\n"
+    "  rounds=events        decide after each event\n"
+    "  estimates=learned    learn the runtimes\n"
+    "\n"
+    "The data is public and separate from Stint. docs/research/data.md has the addresses. "
+    "Stint looks in $STINT_DATA, then in ../shared/data.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data missing, 4 a figure differs from the"
+    " expected one (--check).";
 
 enum { SEEDS_MAX = 10000, WAIT_PRICE_MAX = 1000000 };
 
@@ -70,35 +94,30 @@ enum key {
 
 static const struct argp_option argp_options[] = {
     { "figure", KEY_FIGURE, "N", 0,
-      "Measure this figure instead of the table: 1, 3, 4, 5 or 6 of coaster; 6, 7, 14, 15 or 17 of pools; from 4 to 8 of "
-      "the others",
+      "Measure a figure instead of the table: 1, 3, 4, 5 or 6 of coaster; 6, 7, 14, 15 or 17 of"
+      " pools; 4 to 8 of the others",
       0 },
     { "interference", KEY_INTERFERENCE, "HOW", 0,
-      "eva: matrix, as published (default); permuted, as the artifact's generator can misread it; or "
-      "one throughput for every pair, such as 0.9",
+      "eva: matrix, as published (default); permuted, as the artifact's generator can misread "
+      "it; or one throughput for all pairs, such as 0.9",
       0 },
     { "wait-price", KEY_WAIT_PRICE, "PERCENT", 0,
-      "eva: what an hour of waiting costs under stint, see wait_price in docs/reference/files/scenario.md",
+      "eva: the price of an hour of waiting under stint (wait_price in "
+      "docs/reference/files/scenario.md)",
       0 },
-    { "vary", KEY_VARY, "WHAT=VALUE,...", 0,
-      "eva: the trace with delays=FACTOR of moves, arrivals=FACTOR, half=1 or 2, redraw=1 (jobs in another order, by --seed), "
-      "multi-gpu=SHARE, multi-task=SHARE, noise=SHARE of the rates that tasks report, drift=DAYS in which pairs of workloads "
-      "come to run as others did, durations=alibaba2023 or philly, or spot=1 (prices and losses of spot machines). stratus: "
-      "market=2015, spot machines that are lost when their price rises above that on demand, and of it day=0 to 151; "
-      "rounds=events, decisions when something happened; estimates=learned, runtimes that are learned",
-      0 },
-    { "policy", 'p', "NAME", 0, "Only this policy or mode; may be repeated", 0 },
+    { "vary", KEY_VARY, "WHAT=VALUE,...", 0, "eva, stratus: change the trace, as listed below", 0 },
+    { "policy", 'p', "NAME", 0, "Only this policy or mode. Repeatable", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Only the first N jobs", 0 },
-    { "workload", KEY_WORKLOAD, "NAME", 0, "all: only this workload; may be repeated", 0 },
-    { "fixed", KEY_FIXED, NULL, 0, "all: No running task may be moved", 0 },
+    { "workload", KEY_WORKLOAD, "NAME", 0, "all: only this workload. Repeatable", 0 },
+    { "fixed", KEY_FIXED, NULL, 0, "all: no running task may be moved", 0 },
     { "limit", KEY_LIMIT, "SECONDS", 0,
-      "all: what takes more processor time is left out (default 600)", 0 },
-    { "seed", KEY_SEED, "N", 0, "Of what is drawn at random (default 1)", 0 },
-    { "seeds", KEY_SEEDS, "N", 0, "coaster: the mean of so many, from --seed on (default 5)", 0 },
+      "all: leave out runs beyond so much processor time (default 600)", 0 },
+    { "seed", KEY_SEED, "N", 0, "Seed of random draws (default 1)", 0 },
+    { "seeds", KEY_SEEDS, "N", 0, "coaster: the mean of N seeds, from --seed on (default 5)", 0 },
     { "output", 'o', "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     VERB_SORT_OPTION,
     { "svg", KEY_SVG, "FILE", 0, "With --figure: draw it", 0 },
-    { "check", KEY_CHECK, NULL, 0, "Exit with 4 unless the table is what it should be", 0 },
+    { "check", KEY_CHECK, NULL, 0, "Exit with 4 unless the table is as expected", 0 },
     { 0 },
 };
 

@@ -38,47 +38,44 @@ enum option_key {
 
 static const struct argp_option options[] = {
     { "policy", KEY_POLICY, "NAME", 0,
-      "Only this policy: its label in the scenario, or its name, which stands for all of its "
-      "entries there. One that the scenario does not list is added with its defaults. May be "
-      "repeated",
+      "Run this policy alone: its label in the scenario, or its name for all of its entries "
+      "there. The defaults are used for a policy outside of the scenario. Repeatable",
       0 },
-    { "base", KEY_BASE, "NAME", 0,
-      "The policy whose cost counts as 1 in 'cost norm.'; by default the first", 0 },
-    { "seed", KEY_SEED, "N", 0, "Take this seed instead of the scenario's", 0 },
+    { "base", KEY_BASE, "NAME", 0, "The policy with cost 1 in 'cost norm.' (default: the first)",
+      0 },
+    { "seed", KEY_SEED, "N", 0, "Use this seed instead of the scenario's", 0 },
     { "seeds", KEY_SEEDS, "N", 0,
-      "Run N seeds, from the first on, and report the mean of each policy and the spread of its "
-      "cost",
-      0 },
+      "Run N seeds from the first on. Report each policy's mean and the spread of its cost", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
     VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
     { "explain", KEY_EXPLAIN, "FILE", 0,
-      "Write every decision with its reasons to FILE, as CSV; - is standard output", 0 },
+      "Write every decision and its reasons to FILE as CSV (-: standard output)", 0 },
     { "jobs", KEY_JOBS, "FILE", 0,
-      "Write every job with the time that it took from its arrival to its end to FILE, as CSV; - is "
-      "standard output",
+      "Write every job with the time from its arrival to its end to FILE as CSV (-: standard "
+      "output)",
       0 },
     { "fixed", KEY_FIXED, NULL, 0, "No running task may be moved, whatever the trace says", 0 },
     { "check", KEY_CHECK, NULL, 0,
-      "Exit with 4 unless in every run all tasks completed, no machine was left running, and the "
-      "ledger agrees with the cloud's bills",
+      "Exit with 4 unless, in every run, all tasks completed, all machines were returned, and "
+      "the ledger agrees with the cloud's bills",
       0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char doc[] =
-    "Simulate a scenario - jobs, machines that can be rented, what goes wrong - under one or more "
-    "policies, and compare what they cost.\v"
-    "The scenario is a YAML file that names a trace and a catalogue; docs/reference/files/scenario.md has "
-    "every key, examples/ has some to begin with. Same scenario, same seed, same answer.\n"
-    "\n"
-    "Examples:\n"
+    "Simulate a scenario under one or more policies, and compare their costs. A scenario has "
+    "jobs, machines to rent, and faults.\vExamples:\n"
     "  stint sim examples/small.yaml\n"
     "  stint sim examples/faults.yaml --seeds 10 --check\n"
     "  stint sim examples/small.yaml --policy eva --explain why.csv\n"
     "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something does not add up (--check).";
+    "The scenario is a YAML file with a trace and a catalogue. "
+    "docs/reference/files/scenario.md lists every key, and examples/ has scenarios to begin "
+    "with. The same scenario and seed always give the same answer.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 4 a check failed (--check).";
 
 struct arguments {
     const char *path;
@@ -493,9 +490,13 @@ static int run(int argc, char **argv)
 
 const struct verb verb_sim = {
     .name = "sim",
-    .summary = "simulate a scenario: a trace, a catalogue, policies, faults",
+    .summary = "simulate a scenario: jobs, machines, policies, faults",
     .run = run,
     .has_rows = true,
+    .sort_columns = "policy, cost_usd, norm_cost, jct_hours, slowest_hours, tasks_per_instance, "
+                    "norm_throughput, idle_hours, migrations_per_task, instances, full_share, "
+                    "bound_share, seconds, short_seconds, availability, paper_norm_cost, "
+                    "paper_jct_hours, cost_min_usd, cost_max_usd",
     .report_title = "What each policy would cost",
     .baseline =
         "A simulation of the scenario: every policy gets the same jobs, machines and prices. "

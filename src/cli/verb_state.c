@@ -23,25 +23,25 @@ enum { KEY_STATE = 0x100 };
 static const char args_doc[] = "backup FILE\nrestore FILE\ncheck [FILE]";
 
 static const char doc[] =
-    "Look after the file in which stintd keeps what it meant, what was paid and why.\n"
+    "Check, back up and restore the state file of stintd.\n"
     "\n"
-    "backup writes a checked copy to FILE, also while stintd runs; FILE must not exist. restore puts "
-    "such a copy in place; stintd must not run, and the file that was there is kept beside it. check "
-    "reads the whole of the state, or of FILE, and compares it with the checksums that were written with "
-    "it.\v"
-    "After a restore, machines that were rented since the backup are adopted from the cloud's list; what "
-    "was paid for machines that came and went since then is not in the books.\n"
-    "\n"
-    "Exit codes: 0 done, 1 it failed, or the file is damaged, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "  backup   write a checked copy to FILE, a new file, also while stintd runs\n"
+    "  restore  put such a copy in place and keep the old file beside it; stop\n"
+    "           stintd first\n"
+    "  check    read the whole state, or FILE, and compare it with its checksums\vExamples:\n"
     "  stint state backup /var/backups/stint-monday.db\n"
     "  stint state check /var/backups/stint-monday.db\n"
-    "  stint state restore /var/backups/stint-monday.db";
+    "  stint state restore /var/backups/stint-monday.db\n"
+    "\n"
+    "After a restore, Stint adopts the machines rented since the backup from the cloud's "
+    "list. The books lack the cost of machines that came and went in between.\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed or the file is damaged, 2 wrong usage.";
 
 static const struct argp_option options[] = {
-    { "config", 'c', "FILE", 0, "Where 'state' is named (default: " STATE_CONF_PATH ")", 0 },
-    { "state", KEY_STATE, "FILE", 0, "The state file itself, instead of looking it up", 0 },
+    { "config", 'c', "FILE", 0,
+      "The stint.conf with the key 'state' (default: " STATE_CONF_PATH ")", 0 },
+    { "state", KEY_STATE, "FILE", 0, "The state file itself", 0 },
     { 0 },
 };
 
@@ -193,6 +193,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_state = {
     .name = "state",
-    .summary = "check, back up and restore the file in which the daemon keeps its books",
+    .summary = "check, back up and restore the daemon's state file",
     .run = run,
 };

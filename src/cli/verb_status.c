@@ -10,15 +10,15 @@
 #include "cli/verb.h"
 
 static const char doc[] =
-    "Show the state of the daemon: its links, what runs and what waits, what it costs and saves.\v"
-    "In the mode shadow all money is a forecast: nothing was rented.\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Show the state of the daemon: its connections, running and waiting jobs, costs and "
+    "savings.\vExamples:\n"
     "  stint status\n"
     "  stint status -o json | jq .cost_microdollars_per_hour\n"
-    "  stint status --url https://head:9178 --token-file ~/.stint-token";
+    "  stint status --url https://head:9178 --token-file ~/.stint-token\n"
+    "\n"
+    "In mode shadow all amounts are a forecast, since Stint rents nothing.\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage.";
 
 static void print_links(const json_t *links)
 {
@@ -128,7 +128,7 @@ static void print_counts(const json_t *status)
 static int run(int argc, char **argv)
 {
     static char name[] = "stint status";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = { .doc = doc, .children = children };
     struct daemon_options options = { .no_csv = true };
     struct error error = { "" };
@@ -162,7 +162,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_status = {
     .name = "status",
-    .summary = "how the daemon is: what runs, what waits, what it costs",
+    .summary = "show the daemon's state, jobs and costs",
     .run = run,
     .is_query = true,
 };

@@ -27,25 +27,25 @@ enum {
 };
 
 static const char doc[] =
-    "Watch machines and jobs: what is rented, how full it is, what waits, what it costs. On a terminal "
-    "the view is live, with sorting, a filter and details; ? shows the keys, q quits. Elsewhere it is "
-    "printed once.\v"
-    "Columns: machine, type, market, state, age, load, cpu, mem, tasks, per_hour, bill (machines); job, "
-    "user, name, state, age, ran, expected, tasks, machine, cost (jobs).\n"
-    "\n"
-    "Exit codes: 0 done, 1 the daemon cannot be asked, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
+    "Watch machines and jobs: load, waiting jobs and costs. On a terminal the view is live, "
+    "with sorting, a filter and details. Press ? for the keys, and q to quit. Elsewhere it is"
+    " printed once.\vExamples:\n"
     "  stint top\n"
-    "  stint top --sort -cost --filter alice";
+    "  stint top --sort -cost --filter alice\n"
+    "\n"
+    "Columns:\n"
+    "  machines  machine, type, market, state, age, load, cpu, mem, tasks,\n"
+    "            per_hour, bill\n"
+    "  jobs      job, user, name, state, age, ran, expected, tasks, machine, cost\n"
+    "\n"
+    "Exit codes: 0 done, 1 no answer from the daemon, 2 wrong usage.";
 
 static const struct argp_option options[] = {
-    { "sort", KEY_SORT, "COLUMN", 0,
-      "Sort the lists that have it by this column; -COLUMN: the largest first", 0 },
-    { "filter", KEY_FILTER, "WORDS", 0, "Show only rows that contain all of these words", 0 },
+    { "sort", KEY_SORT, "COLUMN", 0, "Sort by this column (-COLUMN: largest first)", 0 },
+    { "filter", KEY_FILTER, "WORDS", 0, "Show only rows with all of these words", 0 },
     { "color", KEY_COLOUR, "WHEN", 0,
-      "auto (default: unless NO_COLOR is set in the environment), always or never", 0 },
-    { "once", KEY_ONCE, NULL, 0, "Print it once, also on a terminal", 0 },
+      "auto (default: color unless NO_COLOR is set), always or never", 0 },
+    { "once", KEY_ONCE, NULL, 0, "Print once, also on a terminal", 0 },
     { 0 },
 };
 
@@ -194,7 +194,7 @@ static int print_once(const struct arguments *arguments, struct error *reterr)
 static int run(int argc, char **argv)
 {
     static char name[] = "stint top";
-    const struct argp_child children[] = { { &daemon_argp, 0, NULL, 0 }, { 0 } };
+    const struct argp_child children[] = { { &daemon_rowless_argp, 0, NULL, 0 }, { 0 } };
     const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };

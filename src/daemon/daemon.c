@@ -30,6 +30,8 @@ struct side {
     const char *name;
     struct adapter_peer peer;
     struct link *link; /* NULL: there is none */
+    bool has_spoken;   /* since it is up */
+    char why[128];     /* why it fell last, as the log has it */
 };
 
 struct process {
@@ -202,33 +204,41 @@ static bool is_up(void *context, enum core_side side)
 static const char *fault_of(void *context, enum core_side side)
 {
     const struct process *process = context;
+    const struct link *link = process->sides[side].link;
+    const char *fault = link != NULL ? link_fault(link) : "";
 
-    return process->sides[side].link != NULL ? link_fault(process->sides[side].link)
-                                             : "not tried yet";
+    return fault[0] != '\0' ? fault : "it has not answered yet";
 }
 
 static void side_up(void *context)
 {
-    const struct side *side = context;
+    struct side *side = context;
 
-    LOG_INFO("link up name=%s", side->name);
+    side->has_spoken = false;
     tell_time(side->process);
     core_connected(side->process->daemon, side->which);
 }
 
 static void side_down(void *context, const char *why)
 {
-    const struct side *side = context;
+    struct side *side = context;
 
-    LOG_WARNING("link down name=%s why=\"%s\"", side->name, why);
+    /* A program that ends at once is started again and again: once is enough. */
+    if (side->has_spoken || strncmp(why, side->why, sizeof(side->why) - 1) != 0)
+        LOG_WARNING("link down name=%s why=\"%s\"", side->name, why);
+    (void)snprintf(side->why, sizeof(side->why), "%s", why);
     tell_time(side->process);
     core_disconnected(side->process->daemon, side->which);
 }
 
 static void side_line(void *context, char *text, size_t length)
 {
-    const struct side *side = context;
+    struct side *side = context;
     const char *alive = side->peer.alive;
+
+    if (!side->has_spoken)
+        LOG_INFO("link up name=%s", side->name);
+    side->has_spoken = true;
 
     if (alive != NULL && length == strlen(alive) && memcmp(text, alive, length) == 0)
         link_expect(side->link, side->peer.silence_ms);

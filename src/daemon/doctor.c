@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/ports/findings.h"
 #include "daemon/daemon_private.h"
 #include "daemon/offer_index.h"
 
@@ -21,16 +22,19 @@ static const msec_t lately_ms = 600 * MSEC_PER_SEC;
 /* Of one kind; the rest is reported as a number. */
 enum { FINDINGS_PER_KIND = 20 };
 
-/* Whom to tell. */
+/* Who receives the findings. */
 struct doctor {
     struct daemon *daemon;
     void (*each)(void *to, const struct finding *finding);
     void *to;
     uint32_t found; /* of the kind that is looked for */
+    struct finding_sink sink;
 };
 
-static void tell(struct doctor *doctor, const struct finding *finding)
+static void tell_found(void *context, const struct finding *finding)
 {
+    struct doctor *doctor = context;
+
     if (doctor->found++ < FINDINGS_PER_KIND)
         doctor->each(doctor->to, finding);
 }
@@ -38,19 +42,18 @@ static void tell(struct doctor *doctor, const struct finding *finding)
 /* The next kind; of the last one, say how many were left out. */
 static void next_kind(struct doctor *doctor)
 {
-    char text[64];
+    const uint32_t found = doctor->found;
 
-    if (doctor->found > FINDINGS_PER_KIND) {
-        (void)snprintf(text, sizeof(text), "%u more like these", doctor->found - FINDINGS_PER_KIND);
-        doctor->each(doctor->to, &(struct finding){
-                                     .severity = "note",
-                                     .kind = "more",
-                                     .subject = "",
-                                     .text = text,
-                                     .advice = "See to the first ones, then ask again.",
-                                 });
-    }
     doctor->found = 0;
+    if (found > FINDINGS_PER_KIND)
+        finding_tell(&doctor->sink, &(struct finding_case){ FINDING_MORE, .subject = "" },
+                     "%u more like these", found - FINDINGS_PER_KIND);
+    doctor->found = 0;
+}
+
+static void next_found(void *context)
+{
+    next_kind(context);
 }
 
 static void machine(const struct doctor *doctor, uint64_t instance, char *buf, size_t size)
@@ -58,13 +61,12 @@ static void machine(const struct doctor *doctor, uint64_t instance, char *buf, s
     serve_machine_text(&doctor->daemon->world, instance, buf, size);
 }
 
+/* Of a link that is down; NULL: that of the table. */
 static const char *link_advice(const struct doctor *doctor, const struct serve_link *link)
 {
     const struct cloud_adapter *cloud = doctor->daemon->cloud_kind;
 
-    if (cloud->down_advice != NULL && strcmp(link->name, cloud->name) == 0)
-        return cloud->down_advice;
-    return "Nothing is decided until it is back. See that the program at the other end runs.";
+    return strcmp(link->name, cloud->name) == 0 ? cloud->down_advice : NULL;
 }
 
 static void look_at_links(struct doctor *doctor)
@@ -75,19 +77,14 @@ static void look_at_links(struct doctor *doctor)
         const struct serve_link *link = &world->links[i];
         const bool is_store = strcmp(link->name, "store") == 0;
 
-        if (link->up)
-            continue;
-        tell(doctor,
-             &(struct finding){
-                 .severity = "error",
-                 .kind = is_store ? "store" : "link-down",
-                 .subject = link->name,
-                 .text = link->detail,
-                 .advice = is_store ? "Nothing is rented or placed while the store cannot be "
-                                      "written; empty machines go back. Make room on its "
-                                      "disk, or correct its rights."
-                                    : link_advice(doctor, link),
-             });
+        if (!link->up)
+            finding_tell(&doctor->sink,
+                         &(struct finding_case){
+                             .id = is_store ? FINDING_STORE : FINDING_LINK_DOWN,
+                             .subject = link->name,
+                             .advice = is_store ? NULL : link_advice(doctor, link),
+                         },
+                         "%s", link->detail);
     }
     next_kind(doctor);
 }
@@ -97,21 +94,15 @@ static void look_at_machine(struct doctor *doctor, const struct view *view, uint
     const msec_t late = view->now - view->instance.ready_expected[instance];
     const uint8_t state = view->instance.state[instance];
     char name[64];
-    char text[SERVE_TEXT];
 
     machine(doctor, view->instance.id[instance], name, sizeof(name));
-    if ((state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING) && late > 60 * MSEC_PER_SEC) {
-        (void)snprintf(text, sizeof(text), "is %s and should have been ready %lld s ago",
-                       serve_instance_word((enum instance_state)state),
-                       (long long)(late / MSEC_PER_SEC));
-        tell(doctor, &(struct finding){
-                         .severity = "warning",
-                         .kind = "not-ready",
-                         .subject = name,
-                         .text = text,
-                         .advice = doctor->daemon->engine_kind->words.not_ready,
-                     });
-    }
+    if ((state == INSTANCE_REQUESTED || state == INSTANCE_BOOTING) && late > 60 * MSEC_PER_SEC)
+        finding_tell(
+            &doctor->sink,
+            &(struct finding_case){ FINDING_NOT_READY, .subject = name,
+                                    .advice = doctor->daemon->engine_kind->words.not_ready },
+            "still %s %lld s after it was expected to be ready",
+            serve_instance_word((enum instance_state)state), (long long)(late / MSEC_PER_SEC));
 }
 
 static void look_at_machines(struct doctor *doctor)
@@ -129,51 +120,28 @@ static void look_at_counts(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
     const struct controller_stats *stats = controller_stats(daemon->controller);
-    char text[SERVE_TEXT];
 
-    if (stats->strangers > 0) {
-        (void)snprintf(text, sizeof(text),
-                       "machines with our tag were found whose type or offer is unknown (%llu "
-                       "times)",
-                       (unsigned long long)stats->strangers);
-        tell(doctor, &(struct finding){
-                         .severity = "error",
-                         .kind = "leaked",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = "They count in the limits and are returned when nothing runs "
-                                   "there; what they cost is only on the cloud's own bill.",
-                     });
-    }
+    if (stats->strangers > 0)
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ FINDING_LEAKED, .subject = daemon->conf.cluster },
+                     "the cloud listed machines of this cluster with a type or offer unknown to "
+                     "the catalogue (%llu times)",
+                     (unsigned long long)stats->strangers);
     if (daemon->former_count > 0)
-        tell(doctor, &(struct finding){
-                         .severity = "warning",
-                         .kind = "former-offer",
-                         .subject = daemon->conf.catalogue,
-                         .text = "the catalogue has lost offers of which machines are rented",
-                         .advice = "They are returned when the jobs there have ended. To keep "
-                                   "them, put the offers back and restart stintd.",
-                     });
+        finding_tell(
+            &doctor->sink,
+            &(struct finding_case){ FINDING_FORMER_OFFER, .subject = daemon->conf.catalogue },
+            "the catalogue has lost offers of machines that are still rented");
     if (daemon->limited_at >= 0 && daemon->now - daemon->limited_at < lately_ms)
-        tell(doctor, &(struct finding){
-                         .severity = "warning",
-                         .kind = "limit",
-                         .subject = "limits",
-                         .text = "a limit keeps machines from being rented; work waits",
-                         .advice = "Raise 'limits' in stint.conf and reload, or wait.",
-                     });
-    if (stats->bad_machines > 0) {
-        (void)snprintf(text, sizeof(text),
-                       "%llu machines were returned because nothing would start there",
-                       (unsigned long long)stats->bad_machines);
-        tell(doctor, &(struct finding){
-                         .severity = "warning",
-                         .kind = "bad-machine",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = daemon->engine_kind->words.bad_machine,
-                     });
-    }
+        finding_tell(&doctor->sink, &(struct finding_case){ FINDING_LIMIT, .subject = "limits" },
+                     "jobs wait, because a limit has kept Stint from renting machines within the "
+                     "last 10 minutes");
+    if (stats->bad_machines > 0)
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ FINDING_BAD_MACHINE, .subject = daemon->conf.cluster,
+                                             .advice = daemon->engine_kind->words.bad_machine },
+                     "Stint returned %llu machines because every job failed to start on them",
+                     (unsigned long long)stats->bad_machines);
     next_kind(doctor);
 }
 
@@ -188,16 +156,11 @@ static void tell_cap_budget(struct doctor *doctor, const struct serve_cap *cap,
         (!is_spent && budget->spent < budget->limit / 100 * budget->warn_percent))
         return;
     serve_budget_text(budget, doctor->daemon->now, spent, sizeof(spent));
-    tell(doctor,
-         &(struct finding){
-             .severity = "warning",
-             .kind = is_spent ? "owner-budget-spent" : "owner-budget-low",
-             .subject = cap->owner,
-             .text = spent,
-             .advice = is_spent ? "Its new jobs wait; those that run continue, and so do all "
-                                  "others. Raise its limit in stint.conf and reload, or wait."
-                                : "When it is spent, its new jobs wait.",
-         });
+    finding_tell(
+        &doctor->sink,
+        &(struct finding_case){ is_spent ? FINDING_OWNER_BUDGET_SPENT : FINDING_OWNER_BUDGET_LOW,
+                                .subject = cap->owner },
+        "%s", spent);
 }
 
 static void look_at_cap(void *to, const struct serve_cap *cap)
@@ -219,19 +182,10 @@ static void look_at_budgets(struct doctor *doctor)
         if (!is_spent && budget->spent < budget->limit / 100 * budget->warn_percent)
             continue;
         serve_budget_text(budget, doctor->daemon->now, text, sizeof(text));
-        tell(doctor,
-             &(struct finding){
-                 .severity = is_spent ? "error" : "warning",
-                 .kind = is_spent ? "budget-spent" : "budget-low",
-                 .subject = "limits",
-                 .text = text,
-                 .advice = is_spent ? "Nothing is rented and empty machines go back; jobs that "
-                                      "run continue. Raise the limit in stint.conf and reload, "
-                                      "or wait."
-                                    : "At the limit nothing more is rented and empty machines "
-                                      "go back. Raise it in stint.conf and reload if that "
-                                      "is too soon.",
-             });
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ is_spent ? FINDING_BUDGET_SPENT : FINDING_BUDGET_LOW,
+                                             .subject = "limits" },
+                     "%s", text);
     }
     next_kind(doctor);
 }
@@ -243,68 +197,54 @@ static void look_at_witnesses(struct doctor *doctor)
     const uint32_t missing = controller_missing(daemon->controller);
     const uint32_t rivals = controller_rivals(daemon->controller);
     const bool doubts = controller_doubts(daemon->controller);
-    char text[SERVE_TEXT];
     char advice[2 * SERVE_TEXT];
 
-    if (missing > 0) {
-        (void)snprintf(text, sizeof(text), "the cloud's list lacks %u of %u machines%s", missing,
-                       controller_view(daemon->controller)->instance.living,
-                       doubts ? "; it is not believed, and nothing is rented" : "");
-        (void)snprintf(advice, sizeof(advice),
-                       "Look at the cloud's console: are they there? Then see whose keys, "
-                       "account and region stintd uses (`stint doctor --cloud`). Machines whose "
-                       "node answers %s keep their jobs; all count in the limits.",
-                       daemon->engine_kind->title);
-        tell(doctor, &(struct finding){
-                         .severity = doubts ? "error" : "warning",
-                         .kind = "missing-machines",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = advice,
-                     });
-    }
-    if (rivals > 0) {
-        (void)snprintf(
-            text, sizeof(text),
-            "%u machines of this cluster were rented by another process; nothing is rented",
+    (void)snprintf(advice, sizeof(advice),
+                   "Check in the cloud console whether they exist. If they do, check that stintd "
+                   "uses the right keys, account and region (`stint doctor --cloud`). Machines "
+                   "whose node answers %s keep their jobs. All of them count against the limits.",
+                   daemon->engine_kind->title);
+    if (missing > 0)
+        finding_tell(
+            &doctor->sink,
+            &(struct finding_case){ FINDING_MISSING_MACHINES, .subject = daemon->conf.cluster,
+                                    .severity = doubts ? "error" : "warning", .advice = advice },
+            "the cloud does not list %u of our %u machines%s", missing,
+            controller_view(daemon->controller)->instance.living,
+            doubts ? ", so Stint ignores this list and has stopped renting" : "");
+    if (rivals > 0)
+        finding_tell(
+            &doctor->sink,
+            &(struct finding_case){ FINDING_SECOND_DAEMON, .subject = daemon->conf.cluster },
+            "another process rented %u machines of this cluster, so Stint has stopped renting",
             rivals);
-        tell(doctor, &(struct finding){
-                         .severity = "error",
-                         .kind = "second-daemon",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = "Is there a second stintd with the same 'cluster'? Stop it, or "
-                                   "give it another name. If there is none, restart this one: it "
-                                   "takes those machines over.",
-                     });
-    }
     next_kind(doctor);
 }
 
 /* A list that does not end: the side may well be there, and answer nothing that helps. */
-static void tell_late_list(struct doctor *doctor, const char *side, msec_t since)
+static void tell_late_list(struct doctor *doctor, const char *side, const char *name, msec_t since)
 {
     const msec_t late = doctor->daemon->now - since;
-    char text[SERVE_TEXT];
+    char advice[SERVE_TEXT];
 
     if (since < 0 || late < 30 * MSEC_PER_SEC)
         return;
-    (void)snprintf(text, sizeof(text), "has been asked for %lld s what there is, and has not ended",
-                   (long long)(late / MSEC_PER_SEC));
-    tell(doctor, &(struct finding){
-                     .severity = "error",
-                     .kind = "audit-late",
-                     .subject = side,
-                     .text = text,
-                     .advice = "What was known before still holds; lost and new machines or jobs "
-                               "are noticed only when it answers. See its log and its load.",
-                 });
+    (void)snprintf(advice, sizeof(advice),
+                   "Stint works with the last complete list, so it misses new and lost machines "
+                   "and jobs. Check the log and the load of %s.",
+                   name);
+    finding_tell(&doctor->sink,
+                 &(struct finding_case){ FINDING_AUDIT_LATE, .subject = side, .advice = advice },
+                 "%s has sent no complete list of machines and jobs for %lld s", name,
+                 (long long)(late / MSEC_PER_SEC));
 }
 
 static void look_at_late_lists(struct doctor *doctor)
 {
-    tell_late_list(doctor, "cloud", controller_waits_for_cloud(doctor->daemon->controller));
-    tell_late_list(doctor, "engine", controller_waits_for_engine(doctor->daemon->controller));
+    tell_late_list(doctor, "cloud", "the cloud",
+                   controller_waits_for_cloud(doctor->daemon->controller));
+    tell_late_list(doctor, "engine", doctor->daemon->engine_kind->title,
+                   controller_waits_for_engine(doctor->daemon->controller));
     next_kind(doctor);
 }
 
@@ -312,7 +252,6 @@ static void look_at_leaving(struct doctor *doctor)
 {
     const struct view *view = controller_view(doctor->daemon->controller);
     char name[64];
-    char text[SERVE_TEXT];
 
     INSTANCE_EACH(instance, view)
     {
@@ -321,18 +260,14 @@ static void look_at_leaving(struct doctor *doctor)
         if (since < 0 || doctor->daemon->now - since < 60 * MSEC_PER_SEC)
             continue;
         machine(doctor, view->instance.id[instance], name, sizeof(name));
-        (void)snprintf(text, sizeof(text),
-                       "should have been returned %lld s ago, but %s has something allocated "
-                       "there that is not managed by Stint",
-                       (long long)((doctor->daemon->now - since) / MSEC_PER_SEC),
-                       doctor->daemon->engine_kind->title);
-        tell(doctor, &(struct finding){
-                         .severity = "warning",
-                         .kind = "still-busy",
-                         .subject = name,
-                         .text = text,
-                         .advice = doctor->daemon->engine_kind->words.still_busy,
-                     });
+        finding_tell(
+            &doctor->sink,
+            &(struct finding_case){ FINDING_STILL_BUSY, .subject = name,
+                                    .advice = doctor->daemon->engine_kind->words.still_busy },
+            "has waited %lld s to be returned, because %s still runs work on it that "
+            "Stint does not manage",
+            (long long)((doctor->daemon->now - since) / MSEC_PER_SEC),
+            doctor->daemon->engine_kind->title);
     }
     next_kind(doctor);
 }
@@ -342,67 +277,52 @@ static void look_at_boots(struct doctor *doctor)
     const struct daemon *daemon = doctor->daemon;
     const uint32_t failed = controller_failed_boots(daemon->controller);
     const uint64_t outlived = controller_stats(daemon->controller)->outlived;
-    char text[SERVE_TEXT];
 
-    if (failed > 0) {
-        (void)snprintf(text, sizeof(text),
-                       "%u machines in a row did not become ready; one is tried at a time until "
-                       "one does",
-                       failed);
-        tell(doctor, &(struct finding){
-                         .severity = "error",
-                         .kind = "no-boot",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = daemon->engine_kind->words.no_boot,
-                     });
-    }
-    if (outlived > 0) {
-        (void)snprintf(text, sizeof(text),
-                       "machines whose bill had ended were still there and were returned (%llu "
-                       "times)",
-                       (unsigned long long)outlived);
-        tell(doctor, &(struct finding){
-                         .severity = "warning",
-                         .kind = "outlived",
-                         .subject = daemon->conf.cluster,
-                         .text = text,
-                         .advice = "What they cost since is not in the ledger: see the cloud's own "
-                                   "bill. If this persists, terminate them by hand.",
-                     });
-    }
+    if (failed > 0)
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ FINDING_NO_BOOT, .subject = daemon->conf.cluster,
+                                             .advice = daemon->engine_kind->words.no_boot },
+                     "the last %u machines never became ready, so Stint rents one at a time until "
+                     "one does",
+                     failed);
+    if (outlived > 0)
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ FINDING_OUTLIVED, .subject = daemon->conf.cluster },
+                     "machines that the ledger had closed still existed, and Stint returned them "
+                     "(%llu times)",
+                     (unsigned long long)outlived);
     next_kind(doctor);
+}
+
+static const char *outdated_advice(const struct daemon *daemon,
+                                   const struct controller_outdated *count)
+{
+    if (daemon->conf.replace_percent == 0)
+        return "Stint keeps them, because 'replace_outdated' in stint.conf is 0.";
+    if (count->held > 0)
+        return "Stint replaces the others a few at a time ('replace_outdated' in stint.conf). Run "
+               "`stint explain instance NAME` to see the work on a machine, and stop or move that "
+               "work yourself.";
+    return "Stint replaces them a few at a time ('replace_outdated' in stint.conf).";
 }
 
 static void look_at_outdated(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
     const struct controller_outdated count = controller_outdated(daemon->controller);
-    char text[SERVE_TEXT];
 
-    if (count.all > 0) {
-        (void)snprintf(
-            text, sizeof(text),
-            "%u of %u machines have an image or settings that are no longer those of "
-            "new ones; %u are being replaced, %u are kept by work that must not be moved",
-            count.all, controller_view(daemon->controller)->instance.living, count.replaced,
-            count.held);
-        tell(doctor,
-             &(struct finding){
-                 .severity = count.held > 0 ? "warning" : "note",
-                 .kind = "outdated",
-                 .subject = daemon->conf.cluster,
-                 .text = text,
-                 .advice = daemon->conf.replace_percent == 0
-                               ? "None is replaced, as 'replace_outdated' in stint.conf says."
-                           : count.held > 0
-                               ? "The others are replaced a few at a time (replace_outdated in "
-                                 "stint.conf). `stint explain instance NAME` shows what runs on a "
-                                 "machine; stop or move it yourself when it may be interrupted."
-                               : "They are replaced a few at a time: replace_outdated in "
-                                 "stint.conf says how many.",
-             });
-    }
+    if (count.all > 0)
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){
+                         .id = FINDING_OUTDATED,
+                         .subject = daemon->conf.cluster,
+                         .severity = count.held > 0 ? "warning" : "note",
+                         .advice = outdated_advice(daemon, &count),
+                     },
+                     "%u of %u machines have an old image or old settings: %u are being replaced, "
+                     "%u run work that must stay",
+                     count.all, controller_view(daemon->controller)->instance.living,
+                     count.replaced, count.held);
     next_kind(doctor);
 }
 
@@ -414,26 +334,17 @@ static void tell_late_return(void *context, const struct store_intent *intent)
     const msec_t late = daemon->now - intent->at;
     char fault[128] = "";
     char name[64];
-    char text[SERVE_TEXT];
 
     if (intent->kind != STORE_GIVE_BACK || late < return_ms)
         return;
     if (daemon->cloud != NULL && daemon->cloud_kind->return_fault != NULL)
         (void)daemon->cloud_kind->return_fault(daemon->cloud, fault, sizeof(fault));
     machine(doctor, intent->instance, name, sizeof(name));
-    (void)snprintf(text, sizeof(text),
-                   "was returned %lld s ago and the cloud has not confirmed it%s%s; it may be "
-                   "paid for still",
-                   (long long)(late / MSEC_PER_SEC), fault[0] != '\0' ? "; " : "", fault);
-    tell(doctor, &(struct finding){
-                     .severity = "error",
-                     .kind = "not-returned",
-                     .subject = name,
-                     .text = text,
-                     .advice = "Take its termination protection away, or give stintd the right to "
-                               "end it (`stint doctor --cloud`); or end it by hand at the cloud. "
-                               "It is asked for again meanwhile.",
-                 });
+    finding_tell(&doctor->sink, &(struct finding_case){ FINDING_NOT_RETURNED, .subject = name },
+                 "Stint returned it %lld s ago, but the cloud has not confirmed that%s%s%s, so it "
+                 "may still cost money",
+                 (long long)(late / MSEC_PER_SEC), fault[0] != '\0' ? " (" : "", fault,
+                 fault[0] != '\0' ? ")" : "");
 }
 
 static void look_at_returns(struct doctor *doctor)
@@ -446,16 +357,6 @@ static void look_at_returns(struct doctor *doctor)
  * What engine and cloud find themselves.
  */
 
-static void tell_found(void *context, const struct finding *finding)
-{
-    tell(context, finding);
-}
-
-static void next_found(void *context)
-{
-    next_kind(context);
-}
-
 static bool knows(void *context, uint64_t instance)
 {
     const struct daemon *daemon = context;
@@ -466,29 +367,22 @@ static bool knows(void *context, uint64_t instance)
 static void look_at_engine(struct doctor *doctor)
 {
     struct daemon *daemon = doctor->daemon;
-    const struct finding_sink sink = { .tell = tell_found,
-                                       .next_kind = next_found,
-                                       .context = doctor };
 
-    daemon->engine_kind->each_finding(daemon->engine, knows, daemon, &sink);
+    daemon->engine_kind->each_finding(daemon->engine, knows, daemon, &doctor->sink);
 }
 
 static void look_at_cloud(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
-    const struct finding_sink sink = { .tell = tell_found,
-                                       .next_kind = next_found,
-                                       .context = doctor };
 
     if (daemon->cloud != NULL && daemon->cloud_kind->each_finding != NULL)
-        daemon->cloud_kind->each_finding(daemon->cloud, daemon->conf.cluster, &sink);
+        daemon->cloud_kind->each_finding(daemon->cloud, daemon->conf.cluster, &doctor->sink);
 }
 
 static void look_at_offers(struct doctor *doctor)
 {
     const struct view *view = controller_view(doctor->daemon->controller);
     char subject[SERVE_TEXT];
-    char text[SERVE_TEXT];
 
     for (uint32_t i = 0; i < view->catalogue->offer_count; i++) {
         const msec_t left = view->offer_blocked_until[i] - doctor->daemon->now;
@@ -496,16 +390,10 @@ static void look_at_offers(struct doctor *doctor)
         if (left <= 0 || view->catalogue->offers[i].is_former)
             continue;
         (void)offer_index_words(view->catalogue, i, subject, sizeof(subject));
-        (void)snprintf(text, sizeof(text), "was refused and is not asked for again for %lld s",
-                       (long long)(left / MSEC_PER_SEC) + 1);
-        tell(doctor, &(struct finding){
-                         .severity = "note",
-                         .kind = "blocked-offer",
-                         .subject = subject,
-                         .text = text,
-                         .advice = "Others are used meanwhile. If it stays so, ask for a higher "
-                                   "quota or take it out of the catalogue.",
-                     });
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ FINDING_BLOCKED_OFFER, .subject = subject },
+                     "the cloud refused it, so Stint skips it for another %lld s",
+                     (long long)(left / MSEC_PER_SEC) + 1);
     }
     next_kind(doctor);
 }
@@ -514,54 +402,32 @@ static void look_at_intents(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
     const msec_t oldest = gate_oldest(daemon->gate);
-    char text[SERVE_TEXT];
 
     if (oldest == MSEC_NEVER || daemon->now - oldest < long_ms)
         return;
-    (void)snprintf(text, sizeof(text), "of %u open intents the oldest waits for %lld s",
-                   gate_open_count(daemon->gate),
-                   (long long)((daemon->now - oldest) / MSEC_PER_SEC));
-    tell(doctor, &(struct finding){
-                     .severity = "warning",
-                     .kind = "open-intent",
-                     .subject = "journal",
-                     .text = text,
-                     .advice = "Engine or cloud do not answer what was asked. See their logs; the "
-                               "next audit asks again.",
-                 });
+    finding_tell(&doctor->sink, &(struct finding_case){ FINDING_OPEN_INTENT, .subject = "journal" },
+                 "%u requests to %s or the cloud are unanswered, the oldest for %lld s",
+                 gate_open_count(daemon->gate), daemon->engine_kind->title,
+                 (long long)((daemon->now - oldest) / MSEC_PER_SEC));
     next_kind(doctor);
 }
 
 static void look_at_mode(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
+    const char *cluster = daemon->conf.cluster;
+    const uint32_t proposals = gate_proposal_count(daemon->gate);
 
     if (daemon->conf.mode == CONF_SHADOW)
-        tell(doctor,
-             &(struct finding){
-                 .severity = "note",
-                 .kind = "shadow",
-                 .subject = daemon->conf.cluster,
-                 .text = "mode shadow: nothing is rented or placed, all money is a forecast",
-                 .advice = "Set 'mode: advise' or 'mode: act' in stint.conf and restart "
-                           "stintd to let it work.",
-             });
+        finding_tell(&doctor->sink, &(struct finding_case){ FINDING_SHADOW, .subject = cluster },
+                     "mode shadow: Stint rents and places nothing, and every amount is a forecast");
     if (daemon->is_draining)
-        tell(doctor, &(struct finding){
-                         .severity = "note",
-                         .kind = "draining",
-                         .subject = daemon->conf.cluster,
-                         .text = "no machine is rented, and empty ones go back",
-                         .advice = "`stint drain --off` ends this.",
-                     });
-    if (gate_proposal_count(daemon->gate) > 0)
-        tell(doctor, &(struct finding){
-                         .severity = "note",
-                         .kind = "proposals",
-                         .subject = daemon->conf.cluster,
-                         .text = "actions wait for approval",
-                         .advice = "See `stint proposals`; then approve or reject them.",
-                     });
+        finding_tell(&doctor->sink, &(struct finding_case){ FINDING_DRAINING, .subject = cluster },
+                     "Stint is draining: it rents nothing and returns empty machines");
+    if (proposals > 0)
+        finding_tell(&doctor->sink, &(struct finding_case){ FINDING_PROPOSALS, .subject = cluster },
+                     "%u action%s for your approval", proposals,
+                     proposals == 1 ? " waits" : "s wait");
     next_kind(doctor);
 }
 
@@ -569,6 +435,8 @@ void doctor_each(void *context, void (*each)(void *to, const struct finding *fin
 {
     struct doctor doctor = { .daemon = context, .each = each, .to = to };
 
+    doctor.sink =
+        (struct finding_sink){ .tell = tell_found, .next_kind = next_found, .context = &doctor };
     look_at_links(&doctor);
     look_at_counts(&doctor);
     look_at_budgets(&doctor);

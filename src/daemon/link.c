@@ -10,7 +10,9 @@
  *     child has been reaped, does the next try begin, so that two children never live side by side.
  *  2. A child is one handle for its life and two pipes; a socket is one pipe for both ways.
  *  3. A write owns its bytes. What the kernel takes at once is not copied.
- *  4. A child has a small environment: PATH, the locale, what is for it or for Stint. Keys of a cloud
+ *  4. What a child writes to its standard error goes to ours as it is. The last line is kept: it says
+ *     why a child ended. That pipe stays open until the child has ended, so that writing never kills it.
+ *  5. A child has a small environment: PATH, the locale, what is for it or for Stint. Keys of a cloud
  *     in ours are not its business.
  */
 #include "daemon/link.h"
@@ -47,9 +49,15 @@ struct link {
     uint64_t heard_ms;   /* when it last said something */
     uint64_t checked_ms; /* when that was looked at last */
     uint64_t connects;
-    bool has_child; /* it was started and is not reaped yet */
-    bool failed;    /* a write failed; the fall is for the next turn of the loop */
-    char fault[160];
+    bool has_child;   /* it was started and is not reaped yet */
+    bool has_spoken;  /* since it is up */
+    bool failed;      /* a write failed; the fall is for the next turn of the loop */
+    uv_pipe_t errors; /* standard error of a child; open until the child has ended */
+    char heard[4096]; /* of it */
+    char said[200];   /* the last line there that is not empty */
+    uint32_t said_size;
+    bool said_ended;
+    char fault[400];
 };
 
 static void begin(struct link *link);
@@ -129,16 +137,78 @@ static void close_handle(void *handle)
         uv_close(handle, on_closed);
 }
 
+/* Copy the child's standard error to ours, and keep its last line. */
+static void hear_errors(struct link *link, const char *text, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t n = write(STDERR_FILENO, text + done, size - done);
+
+        if (n <= 0 && errno != EINTR)
+            break; /* as if it had been lost on the way to the log */
+        done += n > 0 ? (size_t)n : 0;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\n') {
+            link->said_ended = true;
+        } else {
+            if (link->said_ended)
+                link->said_size = 0;
+            link->said_ended = false;
+            if (link->said_size + 1 < sizeof(link->said))
+                link->said[link->said_size++] = text[i];
+            link->said[link->said_size] = '\0';
+        }
+    }
+}
+
+static void on_errors_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    struct link *link = handle->data;
+
+    (void)suggested;
+    *ret = uv_buf_init(link->heard, sizeof(link->heard));
+}
+
+static void on_errors(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    if (size > 0)
+        hear_errors(stream->data, buffer->base, (size_t)size);
+    else if (size < 0)
+        (void)uv_read_stop(stream);
+}
+
+/* What the loop has not read yet of a child that has ended. Its own children may still write: not for ever. */
+static void drain_errors(struct link *link)
+{
+    uv_os_fd_t fd;
+    ssize_t size = 1;
+
+    if (uv_fileno((uv_handle_t *)&link->errors, &fd) != 0)
+        return;
+    for (int turns = 0; turns < 16 && size > 0; turns++) {
+        size = read(fd, link->heard, sizeof(link->heard));
+        if (size > 0)
+            hear_errors(link, link->heard, (size_t)size);
+    }
+}
+
 static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
 {
     struct link *link = process->data;
-    char why[96];
+    char why[sizeof(link->fault)];
 
     link->has_child = false;
-    if (signal_number != 0)
-        (void)snprintf(why, sizeof(why), "it was ended by signal %d", signal_number);
-    else
-        (void)snprintf(why, sizeof(why), "it ended with status %d", (int)status);
+    drain_errors(link);
+    close_handle(&link->errors);
+
+    const bool has_said = link->said_size > 0 && (status != 0 || signal_number != 0);
+
+    (void)snprintf(why, sizeof(why), "it %s %d%s%s",
+                   signal_number != 0 ? "was ended by signal" : "ended with status",
+                   signal_number != 0 ? signal_number : (int)status, has_said ? ": " : "",
+                   has_said ? link->said : "");
     if (link->state == LINK_UP)
         fall(link, why);
     else if (link->state == LINK_FALLING) /* this says more than that its output ended */
@@ -202,6 +272,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         return;
     }
     link->heard_ms = uv_now(link->loop);
+    link->has_spoken = true;
     line_input_add(&link->lines, (size_t)size);
     while (link->state == LINK_UP && line_input_next(&link->lines, &line, &length))
         link->config.on_line(link->config.context, line, length);
@@ -212,6 +283,7 @@ static void rise(struct link *link)
     line_input_done(&link->lines);
     line_input_init(&link->lines);
     link->state = LINK_UP;
+    link->has_spoken = false;
     link->up_since_ms = uv_now(link->loop);
     link->silence_ms = 0;
     link->connects++;
@@ -288,11 +360,15 @@ static void start_child(struct link *link)
 {
     open_pipe(link, &link->input);
     open_pipe(link, &link->output);
+    open_pipe(link, &link->errors);
+    link->said_size = 0;
+    link->said[0] = '\0';
+    link->said_ended = false;
 
     uv_stdio_container_t stdio[] = {
         { .flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&link->output },
         { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&link->input },
-        { .flags = UV_INHERIT_FD, .data.fd = 2 },
+        { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&link->errors },
     };
     char **argv = child_argv(link);
     char **env = child_env(link);
@@ -316,12 +392,14 @@ static void start_child(struct link *link)
         char why[160];
 
         close_handle(&link->process); /* libuv wants even a failed one closed */
+        close_handle(&link->errors);
         (void)snprintf(why, sizeof(why), "cannot start %s: %s", link->config.argv[0],
                        uv_strerror(rc));
         fall(link, why);
         return;
     }
     link->has_child = true;
+    (void)uv_read_start((uv_stream_t *)&link->errors, on_errors_room, on_errors);
     rise(link);
 }
 
@@ -446,7 +524,7 @@ void link_expect(struct link *link, uint64_t silence_ms)
 
 bool link_is_up(const struct link *link)
 {
-    return link->state == LINK_UP && !link->failed;
+    return link->state == LINK_UP && !link->failed && link->has_spoken;
 }
 
 const char *link_fault(const struct link *link)

@@ -9,7 +9,8 @@
  *            One that promised to be heard of (link_expect) and is not counts as broken.
  * Promises:  'on_down' comes once for each 'on_up'; no call back comes from within a call of ours.
  *            A reader that is too slow (LINK_QUEUE_MAX bytes waiting) is disconnected.
- * Child:     it has our standard error. When the link is closed its input ends, and if it has not
+ * Child:     what it writes to its standard error goes to ours; the last line of it is part of the
+ *            reason when it fails. When the link is closed its input ends, and if it has not
  *            ended after LINK_GRACE_MS it is killed.
  * Costs:     no copy of what is read; one copy of what is written.
  */
@@ -55,6 +56,7 @@ void link_send(struct link *link, const char *lines, size_t size);
  * again. A time in which we did not run ourselves does not count. */
 void link_expect(struct link *link, uint64_t silence_ms);
 
+/* Whether it is connected and the other side has spoken: a child that was started may not even run. */
 bool link_is_up(const struct link *link);
 
 /* Why it is down, in words; "" before the first try. */

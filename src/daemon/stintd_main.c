@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "daemon/daemon.h"
 #include "daemon/daemon_check.h"
@@ -23,8 +24,8 @@ struct arguments {
 enum { OPTION_CHECK = 0x100 };
 
 static const struct argp_option options[] = {
-    { "config", 'c', "FILE", 0, "Configuration, instead of /etc/stint/stint.conf", 0 },
-    { "check", OPTION_CHECK, NULL, 0, "Say whether the configuration is good, and do no more", 0 },
+    { "config", 'c', "FILE", 0, "The configuration (default: /etc/stint/stint.conf)", 0 },
+    { "check", OPTION_CHECK, NULL, 0, "Check the configuration, and exit", 0 },
     { 0 },
 };
 
@@ -40,7 +41,7 @@ static error_t take_option(int key, char *value, struct argp_state *state)
         arguments->check = true;
         break;
     case ARGP_KEY_ARG:
-        argp_error(state, "there is nothing to do with '%s'", value);
+        argp_error(state, "'%s' is no option: did you mean -c %s?", value, value);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -51,9 +52,10 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 static const struct argp usage = {
     .options = options,
     .parser = take_option,
-    .doc = "stintd rents machines for the work that waits, places it there and gives them back.\v"
-           "Exit codes: 0 stopped as asked, or --check found nothing; 1 failed; 2 wrong usage or "
-           "configuration. See stintd(8) and stint.conf(5).",
+    .doc =
+        "stintd rents machines for waiting jobs, places the jobs, and returns idle machines.\v"
+        "Exit codes: 0 stopped on request, or --check found no error, 1 failed, 2 wrong usage or "
+        "configuration. See stintd(8) and stint.conf(5).",
 };
 
 int main(int argc, char **argv)
@@ -62,6 +64,7 @@ int main(int argc, char **argv)
     struct conf conf = { 0 };
     struct error error = { "" };
 
+    (void)setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argp_program_version = "stintd " STINT_VERSION;
     argp_err_exit_status = WRONG_USAGE;
     if (argp_parse(&usage, argc, argv, 0, NULL, &arguments) != 0)

@@ -341,7 +341,7 @@ void view_mark_stopped(struct view *view, uint32_t task, msec_t at);
 /* What it executed until it was stopped is saved, or lost but for what it saved by itself. */
 void view_note_saved(struct view *view, uint32_t task);
 
-/* What is owed for an instance that is returned now: its minimum and the rest of its step included. */
+/* The charge for an instance if it is returned now. It includes the minimum and the rest of the billing step. */
 struct view_charge {
     msec_t from; /* the time that is paid */
     msec_t to;

@@ -411,6 +411,8 @@ static void add_finding(void *to, const struct finding *finding)
     api_set_text(object, "subject", finding->subject);
     api_set_text(object, "text", finding->text);
     api_set_text(object, "advice", finding->advice);
+    if (finding->address != NULL)
+        api_set_text(object, "address", finding->address);
     json_array_append_new(to, object);
 }
 

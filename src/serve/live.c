@@ -77,7 +77,7 @@ static void live_each_new(void *context, bool (*is_new)(const void *to, uint64_t
     }
 }
 
-/* Beyond what the accounts have so far. */
+/* The charges beyond the booked amounts. */
 static money_t live_committed(void *context)
 {
     const struct serve_books *books = context;

@@ -387,11 +387,10 @@ struct store_totals {
     money_t boot; /* bill = boot + idle + work */
     money_t idle;
     money_t work;
-    money_t settled; /* of work: what ended tasks were charged */
-    money_t owed;    /* of work: what living tasks owe */
-    money_t alone;   /* what the ended tasks would have cost with an instance each */
-    money_t
-        committed; /* beyond 'bill': owed for what is rented even if it is returned now; the store has none */
+    money_t settled;   /* of work: what ended tasks were charged */
+    money_t owed;      /* of work: what living tasks owe */
+    money_t alone;     /* what the ended tasks would have cost with an instance each */
+    money_t committed; /* beyond 'bill': the charges for rented machines if they are returned now */
     msec_t boot_ms;
     msec_t idle_ms;
     msec_t work_ms;
@@ -402,8 +401,8 @@ struct store_totals {
 int store_totals(struct store *store, struct store_totals *ret, struct error *reterr);
 
 /*
- * Saved against one machine per task: what the ended tasks would have cost so, minimum charges included, less the bill for
- * them with all boot and idle time and with what is committed.
+ * Savings against one machine per task. The baseline is the cost of the ended tasks on machines of their own. The
+ * savings are the baseline minus the bill for these tasks, their boot and idle time, and the committed charges.
  */
 #define STORE_BASELINE "one machine per task"
 money_t store_savings(const struct store_totals *totals);

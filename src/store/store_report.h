@@ -58,7 +58,7 @@ struct store_live {
     bool (*owed)(void *context, uint64_t task, struct ledger_due *ret);
     void (*each_new)(void *context, bool (*is_new)(const void *to, uint64_t task),
                      void (*each)(void *to, const struct store_payer *payer), void *to);
-    money_t (*committed)(void *context); /* see struct store_totals; NULL: nothing is */
+    money_t (*committed)(void *context); /* see struct store_totals; may be NULL */
 };
 
 /* Whether it is owned: no cloud has a bill for it, and it has no name, type or price that were written down. */
@@ -100,7 +100,7 @@ int store_report(struct store *store, const struct store_query *query,
 /* Read what is kept of tasks and machines, so that the first question need not. */
 int store_warm(struct store *store, struct error *reterr);
 
-/* What is committed by now, if anybody says. */
+/* The committed charges by now; 0 if unknown. */
 money_t store_committed(const struct store_live *live);
 
 /* store_totals, by now. */

@@ -316,7 +316,7 @@ def outdated(world):
     once(world, before, 1)
     assert succeeded(world) == 1
     found = [one for one in world.ask_stintd("/v1/doctor")["findings"] if one["kind"] == "outdated"]
-    assert found and found[0]["severity"] == "warning" and "1 are kept" in found[0]["text"], found
+    assert found and found[0]["severity"] == "warning" and "1 run work that must stay" in found[0]["text"], found
     lab.delete_all("/apis/policy/v1/namespaces/batch/poddisruptionbudgets")
     lab.delete_all("/apis/apps/v1/namespaces/batch/deployments")
     clear(world)

@@ -79,8 +79,10 @@ TEST(findings_keep_copies_and_count_errors)
     char severity[] = "error";
 
     findings_init(&findings);
-    findings_add(&findings, &(struct finding){ severity, "kind", "subject", "text", "advice" });
-    findings_add(&findings, &(struct finding){ "warning", "kind", "subject", "text", "advice" });
+    findings_add(&findings,
+                 &(struct finding){ severity, "kind", "subject", "text", "advice", NULL });
+    findings_add(&findings,
+                 &(struct finding){ "warning", "kind", "subject", "text", "advice", NULL });
     severity[0] = 'x';
 
     assert_int_equal(findings.count, 2);

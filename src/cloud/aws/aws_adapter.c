@@ -9,6 +9,7 @@
 #include "cloud/aws/aws_examine.h"
 #include "cloud/aws/aws_gather.h"
 #include "cloud/aws/aws_settings.h"
+#include "control/ports/findings.h"
 #include "trace/settings.h"
 
 /*
@@ -146,36 +147,15 @@ static int return_fault(const void *self, char *buf, size_t size)
 static void each_finding(const void *self, const char *cluster, const struct finding_sink *to)
 {
     const struct aws_fleet_trouble trouble = aws_cloud_trouble(self);
-    char text[256];
 
-    if (trouble.refused > 0) {
-        (void)snprintf(text, sizeof(text), "EC2 refuses to terminate %u machines: %s",
-                       trouble.refused, trouble.code);
-        to->tell(to->context,
-                 &(struct finding){
-                     .severity = "error",
-                     .kind = "not-returned",
-                     .subject = cluster,
-                     .text = text,
-                     .advice = "Take their termination protection away, or give stintd the "
-                               "right to end them (`stint doctor --cloud`). They are paid for.",
-                 });
-    }
-    if (trouble.missing > 0) {
-        (void)snprintf(text, sizeof(text),
-                       "EC2's lists lack %u machines, and nothing shows that they have ended",
-                       trouble.missing);
-        to->tell(to->context,
-                 &(struct finding){
-                     .severity = "error",
-                     .kind = "vanished",
-                     .subject = cluster,
-                     .text = text,
-                     .advice = "They count as rented, and nothing is rented in their place. See "
-                               "the EC2 console: are they there, and do they carry the tag "
-                               "stint:cluster?",
-                 });
-    }
+    if (trouble.refused > 0)
+        finding_tell(to, &(struct finding_case){ FINDING_NOT_RETURNED, .subject = cluster },
+                     "EC2 refuses to terminate %u machines, so they still cost money: %s",
+                     trouble.refused, trouble.code);
+    if (trouble.missing > 0)
+        finding_tell(to, &(struct finding_case){ FINDING_VANISHED, .subject = cluster },
+                     "EC2 no longer lists %u machines, although it never reported their end",
+                     trouble.missing);
     to->next_kind(to->context);
 }
 
@@ -184,9 +164,8 @@ const struct cloud_adapter aws_adapter = {
     .notice_ppm = 1000000,
     .name = "aws",
     .owner = "AWS",
-    .down_advice =
-        "Nothing is rented or ended meanwhile. `stint doctor --cloud` says what is wrong "
-        "with keys and rights.",
+    .down_advice = "Stint rents and returns machines again when EC2 answers. Run `stint doctor "
+                   "--cloud` to check keys and rights.",
     .read = read_settings,
     .is_same = is_same,
     .note = note,
@@ -194,10 +173,10 @@ const struct cloud_adapter aws_adapter = {
     .gather = aws_gather,
     .gather_help =
         "needs AWS credentials (the usual chain: environment, files, roles) with the rights of "
-        "share/aws/iam-catalogue.json, and --region unless AWS_REGION or the profile has it. How "
-        "often spot machines are interrupted is not reported by the API of EC2: it stays unknown without "
-        "--bands. AWS publishes it as a file, spot-advisor-data.json, behind the web page \"Spot "
-        "Instance Advisor\"; it may be compressed.",
+        "share/aws/iam-catalogue.json, and a region: --region, AWS_REGION or the profile. The API"
+        " of EC2 lacks interruption rates. To add them, download spot-advisor-data.json, the data"
+        " of the web page \"Spot Instance Advisor\", and name it with --bands. It may be "
+        "compressed.",
     .region = region,
     .settle_ms = settle_ms,
     .create = create,

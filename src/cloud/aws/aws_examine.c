@@ -11,6 +11,7 @@
 #include "cloud/aws/aws_client.h"
 #include "cloud/aws/aws_rights.h"
 #include "cloud/aws/iam_policies.h"
+#include "control/ports/findings.h"
 
 enum { STATEMENTS_SIZE = 4096 };
 
@@ -91,28 +92,25 @@ void iam_statements(const char *action, const struct iam_words *words, char *ret
 
 /* ---- findings ---- */
 
-static void tell(const struct finding_sink *to, const struct finding *finding)
-{
-    to->tell(to->context, finding);
-}
-
 static void tell_keys(const struct aws_rights_report *report, const struct finding_sink *to)
 {
-    char text[1280];
-
     if (report->has_keys) {
-        (void)snprintf(text, sizeof(text), "they come from %s%s%s", report->source,
-                       report->who[0] != '\0' ? "; they are those of " : "", report->who);
-        tell(to,
-             &(struct finding){ "note", "cloud", "credentials", text, "nothing is to be done" });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_CREDENTIALS, .subject = "credentials",
+                                             .severity = "note", .advice = "Nothing to do." },
+                     "stintd uses the keys from %s%s%s%s", report->source,
+                     report->who[0] != '\0' ? " (" : "", report->who,
+                     report->who[0] != '\0' ? ")" : "");
         return;
     }
-    (void)snprintf(text, sizeof(text), "%s%s%s: %s",
-                   report->source[0] != '\0' ? "those from " : "there are none", report->source,
-                   report->source[0] != '\0' ? " cannot be used" : "", report->why);
-    tell(to, &(struct finding){ "error", "cloud", "credentials", text,
-                                "give stintd keys or a role; docs/reference/aws-config.md has the order in "
-                                "which they are looked for" });
+    finding_tell(to,
+                 &(struct finding_case){
+                     FINDING_CREDENTIALS, .subject = "credentials", .severity = "error",
+                     .advice = "Give stintd keys or a role. The AWS configuration page lists the "
+                               "places that it searches, in order." },
+                 report->source[0] != '\0' ? "stintd cannot use the keys from %s: %s"
+                                           : "stintd has found no keys%s: %s",
+                 report->source, report->why);
 }
 
 static void tell_missing(const struct aws_rights_report *report, enum aws_right_name name,
@@ -120,17 +118,18 @@ static void tell_missing(const struct aws_rights_report *report, enum aws_right_
 {
     const struct aws_right *right = &aws_rights[name];
     char statements[STATEMENTS_SIZE];
-    char text[ERROR_TEXT_SIZE + 128];
     char advice[STATEMENTS_SIZE + 512];
 
     iam_statements(right->action, words, statements, sizeof(statements));
-    (void)snprintf(text, sizeof(text), "the right is missing%s (%s)",
-                   right->is_for_catalogue ? "; `stint catalogue refresh` needs it" : "",
-                   report->rights[name].detail);
-    (void)snprintf(advice, sizeof(advice), "add to the policy of %s: %s",
-                   report->who[0] != '\0' ? report->who : "whoever has these keys", statements);
-    tell(to, &(struct finding){ right->is_for_catalogue ? "warning" : "error", "right",
-                                right->action, text, advice });
+    (void)snprintf(advice, sizeof(advice), "Add to the policy of %s: %s",
+                   report->who[0] != '\0' ? report->who : "the owner of these keys", statements);
+    finding_tell(to,
+                 &(struct finding_case){ FINDING_RIGHT, .subject = right->action,
+                                         .severity = right->is_for_catalogue ? "warning" : "error",
+                                         .advice = advice },
+                 "%s lacks this right (%s)",
+                 right->is_for_catalogue ? "`stint catalogue refresh`" : "stintd",
+                 report->rights[name].detail);
 }
 
 static void tell_wrong(const struct aws_right *right, const char *detail,
@@ -138,11 +137,15 @@ static void tell_wrong(const struct aws_right *right, const char *detail,
 {
     const bool is_launch = strcmp(right->action, "ec2:RunInstances") == 0;
 
-    tell(to, &(struct finding){ right->is_for_catalogue ? "warning" : "error", "cloud",
-                                right->action, detail,
-                                is_launch ? "a launch would fail like this: correct the launch "
-                                            "template, image, subnets or quota that it names"
-                                          : "correct what it names, or try again later" });
+    finding_tell(
+        to,
+        &(struct finding_case){
+            FINDING_REQUEST_REFUSED, .subject = right->action,
+            .severity = right->is_for_catalogue ? "warning" : "error",
+            .advice = is_launch ? "Every launch would fail like this. Correct the launch template, "
+                                  "image, subnets or quota named here."
+                                : "Correct the setting named here, or try again later." },
+        "AWS would refuse this request: %s", detail);
 }
 
 static void tell_rights(const struct aws_rights_report *report, const struct iam_words *words,
@@ -166,9 +169,12 @@ static void tell_rights(const struct aws_rights_report *report, const struct iam
             tell_missing(report, (enum aws_right_name)i, words, to);
             break;
         case AWS_RIGHT_UNTRIED:
-            tell(to, &(struct finding){ "note", "right", aws_rights[i].action, answer->detail,
-                                        i == AWS_RIGHT_PRODUCTS ? "give the prices in a file"
-                                                                : "ask again when it can be" });
+            finding_tell(to,
+                         &(struct finding_case){
+                             FINDING_RIGHT, .subject = aws_rights[i].action, .severity = "note",
+                             .advice = i == AWS_RIGHT_PRODUCTS ? "Supply the prices in a file."
+                                                               : "Run this check again later." },
+                         "%s", answer->detail);
             break;
         case AWS_RIGHT_WRONG:
             tell_wrong(&aws_rights[i], answer->detail, to);
@@ -176,16 +182,18 @@ static void tell_rights(const struct aws_rights_report *report, const struct iam
         }
     }
     if (used > 0)
-        tell(to, &(struct finding){ "note", "right", "allowed", there, "nothing is to be done" });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_RIGHT, .subject = "allowed",
+                                             .severity = "note", .advice = "Nothing to do." },
+                     "%s", there);
 }
 
 static void tell_queue(const struct aws_settings *settings, const struct finding_sink *to)
 {
     if (settings->queue == NULL)
-        tell(to, &(struct finding){ "note", "cloud", "cloud.queue",
-                                    "no queue of notices: only stint-join on the machine hears "
-                                    "that it will be taken away",
-                                    "make one as docs/start/aws.md says" });
+        finding_tell(to, &(struct finding_case){ FINDING_NO_QUEUE, .subject = "cloud.queue" },
+                     "stint.conf names no queue, so stint-join on the machine alone learns "
+                     "of an interruption");
 }
 
 static int ask(const struct cloud_subject *subject, struct aws_rights_report *report,
@@ -225,8 +233,10 @@ void aws_examine(const struct cloud_subject *subject, const struct finding_sink 
     struct error error = { "" };
 
     if (ask(subject, report, &error) < 0) {
-        tell(to, &(struct finding){ "error", "cloud", "aws", error.text,
-                                    "correct 'cloud' in stint.conf" });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_CLOUD, .subject = "aws", .severity = "error",
+                                             .advice = "Correct 'cloud' in stint.conf." },
+                     "%s", error.text);
     } else {
         tell_keys(report, to);
         if (report->has_keys)

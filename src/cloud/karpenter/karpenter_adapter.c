@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cloud/local/local_cloud.h"
+#include "control/ports/findings.h"
 #include "trace/doc_value.h"
 #include "trace/settings.h"
 
@@ -57,15 +58,14 @@ static bool is_same(const void *a, const void *b)
 static void examine(const struct cloud_subject *subject, const struct finding_sink *to)
 {
     const struct karpenter_settings *settings = subject->settings;
-    char text[512];
 
     if (settings->kubeconfig == NULL || access(settings->kubeconfig, R_OK) == 0)
         return;
-    (void)snprintf(text, sizeof(text), "%.300s cannot be read: %s", settings->kubeconfig,
-                   strerror(errno));
-    to->tell(to->context,
-             &(struct finding){ "error", "cloud", "cloud.kubeconfig", text,
-                                "Name a kubeconfig that the daemon's user may read." });
+    finding_tell(
+        to,
+        &(struct finding_case){ FINDING_CLOUD, .subject = "cloud.kubeconfig", .severity = "error",
+                                .advice = "Name a kubeconfig that stintd's user may read." },
+        "stintd cannot read %.300s: %s", settings->kubeconfig, strerror(errno));
 }
 
 static const char *region(const void *settings)
@@ -188,7 +188,7 @@ static const char *fault(const void *self)
 
 const struct cloud_adapter karpenter_adapter = {
     .name = "karpenter",
-    .down_advice = "See `kubectl get nodeclaims` and Karpenter's log.",
+    .down_advice = "Run `kubectl get nodeclaims`, and read Karpenter's log.",
     .read = read_settings,
     .is_same = is_same,
     .examine = examine,

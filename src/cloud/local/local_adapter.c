@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cloud/local/local_cloud.h"
+#include "control/ports/findings.h"
 #include "trace/doc_value.h"
 #include "trace/settings.h"
 
@@ -43,23 +44,23 @@ static void examine(const struct cloud_subject *subject, const struct finding_si
     const struct local_settings *settings = subject->settings;
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    char text[sizeof(address.sun_path) + 128];
 
     if (fd < 0 || strlen(settings->socket) >= sizeof(address.sun_path))
         errno = ENAMETOOLONG;
     else
         (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", settings->socket);
     if (address.sun_path[0] != '\0' &&
-        connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0) {
-        to->tell(to->context,
-                 &(struct finding){ "note", "cloud", "cloud.socket", "the local cloud answers",
-                                    "nothing is to be done" });
-    } else {
-        (void)snprintf(text, sizeof(text), "the local cloud does not answer at %s: %s",
-                       address.sun_path, strerror(errno));
-        to->tell(to->context, &(struct finding){ "error", "cloud", "cloud.socket", text,
-                                                 "start stint-cloud-local with this --socket" });
-    }
+        connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_CLOUD, .subject = "cloud.socket",
+                                             .severity = "note", .advice = "Nothing to do." },
+                     "the local cloud answers");
+    else
+        finding_tell(
+            to,
+            &(struct finding_case){ FINDING_CLOUD, .subject = "cloud.socket", .severity = "error",
+                                    .advice = "Start stint-cloud-local with this --socket." },
+            "the local cloud does not answer at %s: %s", address.sun_path, strerror(errno));
     if (fd >= 0)
         (void)close(fd);
 }

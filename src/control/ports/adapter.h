@@ -22,6 +22,7 @@ struct finding {
     const char *subject;
     const char *text;
     const char *advice;
+    const char *address; /* of its entry in the documentation; NULL: there is none */
 };
 
 /* Who receives findings. */

@@ -154,6 +154,36 @@ TEST(a_child_that_ends_is_started_again)
     stop_listening(&listener);
 }
 
+TEST(a_child_that_fails_says_why_in_the_last_line_of_its_standard_error)
+{
+    struct listener listener = { 0 };
+
+    listen_to(&listener,
+              (const char *const[]){
+                  "sh", "-c", "echo '# first' >&2; echo '# no libslurm' >&2; exit 127", NULL },
+              NULL);
+    RUN_UNTIL(&listener,
+              strcmp(link_fault(listener.link), "it ended with status 127: # no libslurm") == 0);
+
+    assert_true(listener.ups > 0);
+    assert_false(link_is_up(listener.link));
+    stop_listening(&listener);
+}
+
+TEST(a_child_that_has_said_nothing_yet_is_not_up)
+{
+    struct listener listener = { 0 };
+
+    listen_to(&listener, (const char *const[]){ "cat", NULL }, NULL);
+    RUN_UNTIL(&listener, listener.ups == 1);
+
+    assert_false(link_is_up(listener.link));
+    link_send(listener.link, "word\n", 5);
+    RUN_UNTIL(&listener, listener.lines == 1);
+    assert_true(link_is_up(listener.link));
+    stop_listening(&listener);
+}
+
 TEST(a_child_that_cannot_be_started_is_tried_again_and_never_up)
 {
     struct listener listener = { 0 };
@@ -312,7 +342,9 @@ TEST(a_link_can_be_closed_before_it_ever_connected)
     assert_int_equal(listener.ups, 0);
 }
 
-CHECK_MAIN(RUN(a_child_that_echoes_says_what_it_was_told),
+CHECK_MAIN(RUN(a_child_that_fails_says_why_in_the_last_line_of_its_standard_error),
+           RUN(a_child_that_has_said_nothing_yet_is_not_up),
+           RUN(a_child_that_echoes_says_what_it_was_told),
            RUN(a_child_is_given_nothing_of_a_cloud_s_keys), RUN(a_child_that_ends_is_started_again),
            RUN(a_child_that_cannot_be_started_is_tried_again_and_never_up),
            RUN(a_line_that_is_too_long_is_reported_and_the_next_is_heard),

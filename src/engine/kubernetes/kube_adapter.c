@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/ports/findings.h"
 #include "engine/kubernetes/kube_engine.h"
 #include "trace/doc_value.h"
 #include "trace/settings.h"
@@ -51,15 +52,14 @@ static bool is_same(const void *a, const void *b)
 static void examine(const void *settings, const struct finding_sink *to)
 {
     const struct kube_settings *kube = settings;
-    char text[512];
 
     if (kube->kubeconfig == NULL || access(kube->kubeconfig, R_OK) == 0)
         return;
-    (void)snprintf(text, sizeof(text), "%.300s cannot be read: %s", kube->kubeconfig,
-                   strerror(errno));
-    to->tell(to->context,
-             &(struct finding){ "error", "engine", "engine.kubeconfig", text,
-                                "Name a kubeconfig that the daemon's user may read." });
+    finding_tell(
+        to,
+        &(struct finding_case){ FINDING_ENGINE, .subject = "engine.kubeconfig", .severity = "error",
+                                .advice = "Name a kubeconfig that stintd's user may read." },
+        "stintd cannot read %.300s: %s", kube->kubeconfig, strerror(errno));
 }
 
 /* The scheduler binds a pod some 10 ms after its gate is open; a budget may let an eviction wait. */
@@ -229,13 +229,14 @@ const struct engine_adapter kube_adapter = {
     .volumes = INT32_MAX, /* a node without a driver that says how many it attaches has no limit */
     .ready_proves = true, /* kubelet, network and runtime are up, and Karpenter has looked at its resources */
     .words = {
-        .not_ready = "See `kubectl describe nodeclaim` and `kubectl describe node` of its name: does it boot, and does its "
-                     "kubelet reach the API server? It is returned after 'boot_timeout'.",
-        .no_boot = "Look at the node class, its image and its permissions, and at the events of the last NodeClaim. A restart "
-                   "tries again at once.",
-        .bad_machine = "Compare what the catalogue says of the type with what is allocatable on its nodes, without what "
-                       "DaemonSets request.",
-        .still_busy = "See `kubectl get pods -A --field-selector spec.nodeName=NODE`. It is returned when those have ended.",
+        .not_ready = "Run `kubectl describe nodeclaim` and `kubectl describe node` with its name. Check that it boots and that "
+                     "its kubelet reaches the API server. Stint returns it after 'boot_timeout'.",
+        .no_boot = "Check the node class, its image and its permissions, and the events of the last NodeClaim. To try at once, "
+                   "restart stintd.",
+        .bad_machine = "Compare the type's resources in the catalogue with the allocatable resources of its nodes, less the "
+                       "requests of DaemonSets.",
+        .still_busy = "Run `kubectl get pods -A --field-selector spec.nodeName=NODE`. Stint returns the machine when these pods "
+                      "have ended.",
     },
     .read = read_settings,
     .is_same = is_same,

@@ -52,33 +52,37 @@ enum {
 
 static const struct argp_option options[] = {
     { "kubeconfig", KEY_CONFIG, "FILE", 0,
-      "Where the API server is and who we are there; by default the account of the pod that this runs in",
+      "Address of the API server and credentials (default: the account of the surrounding pod)",
       0 },
-    { "context", KEY_CONTEXT, "NAME", 0, "Not the current context of the file but this one", 0 },
+    { "context", KEY_CONTEXT, "NAME", 0, "Use this context of the file", 0 },
     { "node-class", KEY_CLASS, "GROUP/KIND/NAME", 0,
-      "For cloud: the node class of every machine, such as karpenter.k8s.aws/EC2NodeClass/default",
-      0 },
+      "cloud: the node class of every machine, such as karpenter.k8s.aws/EC2NodeClass/default", 0 },
     { "after", KEY_AFTER, "SECONDS", 0,
-      "For watchdog: open the gates when the lease was not renewed for so long; 10 to 86400, default 120",
-      0 },
-    { "dry-run", KEY_DRY, NULL, 0,
-      "For install and uninstall: say what would be done, and only read", 0 },
-    { "image", KEY_IMAGE, "IMAGE", 0, "For install: run the daemon in the cluster too", 0 },
-    { "conf", KEY_CONF, "FILE", 0, "For install with an image: the daemon's stint.conf", 0 },
-    { "catalogue", KEY_CATALOGUE, "FILE", 0, "For install with an image: the catalogue", 0 },
+      "watchdog: open the gates if the lease is this old; 10 to 86400, default 120", 0 },
+    { "dry-run", KEY_DRY, NULL, 0, "install, uninstall: print the changes, and only read", 0 },
+    { "image", KEY_IMAGE, "IMAGE", 0, "install: run the daemon in the cluster too", 0 },
+    { "conf", KEY_CONF, "FILE", 0, "install with an image: the daemon's stint.conf", 0 },
+    { "catalogue", KEY_CATALOGUE, "FILE", 0, "install with an image: the catalogue", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static const char doc[] =
-    "Connect stintd with a Kubernetes API server. stintd starts this program itself; it reads and writes lines.\v"
-    "ROLE is engine (pods and nodes) or cloud (machines, as NodeClaims of Karpenter); or release: open the gate of every pod that "
-    "waits for Stint, so that the scheduler places it, and end; or watchdog: do that whenever Stint has not renewed its lease in time; "
-    "or install: put the namespace, the admission policy and the rights of Stint there, and with --image, --conf and --catalogue the daemon; "
-    "or uninstall: remove labels, policy, gates, machines that are empty, and rights of Stint, while pods keep running; "
-    "or lead: wait for the Lease stint-leader, run COMMAND while it is held, and kill it when it is lost.\n"
+    "Connect stintd with a Kubernetes API server. stintd starts this program itself and "
+    "exchanges lines with it.\vROLE is one of\n"
+    "  engine     report pods and nodes, and place pods\n"
+    "  cloud      rent machines as NodeClaims of Karpenter\n"
+    "  release    open the gate of every pod that waits for Stint, and exit\n"
+    "  watchdog   do that whenever Stint renews its lease too late\n"
+    "  install    create the namespace, the admission policy and the rights of\n"
+    "             Stint; with --image, --conf and --catalogue the daemon too\n"
+    "  uninstall  remove labels, policy, gates, empty machines and rights of Stint;\n"
+    "             pods keep running\n"
+    "  lead       wait for the Lease stint-leader, run COMMAND while holding it,\n"
+    "             and kill COMMAND when the lease is lost\n"
     "\n"
-    "Exit codes: 0 its input has ended, or all gates are open, or all is there or removed; 1 the API server cannot be asked, or refuses, or the lease was lost, or machines are left that run pods; "
-    "2 wrong usage; for lead, that of COMMAND.";
+    "Exit codes: 0 end of input, or done, 1 no answer or a refusal from the API server, a "
+    "lost lease, or machines left that run pods, 2 wrong usage. lead exits with the code of "
+    "COMMAND.";
 
 struct arguments {
     const char *role;
@@ -416,6 +420,7 @@ int main(int argc, char **argv)
     int code;
     int rc;
 
+    (void)setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argp_err_exit_status = EXIT_WRONG_USE;
     program->arguments.after_s = AFTER_S;
     if (argp_parse(&argp, argc, argv, 0, NULL, &program->arguments) != 0)

@@ -222,14 +222,14 @@ const struct engine_adapter slurm_adapter = {
     .title = "Slurm",
     .default_rate = 1.0, /* each task has its own processors */
     .words = {
-        .not_ready = "Look at its console: does it boot, does slurmd start and reach slurmctld? It "
-                     "is returned after 'boot_timeout'.",
-        .no_boot = "Look at the image, the munge key and the security group, and at the console of "
-                   "the last one. A restart tries again at once.",
-        .bad_machine = "Compare what the catalogue says of the type with what slurmd reports "
-                       "(processors, memory, gres, features).",
-        .still_busy = "See `squeue -w NODE`. It is returned when that has ended; no other "
-                      "job is stopped for it.",
+        .not_ready = "Read its console. Check that it boots and that slurmd reaches "
+                     "slurmctld. Stint returns it after 'boot_timeout'.",
+        .no_boot = "Read the console of the last one. Check the image, the munge key and the "
+                   "security group. To try at once, restart stintd.",
+        .bad_machine = "Compare the type's processors, memory, gres and features in the catalogue "
+                       "with the ones that slurmd reports.",
+        .still_busy = "Run `squeue -w NODE`. Stint returns the machine when these jobs have "
+                      "ended, and stops none of them.",
     },
     .read = read,
     .is_same = is_same,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/ports/findings.h"
+
 enum {
     FIXED_RELEASE = 2302, /* its backfill scheduler survives a node that is deleted */
     SELDOM_S = 600,       /* backfill that runs no more often hardly meets such a deletion */
@@ -44,38 +46,28 @@ struct slurm_conf_facts slurm_conf_facts_read(const struct line *line)
 void slurm_conf_check(const struct slurm_conf_facts *facts, bool offers_gpu, bool observes,
                       const struct finding_sink *to)
 {
-    static char text[160];
+    const char *severity = observes ? "note" : NULL; /* of what is urgent otherwise */
 
     if (!facts->is_known)
         return;
     if (facts->release != 0 && facts->release < FIXED_RELEASE && facts->backfill_s != 0 &&
-        facts->backfill_s < SELDOM_S) {
-        (void)snprintf(
-            text, sizeof(text),
-            "slurmctld %02u.%02u can crash when Stint deletes a node, because its backfill "
-            "scheduler runs every %u s",
-            facts->release / 100, facts->release % 100, facts->backfill_s);
-        to->tell(
-            to->context,
-            &(struct finding){ observes ? "note" : "error", "slurmctld-crash", "slurm.conf", text,
-                               "Add SchedulerParameters=bf_interval=3600 to slurm.conf and restart "
-                               "slurmctld. Heterogeneous jobs then no longer start. Slurm 24.11 or "
-                               "later has neither problem." });
-    }
+        facts->backfill_s < SELDOM_S)
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_SLURMCTLD_CRASH, .subject = "slurm.conf",
+                                             .severity = severity },
+                     "slurmctld %02u.%02u can crash when Stint deletes a node, because its "
+                     "backfill scheduler runs every %u s",
+                     facts->release / 100, facts->release % 100, facts->backfill_s);
     if (offers_gpu && !facts->has_gpu)
-        to->tell(
-            to->context,
-            &(struct finding){ observes ? "note" : "warning", "no-gres-types", "slurm.conf",
-                               "Slurm refuses jobs with --gres=gpu:N at submission, although the "
-                               "catalogue has machines with GPUs",
-                               "Add GresTypes=gpu to slurm.conf and restart slurmctld." });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_NO_GRES_TYPES, .subject = "slurm.conf",
+                                             .severity = severity },
+                     "Slurm refuses jobs with --gres=gpu:N at submission, although the catalogue "
+                     "has machines with GPUs");
     if (!facts->has_words)
-        to->tell(to->context, &(struct finding){
-                                  "note", "no-words", "slurm.conf",
-                                  "Slurm refuses jobs with -C spot or another feature of Stint at "
-                                  "submission, because no node has it",
-                                  "Add NodeName=stint-words State=FUTURE Feature=spot,on-demand to "
-                                  "slurm.conf, with the features that your users may name." });
+        finding_tell(to, &(struct finding_case){ FINDING_NO_WORDS, .subject = "slurm.conf" },
+                     "Slurm refuses jobs with -C spot or another feature of Stint at submission, "
+                     "because no node has the feature");
     to->next_kind(to->context);
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/ports/findings.h"
+
 enum { TEXT_SIZE = 256, UNIT_PATHS = 8 };
 
 struct teller {
@@ -18,11 +20,6 @@ struct teller {
     const struct finding_sink *to;
 };
 
-static void tell(const struct teller *teller, const struct finding *finding)
-{
-    teller->to->tell(teller->to->context, finding);
-}
-
 static void tell_unholdable(void *context, uint64_t task, const char *reason)
 {
     const struct teller *teller = context;
@@ -30,20 +27,11 @@ static void tell_unholdable(void *context, uint64_t task, const char *reason)
     char label[TEXT_SIZE] = "";
 
     (void)slurm_engine_label(teller->engine, task, label, sizeof(label));
-    tell(teller,
-         &(struct finding){
-             .severity = is_heterogeneous ? "warning" : "error",
-             .kind = is_heterogeneous ? "heterogeneous" : "unholdable",
-             .subject = label,
-             .text = reason,
-             .advice = is_heterogeneous
-                           ? "It starts when Slurm's backfill scheduler finds room for all of its "
-                             "components on owned nodes or on machines that are rented for other "
-                             "jobs. To have machines rented for such jobs, let it run more often "
-                             "(bf_interval=30 in SchedulerParameters; Slurm 23.02.1 or later)."
-                           : "Nothing in the catalogue can hold this job. Add a larger type, or "
-                             "tell its user to ask for less.",
-         });
+    finding_tell(
+        teller->to,
+        &(struct finding_case){ is_heterogeneous ? FINDING_HETEROGENEOUS : FINDING_UNHOLDABLE,
+                                .subject = label },
+        "%s", reason);
 }
 
 static void tell_barred(void *context, uint64_t task, const struct slurm_wait *wait)
@@ -51,23 +39,13 @@ static void tell_barred(void *context, uint64_t task, const struct slurm_wait *w
     const struct teller *teller = context;
     const bool is_refused = wait->kind == SLURM_WAIT_REFUSED;
     char label[TEXT_SIZE] = "";
-    char text[TEXT_SIZE];
 
     (void)slurm_engine_label(teller->engine, task, label, sizeof(label));
-    (void)snprintf(text, sizeof(text), "%s: %s", wait->word,
-                   is_refused ? "Slurm did not start it when it was placed" : wait->reason);
-    tell(teller,
-         &(struct finding){
-             .severity = is_refused ? "warning" : "note",
-             .kind = is_refused ? "not-started" : "policy",
-             .subject = label,
-             .text = text,
-             .advice = is_refused
-                           ? "It is tried again later. `scontrol show job` has more; see what "
-                             "Slurm's partitions, limits and reservations say of it."
-                           : "Nothing is rented for it while Slurm would not start it. Change "
-                             "the job or the limit, or wait.",
-         });
+    finding_tell(teller->to,
+                 &(struct finding_case){ is_refused ? FINDING_NOT_STARTED : FINDING_POLICY,
+                                         .subject = label },
+                 "%s: %s", wait->word,
+                 is_refused ? "Slurm did not start it when Stint placed it" : wait->reason);
 }
 
 static void tell_stray(void *context, uint64_t instance, bool is_up)
@@ -78,18 +56,13 @@ static void tell_stray(void *context, uint64_t instance, bool is_up)
     if (teller->knows(teller->context, instance))
         return;
     (void)slurm_engine_node_name(teller->engine, instance, name, sizeof(name));
-    tell(teller,
-         &(struct finding){
-             .severity = "warning",
-             .kind = "stuck-node",
-             .subject = name,
-             .text = is_up ? "Slurm has a node with our prefix that runs, but no machine of "
-                             "ours has this name"
-                           : "Slurm still has a node of a machine that is no more",
-             .advice = is_up ? "Find out who started it; end it there."
-                             : "It does no harm. Remove it: scontrol delete "
-                               "nodename=NAME",
-         });
+    if (is_up)
+        finding_tell(teller->to, &(struct finding_case){ FINDING_UNKNOWN_NODE, .subject = name },
+                     "Slurm has a running node with our prefix, but Stint rents no machine of this "
+                     "name");
+    else
+        finding_tell(teller->to, &(struct finding_case){ FINDING_STUCK_NODE, .subject = name },
+                     "Slurm still has a node for a machine that is gone");
 }
 
 void slurm_findings_each(struct slurm_engine *engine,
@@ -151,20 +124,16 @@ static bool is_restarted(void)
 
 void slurm_findings_examine(const struct slurm_settings *settings, const struct finding_sink *to)
 {
-    char text[PATH_MAX + 64];
-
     if (!is_restarted())
-        to->tell(
-            to->context,
-            &(struct finding){ "warning", "no-restart", "slurmctld.service",
-                               "systemd does not start slurmctld again after a crash, and no job "
-                               "starts until you do",
-                               "Run: systemctl edit slurmctld, and add the lines [Service] and "
-                               "Restart=on-failure." });
+        finding_tell(to,
+                     &(struct finding_case){ FINDING_NO_RESTART, .subject = "slurmctld.service" },
+                     "systemd does not start slurmctld again after a crash, and no job starts "
+                     "until you do");
     if (settings->program == NULL || is_program(settings->program))
         return;
-    (void)snprintf(text, sizeof(text), "the program %s is not there, or cannot be run",
-                   settings->program);
-    to->tell(to->context, &(struct finding){ "warning", "engine", "engine.program", text,
-                                             "install it, or name its whole path" });
+    finding_tell(to,
+                 &(struct finding_case){ FINDING_ENGINE, .subject = "engine.program",
+                                         .severity = "warning",
+                                         .advice = "Install it, or name its full path." },
+                 "the program %s is missing, or stintd may not run it", settings->program);
 }

@@ -632,16 +632,16 @@ static void run(struct bridge *bridge)
 
 static const char usage[] =
     "usage: stint-slurm [OPTION...]\n"
-    "Talks to slurmctld for stintd, in lines over standard input and output.\n"
+    "Connect stintd with slurmctld, in lines over standard input and output.\n"
     "\n"
-    "  --poll SECONDS             look for news this often (0.5)\n"
-    "  --partitions LIST          manage only these\n"
-    "  --ignore-partitions LIST   these are not\n"
-    "  --ignore-users LIST        names or numbers; nor are the jobs of these\n"
-    "  --place-in PARTITION       where jobs are placed, if not in their own partition\n"
-    "  --raised FILE              keep there what 'scontrol top' has raised\n"
-    "  --version                  say which, and for which Slurm\n"
-    "  --help                     this\n";
+    "  --poll SECONDS             poll slurmctld at this interval (0.5)\n"
+    "  --partitions LIST          manage these partitions only\n"
+    "  --ignore-partitions LIST   leave these partitions alone\n"
+    "  --ignore-users LIST        leave the jobs of these users alone (names or numbers)\n"
+    "  --place-in PARTITION       place jobs in this partition instead of their own\n"
+    "  --raised FILE              keep the priorities of 'scontrol top' in this file\n"
+    "  --version                  print the versions of this program and of Slurm\n"
+    "  --help                     print this text\n";
 
 /* Seconds with up to three digits behind the point, as milliseconds; -1: it is no such number. */
 static msec_t parse_seconds(const char *text)

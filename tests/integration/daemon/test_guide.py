@@ -253,7 +253,7 @@ class World:
 
     def run_demo(self):
         self.follow("0.")
-        assert "All machines are back." in self.said and "The bill is $0.0" in self.said, self.said
+        assert "All machines are back." in self.said and "Bill: $0.0" in self.said, self.said
         assert "14 jobs" in self.said and "for machines that stood idle" in self.said, self.said
         assert "Its page, in a browser" in self.said, self.said
 

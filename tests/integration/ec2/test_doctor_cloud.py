@@ -140,8 +140,7 @@ def with_all_rights_nothing_is_wrong_and_nothing_is_done(world):
     equal(status, 0)
     equal(allowed(findings), DAEMON | FOR_CATALOGUE)
     row, = about(findings, "credentials")
-    equal(row["text"], "they come from the environment; they are those of "
-          "arn:aws:iam::123456789012:user/stand-in")
+    equal(row["text"], "stintd uses the keys from the environment (arn:aws:iam::123456789012:user/stand-in)")
     events = [line["event"] for line in world.ec2.control(f"/record?from={before}")]
     equal([event for event in events if event in ("launch", "terminate")], [])
     left = world.sqs.receive_message(QueueUrl=world.queue, WaitTimeSeconds=1).get("Messages", [])
@@ -219,7 +218,7 @@ def a_launch_that_would_fail_for_another_reason_is_told(world):
     status, findings = world.doctor(launch_template="lt-0123456789abcdef0")
     equal(status, 3)
     row, = about(findings, "ec2:RunInstances")
-    equal((row["severity"], row["kind"]), ("error", "cloud"))
+    equal((row["severity"], row["kind"]), ("error", "request-refused"))
     assert "LaunchTemplate" in row["text"], row
 
 
@@ -286,7 +285,7 @@ def the_source_of_the_keys_is_named(world):
     for source, env, settings in cases:
         status, findings = world.doctor(env=env, **settings)
         row, = about(findings, "credentials")
-        assert row["text"].startswith(f"they come from {source};"), row
+        assert row["text"].startswith(f"stintd uses the keys from {source} ("), row
         equal(status, 0)
 
 
@@ -311,8 +310,8 @@ def a_role_through_another_profile_is_named_with_its_source(world):
             ("here", f"role {near} through the instance's role", "near/stint")):
         status, findings = world.doctor(env=env, profile=profile)
         row, = about(findings, "credentials")
-        equal(row["text"], f"they come from the profile {profile}, {source}; they are those of "
-              f"arn:aws:sts::123456789012:assumed-role/{who}")
+        equal(row["text"], f"stintd uses the keys from the profile {profile}, {source} "
+              f"(arn:aws:sts::123456789012:assumed-role/{who})")
         equal(status, 0)
     for profile, why in (("stranger", f"role {far}: HTTP status 403, AccessDenied"), ("circle", "leads back to")):
         status, findings = world.doctor(env=env, profile=profile)

@@ -269,7 +269,7 @@ class Budget:
         said = lab.stint("explain", self.jobs[self.waiting[0]])
         assert "the budget of account physics is spent: dollars_per_day" in said, said
         doctor = lab.stint("doctor")
-        assert "account physics: dollars_per_day" in doctor and "Its new jobs wait" in doctor, doctor
+        assert "account physics: dollars_per_day" in doctor and "New jobs of this owner wait" in doctor, doctor
         assert "account physics" in lab.stint("status"), lab.stint("status")
         metrics = lab.ask("/metrics")
         assert 'stint_owner_spent_dollars{owner="account physics",period="day"}' in metrics, metrics
@@ -300,7 +300,7 @@ class Budget:
     def check_warned(self):
         """What was spent is 85 % of the budget now."""
         self.set_budget(self.owner("account physics")["day"]["spent_microdollars"] / 0.85 / 1e6)
-        until(lambda: "When it is spent, its new jobs wait" in self.lab.stint("doctor"), 30, "the warning at 80 %")
+        until(lambda: "When the budget is spent, new jobs of this owner wait" in self.lab.stint("doctor"), 30, "the warning at 80 %")
         assert not self.owner("account physics")["spent"]
 
 

@@ -67,7 +67,7 @@ TEST(a_heterogeneous_job_is_left_to_slurm_and_nobody_is_to_add_a_larger_type)
     line(&world, "job id=12 name=a state=pending run=0 cpus=1 het=12");
     heard(&world, "");
     slurm_findings_each(world.engine, NULL, NULL, &sink);
-    assert_non_null(strstr(buf, "warning heterogeneous 12: It starts when"));
+    assert_non_null(strstr(buf, "warning heterogeneous 12: The job starts when"));
     assert_null(strstr(buf, "larger type"));
     line(&world, "job id=12 name=a state=running run=0 cpus=1 het=12 nodes=n1 start=5");
     heard(&world, "");
