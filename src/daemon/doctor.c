@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with the world, looked for when somebody asks. Each finding says what it is about,
- * what is wrong, and what to do.
+ * The findings of `stint doctor`: looks for problems on each request. Each finding names its subject, the problem and
+ * the advice.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "daemon/daemon_private.h"
 #include "daemon/offer_index.h"
 
-/* What has been open so long deserves a look. */
+/* An intent that is open for so long is a finding. */
 static const msec_t long_ms = 600 * MSEC_PER_SEC;
 
-/* What was returned ends within this, or somebody has to look. */
+/* A returned machine ends within this time. Later it is a finding. */
 static const msec_t return_ms = 60 * MSEC_PER_SEC;
 
 /* A limit that stopped a rent so lately is still of interest. */
