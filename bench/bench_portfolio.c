@@ -52,7 +52,8 @@ int main(int argc, char **argv)
         .input = { .usage = usage,
                    .hours = HOURS,
                    .classes = classes,
-                   .class_count = sizeof(classes) / sizeof(classes[0]) },
+                   .class_count = sizeof(classes) / sizeof(classes[0]),
+                   .interest_ppm = 80000 },
         .outlook = PORTFOLIO_OUTLOOK_DEFAULTS,
         .fall_ppm = 250000,
     };

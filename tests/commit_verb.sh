@@ -77,6 +77,15 @@ two_columns() {
     done
 }
 
+# A year in which nine machines of ten were given up.
+falling() {
+    local hour
+    echo "hour,n"
+    for ((hour = 0; hour < 8760; hour++)); do
+        echo "$hour,$((1000 - 900 * hour / 8760))"
+    done
+}
+
 commit usage.csv
 judge "a run that worked exits with 0" is "$code" 0
 judge "a long history without gaps brings no warning" is "$(cat "$room/err")" ""
@@ -93,6 +102,9 @@ commit usage.csv -o json --classes commitments.yaml
 judge "the classes that are built in are those of the example" cmp -s "$room/out" "$room/defaults"
 commit usage.csv -o json --classes commitments-2012.yaml --fall 0.5
 judge "the classes of 2012 have the answer that they had" as_before 2012
+
+commit usage.csv -o json --discount-rate 0
+judge "without interest the answer is that of before there was any" as_before no-interest
 
 two_columns >"$room/two.csv"
 commit "$room/two.csv" -o json
@@ -113,6 +125,53 @@ printf 'hour,n\n0,0\n1,0\n' >"$room/zero.csv"
 commit "$room/zero.csv" --svg "$room/zero.svg"
 judge "without demand nothing is worth a promise" says "Nothing more is worth a promise"
 judge "and the picture is there all the same" grep -q "</svg>" "$room/zero.svg"
+
+# Money that is paid upfront.
+commit usage.csv
+judge "the answer names the rate" says "Discount rate: 8 % a year. \$1,000 due in a year counts as \$926"
+judge "the answer names the payback month" says "3 years, all upfront: month 17"
+judge "the saving of years is worth less today" says "in today's money"
+cp "$room/out" "$room/defaults"
+commit usage.csv --discount-rate 8%
+judge "8 % is the rate unless another one is given" cmp -s "$room/out" "$room/defaults"
+commit usage.csv --discount-rate 0.08
+judge "0.08 is 8 %" cmp -s "$room/out" "$room/defaults"
+commit usage.csv --discount-rate 7.25%
+judge "the rate is named with its digits" says "Discount rate: 7.25 % a year"
+commit usage.csv --discount-rate 0%
+judge "a rate of 0 is named too" says "Discount rate: 0 %. Money paid upfront counts without interest."
+judge "without interest there is a payback month" says "3 years, all upfront: month 16"
+judge "and no money of today" is "$(grep -c "today" "$room/out")" 0
+printf '%s\n' 'on_demand: 1' 'classes:' '  - {name: monthly, term: 365d, per_hour: 0.60}' \
+    '  - {name: at once, term: 365d, upfront: 5170}' >"$room/pair.yaml"
+commit usage.csv --classes "$room/pair.yaml" --discount-rate 0
+judge "without interest all is paid upfront" says "At that, 'at once' costs"
+commit usage.csv --classes "$room/pair.yaml"
+judge "with interest nothing is paid upfront" says "At that, 'monthly' costs"
+judge "what has no upfront payment pays back at once" says "monthly: month 1, as nothing is paid upfront"
+commit "$room/two.csv" --column web
+judge "with dates the payback month is one of the calendar" says "month 16 (July 2026)"
+commit "$room/two.csv" --column web -o csv
+judge "CSV has the payback month and the rate" \
+    grep -q '^web,"3 years, all upfront",.*,16,2026-07,month 16 (July 2026),0.080000$' "$room/out"
+commit "$room/two.csv" --column web --html "$room/report.html" --md "$room/report.md"
+judge "the page names the rate" grep -q "Discount rate: 8 % a year" "$room/report.html"
+judge "the page names the payback month" grep -q "month 16 (July 2026)" "$room/report.html"
+judge "Markdown names the rate" grep -q "Discount rate: 8 % a year" "$room/report.md"
+judge "Markdown names the payback month" grep -q "month 16 (July 2026)" "$room/report.md"
+falling >"$room/falling.csv"
+commit "$room/falling.csv"
+judge "what demand no longer uses never pays back" says "never within the term"
+commit "$room/falling.csv" -o json
+judge "JSON says never in words, and has no month" \
+    grep -q '"payback_month": null, *"payback_calendar_month": null, *"payback": "never' \
+    <(tr -d '\n' <"$room/out")
+commit usage.csv --discount-rate 101%
+judge "a rate above 100 % exits with 2" exits 2 "--discount-rate must be a share from 0 to 100%, such as 8%"
+commit usage.csv --discount-rate 8
+judge "a rate of 800 % exits with 2" exits 2 "--discount-rate must be a share from 0 to 100%, such as 8%"
+commit usage.csv --discount-rate=-1%
+judge "a rate below 0 exits with 2" exits 2 "--discount-rate must be a share"
 
 commit usage.csv --svg "$room/plan.svg"
 judge "a picture is a whole SVG" is "$(tail -n 1 "$room/plan.svg")" "</svg>"

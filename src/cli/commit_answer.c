@@ -14,7 +14,8 @@ static struct portfolio_question portfolio_question(const struct commit_answer *
         .input = { .usage = answer->counts,
                    .hours = question->usage->hours,
                    .classes = answer->classes,
-                   .class_count = answer->class_count },
+                   .class_count = answer->class_count,
+                   .interest_ppm = question->interest_ppm },
         .outlook = PORTFOLIO_OUTLOOK_DEFAULTS,
         .held = question->held,
         .held_count = question->held_count,
@@ -113,6 +114,8 @@ int commit_answer(const struct commit_question *question, uint32_t column, struc
     answer.price = question->price > 0 ? question->price
                                        : commitments_price(question->commitments, answer.column);
     commitments_at(question->commitments, answer.price, answer.classes);
+    for (uint32_t k = 0; k < answer.class_count; k++)
+        answer.carried[k] = commitment_carried(&answer.classes[k], question->interest_ppm);
 
     const struct portfolio_question asked = portfolio_question(&answer);
 
@@ -149,7 +152,7 @@ uint32_t commit_answer_order(const struct commit_answer *answer,
 double commit_answer_used_price(const struct commit_answer *answer, uint32_t class_index,
                                 double busy)
 {
-    const struct commitment *commitment = &answer->classes[class_index];
+    const struct commitment *commitment = &answer->carried[class_index];
 
     return commitment_fixed_rate(commitment) / busy + (double)commitment->per_used_hour;
 }
@@ -157,7 +160,7 @@ double commit_answer_used_price(const struct commit_answer *answer, uint32_t cla
 money_t commit_answer_saving(const struct commit_answer *answer, uint32_t class_index)
 {
     const struct portfolio_advice_line *line = &answer->advice.of_class[class_index];
-    const struct commitment *commitment = &answer->classes[class_index];
+    const struct commitment *commitment = &answer->carried[class_index];
     const double per_used = (double)(answer->price - commitment->per_used_hour);
     const double each = line->busy * per_used - commitment_fixed_rate(commitment);
 
@@ -167,6 +170,12 @@ money_t commit_answer_saving(const struct commit_answer *answer, uint32_t class_
 money_t commit_rates_saving(const struct portfolio_rates *rates)
 {
     return (rates->without - rates->with) * COMMIT_MONTH_HOURS;
+}
+
+money_t commit_rates_saving_today(const struct portfolio_rates *rates, uint32_t interest_ppm,
+                                  uint32_t hours)
+{
+    return interest_today(interest_ppm, rates->without - rates->with, hours);
 }
 
 money_t commit_rates_regret(const struct portfolio_rates *rates)

@@ -2,6 +2,7 @@
 #include "cli/commit_report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -43,6 +44,18 @@ static double share_of(money_t part, money_t total)
     return total > 0 ? (double)part / (double)total : 0;
 }
 
+/* A rate that is given in millionths, with the digits that it has: "8", "7.25". */
+static struct digits rate_text(uint32_t rate_ppm)
+{
+    uint32_t digits = 4;
+
+    while (digits > 0 && rate_ppm % 10 == 0) {
+        rate_ppm /= 10;
+        digits--;
+    }
+    return digits_of_fixed(rate_ppm, digits, digits, DIGITS_PLAIN);
+}
+
 struct span_text {
     char text[DIGITS_SIZE + 16];
 };
@@ -71,10 +84,37 @@ static struct span_text span_text(uint32_t hours)
 
 /* ---- one class ---- */
 
+static bool has_interest(const struct commit_answer *answer)
+{
+    return answer->question->interest_ppm > 0;
+}
+
+enum { PAYBACK_SIZE = 96 };
+
+/* "month 14 (August 2027)"; nothing of a class that is not bought. */
+static bool say_payback(const struct commit_answer *answer, uint32_t class_index,
+                        char ret[static PAYBACK_SIZE])
+{
+    const struct portfolio_advice_line *line = &answer->advice.of_class[class_index];
+    const struct usage *usage = answer->question->usage;
+    const uint32_t month = line->payback_month;
+
+    if (line->buy == 0)
+        return false;
+    if (month == 0)
+        (void)snprintf(ret, PAYBACK_SIZE, "never within the term");
+    else if (usage->has_dates)
+        (void)snprintf(ret, PAYBACK_SIZE, "month %" PRIu32 " (%s)", month,
+                       usage_month(usage, usage->hours, month).words);
+    else
+        (void)snprintf(ret, PAYBACK_SIZE, "month %" PRIu32, month);
+    return true;
+}
+
 /* How often a class must be used; not finite: another one is always better. */
 static double level_of(const struct commit_answer *answer, uint32_t class_index)
 {
-    const double level = commitment_level(answer->classes, answer->class_count, class_index);
+    const double level = commitment_level(answer->carried, answer->class_count, class_index);
 
     return level <= 1 ? level : MISSING;
 }
@@ -133,13 +173,15 @@ static void explain_class(const struct commit_answer *answer, uint32_t class_ind
     const money_t committed = committed_dollars(answer, class_index);
 
     name_machines(line, out);
-    (void)fprintf(out,
-                  " busy %s %% of the past %s.%sAt that, '%s' costs $%s per hour of use instead of "
-                  "$%s.",
-                  percent(line->busy_seen).text, span_text(answer->question->usage->hours).text,
-                  gap, answer->classes[class_index].name,
-                  price_text(commit_answer_used_price(answer, class_index, line->busy_seen)).text,
-                  price_text((double)answer->price).text);
+    (void)fprintf(
+        out,
+        " busy %s %% of the past %s.%sAt that, '%s' costs $%s per hour of use%s "
+        "instead of $%s.",
+        percent(line->busy_seen).text, span_text(answer->question->usage->hours).text, gap,
+        answer->classes[class_index].name,
+        price_text(commit_answer_used_price(answer, class_index, line->busy_seen)).text,
+        has_interest(answer) && answer->classes[class_index].upfront > 0 ? " with interest" : "",
+        price_text((double)answer->price).text);
     if (committed != MONEY_UNKNOWN)
         (void)fprintf(out, "%sFor %s machines that is a promise of $%s per hour.", gap,
                       whole(line->buy).text, dollars(committed, 3).text);
@@ -147,7 +189,7 @@ static void explain_class(const struct commit_answer *answer, uint32_t class_ind
 
 /* ---- rows ---- */
 
-/* For programs; the first is for CSV only. */
+/* For programs; the first and the last are for CSV only, as JSON says that once. */
 static const struct report_column all_columns[] = {
     { .key = "column", .heading = "column", .kind = REPORT_TEXT },
     { .key = "class", .heading = "class", .kind = REPORT_TEXT },
@@ -165,6 +207,10 @@ static const struct report_column all_columns[] = {
     { .key = "upfront_usd", .heading = "upfront", .kind = REPORT_MONEY },
     { .key = "saving_usd_per_month", .heading = "saves", .kind = REPORT_MONEY },
     { .key = "why", .heading = "why", .kind = REPORT_TEXT },
+    { .key = "payback_month", .heading = "payback", .kind = REPORT_INTEGER },
+    { .key = "payback_calendar_month", .heading = "until", .kind = REPORT_TEXT },
+    { .key = "payback", .heading = "pays back", .kind = REPORT_TEXT },
+    { .key = "discount_rate", .heading = "rate", .kind = REPORT_DECIMAL, .digits = 6 },
 };
 
 enum { ALL_COLUMNS = sizeof(all_columns) / sizeof(all_columns[0]) };
@@ -176,9 +222,8 @@ static void add_on_demand(struct report_table *table, const struct commit_answer
         report_table_add_missing(table);
     report_table_add_real(table, on_demand_share(answer));
     report_table_add_real(table, (double)answer->price / (double)MONEY_PER_USD);
-    report_table_add_missing(table);
-    report_table_add_missing(table);
-    report_table_add_missing(table);
+    for (int i = 0; i < 6; i++)
+        report_table_add_missing(table);
 }
 
 static void add_reason(struct report_table *table, const struct commit_answer *answer, uint32_t k)
@@ -195,6 +240,22 @@ static void add_reason(struct report_table *table, const struct commit_answer *a
     free(text);
 }
 
+static void add_payback(struct report_table *table, const struct commit_answer *answer, uint32_t k)
+{
+    const uint32_t month = answer->advice.of_class[k].payback_month;
+    const struct usage *usage = answer->question->usage;
+    char text[PAYBACK_SIZE];
+
+    if (month > 0)
+        report_table_add_integer(table, month);
+    else
+        report_table_add_missing(table);
+    report_table_add_text(table, month > 0 && usage->has_dates
+                                     ? usage_month(usage, usage->hours, month).digits
+                                     : NULL);
+    report_table_add_text(table, say_payback(answer, k, text) ? text : NULL);
+}
+
 static void add_class(struct report_table *table, const struct commit_answer *answer, uint32_t k)
 {
     const struct portfolio_advice_line *line = &answer->advice.of_class[k];
@@ -209,7 +270,7 @@ static void add_class(struct report_table *table, const struct commit_answer *an
     report_table_add_real(table, is_used ? line->busy : MISSING);
     report_table_add_real(table, is_used ? line->busy_fallen : MISSING);
     report_table_add_real(table, level_of(answer, k));
-    report_table_add_real(table, commitment_break_even(&answer->classes[k], answer->price));
+    report_table_add_real(table, commitment_break_even(&answer->carried[k], answer->price));
     report_table_add_real(table, covered_share(answer, k));
     report_table_add_real(table, is_used ? commit_answer_used_price(answer, k, line->busy) /
                                                (double)MONEY_PER_USD
@@ -217,23 +278,29 @@ static void add_class(struct report_table *table, const struct commit_answer *an
     report_table_add_money(table, answer->classes[k].upfront * line->buy);
     report_table_add_money(table, commit_answer_saving(answer, k));
     add_reason(table, answer, k);
+    add_payback(table, answer, k);
 }
 
-/* The rows of a column; in CSV each begins with its name. */
+/* The rows of a column; in CSV each begins with its name and ends with the rate. */
 static void add_rows(struct report_table *table, const struct commit_answer *answer, bool is_csv)
 {
-    for (uint32_t k = 1; k < answer->class_count; k++) {
+    for (uint32_t i = 1; i <= answer->class_count; i++) {
+        const uint32_t k = i < answer->class_count ? i : 0;
+
         if (is_csv)
             report_table_add_text(table, answer->column);
-        add_class(table, answer, k);
+        if (k > 0)
+            add_class(table, answer, k);
+        else
+            add_on_demand(table, answer);
+        if (is_csv)
+            report_table_add_real(table, answer->question->interest_ppm / ppm);
     }
-    if (is_csv)
-        report_table_add_text(table, answer->column);
-    add_on_demand(table, answer);
 }
 
-static void note_advice(struct report_table *table, const struct portfolio_advice *advice)
+static void note_advice(struct report_table *table, const struct commit_answer *answer)
 {
+    const struct portfolio_advice *advice = &answer->advice;
     const money_t saving = commit_rates_saving(&advice->expected);
     const money_t month = COMMIT_MONTH_HOURS;
 
@@ -245,8 +312,9 @@ static void note_advice(struct report_table *table, const struct portfolio_advic
     report_table_note_money(table, "least_usd_per_month", advice->expected.least * month);
     report_table_note_money(table, "saving_usd_per_month", saving);
     report_table_note_money(table, "saving_usd_over_horizon",
-                            (advice->expected.without - advice->expected.with) *
-                                advice->horizon_hours);
+                            commit_rates_saving_today(&advice->expected,
+                                                      answer->question->interest_ppm,
+                                                      advice->horizon_hours));
     report_table_note_money(table, "fallen_saving_usd_per_month",
                             commit_rates_saving(&advice->fallen));
     report_table_note_money(table, "fallen_regret_usd_per_month",
@@ -260,13 +328,14 @@ static void note_all(struct report_table *table, const struct commit_answer *ans
 
     report_table_note_text(table, "prices", question->commitments->title);
     report_table_note_money(table, "on_demand_usd_per_hour", answer->price);
+    report_table_note_real(table, "discount_rate", question->interest_ppm / ppm, 6);
     report_table_note_text(table, "first", usage_time_text(question->usage, 0).text);
     report_table_note_integer(table, "hours", question->usage->hours);
     report_table_note_integer(table, "hours_missing", question->usage->gap_hours);
     report_table_note_real(table, "mean", answer->mean, 3);
     report_table_note_integer(table, "peak", answer->peak);
     report_table_note_real(table, "fall", question->fall_ppm / ppm, 6);
-    note_advice(table, &answer->advice);
+    note_advice(table, answer);
     report_table_note_money(table, "past_on_demand_usd", answer->past.on_demand);
     report_table_note_money(table, "past_online_usd", answer->past.online);
     report_table_note_money(table, "past_greedy_usd", answer->past.greedy);
@@ -280,7 +349,7 @@ static int write_json(const struct commit_answer *answers, uint32_t count, FILE 
     (void)fputs("[\n", out);
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         struct report_table *table =
-            report_table_create(answers[i].column, all_columns + 1, ALL_COLUMNS - 1);
+            report_table_create(answers[i].column, all_columns + 1, ALL_COLUMNS - 2);
 
         (void)fputs(i > 0 ? ",\n" : "", out);
         note_all(table, &answers[i]);
@@ -318,6 +387,7 @@ static const struct report_column shown_columns[] = {
     { .key = "price", .heading = "$ per used hour", .kind = REPORT_DECIMAL, .digits = 3 },
     { .key = "upfront", .heading = "upfront $", .kind = REPORT_MONEY, .digits = 0 },
     { .key = "saves", .heading = "saves $ per month", .kind = REPORT_MONEY, .digits = 0 },
+    { .key = "payback_month", .heading = "payback month", .align = REPORT_ALIGN_RIGHT },
 };
 
 enum { SHOWN_COLUMNS = sizeof(shown_columns) / sizeof(shown_columns[0]), SHOWN_HAVE = 2 };
@@ -370,6 +440,11 @@ static void show_class(struct report_table *table, const struct commit_answer *a
     report_table_add_money(table,
                            line->buy > 0 ? answer->classes[k].upfront * line->buy : MONEY_UNKNOWN);
     report_table_add_money(table, line->buy > 0 ? commit_answer_saving(answer, k) : MONEY_UNKNOWN);
+    if (line->buy == 0)
+        report_table_add_missing(table);
+    else
+        report_table_add_text(table,
+                              line->payback_month > 0 ? whole(line->payback_month).text : "never");
 }
 
 /* A class that another one beats in every way is only named. */
@@ -419,6 +494,23 @@ static int show_classes(const struct commit_answer *answer, FILE *out)
     return rc;
 }
 
+/* What the rate does to a bill. */
+static void show_rate(uint32_t rate_ppm, FILE *out)
+{
+    const money_t due = 1000 * MONEY_PER_USD;
+    const int64_t million = 1000000;
+
+    if (rate_ppm == 0) {
+        (void)fputs("Discount rate: 0 %. Money paid upfront counts without interest.\n\n", out);
+        return;
+    }
+    (void)fprintf(out,
+                  "Discount rate: %s %% a year. $1,000 due in a year counts as $%s today,\n  so "
+                  "every cost and saving below includes interest on what is paid upfront.\n\n",
+                  rate_text(rate_ppm).text,
+                  dollars(mul_div(due, million, million + rate_ppm), 0).text);
+}
+
 static void show_history(const struct commit_answer *answer, FILE *out)
 {
     const struct commit_question *question = answer->question;
@@ -428,9 +520,10 @@ static void show_history(const struct commit_answer *answer, FILE *out)
     (void)fprintf(out, "%s: %s hours from %s on, %s machines on average, %s at most.\n",
                   answer->column, whole(usage->hours).text, usage_time_text(usage, 0).text,
                   digits_of_real(answer->mean, 1, DIGITS_GROUPED).text, whole(answer->peak).text);
-    (void)fprintf(out, "Prices: $%s per hour on demand%s%s.\n\n",
+    (void)fprintf(out, "Prices: $%s per hour on demand%s%s.\n",
                   price_text((double)answer->price).text, title != NULL ? "; " : "",
                   title != NULL ? title : "");
+    show_rate(question->interest_ppm, out);
 }
 
 /* The least share of hours that any class asks for. */
@@ -439,7 +532,7 @@ static double least_level(const struct commit_answer *answer)
     double least = 1;
 
     for (uint32_t k = 1; k < answer->class_count; k++)
-        least = fmin(least, commitment_break_even(&answer->classes[k], answer->price));
+        least = fmin(least, commitment_break_even(&answer->carried[k], answer->price));
     return least;
 }
 
@@ -479,14 +572,42 @@ static void show_worth(const struct commit_answer *answer, FILE *out)
 
     (void)fprintf(out, "\nWhat it is worth, if demand stays as expected (%s machines):\n",
                   digits_of_real(advice->expected_mean, 1, DIGITS_GROUPED).text);
-    (void)fprintf(out, "  saves $%s per month, %s %% of $%s; over %s, $%s\n",
+    (void)fprintf(out, "  saves $%s per month%s, %s %% of $%s;%sover %s, $%s%s\n",
                   dollars(saving * COMMIT_MONTH_HOURS, 0).text,
+                  has_interest(answer) ? " after interest" : "",
                   percent(share_of(saving, rates->without)).text,
                   dollars(rates->without * COMMIT_MONTH_HOURS, 0).text,
-                  span_text(advice->horizon_hours).text,
-                  dollars(saving * advice->horizon_hours, 0).text);
+                  has_interest(answer) ? "\n    " : " ", span_text(advice->horizon_hours).text,
+                  dollars(commit_rates_saving_today(rates, answer->question->interest_ppm,
+                                                    advice->horizon_hours),
+                          0)
+                      .text,
+                  has_interest(answer) ? " in today's money" : "");
     (void)fprintf(out, "  nothing can save more than $%s per month with these classes\n",
                   dollars((rates->without - rates->least) * COMMIT_MONTH_HOURS, 0).text);
+}
+
+static void show_payback(const struct commit_answer *answer, FILE *out)
+{
+    uint32_t order[COMMITMENT_CLASSES_MAX];
+    const uint32_t count = commit_answer_order(answer, order);
+
+    (void)fputs("\nWhen it pays back:\n", out);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct commitment *commitment = &answer->classes[order[i]];
+        char text[PAYBACK_SIZE];
+
+        if (say_payback(answer, order[i], text))
+            (void)fprintf(out, "  %s: %s%s\n", commitment->name, text,
+                          commitment->upfront == 0 &&
+                                  answer->advice.of_class[order[i]].payback_month > 0
+                              ? ", as nothing is paid upfront"
+                              : "");
+    }
+    (void)fprintf(out,
+                  "  Months count from the end of the usage. In that month the savings so far%s\n"
+                  "  exceed what was paid upfront.\n",
+                  has_interest(answer) ? ", discounted to today," : "");
 }
 
 static void show_risk(const struct commit_answer *answer, FILE *out)
@@ -516,8 +637,9 @@ static void show_past(const struct commit_answer *answer, FILE *out)
     const struct commit_past *past = &answer->past;
 
     (void)fprintf(out,
-                  "\nWhat the past %s would have cost (of upfront payments, the part within):\n",
-                  span_text(answer->question->usage->hours).text);
+                  "\nWhat the past %s would have cost (of upfront payments, the part within%s):\n",
+                  span_text(answer->question->usage->hours).text,
+                  has_interest(answer) ? ", with interest" : "");
     show_past_line(out, "on demand only", past->on_demand, past->on_demand);
     show_past_line(out, "by this advice, asked for every week", past->online, past->on_demand);
     show_past_line(out, "with the future known", past->greedy, past->on_demand);
@@ -573,6 +695,7 @@ static int show_answer(const struct commit_answer *answer, FILE *out)
     if (buys_something(answer)) {
         show_reasons(answer, out);
         show_worth(answer, out);
+        show_payback(answer, out);
         show_risk(answer, out);
     } else {
         (void)fprintf(out,

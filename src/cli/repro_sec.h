@@ -17,7 +17,10 @@
 #include "sim/simulation.h"
 #include "trace/swf.h"
 
-enum { SEC_PROCESSORS_PER_INSTANCE = 16 };
+enum {
+    SEC_PROCESSORS_PER_INSTANCE = 16,
+    SEC_INTEREST_PPM = 0, /* the published figures know no interest */
+};
 
 #define SEC_LOG   "swf/SDSC-DS-2004-2.1-cln.swf.gz"
 #define SEC_PRICE ((money_t)2400000) /* cc2.8xlarge on demand, per hour */

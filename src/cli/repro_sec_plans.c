@@ -78,6 +78,7 @@ static money_t pure_online(const struct sec_run *run, uint32_t least, uint32_t m
         .hours = run->hours,
         .classes = classes,
         .class_count = choose_classes(least, most, classes),
+        .interest_ppm = SEC_INTEREST_PPM,
     };
     struct portfolio_plan plan;
     struct portfolio_bill bill;
@@ -96,6 +97,7 @@ static void pay_each_way(const struct sec_run *run, money_t cost[METHODS])
         .hours = run->hours,
         .classes = classes,
         .class_count = choose_classes(0, UINT32_MAX, classes),
+        .interest_ppm = SEC_INTEREST_PPM,
     };
     const struct portfolio_plan nothing = { 0 };
     struct portfolio_bill bill;
@@ -266,6 +268,7 @@ static void reserve(struct reserved *reserved, const struct sec_run *run, money_
         .hours = run->hours,
         .classes = reserved->classes,
         .class_count = choose_classes(YEAR, YEAR, reserved->classes),
+        .interest_ppm = SEC_INTEREST_PPM,
     };
     reserved->classes[0].per_used_hour = otherwise;
     portfolio_online(&reserved->input, &outlook, arena, &reserved->plan);

@@ -232,6 +232,7 @@ money_t sec_cost_hybrid(const struct sec_run *run)
         .hours = run->hours,
         .classes = classes,
         .class_count = sizeof(classes) / sizeof(classes[0]),
+        .interest_ppm = SEC_INTEREST_PPM,
     };
     struct portfolio_plan plan;
     struct portfolio_bill bill;

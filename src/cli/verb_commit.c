@@ -27,6 +27,7 @@ enum option_key {
     KEY_ON_DEMAND,
     KEY_COLUMN,
     KEY_FALL,
+    KEY_DISCOUNT_RATE,
     KEY_HAVE,
     KEY_SVG,
 };
@@ -45,6 +46,8 @@ static const struct argp_option options[] = {
       0 },
     { "svg", KEY_SVG, "FILE", 0, "Draw the history and how it would have been paid", 0 },
     { "output", KEY_OUTPUT, "FORMAT", 0, "table (default), wide, json, yaml or csv", 0 },
+    { "discount-rate", KEY_DISCOUNT_RATE, "SHARE", 0,
+      "Yearly interest on money paid upfront (default 8%; 0: none)", 0 },
     VERB_SORT_OPTION,
     VERB_HTML_OPTION,
     VERB_MD_OPTION,
@@ -82,6 +85,7 @@ struct arguments {
     const char *svg;
     money_t price;
     uint32_t fall_ppm;
+    uint32_t interest_ppm;
     enum output_format format;
     struct holding_text held[COMMIT_HELD_MAX];
     uint32_t held_count;
@@ -99,7 +103,8 @@ static money_t parse_price(const struct argp_state *state, const char *text)
 }
 
 /* "25%" or "0.25". */
-static uint32_t parse_share(const struct argp_state *state, const char *text)
+static uint32_t parse_share(const struct argp_state *state, const char *option, const char *example,
+                            const char *text)
 {
     const size_t length = strlen(text);
     const bool is_percent = length > 0 && text[length - 1] == '%';
@@ -107,8 +112,8 @@ static uint32_t parse_share(const struct argp_state *state, const char *text)
 
     if (number_exact(text, is_percent ? length - 1 : length, is_percent ? 4 : 6, &value) < 0 ||
         value < 0 || value > 1000000)
-        argp_error(state, "--fall must be a share from 0 to 100%%, such as 25%% or 0.25, not '%s'",
-                   text);
+        argp_error(state, "%s must be a share from 0 to 100%%, such as %s, not '%s'", option,
+                   example, text);
     return (uint32_t)value;
 }
 
@@ -155,7 +160,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->column = arg;
         return 0;
     case KEY_FALL:
-        arguments->fall_ppm = parse_share(state, arg);
+        arguments->fall_ppm = parse_share(state, "--fall", "25% or 0.25", arg);
+        return 0;
+    case KEY_DISCOUNT_RATE:
+        arguments->interest_ppm = parse_share(state, "--discount-rate", "8%, 0.08 or 0", arg);
         return 0;
     case KEY_HAVE:
         parse_held(state, arg, arguments);
@@ -389,7 +397,8 @@ static int advise(const struct arguments *arguments)
     struct commit_question question = { .usage = &usage,
                                         .commitments = &commitments,
                                         .price = arguments->price,
-                                        .fall_ppm = arguments->fall_ppm };
+                                        .fall_ppm = arguments->fall_ppm,
+                                        .interest_ppm = arguments->interest_ppm };
 
     if (take_held(arguments, &question, &error) < 0 ||
         choose_columns(arguments, &usage, &from, &to, &error) < 0) {
@@ -408,7 +417,7 @@ static int advise(const struct arguments *arguments)
 static int run(int argc, char **argv)
 {
     static char name[] = "stint commit";
-    struct arguments arguments = { .fall_ppm = 250000 };
+    struct arguments arguments = { .fall_ppm = 250000, .interest_ppm = 80000 };
     const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "FILE.csv", .doc = doc
     };
@@ -425,10 +434,11 @@ const struct verb verb_commit = {
     .summary = "recommend reservations, with their savings and risks",
     .run = run,
     .has_rows = true,
-    .sort_columns = "column, class, term_hours, buy, held, commit_usd_per_hour, busy_past, "
-                    "busy_expected, busy_fallen, busy_needed, busy_break_even, covers, "
-                    "usd_per_used_hour, upfront_usd, saving_usd_per_month, why, have, busy, "
-                    "expected, needs, price, upfront, saves, term, fallen, regret, even",
+    .sort_columns =
+        "column, class, term_hours, buy, held, commit_usd_per_hour, busy_past, "
+        "busy_expected, busy_fallen, busy_needed, busy_break_even, covers, "
+        "usd_per_used_hour, upfront_usd, saving_usd_per_month, why, payback_month, payback_calendar_month, payback, have, busy, "
+        "expected, needs, price, upfront, saves, term, fallen, regret, even",
     .report_title = "What to commit to",
     .baseline = "The same usage on demand throughout, at the prices named above.",
     .not_counted =

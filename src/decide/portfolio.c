@@ -312,15 +312,17 @@ void portfolio_greedy(const struct portfolio_input *input, struct arena *arena,
     struct portfolio_profile profiles[PORTFOLIO_CLASSES_MAX] = { 0 };
     struct window windows[PORTFOLIO_CLASSES_MAX] = { 0 };
     uint32_t of_class[PORTFOLIO_CLASSES_MAX] = { 0 };
+    struct portfolio_carried carried;
     struct portfolio_bands bands;
     struct shelf shelf;
 
     assert(portfolio_is_sound(input));
+    portfolio_carry(input, &carried);
     portfolio_bands_find(input, arena, &bands);
 
     const uint32_t window_count = open_windows(input, bands.count, arena, windows, of_class);
 
-    shelf_init(&shelf, input, ret, arena);
+    shelf_init(&shelf, &carried.input, ret, arena);
     for (uint32_t now = 0; now < input->hours; now += portfolio_interval(input)) {
         const uint32_t left = input->hours - now;
 
@@ -339,7 +341,7 @@ void portfolio_greedy(const struct portfolio_input *input, struct arena *arena,
         }
         shelf_fill(&shelf, profiles, now);
     }
-    keep_if_cheaper(input, ret);
+    keep_if_cheaper(&carried.input, ret);
 }
 
 /* The past. */
@@ -413,12 +415,14 @@ void portfolio_online(const struct portfolio_input *input, const struct portfoli
 {
     const uint32_t interval = portfolio_interval(input);
     struct portfolio_profile profiles[PORTFOLIO_CLASSES_MAX] = { 0 };
+    struct portfolio_carried carried;
     struct portfolio_past past;
     struct shelf shelf;
 
     assert(portfolio_is_sound(input));
-    portfolio_past_init(&past, input, &outlook->demand, arena);
-    shelf_init(&shelf, input, ret, arena);
+    portfolio_carry(input, &carried);
+    portfolio_past_init(&past, &carried.input, &outlook->demand, arena);
+    shelf_init(&shelf, &carried.input, ret, arena);
     for (uint32_t now = interval; now < input->hours; now += interval) {
         portfolio_past_learn(&past, now - interval, now);
         if (past.demand.count < outlook->intervals_least)

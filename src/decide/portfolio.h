@@ -22,6 +22,13 @@
  *             The total is all that is paid within the history. The pure cost counts of each
  *             upfront payment only the part of its term that lies within: the rest is still worth
  *             something.
+ *
+ * Money that is paid upfront could have earned interest. At a rate above 0, all decisions and all
+ * pure costs count an upfront payment as the hours of its term bear it, with that interest
+ * (model/interest.h): of two offers for one term, the cheaper one is then the one whose payments
+ * are worth less today. Use is taken to be even over a term. What is paid, 'upfront', 'hourly' and
+ * 'total', has no interest in it.
+ *
  * Promises:   pure and deterministic; ties go to the lower class. As pure costs, bound <= greedy <=
  *             no commitments at all, and the bound is not above any other plan that buys at starts
  *             of intervals. portfolio_online decides from hours before the purchase only; it may
@@ -57,6 +64,7 @@ struct portfolio_input {
         *classes; /* per instance; the first is on demand, all others have a term */
     uint32_t class_count;
     uint32_t interval_hours; /* between two purchases; 0: a week */
+    uint32_t interest_ppm;   /* a year, at most INTEREST_MAX_PPM; 0: money has no price */
 };
 
 struct portfolio_purchase {
@@ -76,9 +84,9 @@ struct portfolio_line {
     uint64_t used_hours;    /* machine-hours that it paid for */
     uint64_t idle_hours;    /* machine-hours within the history that were promised and not used */
     money_t upfront;        /* paid */
-    money_t upfront_inside; /* of it, for hours within the history; rounded up */
+    money_t upfront_inside; /* of it, for hours within the history, with interest; rounded up */
     money_t hourly;         /* paid per hour, used or not */
-    money_t idle;           /* what the idle hours cost, with their share of the upfront payment */
+    money_t idle;           /* what the idle hours cost, with their share of 'upfront_inside' */
     money_t owed;           /* per-hour payments that are still due after the history */
 };
 
@@ -112,17 +120,22 @@ struct portfolio_question {
     uint32_t fall_ppm; /* the fall of demand that is asked about, in millionths */
 };
 
-/* One class of the advice. What is bought and held of it lies on 'layer' and those above. */
+/*
+ * One class of the advice. What is bought and held of it lies on 'layer' and those above. It pays
+ * back in the month of its term, from 1 on, by whose end it has saved more than was paid upfront,
+ * with each month's saving as it is worth today.
+ */
 struct portfolio_advice_line {
     uint32_t buy;
     uint32_t held;
     uint32_t layer;
-    double busy_seen;   /* share of hours in which its layers were used; 0 if it has none */
-    double busy;        /* the same as it is expected */
-    double busy_fallen; /* and if demand falls */
+    double busy_seen;       /* share of hours in which its layers were used; 0 if it has none */
+    double busy;            /* the same as it is expected */
+    double busy_fallen;     /* and if demand falls */
+    uint32_t payback_month; /* see above; 0: never within the term, or none is bought */
 };
 
-/* What an hour costs, on average, with upfront payments spread over their terms. */
+/* What an hour costs, on average, with upfront payments and their interest spread over the terms. */
 struct portfolio_rates {
     money_t on_demand; /* with no commitment at all */
     money_t without;   /* with what is held and nothing else */

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "decide/portfolio_private.h"
+#include "model/interest.h"
 
 __extension__ typedef __int128 wide_t;
 
@@ -43,10 +44,11 @@ static uint64_t climb_used(struct climb *climb, uint64_t layers)
     return used;
 }
 
-/* The mean cost of an hour of the profile with this stock; 'ret_busy' may be NULL. */
+/* The mean cost of an hour of the profile with this stock, and per class the machine-hours that it
+ * carries; 'ret_used' may be NULL. */
 static money_t mean_cost(const struct portfolio_input *input,
                          const struct portfolio_profile *profile,
-                         const struct portfolio_stock *stock, double *ret_busy)
+                         const struct portfolio_stock *stock, uint64_t *ret_used)
 {
     uint32_t order[PORTFOLIO_CLASSES_MAX];
     const uint32_t order_count = portfolio_run_order(input, order);
@@ -63,8 +65,8 @@ static money_t mean_cost(const struct portfolio_input *input,
         cost += (wide_t)commitment->upfront * count * hours / commitment->term_hours +
                 (wide_t)commitment->per_hour * count * hours +
                 (wide_t)commitment->per_used_hour * used;
-        if (ret_busy != NULL)
-            ret_busy[k] = count > 0 ? (double)used / ((double)count * profile->hours) : 0;
+        if (ret_used != NULL)
+            ret_used[k] = used;
     }
     cost += (wide_t)input->classes[0].per_used_hour * climb_used(&climb, UINT32_MAX);
     return (money_t)((cost + hours / 2) / hours);
@@ -89,7 +91,8 @@ static money_t least_mean_cost(const struct portfolio_input *input,
 /* Everything that one answer is made of. */
 struct adviser {
     const struct portfolio_question *question;
-    const struct portfolio_input *input;
+    struct portfolio_carried carried;
+    const struct portfolio_input *input; /* the carried one */
     struct portfolio_past past;
     struct portfolio_stock held;    /* by what each is */
     struct portfolio_stock counted; /* by what each counts as */
@@ -100,10 +103,13 @@ struct adviser {
 static void adviser_init(struct adviser *adviser, const struct portfolio_question *question,
                          struct arena *arena)
 {
-    const struct portfolio_input *input = &question->input;
-    const uint32_t interval = portfolio_interval(input);
+    const struct portfolio_input *input = &adviser->carried.input;
 
     *adviser = (struct adviser){ .question = question, .input = input };
+    portfolio_carry(&question->input, &adviser->carried);
+
+    const uint32_t interval = portfolio_interval(input);
+
     portfolio_past_init(&adviser->past, input, &question->outlook.demand, arena);
     adviser->tops = ARENA_ARRAY(arena, uint32_t, adviser->past.bands.count + 1);
 
@@ -161,7 +167,7 @@ static struct portfolio_profile profile_at(struct adviser *adviser, double scale
 }
 
 static struct portfolio_rates rates_at(struct adviser *adviser, double scale, double factor,
-                                       double *ret_busy)
+                                       uint64_t *ret_used)
 {
     const struct portfolio_input *input = adviser->input;
     const struct portfolio_stock none = { 0 };
@@ -176,7 +182,7 @@ static struct portfolio_rates rates_at(struct adviser *adviser, double scale, do
     return (struct portfolio_rates){
         .on_demand = mean_cost(input, &profile, &none, NULL),
         .without = mean_cost(input, &profile, &adviser->held, NULL),
-        .with = mean_cost(input, &profile, &with, ret_busy),
+        .with = mean_cost(input, &profile, &with, ret_used),
         .best = mean_cost(input, &profile, &best, NULL),
         .least = least_mean_cost(input, &profile),
     };
@@ -234,16 +240,48 @@ static void fill_lines(struct adviser *adviser, struct portfolio_advice *advice)
         line->held = (uint32_t)adviser->held.of_class[k];
         line->layer = (uint32_t)layer;
         layer += (uint64_t)line->buy + line->held;
-        advice->upfront += adviser->input->classes[k].upfront * line->buy;
+        advice->upfront += adviser->question->input.classes[k].upfront * line->buy;
     }
+}
+
+/* The share of their hours in which the machines of a class are used. */
+static double busy_of(const struct adviser *adviser, const struct portfolio_advice_line *line,
+                      uint64_t used)
+{
+    const uint64_t count = (uint64_t)line->buy + line->held;
+
+    return count > 0 ? (double)used / ((double)count * adviser->past.hours) : 0;
+}
+
+static money_t narrow(wide_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (money_t)value;
+}
+
+/* What the machines of a class save by their hourly prices, against what they cost upfront. Those
+ * that are held join in: they share the layers evenly. */
+static uint32_t payback_of(const struct adviser *adviser, uint32_t k,
+                           const struct portfolio_advice_line *line, uint64_t used)
+{
+    const struct portfolio_input *input = &adviser->question->input;
+    const struct commitment *own = &input->classes[k];
+    const uint32_t hours = adviser->past.hours;
+    const wide_t count = (wide_t)line->buy + line->held;
+    const wide_t each = input->classes[0].per_used_hour - own->per_used_hour;
+
+    if (line->buy == 0)
+        return 0;
+    return interest_payback(input->interest_ppm, narrow(count * own->upfront),
+                            narrow(used * each - count * hours * own->per_hour), hours,
+                            own->term_hours);
 }
 
 void portfolio_advise(const struct portfolio_question *question, struct arena *arena,
                       struct portfolio_advice *ret)
 {
-    double seen[PORTFOLIO_CLASSES_MAX] = { 0 };
-    double expected[PORTFOLIO_CLASSES_MAX] = { 0 };
-    double fallen[PORTFOLIO_CLASSES_MAX] = { 0 };
+    uint64_t seen[PORTFOLIO_CLASSES_MAX] = { 0 };
+    uint64_t expected[PORTFOLIO_CLASSES_MAX] = { 0 };
+    uint64_t fallen[PORTFOLIO_CLASSES_MAX] = { 0 };
     struct portfolio_advice advice = { .upfront = 0 };
     struct adviser adviser;
 
@@ -265,9 +303,12 @@ void portfolio_advise(const struct portfolio_question *question, struct arena *a
     advice.break_even_ppm = find_break_even(&adviser, scale);
     fill_lines(&adviser, &advice);
     for (uint32_t k = 1; k < question->input.class_count; k++) {
-        advice.of_class[k].busy_seen = seen[k];
-        advice.of_class[k].busy = expected[k];
-        advice.of_class[k].busy_fallen = fallen[k];
+        struct portfolio_advice_line *line = &advice.of_class[k];
+
+        line->busy_seen = busy_of(&adviser, line, seen[k]);
+        line->busy = busy_of(&adviser, line, expected[k]);
+        line->busy_fallen = busy_of(&adviser, line, fallen[k]);
+        line->payback_month = payback_of(&adviser, k, line, expected[k]);
     }
     *ret = advice;
 }

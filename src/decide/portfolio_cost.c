@@ -11,6 +11,16 @@
 #include <stdlib.h>
 
 #include "decide/portfolio_private.h"
+#include "model/interest.h"
+
+void portfolio_carry(const struct portfolio_input *input, struct portfolio_carried *ret)
+{
+    ret->input = *input;
+    ret->input.classes = ret->classes;
+    ret->input.interest_ppm = 0;
+    for (uint32_t k = 0; k < input->class_count; k++)
+        ret->classes[k] = commitment_carried(&input->classes[k], input->interest_ppm);
+}
 
 uint32_t portfolio_interval(const struct portfolio_input *input)
 {
@@ -39,9 +49,11 @@ __extension__ typedef __int128 wide_t;
 static const int64_t sum_max = INT64_MAX / 4;
 
 /* Whether every hour of a machine, up to a term beyond the history, can be paid for. */
-static bool is_affordable(const struct portfolio_input *input, const struct commitment *commitment,
+static bool is_affordable(const struct portfolio_input *input, const struct commitment *listed,
                           uint32_t peak)
 {
+    const struct commitment carried = commitment_carried(listed, input->interest_ppm);
+    const struct commitment *commitment = &carried;
     const wide_t hours = (wide_t)input->hours + commitment->term_hours;
     const wide_t terms = commitment->term_hours > 0 ? hours / commitment->term_hours + 1 : 0;
     const wide_t rate = (wide_t)commitment->per_used_hour + commitment->per_hour;
@@ -78,6 +90,8 @@ bool portfolio_is_sound(const struct portfolio_input *input)
         return false;
     if (input->hours > PORTFOLIO_HOURS_MAX || input->interval_hours > PORTFOLIO_HOURS_MAX)
         return false;
+    if (input->interest_ppm > INTEREST_MAX_PPM)
+        return false;
     for (uint32_t i = 0; i < input->hours; i++)
         peak = input->usage[i] > peak ? input->usage[i] : peak;
     if (peak == UINT32_MAX || input->classes[0].per_used_hour > sum_max)
@@ -93,16 +107,17 @@ bool portfolio_is_sound(const struct portfolio_input *input)
 
 /* Upfront payments, and what is due after the history. */
 static void charge_purchase(const struct portfolio_input *input,
+                            const struct portfolio_carried *carried,
                             const struct portfolio_purchase *purchase, struct portfolio_line *line)
 {
     const struct commitment *commitment = &input->classes[purchase->class_index];
     const uint32_t left = input->hours - purchase->hour;
     const uint32_t beyond = commitment->term_hours > left ? commitment->term_hours - left : 0;
-    const money_t upfront = commitment->upfront * purchase->count;
+    const money_t borne = carried->classes[purchase->class_index].upfront * purchase->count;
 
     line->bought += purchase->count;
-    line->upfront += upfront;
-    line->upfront_inside += upfront - mul_div(upfront, beyond, commitment->term_hours);
+    line->upfront += commitment->upfront * purchase->count;
+    line->upfront_inside += borne - mul_div(borne, beyond, commitment->term_hours);
     line->owed += commitment->per_hour * purchase->count * beyond;
 }
 
@@ -162,10 +177,10 @@ static void charge_hour(const struct till *till, const uint32_t *order, uint32_t
 }
 
 /* From hours to money. */
-static void settle(const struct portfolio_input *input, struct portfolio_bill *bill)
+static void settle(const struct portfolio_carried *carried, struct portfolio_bill *bill)
 {
-    for (uint32_t k = 0; k < input->class_count; k++) {
-        const struct commitment *commitment = &input->classes[k];
+    for (uint32_t k = 0; k < carried->input.class_count; k++) {
+        const struct commitment *commitment = &carried->classes[k];
         struct portfolio_line *line = &bill->of_class[k];
         const int64_t used = (int64_t)line->used_hours;
         const int64_t idle = (int64_t)line->idle_hours;
@@ -186,15 +201,17 @@ void portfolio_cost(const struct portfolio_input *input, const struct portfolio_
     uint32_t order[PORTFOLIO_CLASSES_MAX];
     const uint32_t order_count = portfolio_run_order(input, order);
     struct portfolio_bill bill = { .total = 0 };
+    struct portfolio_carried carried;
 
     assert(portfolio_is_sound(input));
+    portfolio_carry(input, &carried);
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct portfolio_purchase *purchase = &plan->purchases[i];
 
         assert(purchase->class_index > 0 && purchase->class_index < input->class_count);
         assert(i == 0 || purchase->hour >= plan->purchases[i - 1].hour);
         if (purchase->hour < input->hours)
-            charge_purchase(input, purchase, &bill.of_class[purchase->class_index]);
+            charge_purchase(input, &carried, purchase, &bill.of_class[purchase->class_index]);
     }
     for (uint32_t hour = 0; hour < input->hours; hour++) {
         till_begin(&till, hour);
@@ -202,7 +219,7 @@ void portfolio_cost(const struct portfolio_input *input, const struct portfolio_
             till_end(&till, k, hour);
         charge_hour(&till, order, order_count, input->usage[hour], &bill);
     }
-    settle(input, &bill);
+    settle(&carried, &bill);
     *ret = bill;
 }
 
@@ -276,16 +293,18 @@ money_t portfolio_bound(const struct portfolio_input *input, struct arena *arena
 {
     const uint32_t interval = portfolio_interval(input);
     uint32_t *sorted = ARENA_ARRAY(arena, uint32_t, interval);
+    struct portfolio_carried carried;
     money_t sum = 0;
 
     assert(portfolio_is_sound(input));
+    portfolio_carry(input, &carried);
     for (uint32_t start = 0; start < input->hours; start += interval) {
         const uint32_t end = input->hours - start < interval ? input->hours : start + interval;
 
         for (uint32_t from = start; from < end;) {
             const uint32_t to = next_end(input, start, from, end);
 
-            sum += bound_span(input, from, to, sorted);
+            sum += bound_span(&carried.input, from, to, sorted);
             from = to;
         }
     }

@@ -18,6 +18,13 @@
 
 #include "decide/portfolio.h"
 
+/* The input as decisions see it: upfront payments carry their interest, and so there is none left to
+ * count. It points into itself: not to be copied. */
+struct portfolio_carried {
+    struct portfolio_input input;
+    struct commitment classes[PORTFOLIO_CLASSES_MAX];
+};
+
 struct portfolio_bands {
     uint32_t count;
     uint32_t *top;  /* the layer above each band: the counts of the history, sorted, without 0 */
@@ -47,6 +54,9 @@ struct portfolio_past {
     uint32_t *used;
     uint32_t *tops[PORTFOLIO_CLASSES_MAX]; /* of the profiles that were asked for last */
 };
+
+/* The classes of 'input', which is sound, with interest. */
+void portfolio_carry(const struct portfolio_input *input, struct portfolio_carried *ret);
 
 uint32_t portfolio_interval(const struct portfolio_input *input);
 

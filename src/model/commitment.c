@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "model/interest.h"
+
 #define PPM ((int64_t)1000000)
 
 static money_t scaled_money(money_t value, money_t from, money_t to)
@@ -46,6 +48,16 @@ struct commitment commitment_per_instance(const struct commitment *commitment, m
     each.per_used_hour = mul_div(commitment->per_used_hour, share, MONEY_PER_USD);
     each.per_hour = mul_div(commitment->per_hour, share, MONEY_PER_USD);
     return each;
+}
+
+struct commitment commitment_carried(const struct commitment *commitment, uint32_t interest_ppm)
+{
+    struct commitment carried = *commitment;
+
+    if (commitment->term_hours > 0)
+        carried.upfront =
+            interest_carried(interest_ppm, commitment->upfront, commitment->term_hours);
+    return carried;
 }
 
 double commitment_fixed_rate(const struct commitment *commitment)

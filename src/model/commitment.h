@@ -56,6 +56,14 @@ struct commitment commitment_scaled(const struct commitment *commitment, money_t
 /* The same commitment for one machine that costs 'on_demand' per hour. */
 struct commitment commitment_per_instance(const struct commitment *commitment, money_t on_demand);
 
+/*
+ * The same commitment with the upfront payment as the hours of its term bear it: with the interest
+ * of this yearly rate (model/interest.h). What such a commitment costs by the hour can be compared
+ * with on demand and with any other one, also of another term. An amount that is too large to count
+ * becomes INT64_MAX.
+ */
+struct commitment commitment_carried(const struct commitment *commitment, uint32_t interest_ppm);
+
 /* What an hour of the term costs whether used or not, in micro-dollars. */
 double commitment_fixed_rate(const struct commitment *commitment);
 

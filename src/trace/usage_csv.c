@@ -372,6 +372,25 @@ struct usage_time usage_time_text(const struct usage *usage, uint32_t index)
     return time;
 }
 
+struct usage_month usage_month(const struct usage *usage, uint32_t index, uint32_t months)
+{
+    static const char *const names[] = { "January",   "February", "March",    "April",
+                                         "May",       "June",     "July",     "August",
+                                         "September", "October",  "November", "December" };
+    const int64_t hour = usage->first_hour + index;
+    const struct date date = date_of_days(hour / HOURS_PER_DAY);
+    const bool is_whole = date.day == 1 && hour % HOURS_PER_DAY == 0;
+    const int64_t at = date.year * 12 + date.month - 1 + months - (is_whole ? 1 : 0);
+    struct usage_month month;
+
+    assert(usage->has_dates);
+    assert(months > 0);
+    (void)snprintf(month.digits, sizeof(month.digits), "%04" PRId64 "-%02" PRId64, at / 12,
+                   at % 12 + 1);
+    (void)snprintf(month.words, sizeof(month.words), "%s %" PRId64, names[at % 12], at / 12);
+    return month;
+}
+
 void usage_done(struct usage *usage)
 {
     mem_free(usage->counts);

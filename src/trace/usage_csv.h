@@ -37,6 +37,12 @@ struct usage_time {
     char text[96];
 };
 
+/* A calendar month: "2027-08" and "August 2027". */
+struct usage_month {
+    char digits[32];
+    char words[32];
+};
+
 /* Parse the whole text into 'ret', to be freed by usage_done. */
 int usage_csv_read(const char *text, size_t length, struct usage *ret, struct error *reterr);
 
@@ -45,6 +51,10 @@ const uint32_t *usage_column(const struct usage *usage, uint32_t column);
 
 /* When hour 'index' of the history began: a date, or "hour 12". */
 struct usage_time usage_time_text(const struct usage *usage, uint32_t index);
+
+/* The calendar month in which the 'months'-th month ends, from 1 on, if the first begins at hour
+ * 'index'; of histories with dates. What begins on a first day ends each month with it. */
+struct usage_month usage_month(const struct usage *usage, uint32_t index, uint32_t months);
 
 /* Takes what was never filled, if it is zeroed. */
 void usage_done(struct usage *usage);

@@ -315,6 +315,133 @@ TEST(the_number_of_machines_does_not_matter)
     world_destroy(large);
 }
 
+/* Ten machines that are always used, and what else there is to buy for them, at this rate. */
+static struct portfolio_advice advice_at(const struct commitment *offers, uint32_t count,
+                                         uint32_t interest_ppm)
+{
+    struct world *world = world_create(YEAR);
+    struct portfolio_advice advice;
+
+    world->input.classes = offers;
+    world->input.class_count = count;
+    world->input.interest_ppm = interest_ppm;
+    world_add(world, 10, 100);
+    advice = advice_of(world, NULL, 0);
+    world_destroy(world);
+    return advice;
+}
+
+enum { EIGHT_PERCENT = 80000 };
+
+/*
+ * $5,170 for a year is $0.590 an hour. $0.60 an hour is worth 0.6 * 8,404.386 = $5,042.63 today at
+ * 8 % a year: less than $5,170.
+ */
+TEST(upfront_wins_without_interest_and_loses_at_8_percent)
+{
+    static const struct commitment offers[] = {
+        { .name = "on demand", .per_used_hour = 1000000 },
+        { .name = "no upfront", .term_hours = YEAR, .per_hour = 600000 },
+        { .name = "all upfront", .term_hours = YEAR, .upfront = 5170000000 },
+    };
+    const struct portfolio_advice without = advice_at(offers, 3, 0);
+    const struct portfolio_advice with = advice_at(offers, 3, EIGHT_PERCENT);
+
+    assert_int_equal(without.of_class[2].buy, 10);
+    assert_int_equal(without.upfront, 51700 * MONEY_PER_USD);
+    assert_int_equal(with.of_class[1].buy, 10);
+    assert_int_equal(with.of_class[2].buy, 0);
+    assert_int_equal(with.upfront, 0);
+    /* Without an upfront payment there is no interest: $0.60 for each of ten. */
+    assert_int_equal(with.expected.with, 6000000);
+}
+
+/* $13,000 for three years is $0.495 an hour, and with interest (0.890092539) $0.556. */
+TEST(a_longer_term_has_to_earn_its_interest)
+{
+    static const struct commitment offers[] = {
+        { .name = "on demand", .per_used_hour = 1000000 },
+        { .name = "1 year", .term_hours = YEAR, .per_hour = 550000 },
+        { .name = "3 years", .term_hours = HOURS, .upfront = 13000000000 },
+    };
+
+    assert_int_equal(advice_at(offers, 3, 0).of_class[2].buy, 10);
+    assert_int_equal(advice_at(offers, 3, EIGHT_PERCENT).of_class[1].buy, 10);
+}
+
+/* $5,170 is $5,388.757578 with the interest of its year: ten of them, over 8,760 hours. */
+TEST(an_upfront_payment_is_borne_with_its_interest)
+{
+    static const struct commitment offers[] = {
+        { .name = "on demand", .per_used_hour = 1000000 },
+        { .name = "all upfront", .term_hours = YEAR, .upfront = 5170000000 },
+    };
+    struct portfolio_purchase purchase = { .class_index = 1, .count = 10 };
+    const struct portfolio_plan plan = { .purchases = &purchase, .count = 1 };
+    struct world *world = world_create(YEAR);
+    struct portfolio_bill bill;
+
+    world->input.classes = offers;
+    world->input.class_count = 2;
+    world->input.interest_ppm = EIGHT_PERCENT;
+    world_add(world, 10, 100);
+    portfolio_cost(&world->input, &plan, &bill);
+
+    const struct portfolio_advice advice = advice_at(offers, 2, EIGHT_PERCENT);
+
+    assert_int_equal(bill.total, 51700000000);
+    assert_int_equal(bill.pure, 53887575780);
+    assert_int_equal(advice.upfront, 51700000000);
+    assert_int_equal(advice.expected.with, 6151550); /* 53,887.57578 / 8,760 */
+    world_destroy(world);
+}
+
+/* A machine saves $730 a month, which is worth $725.33 in the first and $693.48 in the eighth. */
+TEST(it_pays_back_when_discounted_savings_exceed_the_upfront_payment)
+{
+    struct commitment offers[] = {
+        { .name = "on demand", .per_used_hour = 1000000 },
+        { .name = "all upfront", .term_hours = YEAR, .upfront = 5700000000 },
+    };
+
+    assert_int_equal(advice_at(offers, 2, 0).of_class[1].payback_month, 8);
+    assert_int_equal(advice_at(offers, 2, EIGHT_PERCENT).of_class[1].payback_month, 9);
+    /* Partly upfront: the hourly price counts against what is saved. */
+    offers[1].upfront = 2850000000;
+    offers[1].per_hour = 500000;
+    assert_int_equal(advice_at(offers, 2, EIGHT_PERCENT).of_class[1].buy, 10);
+    assert_int_equal(advice_at(offers, 2, EIGHT_PERCENT).of_class[1].payback_month, 9);
+    offers[1].upfront = 0;
+    assert_int_equal(advice_at(offers, 2, EIGHT_PERCENT).of_class[1].payback_month, 1);
+    offers[1].upfront = 8760000000; /* not worth it */
+    assert_int_equal(advice_at(offers, 2, EIGHT_PERCENT).of_class[1].buy, 0);
+    assert_int_equal(advice_at(offers, 2, EIGHT_PERCENT).of_class[1].payback_month, 0);
+}
+
+/* Demand that fell week by week is expected to go on falling, further than a term of three years
+ * can bear: the year lies below, and above it nothing is left. */
+TEST(what_demand_no_longer_uses_never_pays_back)
+{
+    static const struct commitment offers[] = {
+        { .name = "on demand", .per_used_hour = 1000000 },
+        { .name = "1 year", .term_hours = YEAR, .upfront = 4300000000 },
+        { .name = "3 years", .term_hours = HOURS, .upfront = 9000000000 },
+    };
+    struct world *world = world_create(YEAR);
+
+    world->input.classes = offers;
+    world->input.class_count = 3;
+    world->input.interest_ppm = EIGHT_PERCENT;
+    for (uint32_t i = 0; i < YEAR; i++)
+        world->usage[i] = 1000 - 900 * i / YEAR;
+
+    const struct portfolio_advice advice = advice_of(world, NULL, 0);
+
+    assert_true(advice.of_class[2].buy > 0);
+    assert_int_equal(advice.of_class[2].payback_month, 0);
+    world_destroy(world);
+}
+
 TEST(unsound_input_is_told_apart)
 {
     static const uint32_t usage[2] = { 1, 2 };
@@ -334,6 +461,16 @@ TEST(unsound_input_is_told_apart)
     two[1] = classes[1];
     two[1].unit = COMMITMENT_DOLLAR;
     assert_false(portfolio_is_sound(&input));
+    two[1] = classes[1];
+    input.interest_ppm = 1000000;
+    assert_true(portfolio_is_sound(&input));
+    input.interest_ppm = 1000001;
+    assert_false(portfolio_is_sound(&input));
+    input.interest_ppm = 0;
+    two[1].upfront = INT64_MAX / 25; /* times two machines, two terms: just enough, ... */
+    assert_true(portfolio_is_sound(&input));
+    input.interest_ppm = 1000000; /* ... but not with interest */
+    assert_false(portfolio_is_sound(&input));
     input.class_count = 0;
     assert_false(portfolio_is_sound(&input));
 }
@@ -346,4 +483,9 @@ CHECK_MAIN(RUN(each_layer_gets_the_class_that_its_use_deserves),
            RUN(with_on_demand_alone_there_is_nothing_to_decide),
            RUN(the_advice_for_steady_demand_is_plain), RUN(what_is_held_is_not_bought_again),
            RUN(what_is_held_with_little_time_left_counts_as_a_short_term),
-           RUN(the_number_of_machines_does_not_matter), RUN(unsound_input_is_told_apart))
+           RUN(the_number_of_machines_does_not_matter),
+           RUN(upfront_wins_without_interest_and_loses_at_8_percent),
+           RUN(a_longer_term_has_to_earn_its_interest),
+           RUN(an_upfront_payment_is_borne_with_its_interest),
+           RUN(it_pays_back_when_discounted_savings_exceed_the_upfront_payment),
+           RUN(what_demand_no_longer_uses_never_pays_back), RUN(unsound_input_is_told_apart))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The portfolio against twins that do everything hour by hour and layer by layer, on small random
- * histories and classes.
+ * histories and classes. Two of three worlds have a price of money.
  */
+#include "base/mem.h"
 #include "base/rng.h"
 #include "base/test/check.h"
 #include "decide/portfolio.h"
+#include "model/interest.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -66,6 +68,8 @@ static void world_init(struct world *world, uint64_t seed)
     world->input.interval_hours = 1 + (uint32_t)rng_below(&world->rng, 15);
     draw_usage(world);
     draw_classes(world);
+    world->input.interest_ppm =
+        seed % 3 == 0 ? 0 : (uint32_t)(seed * 7919 % (INTEREST_MAX_PPM + 1));
     assert_true(portfolio_is_sound(&world->input));
 }
 
@@ -142,7 +146,8 @@ static void slow_bill(const struct portfolio_input *input, const struct portfoli
                 continue;
             bill.of_class[each->class_index].idle_hours += each->count - taken[i];
             bill.of_class[each->class_index].hourly += commitment->per_hour * each->count;
-            pure += (double)commitment->upfront * each->count / commitment->term_hours;
+            pure += (double)commitment_carried(commitment, input->interest_ppm).upfront *
+                    each->count / commitment->term_hours;
             if (each->hour == hour) {
                 bill.of_class[each->class_index].bought += each->count;
                 bill.of_class[each->class_index].upfront += commitment->upfront * each->count;
@@ -213,15 +218,16 @@ static void slow_desire(const struct portfolio_input *input, uint32_t now, uint6
         uint32_t best = 0;
 
         for (uint32_t k = 1; k < input->class_count; k++) {
-            const struct commitment *each = &input->classes[k];
+            const struct commitment each =
+                commitment_carried(&input->classes[k], input->interest_ppm);
             uint32_t used = 0;
             uint32_t hours = 0;
 
-            for (uint32_t i = now; i < input->hours && i < now + each->term_hours; i++, hours++)
+            for (uint32_t i = now; i < input->hours && i < now + each.term_hours; i++, hours++)
                 used += input->usage[i] > layer;
 
             const double share = (double)hours / used;
-            const double price = commitment_fixed_rate(each) * share + (double)each->per_used_hour;
+            const double price = commitment_fixed_rate(&each) * share + (double)each.per_used_hour;
 
             if (used > 0 && price < least) {
                 least = price;
@@ -247,6 +253,81 @@ TEST(the_first_purchase_is_what_the_layers_ask_for)
             bought[plan.purchases[i].class_index] = plan.purchases[i].count;
         for (uint32_t k = 1; k < world.input.class_count; k++)
             assert_int_equal(bought[k], desired[k]);
+        arena_done(&world.arena);
+    }
+}
+
+/*
+ * All payments of a term, month by month, as they are worth today: in floating point, from the
+ * definition.
+ */
+static double slow_worth(const struct commitment *each, double rate, const uint32_t *used,
+                         uint32_t months)
+{
+    double sum = (double)each->upfront;
+
+    for (uint32_t i = 0; i < months; i++) {
+        const double due =
+            (double)each->per_hour * INTEREST_MONTH_HOURS + (double)each->per_used_hour * used[i];
+
+        sum += due * pow(1 + rate, -(double)(i + 1) / 12);
+    }
+    return sum;
+}
+
+/* One machine, used for 'busy' of every ten hours, so that all months are alike. */
+static uint32_t *alike_months(uint32_t months, uint32_t busy)
+{
+    uint32_t *usage = mem_alloc((size_t)months * INTEREST_MONTH_HOURS, sizeof(*usage));
+
+    for (uint32_t i = 0; i < months * INTEREST_MONTH_HOURS; i++)
+        usage[i] = i % 10 < busy;
+    return usage;
+}
+
+/* Whether the class that greedy bought first, or on demand, is the one that is worth least, up to
+ * what rounding may turn around. */
+static void check_choice(struct world *world, uint32_t months, uint32_t busy)
+{
+    uint32_t *usage = alike_months(months, busy);
+    uint32_t used[48];
+    struct portfolio_plan plan;
+    double least = HUGE_VAL;
+
+    for (uint32_t i = 0; i < months; i++)
+        used[i] = INTEREST_MONTH_HOURS / 10 * busy;
+    world->input.usage = usage;
+    world->input.hours = world->input.interval_hours = months * INTEREST_MONTH_HOURS;
+    portfolio_greedy(&world->input, &world->arena, &plan);
+
+    const uint32_t chosen = plan.count > 0 ? plan.purchases[0].class_index : 0;
+    const double rate = world->input.interest_ppm * 1e-6;
+
+    for (uint32_t k = 0; k < world->input.class_count; k++)
+        least = fmin(least, slow_worth(&world->classes[k], rate, used, months));
+
+    const double worth = slow_worth(&world->classes[chosen], rate, used, months);
+
+    assert_true(worth <= least * (1 + 1e-6));
+    mem_free(usage);
+}
+
+TEST(of_one_term_the_least_payments_as_of_today_are_chosen)
+{
+    for (uint64_t seed = 0; seed < ROUNDS / 10; seed++) {
+        struct world world;
+
+        world_init(&world, seed);
+
+        const uint32_t months = 1 + (uint32_t)rng_below(&world.rng, 36);
+        const uint32_t hours = months * INTEREST_MONTH_HOURS;
+
+        for (uint32_t k = 1; k < world.input.class_count; k++) {
+            world.classes[k].term_hours = hours;
+            world.classes[k].upfront = (money_t)rng_below(
+                &world.rng, (uint64_t)world.classes[0].per_used_hour * hours / 2);
+        }
+        check_choice(&world, months, 1 + (uint32_t)rng_below(&world.rng, 10));
         arena_done(&world.arena);
     }
 }
@@ -382,6 +463,7 @@ TEST(online_does_not_see_the_future)
 
 CHECK_MAIN(RUN(a_bill_is_what_counting_layer_by_layer_gives), RUN(no_plan_goes_below_the_bound),
            RUN(the_first_purchase_is_what_the_layers_ask_for),
+           RUN(of_one_term_the_least_payments_as_of_today_are_chosen),
            RUN(greedy_lies_between_the_bound_and_on_demand), RUN(an_advice_is_consistent),
            RUN(what_is_expected_without_a_forecast_is_the_past),
            RUN(online_does_not_see_the_future))

@@ -109,10 +109,25 @@ TEST(what_is_too_large_to_count_stays_the_largest)
     assert_int_equal(huge.upfront, INT64_MAX);
 }
 
+TEST(only_an_upfront_payment_carries_interest)
+{
+    const struct commitment partial = {
+        .name = "partial", .term_hours = 8760, .upfront = 5170000000, .per_hour = 300000
+    };
+    const struct commitment carried = commitment_carried(&partial, 80000);
+
+    assert_int_equal(carried.upfront, 5388757578); /* model/test/test_interest.c */
+    assert_int_equal(carried.per_hour, 300000);
+    assert_int_equal(carried.term_hours, 8760);
+    assert_int_equal(commitment_carried(&partial, 0).upfront, 5170000000);
+    assert_int_equal(commitment_carried(&classes[0], 80000).per_used_hour, 2400000);
+}
+
 CHECK_MAIN(RUN(a_level_is_against_the_class_that_promises_a_little_less),
            RUN(a_break_even_is_against_on_demand), RUN(what_is_dearer_in_every_way_never_pays),
            RUN(what_costs_nothing_to_promise_pays_at_once),
            RUN(a_savings_plan_is_cut_to_one_machine), RUN(a_savings_plan_may_be_paid_in_advance),
            RUN(what_is_per_instance_stays_as_it_is),
            RUN(what_is_too_large_to_count_stays_the_largest),
-           RUN(a_machine_of_twice_the_price_is_promised_at_twice_the_price))
+           RUN(a_machine_of_twice_the_price_is_promised_at_twice_the_price),
+           RUN(only_an_upfront_payment_carries_interest))

@@ -93,6 +93,26 @@ TEST(dates_are_those_of_the_calendar)
     usage_done(&usage);
 }
 
+TEST(months_are_counted_to_the_day_on_which_they_end)
+{
+    struct usage usage;
+
+    /* From 2025-01-01 on: the first month ends with January. */
+    read_text(&usage, "time,n\n2024-12-31T23Z,1\n");
+    assert_string_equal(usage_month(&usage, 1, 1).digits, "2025-01");
+    assert_string_equal(usage_month(&usage, 1, 12).words, "December 2025");
+    assert_string_equal(usage_month(&usage, 1, 13).words, "January 2026");
+    /* An hour earlier: with an hour of December at its begin, and so none at its end. */
+    assert_string_equal(usage_month(&usage, 0, 1).digits, "2025-01");
+    usage_done(&usage);
+
+    read_text(&usage, "time,n\n2024-02-15T00Z,1\n");
+    assert_string_equal(usage_month(&usage, 0, 1).digits, "2024-03");
+    assert_string_equal(usage_month(&usage, 0, 10).digits, "2024-12");
+    assert_string_equal(usage_month(&usage, 0, 11).words, "January 2025");
+    usage_done(&usage);
+}
+
 TEST(bad_histories_are_refused_with_the_line)
 {
     static const struct {
@@ -172,6 +192,7 @@ TEST(the_example_of_the_document_has_two_columns_and_a_gap)
 CHECK_MAIN(RUN(a_history_is_one_number_per_hour),
            RUN(columns_are_apart_and_the_time_may_stand_anywhere),
            RUN(missing_hours_and_empty_fields_are_zero), RUN(a_time_may_be_written_in_many_ways),
-           RUN(dates_are_those_of_the_calendar), RUN(bad_histories_are_refused_with_the_line),
-           RUN(a_gap_cannot_size_our_memory),
+           RUN(dates_are_those_of_the_calendar),
+           RUN(months_are_counted_to_the_day_on_which_they_end),
+           RUN(bad_histories_are_refused_with_the_line), RUN(a_gap_cannot_size_our_memory),
            RUN(the_example_of_the_document_has_two_columns_and_a_gap))
