@@ -437,7 +437,7 @@ const struct verb verb_commit = {
     .sort_columns =
         "column, class, term_hours, buy, held, commit_usd_per_hour, busy_past, "
         "busy_expected, busy_fallen, busy_needed, busy_break_even, covers, "
-        "usd_per_used_hour, upfront_usd, saving_usd_per_month, why, payback_month, payback_calendar_month, payback, have, busy, "
+        "usd_per_used_hour, upfront_usd, saving_usd_per_month, why, payback_month, payback_calendar_month, payback, discount_rate, have, busy, "
         "expected, needs, price, upfront, saves, term, fallen, regret, even",
     .report_title = "What to commit to",
     .baseline = "The same usage on demand throughout, at the prices named above.",
