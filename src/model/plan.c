@@ -2,6 +2,7 @@
 #include "model/plan.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +123,46 @@ struct plan_reason plan_because(enum plan_reason_code code, money_t chosen)
         .chosen = chosen,
         .passed_over = MONEY_UNKNOWN,
         .passed_offer = UINT32_MAX,
+        .saving = MONEY_UNKNOWN,
+        .move_cost = MONEY_UNKNOWN,
     };
+}
+
+void plan_reject(struct plan_reason *why, uint32_t chosen, uint32_t other, money_t price)
+{
+    const bool is_other = other != UINT32_MAX && other != chosen && price != MONEY_UNKNOWN;
+
+    why->passed_offer = is_other ? other : UINT32_MAX;
+    why->passed_over = is_other ? price : MONEY_UNKNOWN;
+}
+
+/* Part 'index' of 'count' equal ones, which add up to the whole. */
+static money_t part_of(money_t whole, uint32_t index, uint32_t count)
+{
+    return whole * (index + 1) / count - whole * index / count;
+}
+
+void plan_share_saving(struct plan_place *first, uint32_t count, money_t saving, money_t cost)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        first[i].why.saving = part_of(saving, i, count);
+        first[i].why.move_cost = part_of(cost, i, count);
+    }
+}
+
+/* Dollars, as digits: to the cent, and below a dollar to the tenth of a cent. */
+enum { AMOUNT_SIZE = 32 };
+
+static void amount(money_t money, char ret[AMOUNT_SIZE])
+{
+    const money_t size = money < 0 ? -money : money;
+    const bool is_small = size < MONEY_PER_USD;
+    const money_t unit = is_small ? MONEY_PER_USD / 1000 : MONEY_PER_CENT;
+    const money_t whole = (size + unit / 2) / unit;
+    const money_t per_usd = MONEY_PER_USD / unit;
+
+    (void)snprintf(ret, AMOUNT_SIZE, "%s$%" PRId64 ".%0*" PRId64, money < 0 ? "-" : "",
+                   whole / per_usd, is_small ? 3 : 2, whole % per_usd);
 }
 
 const char *plan_reason_text(enum plan_reason_code code)
@@ -162,6 +202,7 @@ const char *plan_reason_text(enum plan_reason_code code)
             "is short, and starts before a long one that waits for the same room",
         [REASON_ASKED_FIRST] = "for work that runs on elsewhere until the machine is there",
         [REASON_OUTDATED] = "its image or settings are no longer those of new machines",
+        [REASON_FEWER_MACHINES] = "nearly the cheapest way to run these tasks, on fewer machines",
         [REASON_BEST_VALUE] = "most work for what the machine will be charged",
     };
 
@@ -212,16 +253,18 @@ const char *plan_wait_text(enum plan_wait_rule rule)
 
 void plan_reason_words(const struct plan_reason *why, char ret[PLAN_REASON_SIZE])
 {
-    const uint32_t chosen = why->chosen_work / 1000;
-    const uint32_t passed = why->passed_work / 1000;
-    const char *text = why->chosen_work >= why->passed_work
-                           ? plan_reason_text(why->code)
-                           : "nearly the most work for what will be charged, on fewer machines";
+    const char *text = plan_reason_text(why->code);
 
-    if (chosen == 0 || passed == 0)
-        (void)snprintf(ret, PLAN_REASON_SIZE, "%s", plan_reason_text(why->code));
-    else
-        (void)snprintf(ret, PLAN_REASON_SIZE,
-                       "%s: worth $%u.%03u for each dollar, $%u.%03u with the next best", text,
-                       chosen / 1000, chosen % 1000, passed / 1000, passed % 1000);
+    if (why->saving == MONEY_UNKNOWN || why->move_cost == MONEY_UNKNOWN) {
+        (void)snprintf(ret, PLAN_REASON_SIZE, "%s", text);
+        return;
+    }
+
+    char saving[AMOUNT_SIZE];
+    char cost[AMOUNT_SIZE];
+
+    amount(why->saving, saving);
+    amount(why->move_cost, cost);
+    (void)snprintf(ret, PLAN_REASON_SIZE, "%s: saves %s, and the move costs %s", text, saving,
+                   cost);
 }

@@ -292,15 +292,17 @@ TEST(reasons_come_back_in_words_with_prices)
                                  .target = "st-1",
                                  .why = plan_because(REASON_FITS_KEPT, 0),
                              });
-    store_reason(file.store,
-                 &(struct store_reason){
-                     .at = 6,
-                     .subject = STORE_TASK,
-                     .id = 7,
-                     .target = "st-2",
-                     .why = { .code = REASON_CHEAPEST_ALONE, .chosen = 40, .passed_over = 50 },
-                     .passed_offer = "b.large",
-                 });
+    store_reason(file.store, &(struct store_reason){
+                                 .at = 6,
+                                 .subject = STORE_TASK,
+                                 .id = 7,
+                                 .target = "st-2",
+                                 .why = { .code = REASON_CHEAPEST_ALONE,
+                                          .chosen = 40,
+                                          .passed_over = 50,
+                                          .saving = MONEY_UNKNOWN },
+                                 .passed_offer = "b.large",
+                             });
     store_reason(file.store, &(struct store_reason){
                                  .at = 6,
                                  .subject = STORE_RENTED,
