@@ -476,6 +476,7 @@ int present(const struct verb *verb, int argc, char **argv)
         return EXIT_USAGE;
     }
     report_table_sort_all(wish.sort);
+    report_table_wide(wish.form == FORM_WIDE);
     report_table_colour(is_coloured && wish.html == NULL && wish.md == NULL);
     if (wish.html != NULL || wish.md != NULL)
         return report_answer(verb, argc, argv, &wish);
