@@ -729,6 +729,59 @@ static void print_table(const struct report_table *table, FILE *out)
     mem_free(widths);
 }
 
+/* Printing as cells. */
+
+static bool is_cells;
+
+void report_table_as_cells(bool as_cells)
+{
+    is_cells = as_cells;
+}
+
+static void put_part(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        (void)fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+}
+
+/* A heading on one line: without the places where it may be broken, "moves/ task" and "avail- ability". */
+static void put_heading(FILE *out, const char *heading)
+{
+    for (const char *at = heading; *at != '\0'; at++) {
+        if (at[0] == '-' && at[1] == ' ')
+            at++;
+        else if (at[0] != ' ' || at == heading || at[-1] != '/')
+            (void)fputc(*at, out);
+    }
+}
+
+static void print_cells(const struct report_table *table, FILE *out)
+{
+    struct digits digits;
+
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        (void)fputc(i > 0 ? REPORT_NEXT : REPORT_HEAD, out);
+        if (table->columns[i].kind != REPORT_TEXT)
+            (void)fputc(REPORT_NUMBER, out);
+        put_heading(out, table->columns[i].heading);
+    }
+    assert(table->column_count > 0);
+    for (uint32_t i = 0; i < table->cell_count; i++) {
+        const uint32_t at = i % table->column_count;
+
+        if (at == 0)
+            (void)fputc('\n', out);
+        (void)fputc(at > 0 ? REPORT_NEXT : REPORT_ROW, out);
+        put_part(out, shown_text(table, i, &digits));
+        if (table->cells[i].kind == CELL_FIXED || table->cells[i].kind == CELL_REAL) {
+            (void)fputc(REPORT_NUMBER, out);
+            (void)fputs(cell_text(&table->columns[at], &table->cells[i], DIGITS_PLAIN, &digits),
+                        out);
+        }
+    }
+    (void)fputc('\n', out);
+}
+
 /* Printing as JSON. */
 
 static void print_json_string(FILE *out, const char *text)
@@ -811,7 +864,10 @@ static void print(const struct report_table *table, enum output_format format, F
 {
     switch (format) {
     case OUTPUT_TABLE:
-        print_table(table, out);
+        if (is_cells)
+            print_cells(table, out);
+        else
+            print_table(table, out);
         break;
     case OUTPUT_JSON:
         print_json(table, out);

@@ -110,6 +110,19 @@ int report_table_check_sort(struct error *reterr);
 /* Whether headings of tables are bold from now on, in this process; they are not before. */
 void report_table_colour(bool is_coloured);
 
+/*
+ * Tables as cells, for a program that renders them in another form (answer_report.h). A line for the headings, and one for each
+ * row; each begins with its mark, and REPORT_NEXT stands between cells, which never have such characters. The heading of a
+ * column of numbers begins with REPORT_NUMBER. Behind a number as people read it stand REPORT_NUMBER and its plain digits.
+ */
+#define REPORT_HEAD   '\x1e'
+#define REPORT_ROW    '\x1d'
+#define REPORT_NUMBER '\x1c'
+#define REPORT_NEXT   '\x1f'
+
+/* Whether tables are written so from now on, in this process; they are not before. */
+void report_table_as_cells(bool as_cells);
+
 /* Whether each row of a table is one whole line from now on, in this process, however long; it is not before. */
 void report_table_wide(bool wide);
 

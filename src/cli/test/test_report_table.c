@@ -416,6 +416,33 @@ TEST(a_long_text_wraps_within_its_column_and_loses_nothing)
     free(text);
 }
 
+TEST(cells_tell_numbers_from_text_and_headings_are_whole)
+{
+    static const struct report_column two[] = {
+        { .key = "name", .heading = "avail- ability/ name" },
+        { .key = "cost", .heading = "cost $", .kind = REPORT_MONEY, .digits = 2 },
+    };
+    struct report_table *table = report_table_create("two", two, 2);
+    char *text;
+
+    report_table_add_text(table, "12");
+    report_table_add_money(table, 1234567890);
+    report_table_add_text(table, "a\x1f\x1d");
+    report_table_add_missing(table);
+    report_table_as_cells(true);
+    text = printed(table, OUTPUT_TABLE);
+    report_table_as_cells(false);
+
+    assert_non_null(strstr(text, "\x1e"
+                                 "availability/name\x1f\x1c"
+                                 "cost $\n\x1d"
+                                 "12\x1f"
+                                 "1,234.57\x1c"
+                                 "1234.567890\n"));
+    assert_null(strstr(text, "a\x1f\x1d")); /* no name can end its cell */
+    free(text);
+}
+
 TEST(a_wide_table_has_a_line_for_each_row)
 {
     char wide[2 * REPORT_WIDTH + 1];
@@ -493,5 +520,6 @@ CHECK_MAIN(RUN(a_table_aligns_numbers_to_the_right_and_text_to_the_left),
            RUN(rows_are_sorted_by_a_column), RUN(every_table_of_a_process_can_be_sorted),
            RUN(a_long_text_wraps_within_its_column_and_loses_nothing),
            RUN(a_wide_table_has_a_line_for_each_row),
+           RUN(cells_tell_numbers_from_text_and_headings_are_whole),
            RUN(a_terminal_that_is_too_narrow_cuts_the_widest_text), RUN(a_full_disk_is_reported),
            RUN(formats_are_known_by_name_and_others_refused))
