@@ -90,12 +90,12 @@ sed -e 's/0.04, interruption: \[5, 10\]/0.05, interruption: [20, 100]/' \
 catalogue show old.yaml
 judge "a table says how often spot machines are interrupted, and '-' where nobody knows" says \
     "date: 2024-05-01
-type      CPUs  GiB  accel.  market     zone  \$ per hour  interrupted % a month  lasts h  known by
---------  ----  ---  ------  ---------  ----  ----------  ---------------------  -------  ---------
-c1.large     2  4.0       0  on-demand  a         0.1000                      -        -  -
-c1.large     2  4.0       0  spot       a         0.0300                   5-10  9,733.3  catalogue
-c1.large     2  4.0       0  spot       b         0.0400                   5-10  9,733.3  catalogue
-c1.large     2  4.0       0  spot       c         0.0500                      -        -  -"
+type      CPUs  GiB  acc.  market     zone  \$ per hour  lost % a month  lasts h  known by
+--------  ----  ---  ----  ---------  ----  ----------  --------------  -------  ---------
+c1.large     2  4.0     0  on-demand  a         0.1000               -        -  -
+c1.large     2  4.0     0  spot       a         0.0300            5-10  9,733.3  catalogue
+c1.large     2  4.0     0  spot       b         0.0400            5-10  9,733.3  catalogue
+c1.large     2  4.0     0  spot       c         0.0500               -        -  -"
 catalogue show old.yaml -o csv
 judge "a CSV has the percentages" has "c1.large,2,4.0,0,spot,a,0.030000,5-10,9733.3,catalogue"
 judge "in a CSV what is not known is empty" has "c1.large,2,4.0,0,spot,c,0.050000,,,"

@@ -140,6 +140,28 @@ diff -u "$golden" "$room/said" | sed 's/^/# /' >"$room/diff"
 judge "every verb says what it said before" is "$(cat "$room/diff")" ""
 head -n 50 "$room/diff"
 
+# narrow WORD...: says what is wider than 100 columns. In prose of verbs that are listed here, and in tables of all.
+narrow() {
+    python3 - "$room/said" "$@" <<'PY'
+import re
+import sys
+
+said, verbs, words = sys.argv[1], sys.argv[2:], []
+for line in open(said, encoding="utf-8"):
+    line = line.rstrip("\n")
+    if line.startswith("$ stint "):
+        words = line.split()[2:]
+        continue
+    is_rule = re.fullmatch(r"--[- ]*", line) is not None
+    if "-o" not in words and len(line) > 100 and (is_rule or words[0] in verbs):
+        print(words, line)
+PY
+}
+judge "no answer and no table is wider than 100 columns" \
+    is "$(narrow status top plan explain approve catalogue)" ""
+judge "a table that is wider is wrapped and keeps its words" \
+    grep -q "that goes there, a task on a$" "$room/said"
+
 judge "a list is asked for with what it is to be cut by" \
     grep -qxF "GET /v1/instances?limit=20" "$room/asked"
 judge "an act is a POST to its own path" grep -qxF "POST /v1/proposals/31/approve" "$room/asked"

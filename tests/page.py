@@ -281,6 +281,19 @@ def metric(text, name):
     return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.M)[1])
 
 
+def check_types(tap):
+    """The made-up world, which is also the picture of the documents, has machines that can be rented."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    with open(f"{root}/src/serve/test/page_world.c", encoding="utf-8") as file:
+        made_up = re.findall(r'\{ "([\w.]+)", (\d+), (\d+), (\d+) \}', file.read())
+    with open(f"{root}/share/catalogue/aws-us-east-1.yaml", encoding="utf-8") as file:
+        shipped = {found[0]: found[1:] for found in
+                   re.findall(r"name: ([\w.]+), cpu: (\d+), mem_gib: (\d+), price: ([\d.]+)", file.read())}
+    same = [name for name, cpus, gib, price in made_up
+            if shipped.get(name, ())[:2] == (cpus, gib) and round(float(shipped[name][2]) * 1e6) == int(price)]
+    tap.judge(made_up and len(same) == len(made_up), "its machines are those of the shipped catalogue", f"{made_up}")
+
+
 def check_same_moment(tap, folder, stint, program):
     """A small world whose clock stands still, so that every answer is of the same instant."""
     sock = f"{folder}/small"
@@ -434,6 +447,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_shadow(tap, folder, stintd, stint)
         check_same_moment(tap, folder, stint, program)
+        check_types(tap)
         check_large(tap, folder, program, machines, jobs)
         check_rounds(tap, folder, program, machines, jobs)
     return tap.end()

@@ -59,13 +59,12 @@ sim small.yaml
 judge "a run that worked exits with 0" is "$code" 0
 judge "without a terminal nothing goes to standard error" is "$(cat "$room/err")" ""
 judge "a table ends with the cheapest policy" grep -q "^Cheapest: " "$room/out"
-cp "$room/out" "$room/printed"
 sim small.yaml --html "$room/r.html" --md "$room/r.md"
 judge "a report goes to files, and nothing is printed" is "$code$(cat "$room/out" "$room/err")" 0
 judge "a page has the command, the answer, the baseline and what is not counted" \
     is "$(grep -cE "stint sim small.yaml|<p>Cheapest: |<h2>Compared with what|<h2>Not counted" "$room/r.html")" 4
 judge "and one row for each policy" is "$(grep -c "^<tr><td>" "$room/r.html")" \
-    "$(sed '1,/^---/d; /^$/,$d' "$room/printed" | wc -l)"
+    "$("$stint" sim small.yaml -o csv 2>/dev/null | tail -n +2 | wc -l)"
 judge "so has Markdown" is "$(grep -cE "^    stint sim small.yaml|^Cheapest: |^## Compared with what|^## Not counted" "$room/r.md")" 4
 sim small.yaml --html "$room/no/such/folder"
 judge "a report that cannot be written is an error" exits 1 "No such file"
@@ -125,7 +124,7 @@ judge "what is explained begins with its columns" \
 judge "every machine that was rented is explained" \
     is "$(grep -c ',rent,' "$room/why.csv")" "$(tail -n 1 "$room/out" | cut -d, -f10)"
 judge "every line that is explained has all columns" \
-    is "$(awk -F, '{ print NF }' "$room/why.csv" | sort -u)" 24
+    is "$(python3 -c 'import csv, sys; print(*{len(row) for row in csv.reader(open(sys.argv[1]))})' "$room/why.csv")" 26
 
 sim small.yaml -o csv --policy eva --jobs "$room/jobs.csv"
 judge "every job is told with the time that it took" \

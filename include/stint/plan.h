@@ -19,7 +19,8 @@
 struct stint_controller;
 struct stint_plan;
 
-/* Prices are per hour. */
+/* Prices are dollars per hour for the same tasks: of a machine to rent for all that is placed there, of a task on a machine that
+ * there is for its share of it. The alternative is always another offer. */
 struct stint_reason {
     const char *text;      /* "the cheapest machine that holds the task by itself" */
     int64_t chosen;        /* the price of what was chosen */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "cli/report_style.h"
+#include "cli/report_table.h"
 #include "draw/html.h"
 #include "draw/svg.h"
 #include "draw/utf8.h"
@@ -18,13 +19,12 @@ enum {
     BAR_HEIGHT = 16,
 };
 
-/* What a line is; those of a table have its rule. */
-enum line_kind { LINE_BLANK, LINE_TEXT, LINE_HEADING, LINE_ITEM, LINE_AS_IS, LINE_TABLE };
+/* What a line is. A table has its headings and then its rows. */
+enum line_kind { LINE_BLANK, LINE_TEXT, LINE_HEADING, LINE_ITEM, LINE_AS_IS, LINE_HEAD, LINE_ROW };
 
 struct line {
     const char *text; /* ends with it */
     enum line_kind kind;
-    uint32_t rule; /* LINE_TABLE: its rule's index; heads are above it, rows below */
 };
 
 struct lines {
@@ -33,80 +33,19 @@ struct lines {
     uint32_t count;
 };
 
-/* Columns of a table, in characters. */
-struct columns {
-    uint32_t from[COLUMNS_MAX];
-    uint32_t to[COLUMNS_MAX];
-    uint32_t count;
-};
-
-static bool is_rule(const char *text)
-{
-    return strspn(text, "- ") == strlen(text) && strncmp(text, "--", 2) == 0;
-}
-
-static struct columns columns_of(const char *rule)
-{
-    struct columns columns = { .count = 0 };
-    uint32_t at = 0;
-
-    while (rule[at] != 0 && columns.count < COLUMNS_MAX) {
-        columns.from[columns.count] = at;
-        at += (uint32_t)strspn(rule + at, "-");
-        columns.to[columns.count++] = at;
-        at += (uint32_t)strspn(rule + at, " ");
-    }
-    return columns;
-}
-
-/* Whether nothing stands in the gaps of the rule, or behind it. */
-static bool keeps_gaps(const char *text, const char *rule)
-{
-    const size_t width = strlen(rule);
-    size_t column = 0;
-
-    for (uint32_t size = 0; *text != 0; text += size, column++) {
-        (void)utf8_next(text, &size);
-        if (*text != ' ' && (column >= width || rule[column] == ' '))
-            return false;
-    }
-    return true;
-}
-
 static enum line_kind kind_of(const char *text)
 {
     const size_t length = strlen(text);
 
     if (strspn(text, " ") == length)
         return LINE_BLANK;
+    if (text[0] == REPORT_HEAD || text[0] == REPORT_ROW)
+        return text[0] == REPORT_HEAD ? LINE_HEAD : LINE_ROW;
     if (text[0] == ' ')
         return LINE_AS_IS;
     if (strncmp(text, "- ", 2) == 0)
         return LINE_ITEM;
     return text[length - 1] == ':' ? LINE_HEADING : LINE_TEXT;
-}
-
-/* Lines above and below a rule that keep its gaps are its table. */
-static void mark_table(struct lines *lines, uint32_t rule)
-{
-    const char *gaps = lines->line[rule].text;
-
-    lines->line[rule] = (struct line){ gaps, LINE_TABLE, rule };
-    for (uint32_t i = rule; i > 0; i--) {
-        struct line *line = &lines->line[i - 1];
-
-        if (line->kind == LINE_BLANK || line->kind == LINE_TABLE || line->kind == LINE_HEADING ||
-            !keeps_gaps(line->text, gaps))
-            break;
-        *line = (struct line){ line->text, LINE_TABLE, rule };
-    }
-    for (uint32_t i = rule + 1; i < lines->count; i++) {
-        struct line *line = &lines->line[i];
-
-        if (line->kind == LINE_BLANK || !keeps_gaps(line->text, gaps))
-            break;
-        *line = (struct line){ line->text, LINE_TABLE, rule };
-    }
 }
 
 /* Whether a line that is indented goes on with the sentence of the line before. */
@@ -148,69 +87,52 @@ static void read_lines(const char *text, struct lines *ret)
 
             last->text = join(&ret->arena, last->text, copy);
         } else {
-            ret->line[ret->count++] = (struct line){ copy, kind_of(copy), 0 };
+            ret->line[ret->count++] = (struct line){ copy, kind_of(copy) };
         }
         text += length + (text[length] == '\n');
     }
-    for (uint32_t i = 0; i < ret->count; i++) {
-        if (is_rule(ret->line[i].text) && ret->line[i].kind != LINE_TABLE)
-            mark_table(ret, i);
-    }
 }
 
-/* The text of a line between two columns, without spaces around it. */
-static void cut_cell(const char *text, uint32_t from, uint32_t to, char *ret, size_t size)
-{
-    size_t used = 0;
-    uint32_t column = 0;
+/* A cell of a table: what people read, and the number that it is. */
+struct cell {
+    char text[CELL_SIZE];
+    bool is_number;
+    double number;
+};
 
-    for (uint32_t bytes = 0; *text != 0 && column < to; text += bytes, column++) {
-        (void)utf8_next(text, &bytes);
-        if (column < from || (used == 0 && *text == ' ') || used + bytes >= size)
-            continue;
-        memcpy(ret + used, text, bytes);
-        used += bytes;
-    }
-    while (used > 0 && ret[used - 1] == ' ')
-        used--;
-    ret[used] = 0;
+/* The next cell of a line of a table, whose first character is a mark. False: there is none. */
+static bool next_cell(const char **line, struct cell *ret)
+{
+    static const char ends[] = { REPORT_NEXT, REPORT_NUMBER, 0 };
+    const char *text = *line + 1;
+
+    if (**line == 0)
+        return false;
+
+    const size_t length = strcspn(text, ends);
+
+    *ret = (struct cell){ .is_number = text[length] == REPORT_NUMBER };
+    (void)snprintf(ret->text, sizeof(ret->text), "%.*s", (int)length, text);
+    text += length;
+    if (ret->is_number)
+        ret->number = strtod(text + 1, NULL);
+    *line = text + strcspn(text, (const char[]){ REPORT_NEXT, 0 });
+    return true;
 }
 
-/* A heading, of all lines above the rule. */
-static void cut_heading(const struct lines *lines, uint32_t first, uint32_t rule, uint32_t from,
-                        uint32_t to, char ret[CELL_SIZE])
+/* The headings in order, with 'is_number' for a column of numbers. Returns how many. */
+static uint32_t read_headings(const char *line, struct cell *ret)
 {
-    char part[CELL_SIZE];
-    size_t used = 0;
+    uint32_t count = 0;
 
-    ret[0] = 0;
-    for (uint32_t i = first; i < rule; i++) {
-        cut_cell(lines->line[i].text, from, to, part, sizeof(part));
-        if (part[0] != 0)
-            used += (size_t)snprintf(ret + used, CELL_SIZE - used, "%s%s",
-                                     used > 0 && ret[used - 1] != '/' ? " " : "", part);
-        if (used >= CELL_SIZE)
-            return;
+    while (*line != 0 && count < COLUMNS_MAX) {
+        const bool is_number = line[1] == REPORT_NUMBER;
+
+        line += is_number;
+        (void)next_cell(&line, &ret[count]);
+        ret[count++].is_number = is_number;
     }
-}
-
-/* Whether it is a number for people: 1,234.5, with a sign, or nothing known. */
-static bool is_number(const char *text)
-{
-    return text[0] != 0 && strspn(text, "0123456789.,-") == strlen(text);
-}
-
-static double number_of(const char *text)
-{
-    char plain[CELL_SIZE];
-    size_t used = 0;
-
-    for (; *text != 0; text++) {
-        if (*text != ',')
-            plain[used++] = *text;
-    }
-    plain[used] = 0;
-    return strtod(plain, NULL);
+    return count;
 }
 
 /* How both forms are written. */
@@ -223,13 +145,13 @@ struct writer {
     void (*table)(FILE *out, const struct lines *lines, uint32_t first, uint32_t end);
 };
 
-/* The end of the run of lines of the same kind, and table, that begins at 'first'. */
+/* The end of the run of lines of the same kind that begins at 'first'; of a table, of its rows. */
 static uint32_t end_of_run(const struct lines *lines, uint32_t first)
 {
+    const enum line_kind kind = lines->line[first].kind;
     uint32_t end = first + 1;
 
-    while (end < lines->count && lines->line[end].kind == lines->line[first].kind &&
-           lines->line[end].rule == lines->line[first].rule)
+    while (end < lines->count && lines->line[end].kind == (kind == LINE_HEAD ? LINE_ROW : kind))
         end++;
     return end;
 }
@@ -237,7 +159,7 @@ static uint32_t end_of_run(const struct lines *lines, uint32_t first)
 static void write_run(const struct writer *writer, const struct lines *lines, uint32_t first,
                       uint32_t end)
 {
-    if (lines->line[first].kind == LINE_TABLE) {
+    if (lines->line[first].kind == LINE_HEAD) {
         writer->table(writer->out, lines, first, end);
         return;
     }
@@ -258,7 +180,8 @@ static void write_run(const struct writer *writer, const struct lines *lines, ui
             writer->as_is(writer->out, text, i == first, i + 1 == end);
             break;
         case LINE_BLANK:
-        case LINE_TABLE:
+        case LINE_HEAD:
+        case LINE_ROW:
             break;
         }
     }
@@ -312,30 +235,32 @@ static void html_as_is(FILE *out, const char *text, bool is_first, bool is_last)
 }
 
 /* The largest number of a column; 0: there is none. */
-static double largest_in(const struct lines *lines, uint32_t first, uint32_t end, uint32_t from,
-                         uint32_t to)
+static double largest_in(const struct lines *lines, uint32_t first, uint32_t end, uint32_t column)
 {
-    char cell[CELL_SIZE];
     double largest = 0;
 
     for (uint32_t i = first; i < end; i++) {
-        cut_cell(lines->line[i].text, from, to, cell, sizeof(cell));
-        if (is_number(cell) && number_of(cell) > largest)
-            largest = number_of(cell);
+        const char *at = lines->line[i].text;
+        struct cell cell = { .is_number = false };
+
+        for (uint32_t k = 0; k <= column && next_cell(&at, &cell);)
+            k++;
+        if (cell.is_number && cell.number > largest)
+            largest = cell.number;
     }
     return largest;
 }
 
-static void html_cell(FILE *out, const char *cell, double largest)
+static void html_cell(FILE *out, const struct cell *cell, bool is_number, double largest)
 {
-    (void)fputs(is_number(cell) ? "<td class=\"n\">" : "<td>", out);
-    html_text(out, cell);
-    if (largest > 0 && is_number(cell) && strcmp(cell, "-") != 0)
+    (void)fputs(is_number || cell->is_number ? "<td class=\"n\">" : "<td>", out);
+    html_text(out, cell->text);
+    if (largest > 0 && cell->is_number)
         (void)fprintf(
             out,
             "<svg class=\"bar\" viewBox=\"0 0 1000 %d\" preserveAspectRatio=\"none\" "
             "aria-hidden=\"true\"><rect class=\"c0\" width=\"%.0f\" height=\"%d\"/></svg>",
-            BAR_HEIGHT, number_of(cell) / largest * 1000, BAR_HEIGHT);
+            BAR_HEIGHT, cell->number / largest * 1000, BAR_HEIGHT);
     (void)fputs("</td>", out);
 }
 
@@ -345,38 +270,41 @@ static uint32_t table_number(const struct lines *lines, uint32_t first)
     uint32_t number = 1;
 
     for (uint32_t i = 0; i < first; i++)
-        number += lines->line[i].kind == LINE_TABLE && lines->line[i].rule == i;
+        number += lines->line[i].kind == LINE_HEAD;
     return number;
+}
+
+static void html_row(FILE *out, const char *line, const struct cell *headings,
+                     const double *largest)
+{
+    struct cell cell;
+
+    (void)fputs("<tr>", out);
+    for (uint32_t i = 0; i < COLUMNS_MAX && next_cell(&line, &cell); i++)
+        html_cell(out, &cell, headings[i].is_number, largest[i]);
+    (void)fputs("</tr>\n", out);
 }
 
 static void html_table(FILE *out, const struct lines *lines, uint32_t first, uint32_t end)
 {
-    const uint32_t rule = lines->line[first].rule;
-    const struct columns columns = columns_of(lines->line[rule].text);
+    struct cell headings[COLUMNS_MAX];
+    const uint32_t count = read_headings(lines->line[first].text, headings);
     double largest[COLUMNS_MAX] = { 0 };
-    char cell[CELL_SIZE];
 
     (void)fprintf(out,
                   "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                   "aria-label=\"Table %u\"><table><thead><tr>",
                   table_number(lines, first));
-    for (uint32_t i = 0; i < columns.count; i++) {
-        cut_heading(lines, first, rule, columns.from[i], columns.to[i], cell);
-        if (strcmp(cell, "cost $") == 0)
-            largest[i] = largest_in(lines, rule + 1, end, columns.from[i], columns.to[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(headings[i].text, "cost $") == 0)
+            largest[i] = largest_in(lines, first + 1, end, i);
         (void)fputs(i > 0 ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">", out);
-        html_text(out, cell);
+        html_text(out, headings[i].text);
         (void)fputs("</th>", out);
     }
     (void)fputs("</tr></thead><tbody>\n", out);
-    for (uint32_t row = rule + 1; row < end; row++) {
-        (void)fputs("<tr>", out);
-        for (uint32_t i = 0; i < columns.count; i++) {
-            cut_cell(lines->line[row].text, columns.from[i], columns.to[i], cell, sizeof(cell));
-            html_cell(out, cell, largest[i]);
-        }
-        (void)fputs("</tr>\n", out);
-    }
+    for (uint32_t row = first + 1; row < end; row++)
+        html_row(out, lines->line[row].text, headings, largest);
     (void)fputs("</tbody></table></div>\n", out);
 }
 
@@ -470,31 +398,34 @@ static void md_as_is(FILE *out, const char *text, bool is_first, bool is_last)
     arena_done(&arena);
 }
 
-static void md_table(FILE *out, const struct lines *lines, uint32_t first, uint32_t end)
+static void md_cells(FILE *out, const char *line)
 {
-    const uint32_t rule = lines->line[first].rule;
-    const struct columns columns = columns_of(lines->line[rule].text);
-    char cell[CELL_SIZE];
+    struct cell cell;
 
-    for (uint32_t i = 0; i < columns.count; i++) {
-        cut_heading(lines, first, rule, columns.from[i], columns.to[i], cell);
+    while (next_cell(&line, &cell)) {
         (void)fputs("| ", out);
-        md_text(out, cell);
+        md_text(out, cell.text);
         (void)fputc(' ', out);
     }
     (void)fputs("|\n", out);
-    for (uint32_t i = 0; i < columns.count; i++)
+}
+
+static void md_table(FILE *out, const struct lines *lines, uint32_t first, uint32_t end)
+{
+    struct cell headings[COLUMNS_MAX];
+    const uint32_t count = read_headings(lines->line[first].text, headings);
+
+    for (uint32_t i = 0; i < count; i++) {
+        (void)fputs("| ", out);
+        md_text(out, headings[i].text);
+        (void)fputc(' ', out);
+    }
+    (void)fputs("|\n", out);
+    for (uint32_t i = 0; i < count; i++)
         (void)fputs(i > 0 ? "|--:" : "|---", out);
     (void)fputs("|\n", out);
-    for (uint32_t row = rule + 1; row < end; row++) {
-        for (uint32_t i = 0; i < columns.count; i++) {
-            cut_cell(lines->line[row].text, columns.from[i], columns.to[i], cell, sizeof(cell));
-            (void)fputs("| ", out);
-            md_text(out, cell);
-            (void)fputc(' ', out);
-        }
-        (void)fputs("|\n", out);
-    }
+    for (uint32_t row = first + 1; row < end; row++)
+        md_cells(out, lines->line[row].text);
     (void)fputc('\n', out);
 }
 

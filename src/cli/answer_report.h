@@ -3,7 +3,7 @@
  * answer_report.h - what a verb printed for people, as a page or as Markdown to pass around.
  *
  * The text is that of the verb, so that a report says neither more nor less than the terminal: paragraphs, headings (a
- * line that ends in a colon), lists, tables (recognised by their rule of dashes, whose gaps all rows keep) and what is
+ * line that ends in a colon), lists, tables (which report_table.h wrote as cells) and what is
  * indented, which stays as it is. Before it stands what was asked; behind it, what it is compared with and what is not
  * counted. In a column "cost $" of a page each number has a bar.
  *

@@ -27,6 +27,8 @@ static const char *const columns[] = {
     "passed_over_type",
     "passed_over_market",
     "passed_over_price",
+    "saving",
+    "move_cost",
     "expected_s",
     "full_saving",
     "full_migration",
@@ -124,6 +126,8 @@ static void put_reason(struct line *line, const struct view *view, const struct 
     put_money(line, why->chosen);
     put_offer(line, view->catalogue, why->passed_offer);
     put_money(line, why->passed_over);
+    put_money(line, why->saving);
+    put_money(line, why->move_cost);
 }
 
 /* A machine that is still to be rented has no id: its number in this decision. */
@@ -273,7 +277,7 @@ static void tell_keep(const struct explain_csv *explain, const struct view *view
     put_empty(&line, 7);
     put_text(&line, reason);
     put_money(&line, price);
-    put_empty(&line, 3);
+    put_empty(&line, 5);
     if (was_weighed(plan)) {
         put_fixed(&line, plan->expected_ms, TIME_DIGITS);
         put_candidate(&line, &plan->full);

@@ -11,6 +11,10 @@
  *     keep      how many machines stay and what they cost per hour together; if a full was weighed
  *               against a partial reconfiguration, what each would save and what moving would cost
  *
+ * 'price' and 'passed_over_price' are dollars per hour for the same tasks: of a 'rent' for all that is placed there, of a task on a
+ * machine that there is for its share of that machine. What was passed over is always another type or market. A 'move' says what
+ * it saves until when the policy looked ahead and what it costs, as far as the policy weighs that.
+ *
  * A decision that changes nothing and weighs nothing has no line.
  *
  * Promises:  same run, same bytes; a text with a comma or a quote stands in quotes (RFC 4180).

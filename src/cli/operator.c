@@ -119,6 +119,63 @@ int print_json(const char *verb, const json_t *answer)
     return flush(verb, rc);
 }
 
+static double one_column(uint32_t character __attribute__((unused)))
+{
+    return 1;
+}
+
+void print_folded(FILE *out, const char *first, const char *text)
+{
+    const size_t indent = strlen(first);
+    const double room = REPORT_WIDTH - (double)indent;
+    struct arena arena;
+    const char *rest;
+    bool is_first = true;
+
+    arena_init(&arena);
+    rest = utf8_clean(&arena, text);
+    do {
+        const struct utf8_span line = utf8_take_line(&rest, room, one_column);
+
+        if (is_first)
+            (void)fputs(first, out);
+        else
+            (void)fprintf(out, "%*s", (int)indent, "");
+        (void)fprintf(out, "%.*s\n", (int)line.size, line.text);
+        is_first = false;
+    } while (rest[strspn(rest, " \t\n\r")] != '\0');
+    arena_done(&arena);
+}
+
+const char *legend_mark(struct legend *legend, const char *text)
+{
+    uint32_t at = 0;
+
+    while (at < legend->count && strcmp(legend->text[at], text) != 0)
+        at++;
+    if (at == LEGEND_MOST)
+        return text;
+    if (at == legend->count) {
+        legend->text[at] = text;
+        (void)snprintf(legend->mark[at], LEGEND_MARK, "%u", at + 1);
+        legend->count++;
+    }
+    return legend->mark[at];
+}
+
+void legend_print(const struct legend *legend, const char *heading, FILE *out)
+{
+    if (legend->count == 0)
+        return;
+    (void)fprintf(out, "\n%s\n", heading);
+    for (uint32_t i = 0; i < legend->count; i++) {
+        char first[LEGEND_MARK + 8];
+
+        (void)snprintf(first, sizeof(first), "%4s  ", legend->mark[i]);
+        print_folded(out, first, legend->text[i]);
+    }
+}
+
 int print_table(const char *verb, struct report_table *table, enum output_format format)
 {
     const int rc = report_table_write(table, format, stdout);

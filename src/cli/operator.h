@@ -48,6 +48,25 @@ struct words money_words(money_t money, uint32_t digits);
  * job in it must not pass for a line of ours. */
 void print_clean(FILE *out, const char *text);
 
+/* The same, with a line break where it would be wider than REPORT_WIDTH, and one at the end. The first line begins with 'first',
+ * the others with as many spaces. */
+void print_folded(FILE *out, const char *first, const char *text);
+
+/* Sentences that many rows of a table share: the table has their numbers, and they stand below it once. */
+enum { LEGEND_MOST = 64, LEGEND_MARK = 12 };
+
+struct legend {
+    const char *text[LEGEND_MOST]; /* borrowed */
+    char mark[LEGEND_MOST][LEGEND_MARK];
+    uint32_t count;
+};
+
+/* The number of the text, which gets one if it has none. The text itself where there are too many. */
+const char *legend_mark(struct legend *legend, const char *text);
+
+/* All texts with their numbers, below such a heading. */
+void legend_print(const struct legend *legend, const char *heading, FILE *out);
+
 /* Print the answer as JSON. Returns an exit code. */
 int print_json(const char *verb, const json_t *answer);
 

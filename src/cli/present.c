@@ -476,7 +476,9 @@ int present(const struct verb *verb, int argc, char **argv)
         return EXIT_USAGE;
     }
     report_table_sort_all(wish.sort);
+    report_table_wide(wish.form == FORM_WIDE);
     report_table_colour(is_coloured && wish.html == NULL && wish.md == NULL);
+    report_table_as_cells(wish.html != NULL || wish.md != NULL);
     if (wish.html != NULL || wish.md != NULL)
         return report_answer(verb, argc, argv, &wish);
     if (wish.form == FORM_AS_IS && wish.every == 0)

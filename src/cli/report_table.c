@@ -513,6 +513,13 @@ static uint32_t terminal_width(FILE *out)
     return fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/* Whether a text may be so narrow: not as narrow as a word of its heading. */
+static bool may_narrow(const struct report_column *column, uint32_t width)
+{
+    return column->align == REPORT_ALIGN_LEFT && width > TEXT_LEAST &&
+           width > heading_width(column->heading, 1);
+}
+
 /* Take from the widest texts until the whole fits, or all are narrow. */
 static void narrow_texts(const struct report_table *table, uint32_t room, uint32_t *widths)
 {
@@ -524,7 +531,7 @@ static void narrow_texts(const struct report_table *table, uint32_t room, uint32
         uint32_t widest = table->column_count;
 
         for (uint32_t i = 0; i < table->column_count; i++) {
-            if (table->columns[i].align == REPORT_ALIGN_LEFT && widths[i] > TEXT_LEAST &&
+            if (may_narrow(&table->columns[i], widths[i]) &&
                 (widest == table->column_count || widths[i] > widths[widest]))
                 widest = i;
         }
@@ -630,30 +637,149 @@ static void print_rule(const struct report_table *table, const uint32_t *widths,
     (void)fputc('\n', out);
 }
 
+/* How much of a word that is longer than the room stands on the line: up to its last mark such as '-', if there is one. */
+static size_t break_word(struct utf8_span word, uint32_t room)
+{
+    const struct utf8_span cut = utf8_cut(word, room, one_column);
+    size_t size = cut.size;
+
+    while (size > 0 && strchr("-/.,:_=", cut.text[size - 1]) == NULL)
+        size--;
+    return size > cut.size / 2 ? size : cut.size;
+}
+
+/* The words at the start of '*rest' that fit into the room, or a part of the first; '*rest' moves on behind them. */
+static struct utf8_span take_cell_line(const char **rest, uint32_t room)
+{
+    struct utf8_span line = utf8_take_line(rest, room, one_column);
+
+    if (room > 0 && span_width(line) > room) {
+        line.size = break_word(line, room);
+        *rest = line.text + line.size;
+    }
+    return line;
+}
+
+/* A row, whose long texts take several lines. */
+static void print_row(const struct report_table *table, uint32_t row, const uint32_t *widths,
+                      FILE *out)
+{
+    struct digits *digits = mem_alloc(table->column_count, sizeof(*digits));
+    const char **rest = mem_alloc(table->column_count, sizeof(*rest));
+    bool any = true;
+
+    for (uint32_t i = 0; i < table->column_count; i++)
+        rest[i] = shown_text(table, row + i, &digits[i]);
+    while (any) {
+        struct line line = { .out = out };
+
+        any = false;
+        for (uint32_t i = 0; i < table->column_count; i++) {
+            print_cell(&line, take_cell_line(&rest[i], widths[i]), widths[i],
+                       table->columns[i].align);
+            any = any || rest[i][strspn(rest[i], " \t\n\r")] != '\0';
+        }
+        (void)fputc('\n', out);
+    }
+    mem_free(rest);
+    mem_free(digits);
+}
+
+/* A row on a line of its own: what is too long is cut. */
+static void print_line(const struct report_table *table, uint32_t row, const uint32_t *widths,
+                       FILE *out)
+{
+    struct line line = { .out = out };
+
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        struct digits buffer;
+        const char *text = shown_text(table, row + i, &buffer);
+
+        print_cell(&line, whole_span(text), widths[i], table->columns[i].align);
+    }
+    (void)fputc('\n', out);
+}
+
+static bool is_wide; /* lines may be as long as they are */
+
+void report_table_wide(bool wide)
+{
+    is_wide = wide;
+}
+
 static void print_table(const struct report_table *table, FILE *out)
 {
-    const uint32_t room = terminal_width(out);
+    const uint32_t terminal = terminal_width(out);
+    const uint32_t room = terminal > 0 ? terminal : REPORT_WIDTH;
     uint32_t *widths = mem_alloc(table->column_count, sizeof(*widths));
 
-    fit_columns(table, room > 0 ? room : REPORT_WIDTH, widths);
-    if (room > 0)
+    fit_columns(table, room, widths);
+    if (!is_wide)
         narrow_texts(table, room, widths);
     print_headings(table, widths, out);
     print_rule(table, widths, out);
     for (uint32_t row = 0; row < table->cell_count; row += table->column_count) {
-        struct line line = { .out = out };
-
-        for (uint32_t i = 0; i < table->column_count; i++) {
-            struct digits buffer;
-            const char *text = shown_text(table, row + i, &buffer);
-
-            print_cell(&line, whole_span(text), widths[i], table->columns[i].align);
-        }
-        (void)fputc('\n', out);
+        if (terminal > 0 || is_wide)
+            print_line(table, row, widths, out);
+        else
+            print_row(table, row, widths, out);
     }
     if (table->cell_count == 0)
         (void)fputs("(no rows)\n", out);
     mem_free(widths);
+}
+
+/* Printing as cells. */
+
+static bool is_cells;
+
+void report_table_as_cells(bool as_cells)
+{
+    is_cells = as_cells;
+}
+
+static void put_part(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        (void)fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+}
+
+/* A heading on one line: without the places where it may be broken, "moves/ task" and "avail- ability". */
+static void put_heading(FILE *out, const char *heading)
+{
+    for (const char *at = heading; *at != '\0'; at++) {
+        if (at[0] == '-' && at[1] == ' ')
+            at++;
+        else if (at[0] != ' ' || at == heading || at[-1] != '/')
+            (void)fputc(*at, out);
+    }
+}
+
+static void print_cells(const struct report_table *table, FILE *out)
+{
+    struct digits digits;
+
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        (void)fputc(i > 0 ? REPORT_NEXT : REPORT_HEAD, out);
+        if (table->columns[i].kind != REPORT_TEXT)
+            (void)fputc(REPORT_NUMBER, out);
+        put_heading(out, table->columns[i].heading);
+    }
+    assert(table->column_count > 0);
+    for (uint32_t i = 0; i < table->cell_count; i++) {
+        const uint32_t at = i % table->column_count;
+
+        if (at == 0)
+            (void)fputc('\n', out);
+        (void)fputc(at > 0 ? REPORT_NEXT : REPORT_ROW, out);
+        put_part(out, shown_text(table, i, &digits));
+        if (table->cells[i].kind == CELL_FIXED || table->cells[i].kind == CELL_REAL) {
+            (void)fputc(REPORT_NUMBER, out);
+            (void)fputs(cell_text(&table->columns[at], &table->cells[i], DIGITS_PLAIN, &digits),
+                        out);
+        }
+    }
+    (void)fputc('\n', out);
 }
 
 /* Printing as JSON. */
@@ -738,7 +864,10 @@ static void print(const struct report_table *table, enum output_format format, F
 {
     switch (format) {
     case OUTPUT_TABLE:
-        print_table(table, out);
+        if (is_cells)
+            print_cells(table, out);
+        else
+            print_table(table, out);
         break;
     case OUTPUT_JSON:
         print_json(table, out);

@@ -19,7 +19,8 @@
  *
  * Table:      numbers to the right and in groups of three; "-" for what is missing; headings wrap
  *             when the whole would be wider than REPORT_WIDTH. On a terminal that is narrower than the
- *             table the widest texts are cut, and end with "~"; elsewhere text is never cut.
+ *             table the widest texts are cut, and end with "~". Elsewhere they are wrapped to stay within
+ *             REPORT_WIDTH, and nothing is cut.
  * JSON:       {"name": ..., the notes, "rows": [{...}]}, keys in column order; null for missing.
  * CSV:        a line of keys, then RFC 4180 but for lines that end in a newline only; a missing
  *             cell is empty, an empty text is "". A text that a spreadsheet would take for a
@@ -108,6 +109,22 @@ int report_table_check_sort(struct error *reterr);
 
 /* Whether headings of tables are bold from now on, in this process; they are not before. */
 void report_table_colour(bool is_coloured);
+
+/*
+ * Tables as cells, for a program that renders them in another form (answer_report.h). A line for the headings, and one for each
+ * row; each begins with its mark, and REPORT_NEXT stands between cells, which never have such characters. The heading of a
+ * column of numbers begins with REPORT_NUMBER. Behind a number as people read it stand REPORT_NUMBER and its plain digits.
+ */
+#define REPORT_HEAD   '\x1e'
+#define REPORT_ROW    '\x1d'
+#define REPORT_NUMBER '\x1c'
+#define REPORT_NEXT   '\x1f'
+
+/* Whether tables are written so from now on, in this process; they are not before. */
+void report_table_as_cells(bool as_cells);
+
+/* Whether each row of a table is one whole line from now on, in this process, however long; it is not before. */
+void report_table_wide(bool wide);
 
 /* Print all rows, which must be whole, and flush. A negative errno when 'out' fails. */
 int report_table_write(const struct report_table *table, enum output_format format, FILE *out);

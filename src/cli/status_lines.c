@@ -74,10 +74,14 @@ void status_line_bound(FILE *out, const char *before, const json_t *status)
 
     if (!json_is_real(gap))
         return;
-    (void)fprintf(out, "%sno machines for the %" PRId64 " placed tasks cost less than %s per hour",
-                  before, field_integer(bound, "tasks", 0),
-                  money_words(field_money(bound, "bound_microdollars_per_hour"), 3).text);
-    (void)fprintf(out, "; these cost %s, %s %% more\n",
-                  money_words(field_money(bound, "cost_microdollars_per_hour"), 3).text,
-                  digits_of_real(json_real_value(gap) * 100, 1, DIGITS_PLAIN).text);
+    char text[1024];
+
+    (void)snprintf(text, sizeof(text),
+                   "no machines for the %" PRId64
+                   " placed tasks cost less than %s per hour; these cost %s, %s %% more",
+                   field_integer(bound, "tasks", 0),
+                   money_words(field_money(bound, "bound_microdollars_per_hour"), 3).text,
+                   money_words(field_money(bound, "cost_microdollars_per_hour"), 3).text,
+                   digits_of_real(json_real_value(gap) * 100, 1, DIGITS_PLAIN).text);
+    print_folded(out, before, text);
 }

@@ -97,6 +97,7 @@ static int list(const struct daemon_options *options, const char *verb)
     } else {
         struct report_table *table =
             report_table_create("proposals", columns, sizeof(columns) / sizeof(columns[0]));
+        struct legend legend = { .count = 0 };
 
         json_array_foreach(proposals, i, proposal)
         {
@@ -106,9 +107,12 @@ static int list(const struct daemon_options *options, const char *verb)
             report_table_add_text(table, field_word(proposal, "subject"));
             report_table_add_text(table, field_text(proposal, "detail"));
             report_table_add_money(table, field_money(proposal, "price_microdollars_per_hour"));
-            report_table_add_text(table, field_text(proposal, "why"));
+            report_table_add_text(table, options->format == OUTPUT_TABLE
+                                             ? legend_mark(&legend, field_word(proposal, "why"))
+                                             : field_text(proposal, "why"));
         }
         code = print_sorted(verb, table, options);
+        legend_print(&legend, "Why:", stdout);
     }
     json_decref(answer);
     return code;

@@ -71,22 +71,25 @@ static const struct report_column columns[] = {
     { .key = "where", .heading = "where", .kind = REPORT_TEXT },
     { .key = "why", .heading = "why", .kind = REPORT_TEXT },
     { .key = "price_usd_per_hour", .heading = "$/h", .kind = REPORT_MONEY, .digits = 3 },
-    { .key = "passed_over", .heading = "passed over", .kind = REPORT_TEXT },
-    { .key = "passed_over_usd_per_hour", .heading = "its $/h", .kind = REPORT_MONEY, .digits = 3 },
+    { .key = "passed_over", .heading = "rather than", .kind = REPORT_TEXT },
+    { .key = "passed_over_usd_per_hour", .heading = "at $/h", .kind = REPORT_MONEY, .digits = 3 },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-static void add_reasons(struct report_table *table, const json_t *reasons)
+/* Rows for people name their reasons by number, see 'legend'; NULL: they have the sentences themselves. */
+static void add_reasons(struct report_table *table, const json_t *reasons, struct legend *legend)
 {
     const json_t *reason;
     size_t i;
 
     json_array_foreach(reasons, i, reason)
     {
+        const char *why = field_word(reason, "why");
+
         report_table_add_text(table, time_words(field_integer(reason, "at", -1)).text);
         report_table_add_text(table, field_word(reason, "where"));
-        report_table_add_text(table, field_word(reason, "why"));
+        report_table_add_text(table, legend != NULL ? legend_mark(legend, why) : why);
         report_table_add_money(table, field_money(reason, "chosen_microdollars_per_hour"));
         report_table_add_text(table, field_text(reason, "passed_over"));
         report_table_add_money(table, field_money(reason, "passed_over_microdollars_per_hour"));
@@ -99,11 +102,13 @@ static int print_words(const json_t *answer, enum output_format format)
     struct report_table *table = report_table_create("reasons", columns, COLUMNS);
     const json_t *text = json_object_get(answer, "text");
     const json_t *line;
+    struct legend legend = { .count = 0 };
     size_t count = 0;
     size_t i;
 
     for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
-        add_reasons(table, json_object_get(answer, lists[list]));
+        add_reasons(table, json_object_get(answer, lists[list]),
+                    format == OUTPUT_TABLE ? &legend : NULL);
         count += json_array_size(json_object_get(answer, lists[list]));
     }
     if (format == OUTPUT_TABLE) {
@@ -111,8 +116,7 @@ static int print_words(const json_t *answer, enum output_format format)
         {
             const char *words = json_string_value(line);
 
-            print_clean(stdout, words != NULL ? words : "");
-            (void)putchar('\n');
+            print_folded(stdout, "", words != NULL ? words : "");
         }
         if (count == 0) {
             report_table_destroy(table);
@@ -120,7 +124,12 @@ static int print_words(const json_t *answer, enum output_format format)
         }
         (void)fputs("\nDecisions about it:\n\n", stdout);
     }
-    return print_table("explain", table, format);
+
+    const int code = print_table("explain", table, format);
+
+    if (format == OUTPUT_TABLE)
+        legend_print(&legend, "$/h are dollars per hour for the same tasks. Why:", stdout);
+    return code;
 }
 
 static int run(int argc, char **argv)

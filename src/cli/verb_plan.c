@@ -30,21 +30,38 @@ static const struct report_column columns[] = {
     { .key = "where", .heading = "where", .kind = REPORT_TEXT },
     { .key = "why", .heading = "why", .kind = REPORT_TEXT },
     { .key = "price_usd_per_hour", .heading = "$/h", .kind = REPORT_MONEY, .digits = 3 },
-    { .key = "passed_over", .heading = "passed over", .kind = REPORT_TEXT },
-    { .key = "passed_over_usd_per_hour", .heading = "its $/h", .kind = REPORT_MONEY, .digits = 3 },
+    { .key = "passed_over", .heading = "rather than", .kind = REPORT_TEXT },
+    { .key = "passed_over_usd_per_hour", .heading = "at $/h", .kind = REPORT_MONEY, .digits = 3 },
+    { .key = "saving_usd", .heading = "saves $", .kind = REPORT_MONEY, .digits = 3 },
+    { .key = "move_cost_usd", .heading = "for $", .kind = REPORT_MONEY, .digits = 3 },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-static void add_why(struct report_table *table, const json_t *item)
+static const char legend_heading[] =
+    "$/h are dollars per hour for the same tasks: a machine to rent for all that goes there, a task on a\n"
+    "running machine for its share of it. Why:";
+
+/* Rows for people name their reasons by number. */
+struct rows {
+    struct report_table *table;
+    struct legend *legend; /* NULL: rows have the sentences themselves */
+};
+
+static void add_why(const struct rows *rows, const json_t *item)
 {
-    report_table_add_text(table, field_word(item, "why"));
+    struct report_table *table = rows->table;
+    const char *why = field_word(item, "why");
+
+    report_table_add_text(table, rows->legend != NULL ? legend_mark(rows->legend, why) : why);
     report_table_add_money(table, field_money(item, "chosen_microdollars_per_hour"));
     report_table_add_text(table, field_text(item, "passed_over"));
     report_table_add_money(table, field_money(item, "passed_over_microdollars_per_hour"));
+    report_table_add_money(table, field_money(item, "saving_microdollars"));
+    report_table_add_money(table, field_money(item, "move_cost_microdollars"));
 }
 
-static void add_rents(struct report_table *table, const json_t *rents)
+static void add_rents(const struct rows *rows, const json_t *rents)
 {
     const json_t *rent;
     size_t i;
@@ -54,15 +71,15 @@ static void add_rents(struct report_table *table, const json_t *rents)
         char count[32];
 
         (void)snprintf(count, sizeof(count), "%" PRId64, field_integer(rent, "count", 1));
-        report_table_add_text(table, "rent");
-        report_table_add_text(table, count);
-        report_table_add_missing(table);
-        report_table_add_text(table, field_word(rent, "offer"));
-        add_why(table, rent);
+        report_table_add_text(rows->table, "rent");
+        report_table_add_text(rows->table, count);
+        report_table_add_missing(rows->table);
+        report_table_add_text(rows->table, field_word(rent, "offer"));
+        add_why(rows, rent);
     }
 }
 
-static void add_places(struct report_table *table, const json_t *places)
+static void add_places(const struct rows *rows, const json_t *places)
 {
     const json_t *place;
     size_t i;
@@ -74,41 +91,41 @@ static void add_places(struct report_table *table, const json_t *places)
 
         (void)snprintf(where, sizeof(where), "%s%.200s", fresh ? "new " : "",
                        field_word(place, "where"));
-        report_table_add_text(table, "place");
-        report_table_add_text(table, field_word(place, "task"));
-        report_table_add_text(table, field_text(place, "user"));
-        report_table_add_text(table, where);
-        add_why(table, place);
+        report_table_add_text(rows->table, "place");
+        report_table_add_text(rows->table, field_word(place, "task"));
+        report_table_add_text(rows->table, field_text(place, "user"));
+        report_table_add_text(rows->table, where);
+        add_why(rows, place);
     }
 }
 
-static void add_releases(struct report_table *table, const json_t *releases)
+static void add_releases(const struct rows *rows, const json_t *releases)
 {
     const json_t *release;
     size_t i;
 
     json_array_foreach(releases, i, release)
     {
-        report_table_add_text(table, "return");
-        report_table_add_text(table, field_word(release, "instance"));
-        report_table_add_missing(table);
-        report_table_add_missing(table);
-        add_why(table, release);
+        report_table_add_text(rows->table, "return");
+        report_table_add_text(rows->table, field_word(release, "instance"));
+        report_table_add_missing(rows->table);
+        report_table_add_missing(rows->table);
+        add_why(rows, release);
     }
 }
 
-static void add_waits(struct report_table *table, const json_t *waits)
+static void add_waits(const struct rows *rows, const json_t *waits)
 {
     const json_t *wait;
     size_t i;
 
     json_array_foreach(waits, i, wait)
     {
-        report_table_add_text(table, "wait");
-        report_table_add_text(table, field_word(wait, "task"));
-        report_table_add_text(table, field_text(wait, "user"));
-        report_table_add_text(table, field_text(wait, "for"));
-        add_why(table, wait);
+        report_table_add_text(rows->table, "wait");
+        report_table_add_text(rows->table, field_word(wait, "task"));
+        report_table_add_text(rows->table, field_text(wait, "user"));
+        report_table_add_text(rows->table, field_text(wait, "for"));
+        add_why(rows, wait);
     }
 }
 
@@ -123,13 +140,11 @@ static void print_waits(const json_t *plan)
     (void)printf("\n%" PRId64 " waiting now:\n", field_integer(plan, "wait_count", 0));
     json_array_foreach(json_object_get(plan, "waits"), i, wait)
     {
-        (void)fputs("  ", stdout);
-        print_clean(stdout, field_word(wait, "task"));
-        (void)fputs(" of ", stdout);
-        print_clean(stdout, field_word(wait, "user"));
-        (void)fputs(": ", stdout);
-        print_clean(stdout, field_word(wait, "why"));
-        (void)putchar('\n');
+        char text[1024];
+
+        (void)snprintf(text, sizeof(text), "%.100s of %.100s: %.800s", field_word(wait, "task"),
+                       field_word(wait, "user"), field_word(wait, "why"));
+        print_folded(stdout, "  ", text);
     }
     if (field_integer(plan, "wait_count", 0) > (int64_t)i)
         (void)printf("  and %" PRId64 " more: stint explain JOB\n",
@@ -146,8 +161,12 @@ static void print_candidate(const char *name, const json_t *candidate)
 
 static void print_cause(money_t cost, const char *text)
 {
-    if (cost > 0)
-        (void)printf("  %10s  %s\n", money_words(cost, 3).text, text);
+    char first[80];
+
+    if (cost <= 0)
+        return;
+    (void)snprintf(first, sizeof(first), "  %10s  ", money_words(cost, 3).text);
+    print_folded(stdout, first, text);
 }
 
 /* What the machines cost, part by part, from the least that is possible up. */
@@ -215,20 +234,25 @@ static int run(int argc, char **argv)
     if (options.format == OUTPUT_JSON) {
         code = print_json("plan", plan);
     } else {
-        struct report_table *table = report_table_create("plan", columns, COLUMNS);
+        const bool is_table = options.format == OUTPUT_TABLE;
+        struct legend legend = { .count = 0 };
+        const struct rows rows = { .table = report_table_create("plan", columns, COLUMNS),
+                                   .legend = is_table ? &legend : NULL };
 
-        if (options.format == OUTPUT_TABLE) {
+        if (is_table) {
             print_head(plan);
             print_causes(plan);
         }
-        add_rents(table, json_object_get(plan, "rents"));
-        add_places(table, json_object_get(plan, "places"));
-        add_releases(table, json_object_get(plan, "releases"));
-        if (options.format != OUTPUT_TABLE)
-            add_waits(table, json_object_get(plan, "waits"));
-        code = print_sorted("plan", table, &options);
-        if (options.format == OUTPUT_TABLE)
+        add_rents(&rows, json_object_get(plan, "rents"));
+        add_places(&rows, json_object_get(plan, "places"));
+        add_releases(&rows, json_object_get(plan, "releases"));
+        if (!is_table)
+            add_waits(&rows, json_object_get(plan, "waits"));
+        code = print_sorted("plan", rows.table, &options);
+        if (is_table) {
+            legend_print(&legend, legend_heading, stdout);
             print_waits(plan);
+        }
     }
     json_decref(plan);
     return code;

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/operator.h"
 #include "cli/status_lines.h"
@@ -59,14 +60,27 @@ static void print_budgets(const json_t *status)
 }
 
 /* "; $1.00 of $2.00 of the day spent", if that is limited. */
-static void print_owner_budget(const json_t *owner, const char *period)
+static void write_owner_budget(FILE *out, const json_t *owner, const char *period)
 {
     const json_t *budget = json_object_get(owner, period);
 
     if (budget != NULL)
-        (void)printf("; %s of %s of the %s spent",
-                     money_words(field_money(budget, "spent_microdollars"), 2).text,
-                     money_words(field_money(budget, "microdollars"), 2).text, period);
+        (void)fprintf(out, "; %s of %s of the %s spent",
+                      money_words(field_money(budget, "spent_microdollars"), 2).text,
+                      money_words(field_money(budget, "microdollars"), 2).text, period);
+}
+
+static void write_owner(FILE *out, const json_t *owner)
+{
+    const int64_t most = field_integer(owner, "max_instances", 0);
+
+    (void)fprintf(out, "%s: %" PRId64, field_word(owner, "owner"),
+                  field_integer(owner, "instances", 0));
+    if (most > 0)
+        (void)fprintf(out, " of %" PRId64, most);
+    (void)fputs(" machines", out);
+    write_owner_budget(out, owner, "day");
+    write_owner_budget(out, owner, "month");
 }
 
 /* Limits of accounts, users, partitions and QOS. */
@@ -77,17 +91,16 @@ static void print_owners(const json_t *status)
 
     json_array_foreach(json_object_get(status, "limits_for"), index, owner)
     {
-        const int64_t most = field_integer(owner, "max_instances", 0);
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
 
-        (void)fputs("limit      ", stdout);
-        print_clean(stdout, field_text(owner, "owner"));
-        (void)printf(": %lld", (long long)field_integer(owner, "instances", 0));
-        if (most > 0)
-            (void)printf(" of %lld", (long long)most);
-        (void)fputs(" machines", stdout);
-        print_owner_budget(owner, "day");
-        print_owner_budget(owner, "month");
-        (void)fputc('\n', stdout);
+        if (out == NULL)
+            return;
+        write_owner(out, owner);
+        if (fclose(out) == 0)
+            print_folded(stdout, "limit      ", text);
+        free(text);
     }
 }
 

@@ -258,7 +258,8 @@ struct move {
     uint32_t count;
     uint32_t rents; /* of the plan: these, and those that follow, were added */
     uint32_t places;
-    money_t limit; /* CLEARING_PAYS: it must cost less than this */
+    money_t limit;  /* CLEARING_PAYS: it must cost less than this, */
+    money_t charge; /* and costs this */
 };
 
 static const struct shape_delays *delays_of(const struct view *view, uint32_t task)
@@ -498,7 +499,7 @@ static money_t limit_of(const struct clearing *clearing, const struct move *move
     return saved - saved / 3;
 }
 
-static bool pays(struct clearing *clearing, const struct move *move)
+static bool pays(struct clearing *clearing, struct move *move)
 {
     const struct view *view = clearing->bins->view;
     const msec_t ready = time_to_ready(clearing, move);
@@ -512,10 +513,11 @@ static bool pays(struct clearing *clearing, const struct move *move)
         if (view->job.gang[job] && (i == 0 || view->task.job[move->tasks[i - 1].task] != job))
             charge += charge_for_gang(clearing, task, ready, move->limit - charge);
     }
+    move->charge = charge;
     return charge < move->limit;
 }
 
-static bool is_worth_it(struct clearing *clearing, const struct move *move, money_t fresh)
+static bool is_worth_it(struct clearing *clearing, struct move *move, money_t fresh)
 {
     switch (clearing->options->rule) {
     case CLEARING_CHECKED:
@@ -574,6 +576,9 @@ static bool try_to_clear(struct clearing *clearing, struct move *move, bool onto
         runtime_bins_rollback(bins);
         return false;
     }
+    if (clearing->options->rule == CLEARING_PAYS)
+        plan_share_saving(plan->places + move->places, plan->place_count - move->places,
+                          move->limit + move->limit / 2, move->charge);
     plan_release(plan, move->instance, why);
     return true;
 }

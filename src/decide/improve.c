@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "decide/improve_order.h"
+#include "decide/improve_savings.h"
 
 enum {
     PASSES = 4,
@@ -471,6 +472,7 @@ void improve(const struct improve_input *input, struct plan *plan, struct row_ma
             break;
         since = before;
     }
+    search_find_savings(search);
     search_end(search, plan, uses);
     ask_first(search, plan, uses);
     map_done(&search->seen);

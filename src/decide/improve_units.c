@@ -7,6 +7,7 @@
 
 #include "decide/lease.h"
 #include "decide/machine_index.h"
+#include "decide/place_reason.h"
 #include "decide/reservation.h"
 #include "decide/risk.h"
 
@@ -664,34 +665,65 @@ void search_begin(struct search *search, const struct improve_input *input, stru
  * The plan.
  */
 
-/* Against a machine for itself; of a task that runs, against staying where it is. */
-static void pass_over(const struct search *search, const struct search_task *task,
-                      struct plan_reason *why)
+/* What the task costs per hour where it is now; of one that waits, on a machine of its own. */
+static money_t price_before(const struct search *search, const struct search_task *task)
 {
     const struct view *view = search->view;
-    const uint32_t offer = task->home != UNIT_NONE
-                               ? view->instance.offer[search->units[task->home].instance]
-                               : view->shape_offer[view->task.shape[task->task]];
 
-    if (offer == OFFER_NONE)
-        return;
-    why->passed_offer = offer;
-    why->passed_over = view->offer_price[offer];
+    return task->home != UNIT_NONE
+               ? place_price(view, task->task, search->units[task->home].instance)
+               : view->shape_price[view->task.shape[task->task]];
+}
+
+/* That machine's offer. */
+static uint32_t offer_before(const struct search *search, const struct search_task *task)
+{
+    const struct view *view = search->view;
+
+    return task->home != UNIT_NONE ? view->instance.offer[search->units[task->home].instance]
+                                   : view->shape_offer[view->task.shape[task->task]];
+}
+
+/* A new machine, against staying where they are, or a machine for each of its tasks. */
+static struct plan_reason reason_of_fresh(const struct search *search, const struct unit *unit)
+{
+    const uint32_t offer = search->offer_rows[unit->offer];
+    struct plan_reason why =
+        plan_because(unit->task_count > 1 ? REASON_SHARES_FRESH : REASON_CHEAPEST_ALONE,
+                     search->view->offer_price[offer]);
+    uint32_t other = OFFER_NONE;
+    money_t price = 0;
+
+    for (uint32_t i = 0; i < unit->task_count; i++) {
+        const struct search_task *task = &search->tasks[unit->tasks[i]];
+        const uint32_t before = offer_before(search, task);
+
+        price += price_before(search, task);
+        if (before != offer && other == OFFER_NONE)
+            other = before;
+    }
+    plan_reject(&why, offer, other, price);
+    return why;
 }
 
 static void place(const struct search *search, const struct unit *unit,
                   const struct search_task *task, uint32_t rent, struct plan *plan)
 {
     const struct view *view = search->view;
-    const uint32_t offer = unit->instance != ROW_NONE ? view->instance.offer[unit->instance]
-                                                      : search->offer_rows[unit->offer];
-    struct plan_reason why = plan_because(REASON_FITS_KEPT, view->offer_price[offer]);
+    struct plan_reason why;
 
-    if (task->home != UNIT_NONE)
+    if (unit->instance == ROW_NONE)
+        why = reason_of_fresh(search, unit);
+    else
+        why = place_reason(view, REASON_FITS_KEPT, task->task, unit->instance);
+    if (task->home != UNIT_NONE) {
         why.code = REASON_BETTER_PLACE;
-    else if (unit->instance == ROW_NONE)
-        why.code = unit->task_count > 1 ? REASON_SHARES_FRESH : REASON_CHEAPEST_ALONE;
-    pass_over(search, task, &why);
+        why.saving = (money_t)llround(task->move_saves);
+        why.move_cost = (money_t)llround(task->move_cost);
+        if (unit->instance != ROW_NONE)
+            plan_reject(&why, view->instance.offer[unit->instance], offer_before(search, task),
+                        price_before(search, task));
+    }
     if (unit->instance != ROW_NONE)
         plan_place_kept(plan, task->task, unit->instance, why);
     else
@@ -721,11 +753,8 @@ static void plan_machine(const struct search *search, uint32_t number, struct pl
 
 static void plan_fresh(const struct search *search, const struct unit *unit, struct plan *plan)
 {
-    const uint32_t offer = search->offer_rows[unit->offer];
     const uint32_t rent =
-        plan_rent(plan, offer,
-                  plan_because(unit->task_count > 1 ? REASON_SHARES_FRESH : REASON_CHEAPEST_ALONE,
-                               search->view->offer_price[offer]));
+        plan_rent(plan, search->offer_rows[unit->offer], reason_of_fresh(search, unit));
 
     for (uint32_t i = 0; i < unit->task_count; i++)
         place(search, unit, &search->tasks[unit->tasks[i]], rent, plan);
@@ -741,7 +770,7 @@ static void plan_wait(const struct search *search, const struct unit *unit, stru
 
         if (task->home == UNIT_NONE)
             continue;
-        pass_over(search, task, &why);
+        plan_reject(&why, OFFER_NONE, offer_before(search, task), price_before(search, task));
         plan_suspend(plan, task->task, why);
     }
 }

@@ -39,6 +39,8 @@ struct search_task {
     double start;
     double wait;
     uint64_t token;
+    double move_saves; /* of a task that is moved: see improve_savings.h */
+    double move_cost;
     bool waits; /* it came to wait, and is left waiting */
 };
 

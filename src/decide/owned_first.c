@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "decide/burst.h"
+#include "decide/place_reason.h"
 #include "decide/spread.h"
 
 struct machine {
@@ -200,13 +201,8 @@ static void place(struct pass *pass, uint32_t task)
 {
     const struct view *view = pass->view;
     const struct machine *machine = &pass->machines[pass->target[task] - 1];
-    const uint32_t shape = view->task.shape[task];
-    struct plan_reason why = plan_because(REASON_OWNED, machine->price);
+    const struct plan_reason why = place_reason(view, REASON_OWNED, task, machine->row);
 
-    if (view->shape_offer[shape] != OFFER_NONE) {
-        why.passed_offer = view->shape_offer[shape];
-        why.passed_over = view->shape_price[shape];
-    }
     pass->ret->variants[pass->ret->plan.place_count] = fit_of(pass, task)->shape;
     plan_place_kept(&pass->ret->plan, task, machine->row, why);
     pass->fate[task] = FATE_PLACED;

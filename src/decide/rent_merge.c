@@ -16,6 +16,9 @@ struct part {
     uint32_t first, last; /* of its places; ROW_NONE: there are none */
     struct res sum;       /* what they take of it */
     money_t price;
+    money_t apart;  /* of the machines that were merged, as they were */
+    uint32_t other; /* the offer of one of them, if it is another one */
+    bool is_merged;
 };
 
 struct merger {
@@ -102,7 +105,9 @@ static void list_parts(struct merger *merger)
                                           .offer = offer,
                                           .first = ROW_NONE,
                                           .last = ROW_NONE,
-                                          .price = merger->view->offer_price[offer] };
+                                          .other = OFFER_NONE,
+                                          .price = merger->view->offer_price[offer],
+                                          .apart = merger->view->offer_price[offer] };
     }
     for (uint32_t i = merger->first_place; i < plan->place_count; i++) {
         const struct plan_place *place = &plan->places[i];
@@ -199,6 +204,12 @@ static uint32_t cheapest_for(const struct merger *merger, const struct part *a,
     return OFFER_NONE;
 }
 
+/* What was to be rented for the part before it was merged, or one of these. */
+static uint32_t offer_before(const struct part *part)
+{
+    return part->is_merged && part->other != OFFER_NONE ? part->other : part->offer;
+}
+
 /* The tasks of 'from' go to 'to', which becomes a machine of the offer. */
 static void merge(struct merger *merger, struct part *to, const struct part *from, uint32_t offer,
                   const struct res *sum)
@@ -206,6 +217,12 @@ static void merge(struct merger *merger, struct part *to, const struct part *fro
     merger->next[to->last] = from->first;
     to->last = from->last;
     to->sum = *sum;
+    if (offer_before(to) != offer)
+        to->other = offer_before(to);
+    else
+        to->other = offer_before(from);
+    to->apart += from->apart;
+    to->is_merged = true;
     to->offer = offer;
     to->price = merger->view->offer_price[offer];
     merger->into[from->rent] = to->rent;
@@ -283,12 +300,9 @@ static void rewrite(struct merger *merger)
 
         if (merger->into[i] != ROW_NONE && merger->into[i] != i)
             continue;
-        if (part->offer != rent->offer) {
-            rent->why.passed_offer = rent->offer;
-            rent->why.passed_over = merger->view->offer_price[rent->offer];
-            rent->why.chosen = part->price;
-            rent->why.chosen_work = 0;
-            rent->why.passed_work = 0;
+        if (part->is_merged) {
+            rent->why = plan_because(rent->why.code, part->price);
+            plan_reject(&rent->why, part->offer, part->other, part->apart);
             rent->offer = part->offer;
         }
         row[i] = merger->first_rent + kept;

@@ -8,6 +8,7 @@
 
 #include "decide/crowd.h"
 #include "decide/lease.h"
+#include "decide/place_reason.h"
 #include "decide/rent_merge.h"
 #include "decide/rent_trial.h"
 #include "decide/reservation.h"
@@ -30,6 +31,8 @@ enum {
 #define ROUNDING 1e-9
 /* Of the best value: for services the largest machine that has that is rented. */
 #define AS_GOOD 0.99
+#define RATIO_MOST \
+    1000.0 /* so many times as good as the second best: that costs nothing, or the other does nothing */
 
 struct renter {
     struct batches *batches;
@@ -574,10 +577,29 @@ static void let_wait(const struct renter *renter, struct batch *batch, const str
     plan_let_wait(renter->plan, &wait);
 }
 
-/* In micro-dollars; 0: nothing is charged, or it is not known. */
-static uint32_t per_dollar(double value)
+/*
+ * Why the machine. The second best may hold other work, so its price is that for the same work: if it does half as much for each
+ * dollar, that is twice the price of what was chosen.
+ */
+static struct plan_reason reason_of(const struct view *view, const struct choice *choice)
 {
-    return value > 0 && value < 1000 ? (uint32_t)llround(value * 1e6) : 0;
+    const struct trial *trial = &choice->best;
+    const money_t price = view->offer_price[trial->offer];
+    const double ratio = choice->runner_up_value > 0 ? trial->value / choice->runner_up_value : 0;
+    struct plan_reason why =
+        plan_because(ratio > 0 && ratio < 1 ? REASON_FEWER_MACHINES : REASON_BEST_VALUE, price);
+
+    if (ratio > 0 && ratio < RATIO_MOST)
+        plan_reject(&why, trial->offer, choice->runner_up, (money_t)llround((double)price * ratio));
+    return why;
+}
+
+/* A machine that stands idle, for each of the tasks. */
+static struct plan_reason reason_of_idle(const struct view *view, uint32_t task,
+                                         const struct trial *trial)
+{
+    return place_reason(view, trial->busy > trial->paid ? REASON_BEST_VALUE : REASON_PAID_TIME,
+                        task, trial->instance);
 }
 
 /* Do what was tried: place those that start at once, and let the others wait for it. */
@@ -586,19 +608,9 @@ static void carry_out(struct renter *renter, const struct choice *choice)
     const struct view *view = renter->view;
     const struct trial *trial = &choice->best;
     const bool fresh = trial->instance == ROW_NONE;
-    struct plan_reason why =
-        plan_because(fresh || trial->busy > trial->paid ? REASON_BEST_VALUE : REASON_PAID_TIME,
-                     view->offer_price[trial->offer]);
+    const struct plan_reason why = reason_of(view, choice);
     uint32_t target = trial->instance;
 
-    if (choice->runner_up != OFFER_NONE) {
-        why.passed_offer = choice->runner_up;
-        why.passed_over = view->offer_price[choice->runner_up];
-    }
-    if (choice->runner_up != OFFER_NONE && fresh) {
-        why.chosen_work = per_dollar(trial->value);
-        why.passed_work = per_dollar(choice->runner_up_value);
-    }
     assert(!fresh || reservation_is_open(view, trial->offer));
     if (fresh)
         target = plan_rent(renter->plan, trial->offer, why);
@@ -613,7 +625,7 @@ static void carry_out(struct renter *renter, const struct choice *choice)
                 plan_place_fresh(renter->plan, task, target, why);
             } else {
                 runtime_bins_assign(renter->bins, task, target);
-                plan_place_kept(renter->plan, task, target, why);
+                plan_place_kept(renter->plan, task, target, reason_of_idle(view, task, trial));
             }
         }
         if (trial->later[row] > 0)

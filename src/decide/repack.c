@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "decide/batches.h"
 #include "decide/lease.h"
+#include "decide/place_reason.h"
 #include "decide/rent_value.h"
 #include "decide/reservation.h"
 #include "decide/resource_price.h"
@@ -35,6 +36,8 @@ struct repack {
     struct plan *plan;
     struct source *sources; /* the most wasteful first */
     uint32_t count;
+    money_t saving; /* of the set that was weighed last, without what it costs, */
+    money_t cost;   /* and that */
 };
 
 /* What a set would come to. */
@@ -275,9 +278,8 @@ static void fill_kept(struct repack *repack, struct batches *batches)
             const uint32_t task = batch_take_first(batch);
 
             runtime_bins_assign(repack->bins, task, target);
-            plan_place_kept(
-                repack->plan, task, target,
-                plan_because(REASON_REPACKED, view->offer_price[view->instance.offer[target]]));
+            plan_place_kept(repack->plan, task, target,
+                            place_reason(view, REASON_REPACKED, task, target));
         }
     }
 }
@@ -322,7 +324,7 @@ static money_t charge_for_places(const struct repack *repack, uint32_t from, uin
 }
 
 /* What leaving the first 'machines' for the plan's places from 'from' on saves, less what it costs; 0 or less: it is not worth it. */
-static money_t weigh(const struct repack *repack, uint32_t machines, uint32_t from, uint32_t rents)
+static money_t weigh(struct repack *repack, uint32_t machines, uint32_t from, uint32_t rents)
 {
     const struct view *view = repack->view;
     msec_t ready;
@@ -351,6 +353,8 @@ static money_t weigh(const struct repack *repack, uint32_t machines, uint32_t fr
     const money_t saved = keep - there - move;
     const money_t tenth = (money_t)(SAVED_LEAST * (double)keep);
 
+    repack->saving = keep - there;
+    repack->cost = move;
     return saved >= (tenth > move ? tenth : move) ? saved - move : 0;
 }
 
@@ -429,6 +433,8 @@ static void carry_out(struct repack *repack, uint32_t machines)
     (void)try_set(repack, machines);
     for (uint32_t i = places; i < plan->place_count; i++)
         plan->places[i].why.code = REASON_REPACKED;
+    plan_share_saving(plan->places + places, plan->place_count - places, repack->saving,
+                      repack->cost);
     for (uint32_t i = 0; i < machines; i++) {
         const uint32_t instance = repack->sources[i].instance;
 

@@ -416,15 +416,17 @@ static void leave(struct repricing *repricing, const struct dear *dear)
     struct plan_reason why =
         plan_because(is_dearer ? REASON_PRICE_ROSE : REASON_RISK_ROSE, view->offer_price[dear->to]);
 
-    why.passed_over = view->offer_price[from];
-    why.passed_offer = from;
+    plan_reject(&why, dear->to, from, view->offer_price[from]);
 
     const uint32_t rent = plan_rent(repricing->plan, dear->to, why);
+    const uint32_t first = repricing->plan->place_count;
 
     TASK_EACH(task, view, view->instance.first_task[dear->instance])
     {
         plan_place_fresh(repricing->plan, task, rent, why);
     }
+    plan_share_saving(repricing->plan->places + first, repricing->plan->place_count - first,
+                      (money_t)llround(dear->saved + dear->move), (money_t)llround(dear->move));
     plan_release(repricing->plan, dear->instance, why);
     row_map_set(repricing->uses, dear->instance, USE_LEFT);
 }

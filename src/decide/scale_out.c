@@ -216,10 +216,8 @@ money_t scale_out(const struct view *view, const struct scale_out_task *tasks, u
 
         struct plan_reason reason = plan_because(REASON_BEST_SCORE, view->offer_price[best.offer]);
 
-        if (best.runner_up != OFFER_NONE) {
-            reason.passed_offer = best.runner_up;
-            reason.passed_over = view->offer_price[best.runner_up];
-        }
+        if (best.runner_up != OFFER_NONE)
+            plan_reject(&reason, best.offer, best.runner_up, view->offer_price[best.runner_up]);
 
         const uint32_t rent = plan_rent(plan, best.offer, reason);
 

@@ -177,8 +177,9 @@ static struct plan_reason reason_of(const struct service *service, uint32_t at, 
     for (uint32_t i = 0; i < service->rentable && !offer->is_safe; i++) {
         if (!service->offers[i].is_safe)
             continue;
-        why.passed_offer = service->offer_of[i];
-        why.passed_over = service->offers[i].price;
+        plan_reject(&why, service->offer_of[at], service->offer_of[i],
+                    mul_div(service->offers[i].price, offer->capacity,
+                            service->offers[i].capacity > 0 ? service->offers[i].capacity : 1));
         break;
     }
     return why;

@@ -208,12 +208,19 @@ static uint32_t set_aside(struct taking *taking, uint32_t instance)
 static void take(struct taking *taking, uint32_t instance, uint32_t spare)
 {
     const struct view *view = taking->view;
-    const money_t price = view->offer_price[view->instance.offer[spare]];
+    const uint32_t offer = view->instance.offer[spare];
+    const money_t price = view->offer_price[offer];
+    const msec_t least = billing_paid_span(&view->catalogue->offers[offer].billing,
+                                           catalogue_type_of(view->catalogue, offer)->setup_ms);
+    const uint32_t first = taking->plan->place_count;
 
     TASK_EACH(task, view, view->instance.first_task[instance])
     {
         plan_place_kept(taking->plan, task, spare, plan_because(REASON_FITS_KEPT, price));
     }
+    /* The other machine would be charged for its setup at the least. Nothing runs yet, so nothing is lost. */
+    plan_share_saving(taking->plan->places + first, taking->plan->place_count - first,
+                      money_for(price, least), 0);
     plan_release(taking->plan, instance, plan_because(REASON_EMPTY, price));
     row_map_set(taking->uses, spare, USE_PLACED);
     row_map_set(taking->uses, instance, USE_LEFT);

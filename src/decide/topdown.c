@@ -203,8 +203,7 @@ static bool shrink(struct topdown *run, struct layout_bin *bin)
     if (offer == OFFER_NONE)
         return false;
     bin->why = plan_because(REASON_SHARES_FRESH, run->view->offer_price[offer]);
-    bin->why.passed_over = price;
-    bin->why.passed_offer = bin->offer;
+    plan_reject(&bin->why, offer, bin->offer, price);
     bin->offer = offer;
     bin->instance = ROW_NONE;
     bin->used = (struct res){ 0 };

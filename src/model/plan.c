@@ -2,6 +2,7 @@
 #include "model/plan.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,47 +123,88 @@ struct plan_reason plan_because(enum plan_reason_code code, money_t chosen)
         .chosen = chosen,
         .passed_over = MONEY_UNKNOWN,
         .passed_offer = UINT32_MAX,
+        .saving = MONEY_UNKNOWN,
+        .move_cost = MONEY_UNKNOWN,
     };
+}
+
+void plan_reject(struct plan_reason *why, uint32_t chosen, uint32_t other, money_t price)
+{
+    const bool is_other = other != UINT32_MAX && other != chosen && price != MONEY_UNKNOWN;
+
+    why->passed_offer = is_other ? other : UINT32_MAX;
+    why->passed_over = is_other ? price : MONEY_UNKNOWN;
+}
+
+/* Part 'index' of 'count' equal ones, which add up to the whole. */
+static money_t part_of(money_t whole, uint32_t index, uint32_t count)
+{
+    return whole * (index + 1) / count - whole * index / count;
+}
+
+void plan_share_saving(struct plan_place *first, uint32_t count, money_t saving, money_t cost)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        first[i].why.saving = part_of(saving, i, count);
+        first[i].why.move_cost = part_of(cost, i, count);
+    }
+}
+
+/* Dollars, as digits: to the cent, and below a dollar to the tenth of a cent. */
+enum { AMOUNT_SIZE = 32 };
+
+static void amount(money_t money, char ret[AMOUNT_SIZE])
+{
+    const money_t size = money < 0 ? -money : money;
+    const bool is_small = size < MONEY_PER_USD;
+    const money_t unit = is_small ? MONEY_PER_USD / 1000 : MONEY_PER_CENT;
+    const money_t whole = (size + unit / 2) / unit;
+    const money_t per_usd = MONEY_PER_USD / unit;
+
+    (void)snprintf(ret, AMOUNT_SIZE, "%s$%" PRId64 ".%0*" PRId64, money < 0 ? "-" : "",
+                   whole / per_usd, is_small ? 3 : 2, whole % per_usd);
 }
 
 const char *plan_reason_text(enum plan_reason_code code)
 {
     static const char *const text[REASON_COUNT] = {
-        [REASON_CHEAPEST_ALONE] = "the cheapest machine that holds it alone",
-        [REASON_SHARES_FRESH] = "shares a new machine that its tasks are worth together",
-        [REASON_FITS_KEPT] = "fits a machine that stays anyway",
-        [REASON_SAME_BIN] = "ends at about the same time as what runs there",
-        [REASON_LONGER_BIN] = "ends before what runs there",
-        [REASON_SHORTER_BIN] = "fits, though what runs there ends earlier",
-        [REASON_BEST_SCORE] = "most of the tightest resource per dollar",
-        [REASON_CLEARED] = "moved off an under-used machine",
-        [REASON_NOT_WORTH_PRICE] = "what runs there is worth less than the machine costs",
-        [REASON_REPACKED] = "moved by a full reconfiguration that pays for itself",
-        [REASON_EMPTY] = "nothing runs there",
-        [REASON_FIRST_IN_QUEUE] = "its turn, and there is room",
+        [REASON_CHEAPEST_ALONE] = "the cheapest machine for this task alone",
+        [REASON_SHARES_FRESH] = "several tasks share a new machine, which costs less than one each",
+        [REASON_FITS_KEPT] = "fits on a machine that stays rented anyway",
+        [REASON_SAME_BIN] = "fits, and ends at about the same time as the tasks there",
+        [REASON_LONGER_BIN] = "fits, and ends before the tasks there",
+        [REASON_SHORTER_BIN] = "fits, but runs longer than the tasks there",
+        [REASON_BEST_SCORE] = "uses most of its scarcest resource per dollar",
+        [REASON_CLEARED] = "moves off a machine that is little used",
+        [REASON_NOT_WORTH_PRICE] = "the machine costs more than its tasks are worth",
+        [REASON_REPACKED] = "part of a rearrangement that saves more than its moves cost",
+        [REASON_EMPTY] = "no task runs there",
+        [REASON_FIRST_IN_QUEUE] = "first in the queue, and there is room",
         [REASON_BACKFILL] = "fits before the first in the queue can start",
         [REASON_WAIT_TOO_LONG] = "the first in the queue would wait too long",
-        [REASON_LEASE_ENDS] = "nothing runs there and its paid time ends",
-        [REASON_PAID_TIME] = "ends within time that is paid for already",
-        [REASON_PRICE_ROSE] = "moved off a machine that costs more than another one by now",
-        [REASON_RISK_ROSE] =
-            "moved off a machine that may be lost, which would cost more than another",
-        [REASON_YIELDS] = "stops and waits: what its machine costs is worth more elsewhere",
-        [REASON_PROMISED] = "keeps the promise of machines that a service has",
+        [REASON_LEASE_ENDS] = "no task runs there, and the time paid for ends",
+        [REASON_PAID_TIME] = "ends within time that is already paid for",
+        [REASON_PRICE_ROSE] = "another machine is now cheaper for the same tasks",
+        [REASON_RISK_ROSE] = "the machine may be lost, which would cost more than another machine",
+        [REASON_YIELDS] = "stops and waits: the machine is worth more to other tasks",
+        [REASON_PROMISED] = "keeps the number of machines that was promised to a service",
         [REASON_PROMISED_SAFE] =
-            "keeps a service's promise, which spot machines cannot keep for less",
-        [REASON_PROMISED_BEST] = "the best that can be had, though it is less than was promised",
-        [REASON_EXCESS] = "runs on room that is kept for a service, until the service needs it",
-        [REASON_OWNED] = "fits a machine that is owned, which costs the same without it",
+            "keeps a promise to a service, for which spot machines would cost more",
+        [REASON_PROMISED_BEST] =
+            "the most that can be rented now, though less than was promised to a service",
+        [REASON_EXCESS] = "runs in room reserved for a service, until the service needs it",
+        [REASON_OWNED] = "fits on an owned machine, which costs the same when idle",
         [REASON_SERVICE_NEEDS] = "stops and waits: a service needs the room",
-        [REASON_BETTER_PLACE] = "moved to a place that is better by more than the move costs",
-        [REASON_SHORT_POOL] = "stands ready for short tasks, as most machines have long ones",
-        [REASON_SHORT_READY] = "is short, and runs on a machine that stands ready for such",
+        [REASON_BETTER_PLACE] = "moves, because the new place saves more than the move costs",
+        [REASON_SHORT_POOL] = "kept free for short tasks, because long ones fill most machines",
+        [REASON_SHORT_READY] = "short, so it runs on a machine kept free for short tasks",
         [REASON_SHORT_FIRST] =
-            "is short, and starts before a long one that waits for the same room",
-        [REASON_ASKED_FIRST] = "for work that runs on elsewhere until the machine is there",
-        [REASON_OUTDATED] = "its image or settings are no longer those of new machines",
-        [REASON_BEST_VALUE] = "most work for what the machine will be charged",
+            "short, so it starts before a long task that waits for the same room",
+        [REASON_ASKED_FIRST] =
+            "for tasks that keep running where they are until this machine is ready",
+        [REASON_OUTDATED] = "its image or settings differ from those of new machines",
+        [REASON_FEWER_MACHINES] = "nearly the cheapest way to run these tasks, on fewer machines",
+        [REASON_BEST_VALUE] = "the cheapest way to run these tasks",
     };
 
     assert(code < REASON_COUNT);
@@ -188,22 +230,23 @@ const char *plan_wait_text(enum plan_wait_rule rule)
 {
     static const char *const text[WAIT_RULES] = {
         [WAIT_NONE] = "the next decision will say where it goes",
-        [WAIT_ROOM] = "room comes free before a new machine would be ready",
-        [WAIT_PAID_ROOM] = "room comes free soon on a machine that is paid for anyway",
-        [WAIT_MACHINES] = "enough machines come free soon, and others need not be rented",
-        [WAIT_SHARED] = "a machine that others start on takes it after them, in paid time",
-        [WAIT_OFFER] = "a much cheaper offer was refused and is asked for again soon",
-        [WAIT_CROWD] = "others are coming that share its machine, which it would not fill",
-        [WAIT_WORTH] = "to run it now costs more than to wait",
+        [WAIT_ROOM] = "a running machine will have room before a new machine would be ready",
+        [WAIT_PAID_ROOM] = "a machine that is paid for anyway will soon have room",
+        [WAIT_MACHINES] = "enough machines will soon be free, so no others are rented",
+        [WAIT_SHARED] = "it follows other tasks on their machine, in time that is already paid for",
+        [WAIT_OFFER] = "the cloud refused a much cheaper machine, which is requested again soon",
+        [WAIT_CROWD] = "it would not fill a machine, and tasks that can share one are coming",
+        [WAIT_WORTH] = "running it now would cost more than waiting",
         [WAIT_QUEUE] = "its turn in the queue has not come",
-        [WAIT_NO_OFFER] = "nothing that holds it can be rented now, and no machine has room",
+        [WAIT_NO_OFFER] =
+            "no machine has room for it, and none that is large enough can be rented now",
         [WAIT_SERVICE] = "the machines of its service have no room for it yet",
         [WAIT_YIELDED] = "it was stopped for other work",
         [WAIT_LIMIT] = "a limit or a budget allows no machine for it",
         [WAIT_BACK_OFF] = "its last start failed, and it is tried again later",
-        [WAIT_ENGINE] = "the engine starts it as soon as there is room on any machine",
+        [WAIT_ENGINE] = "it starts as soon as any machine has room",
         [WAIT_GANG] = "all tasks of its job start together, and one of them has to wait",
-        [WAIT_PUT_OFF] = "what would have made room for it is put off",
+        [WAIT_PUT_OFF] = "the move that makes room for it is postponed",
     };
 
     assert(rule < WAIT_RULES);
@@ -212,16 +255,18 @@ const char *plan_wait_text(enum plan_wait_rule rule)
 
 void plan_reason_words(const struct plan_reason *why, char ret[PLAN_REASON_SIZE])
 {
-    const uint32_t chosen = why->chosen_work / 1000;
-    const uint32_t passed = why->passed_work / 1000;
-    const char *text = why->chosen_work >= why->passed_work
-                           ? plan_reason_text(why->code)
-                           : "nearly the most work for what will be charged, on fewer machines";
+    const char *text = plan_reason_text(why->code);
 
-    if (chosen == 0 || passed == 0)
-        (void)snprintf(ret, PLAN_REASON_SIZE, "%s", plan_reason_text(why->code));
-    else
-        (void)snprintf(ret, PLAN_REASON_SIZE,
-                       "%s: worth $%u.%03u for each dollar, $%u.%03u with the next best", text,
-                       chosen / 1000, chosen % 1000, passed / 1000, passed % 1000);
+    if (why->saving == MONEY_UNKNOWN || why->move_cost == MONEY_UNKNOWN) {
+        (void)snprintf(ret, PLAN_REASON_SIZE, "%s", text);
+        return;
+    }
+
+    char saving[AMOUNT_SIZE];
+    char cost[AMOUNT_SIZE];
+
+    amount(why->saving, saving);
+    amount(why->move_cost, cost);
+    (void)snprintf(ret, PLAN_REASON_SIZE, "%s: saves %s, and the move costs %s", text, saving,
+                   cost);
 }

@@ -5,9 +5,10 @@
  * A plan holds only what changes: a task that is not named stays where it is, an instance that is
  * not named is kept. So its size follows the change, not the cluster.
  *
- * Each item carries its reason as data: a code, the price of what was chosen and the price of what
- * was passed over (MONEY_UNKNOWN where there was nothing else). plan_reason_text puts it into words.
- * So does a task that waits although something could be done for it: by which rule, for what, for how long at the most,
+ * Each item carries its reason as data: a code, the price of what was chosen, and the best alternative that was rejected with
+ * its price. Both prices are dollars per hour for the same tasks: of a new machine for all that is placed there, of a task on a
+ * machine that there is for its share of that machine. An alternative is another offer than the chosen one. A move also
+ * says what it saves and what it costs. plan_reason_text puts the code into words. So does a task that waits although something could be done for it: by which rule, for what, for how long at the most,
  * and what it would cost not to wait.
  *
  * Memory:  lives in the arena that the plan was given.
@@ -38,7 +39,8 @@ enum plan_reason_code {
     REASON_WAIT_TOO_LONG,   /* the first in the queue would wait too long */
     REASON_LEASE_ENDS,      /* nothing runs there and the paid time is over */
     REASON_PAID_TIME,       /* runs within time that is paid for already */
-    REASON_BEST_VALUE,      /* most work for what the machine will be charged */
+    REASON_BEST_VALUE,      /* the least that can be charged for this work */
+    REASON_FEWER_MACHINES,  /* nearly that, and fewer machines */
     REASON_PRICE_ROSE,      /* moved off a machine that costs more than another one by now */
     REASON_RISK_ROSE, /* moved off a machine that may be lost, which would cost more than another one */
     REASON_YIELDS,   /* stops and waits: what its machine costs is worth more elsewhere */
@@ -59,12 +61,14 @@ enum plan_reason_code {
 
 struct plan_reason {
     enum plan_reason_code code;
-    uint32_t
-        chosen_work; /* for each dollar that it will be charged, in micro-dollars; 0: that was not compared */
+    uint32_t passed_offer; /* the best alternative, or OFFER_NONE */
     money_t chosen;        /* per hour */
-    money_t passed_over;   /* per hour, of the best alternative; MONEY_UNKNOWN: none */
-    uint32_t passed_offer; /* that alternative, or OFFER_NONE */
-    uint32_t passed_work;  /* as chosen_work */
+    money_t
+        passed_over; /* per hour, for the same tasks on the alternative; MONEY_UNKNOWN: there is none */
+    money_t
+        saving; /* of a move: until when the decision looked ahead, without its cost; MONEY_UNKNOWN: it is no move */
+    money_t
+        move_cost; /* work that stops meanwhile, and machines that are paid twice; MONEY_UNKNOWN likewise */
 };
 
 struct plan_rent {
@@ -203,10 +207,17 @@ const char *plan_wait_text(enum plan_wait_rule rule);
 /* A reason with no alternative to name. */
 struct plan_reason plan_because(enum plan_reason_code code, money_t chosen);
 
+/* 'other' was rejected, at that price per hour for the same tasks. If it is OFFER_NONE or what was chosen, it is no alternative. */
+void plan_reject(struct plan_reason *why, uint32_t chosen, uint32_t other, money_t price);
+
+/* The same amounts for each of so many moves that are made together: the parts of 'saving' and 'cost' add up to them. 'first' is
+ * the first of these places. */
+void plan_share_saving(struct plan_place *first, uint32_t count, money_t saving, money_t cost);
+
 /* The code in words, a phrase without full stop. */
 const char *plan_reason_text(enum plan_reason_code code);
 
-/* The same, and where work for its charge was compared, how much of it both would do. */
+/* The same, and of a move what it saves and costs. */
 enum { PLAN_REASON_SIZE = 192 };
 void plan_reason_words(const struct plan_reason *why, char ret[PLAN_REASON_SIZE]);
 

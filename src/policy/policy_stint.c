@@ -27,6 +27,7 @@
 #include "decide/machine_index.h"
 #include "decide/machines_soon.h"
 #include "decide/overrun.h"
+#include "decide/place_reason.h"
 #include "decide/rent_value.h"
 #include "decide/rent_ways.h"
 #include "decide/repack.h"
@@ -160,16 +161,8 @@ struct memory {
 
 static void put(struct run *run, uint32_t task, uint32_t target, enum plan_reason_code code)
 {
-    const struct view *view = run->view;
-    const uint32_t shape = view->task.shape[task];
-    struct plan_reason why = plan_because(code, view->offer_price[view->instance.offer[target]]);
-
-    if (view->shape_offer[shape] != OFFER_NONE) {
-        why.passed_offer = view->shape_offer[shape];
-        why.passed_over = view->shape_price[shape];
-    }
     runtime_bins_assign(&run->bins, task, target);
-    plan_place_kept(run->plan, task, target, why);
+    plan_place_kept(run->plan, task, target, place_reason(run->view, code, task, target));
 }
 
 static double doubt_of(const struct run *run)

@@ -80,10 +80,11 @@ static void say_reason(const struct reason_list *list, const struct store_reason
         say(list->to, "%s%s%s because: %s.", list->opening, reason->target != NULL ? " " : "",
             reason->target != NULL ? reason->target : "", or_unknown(reason->text));
     else
-        say(list->to, "%s%s%s because: %s; it costs $%s per hour, and %s for $%s was passed over.",
+        say(list->to,
+            "%s%s%s because: %s. It costs $%s per hour; %s would cost $%s for the same tasks.",
             list->opening, reason->target != NULL ? " " : "",
             reason->target != NULL ? reason->target : "", or_unknown(reason->text), chosen,
-            reason->passed_offer != NULL ? reason->passed_offer : "another", passed);
+            reason->passed_offer != NULL ? reason->passed_offer : "another machine", passed);
 }
 
 static void add_reason(void *context, const struct store_reason *reason)
@@ -103,12 +104,25 @@ static void add_reason(void *context, const struct store_reason *reason)
     json_array_append_new(list->reasons, object);
 }
 
-/* In the mode shadow nothing was done: it is what would have been. */
-static const char *opening(const struct api_call *call, const char *done, const char *would)
+static bool is_shadow(const struct api_call *call)
 {
     const char *mode = call->world->mode;
 
-    return mode != NULL && strcmp(mode, "shadow") == 0 ? would : done;
+    return mode != NULL && strcmp(mode, "shadow") == 0;
+}
+
+/* In the mode shadow nothing was done: it is what would have been. */
+static const char *opening(const struct api_call *call, const char *done, const char *would)
+{
+    return is_shadow(call) ? would : done;
+}
+
+static void say_shadow(struct explanation *to)
+{
+    if (is_shadow(to->call))
+        say(to,
+            "Shadow mode: these machines exist only in Stint's forecast. Nothing is rented, and "
+            "jobs may run elsewhere in your cluster.");
 }
 
 static void set_reasons(struct explanation *to, const char *key, enum store_subject subject,
@@ -302,9 +316,8 @@ static void explain_undone(struct explanation *to, json_t *waits, uint32_t task)
         (void)add_wait(to, waits, "back-off", wait.not_before, text);
     }
     if (wait.is_queued)
-        (void)add_wait(
-            to, waits, "queued", MSEC_NEVER,
-            "it is short, and the engine starts it as soon as there is room on any machine");
+        (void)add_wait(to, waits, "queued", MSEC_NEVER,
+                       "it is short, and starts as soon as any machine has room");
 }
 
 /* By which rule the last decision left it waiting, where nothing else tells. */
@@ -331,7 +344,7 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
 
     if (!call->world->ready)
         (void)add_wait(to, waits, "not-ready", MSEC_NEVER,
-                       "the daemon has not seen the lists of engine and cloud yet");
+                       "stintd has not yet received the lists of jobs and of machines");
     if (choice->holding == 0)
         (void)add_wait(to, waits, "no-offer", MSEC_NEVER,
                        shape_has_rules(call->view->shapes, call->view->task.shape[task])
@@ -346,7 +359,19 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
     explain_undone(to, waits, task);
     if (call->world->draining)
         (void)add_wait(to, waits, "draining", MSEC_NEVER,
-                       "the daemon drains and rents nothing more");
+                       "stintd is draining and rents no more machines");
+}
+
+/* The state as a sentence about the job has it. */
+static const char *state_words(const struct api_call *call, const char *state)
+{
+    const bool is_placed = strcmp(state, serve_task_word(TASK_BOUND)) == 0;
+
+    if (is_shadow(call) && strcmp(state, serve_task_word(TASK_RUNNING)) == 0)
+        return "running in the forecast";
+    if (!is_placed)
+        return state;
+    return is_shadow(call) ? "assigned to a machine in the forecast" : "assigned to a machine";
 }
 
 static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
@@ -367,7 +392,8 @@ static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
                  expected > to->call->now ? "expected" : "was expected", ready);
         (void)add_wait(to, waits, "booting", expected, text);
     } else {
-        snprintf(text, sizeof(text), "%s is there, and the engine was asked to start it", name);
+        snprintf(text, sizeof(text), "%s is ready, and the start of the job there was requested",
+                 name);
         (void)add_wait(to, waits, "launching", MSEC_NEVER, text);
     }
 }
@@ -558,7 +584,8 @@ static void say_job(struct explanation *to, uint32_t job, const char *label, con
     api_span_text(to->call->now - view->job.arrived_at[job], span, sizeof(span));
     say(to, "Job %s (%s, of %s) is %s; it was submitted %s ago.", label,
         or_unknown(api_name(to->call->world->job_names, view->job.name[job])),
-        or_unknown(api_name(to->call->world->users, view->job.user[job])), state, span);
+        or_unknown(api_name(to->call->world->users, view->job.user[job])),
+        state_words(to->call, state), span);
 }
 
 static void set_cheapest(struct explanation *to, const struct choice *choice)
@@ -602,6 +629,7 @@ static void explain_living_job(struct api_call *call, uint32_t job, uint32_t ask
     api_set_text(to.object, "state", state);
     api_set_time(to.object, "arrived_at", view->job.arrived_at[job]);
     api_set_number(to.object, "executed_ms", api_executed(call, task));
+    say_shadow(&to);
     say_job(&to, job, label, state);
     set_market(&to, job);
     set_cheapest(&to, &choice);
@@ -779,6 +807,7 @@ static void explain_living_instance(struct explanation *to, const char *name, ui
     char price_text[SERVE_TEXT];
     char bill_text[SERVE_TEXT];
 
+    say_shadow(to);
     serve_offer_text(view->catalogue, offer_row, offer_text, sizeof(offer_text));
     serve_money_text(price, price_text, sizeof(price_text));
     serve_money_text(bill, bill_text, sizeof(bill_text));

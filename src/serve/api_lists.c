@@ -268,6 +268,10 @@ static void set_reason(json_t *object, const struct serve_reason *why)
     api_set_money(object, "chosen_microdollars_per_hour", why->chosen);
     api_set_money(object, "passed_over_microdollars_per_hour", why->passed_over);
     api_set_text(object, "passed_over", why->passed_offer[0] != '\0' ? why->passed_offer : NULL);
+    if (why->saving != MONEY_UNKNOWN && why->move_cost != MONEY_UNKNOWN) {
+        api_set_money(object, "saving_microdollars", why->saving);
+        api_set_money(object, "move_cost_microdollars", why->move_cost);
+    }
 }
 
 static json_t *rents_json(const struct serve_plan *plan, uint32_t most)

@@ -674,6 +674,12 @@ static void write_why(const struct page *page, const json_t *item)
         html_money(page->out, NULL, passed, 4);
         (void)fputs("/h", page->out);
     }
+    if (page_money(item, "saving_microdollars") != MONEY_UNKNOWN) {
+        (void)fputs("; saves ", page->out);
+        html_money(page->out, NULL, page_money(item, "saving_microdollars"), 4);
+        (void)fputs(", the move costs ", page->out);
+        html_money(page->out, NULL, page_money(item, "move_cost_microdollars"), 4);
+    }
     (void)fputs("</li>\n", page->out);
 }
 

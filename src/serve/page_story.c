@@ -171,7 +171,7 @@ static void show_job(struct api_call *call, const char *label)
         write_waits(&page, json_object_get(job, "waits"));
         if (json_array_size(json_object_get(job, "reasons")) > 0)
             (void)fputs("<h2>Decisions</h2>\n", page.out);
-        page_reasons(&page, "The newest first, with what was passed over",
+        page_reasons(&page, "The newest first, with the best alternative",
                      json_object_get(job, "reasons"));
         if (json_array_size(json_object_get(job, "waited_because")) > 0)
             (void)fputs("<h2>Waits</h2>\n", page.out);

@@ -207,9 +207,11 @@ static struct serve_reason copy_reason(const struct view *view, const struct pla
     struct serve_reason reason = {
         .chosen = why->chosen,
         .passed_over = why->passed_over,
+        .saving = why->saving,
+        .move_cost = why->move_cost,
     };
 
-    plan_reason_words(why, reason.text);
+    (void)snprintf(reason.text, sizeof(reason.text), "%s", plan_reason_text(why->code));
     if (why->passed_offer != OFFER_NONE)
         serve_offer_text(view->catalogue, why->passed_offer, reason.passed_offer,
                          sizeof(reason.passed_offer));

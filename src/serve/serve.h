@@ -112,6 +112,8 @@ struct serve_reason {
     char text[PLAN_REASON_SIZE];
     money_t chosen;
     money_t passed_over;
+    money_t saving; /* of a move, as of struct plan_reason */
+    money_t move_cost;
     char passed_offer[SERVE_TEXT]; /* "": none */
 };
 

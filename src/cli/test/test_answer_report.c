@@ -10,11 +10,18 @@ static const char text[] = "Two policies; one is <cheaper>,\n"
                            "  and shown on two lines.\n"
                            "\n"
                            "What they cost:\n"
-                           "                 of/\n"
-                           "policy  cost $  first\n"
-                           "------  ------  -----\n"
-                           "a|b     200.00  1.000\n"
-                           "stint   100.00      -\n"
+                           "\x1epolicy\x1f\x1c"
+                           "cost $\x1f\x1c"
+                           "of/first\n"
+                           "\x1d"
+                           "a|b\x1f"
+                           "1,200.00\x1c"
+                           "1200.000000\x1f"
+                           "1.000\x1c"
+                           "1.000\n"
+                           "\x1dstint\x1f"
+                           "600.00\x1c"
+                           "600.000000\x1f-\n"
                            "No plan costs less than $90.\n"
                            "\n"
                            "Not counted:\n"
@@ -48,7 +55,7 @@ TEST(markdown_has_the_same_tables_lists_and_headings)
                             "Two policies; one is &lt;cheaper>, and shown on two lines.\n\n"
                             "## What they cost\n\n"
                             "| policy | cost $ | of/first |\n|---|--:|--:|\n"
-                            "| a\\|b | 200.00 | 1.000 |\n| stint | 100.00 | - |\n\n"
+                            "| a\\|b | 1,200.00 | 1.000 |\n| stint | 600.00 | - |\n\n"
                             "No plan costs less than $90.\n\n"
                             "## Not counted\n\n- storage\n- taxes\n\n"
                             "      kept   as it is\n\n"
@@ -64,7 +71,7 @@ TEST(a_page_has_bars_for_costs_and_only_text_for_names)
         strstr(html, "<p>Two policies; one is &lt;cheaper&gt;, and shown on two lines.</p>"));
     assert_non_null(strstr(html, "<h2>What they cost</h2>"));
     assert_non_null(strstr(html, "<th scope=\"col\" class=\"n\">of/first</th>"));
-    assert_non_null(strstr(html, "<td>a|b</td><td class=\"n\">200.00<svg"));
+    assert_non_null(strstr(html, "<td>a|b</td><td class=\"n\">1,200.00<svg"));
     assert_non_null(strstr(html, "width=\"1000\""));
     assert_non_null(strstr(html, "width=\"500\""));
     assert_non_null(strstr(html, "<td class=\"n\">-</td></tr>"));
@@ -77,8 +84,16 @@ TEST(each_table_of_a_page_has_a_name_of_its_own)
 {
     const struct answer_report two = { .title = "Two",
                                        .command = "stint sim x.yaml",
-                                       .text = "a    b\n---  ---\n1    2\n\nMore:\n"
-                                               "a    b\n---  ---\n3    4\n" };
+                                       .text = "\x1e"
+                                               "a\x1f"
+                                               "b\n\x1d"
+                                               "1\x1f"
+                                               "2\n\nMore:\n"
+                                               "\x1e"
+                                               "a\x1f"
+                                               "b\n\x1d"
+                                               "3\x1f"
+                                               "4\n" };
     char *html = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&html, &size);

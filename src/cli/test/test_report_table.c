@@ -392,6 +392,72 @@ TEST(every_table_of_a_process_can_be_sorted)
     report_table_destroy(table);
 }
 
+TEST(a_long_text_wraps_within_its_column_and_loses_nothing)
+{
+    static const struct report_column two[] = {
+        { .key = "why", .heading = "why" },
+        { .key = "type", .heading = "type" },
+    };
+    struct report_table *table = report_table_create("reasons", two, 2);
+
+    report_table_add_text(table, "a sentence that goes on and on, until it does not fit beside "
+                                 "what else there is to be said of the row");
+    report_table_add_text(table, "g4dn.12xlarge-in-us-east-1a-on-demand-and-more-of-that-name");
+
+    char *text = printed(table, OUTPUT_TABLE);
+
+    for (const char *line = text; *line != 0; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= REPORT_WIDTH);
+    assert_non_null(strstr(text, "\na sentence"));
+    assert_non_null(strstr(text, "said"));
+    assert_non_null(strstr(text, "g4dn."));
+    assert_non_null(strstr(text, "-name"));
+    assert_null(strchr(text, '~'));
+    free(text);
+}
+
+TEST(cells_tell_numbers_from_text_and_headings_are_whole)
+{
+    static const struct report_column two[] = {
+        { .key = "name", .heading = "avail- ability/ name" },
+        { .key = "cost", .heading = "cost $", .kind = REPORT_MONEY, .digits = 2 },
+    };
+    struct report_table *table = report_table_create("two", two, 2);
+    char *text;
+
+    report_table_add_text(table, "12");
+    report_table_add_money(table, 1234567890);
+    report_table_add_text(table, "a\x1f\x1d");
+    report_table_add_missing(table);
+    report_table_as_cells(true);
+    text = printed(table, OUTPUT_TABLE);
+    report_table_as_cells(false);
+
+    assert_non_null(strstr(text, "\x1e"
+                                 "availability/name\x1f\x1c"
+                                 "cost $\n\x1d"
+                                 "12\x1f"
+                                 "1,234.57\x1c"
+                                 "1234.567890\n"));
+    assert_null(strstr(text, "a\x1f\x1d")); /* no name can end its cell */
+    free(text);
+}
+
+TEST(a_wide_table_has_a_line_for_each_row)
+{
+    char wide[2 * REPORT_WIDTH + 1];
+    char *text;
+
+    memset(wide, 'x', sizeof(wide));
+    wide[sizeof(wide) - 1] = 0;
+    report_table_wide(true);
+    text = printed(one_text(wide), OUTPUT_TABLE);
+    report_table_wide(false);
+
+    assert_non_null(strstr(text, wide));
+    free(text);
+}
+
 TEST(a_terminal_that_is_too_narrow_cuts_the_widest_text)
 {
     const struct winsize size = { .ws_row = 24, .ws_col = 40 };
@@ -452,5 +518,8 @@ CHECK_MAIN(RUN(a_table_aligns_numbers_to_the_right_and_text_to_the_left),
            RUN(headings_wrap_only_when_the_table_is_too_wide),
            RUN(an_alignment_that_was_asked_for_is_used), RUN(notes_stand_between_name_and_rows),
            RUN(rows_are_sorted_by_a_column), RUN(every_table_of_a_process_can_be_sorted),
+           RUN(a_long_text_wraps_within_its_column_and_loses_nothing),
+           RUN(a_wide_table_has_a_line_for_each_row),
+           RUN(cells_tell_numbers_from_text_and_headings_are_whole),
            RUN(a_terminal_that_is_too_narrow_cuts_the_widest_text), RUN(a_full_disk_is_reported),
            RUN(formats_are_known_by_name_and_others_refused))

@@ -149,22 +149,54 @@ TEST(every_reason_has_words_of_its_own)
     }
 }
 
-TEST(a_reason_says_how_much_work_both_would_do_for_a_dollar)
+TEST(what_was_chosen_is_no_alternative_to_itself)
 {
     struct plan_reason why = plan_because(REASON_BEST_VALUE, 992000);
+
+    plan_reject(&why, 3, 4, 1100000);
+    assert_int_equal(why.passed_offer, 4);
+    assert_int_equal(why.passed_over, 1100000);
+    plan_reject(&why, 3, 3, 992000);
+    assert_int_equal(why.passed_offer, UINT32_MAX);
+    assert_true(why.passed_over == MONEY_UNKNOWN);
+    plan_reject(&why, 3, UINT32_MAX, 5);
+    assert_true(why.passed_over == MONEY_UNKNOWN);
+}
+
+TEST(a_move_says_what_it_saves_and_what_it_costs)
+{
+    struct plan_reason why = plan_because(REASON_REPACKED, 992000);
     char text[PLAN_REASON_SIZE];
+    char want[PLAN_REASON_SIZE];
 
     plan_reason_words(&why, text);
-    assert_string_equal(text, plan_reason_text(REASON_BEST_VALUE));
-    why.chosen_work = 935400;
-    why.passed_work = 1015200;
+    assert_string_equal(text, plan_reason_text(REASON_REPACKED));
+    why.saving = 12345600;
+    why.move_cost = 21499;
     plan_reason_words(&why, text);
-    assert_string_equal(text, "nearly the most work for what will be charged, on fewer machines: "
-                              "worth $0.935 for each dollar, $1.015 with the next best");
-    why.passed_work = 15200;
+    (void)snprintf(want, sizeof(want), "%s: saves $12.35, and the move costs $0.021",
+                   plan_reason_text(REASON_REPACKED));
+    assert_string_equal(text, want);
+    why.saving = -999900;
     plan_reason_words(&why, text);
-    assert_string_equal(text, "most work for what the machine will be charged: "
-                              "worth $0.935 for each dollar, $0.015 with the next best");
+    assert_non_null(strstr(text, "saves -$1.000,"));
+}
+
+TEST(parts_of_a_saving_add_up_to_it)
+{
+    struct plan_place places[3] = { { 0 } };
+    money_t saving = 0;
+    money_t cost = 0;
+
+    plan_share_saving(places, 3, 1000000, 50);
+    for (int i = 0; i < 3; i++) {
+        saving += places[i].why.saving;
+        cost += places[i].why.move_cost;
+    }
+
+    assert_int_equal(saving, 1000000);
+    assert_int_equal(cost, 50);
+    assert_int_equal(places[0].why.saving, 333333);
 }
 
 CHECK_MAIN(RUN(a_new_plan_changes_nothing), RUN(rents_are_numbered_in_order_and_survive_growth),
@@ -173,4 +205,5 @@ CHECK_MAIN(RUN(a_new_plan_changes_nothing), RUN(rents_are_numbered_in_order_and_
            RUN(expected_places_keep_those_before_and_leave_room),
            RUN(a_place_says_whether_its_target_is_rented_by_the_plan),
            RUN(a_plain_reason_names_no_alternative), RUN(every_reason_has_words_of_its_own),
-           RUN(a_reason_says_how_much_work_both_would_do_for_a_dollar))
+           RUN(what_was_chosen_is_no_alternative_to_itself),
+           RUN(a_move_says_what_it_saves_and_what_it_costs), RUN(parts_of_a_saving_add_up_to_it))

@@ -379,17 +379,18 @@ static inline void stage_fill_store(struct serve_stage *stage)
                                           .alone_cost = 200000,
                                           .occupied_ms = 69000,
                                           .ended_at = STAGE_T0 - 1000 });
-    store_reason(
-        store,
-        &(struct store_reason){
-            .at = STAGE_T0,
-            .decision = 1,
-            .subject = STORE_TASK,
-            .id = 101,
-            .target = "st-1",
-            .why = { .code = REASON_CHEAPEST_ALONE, .chosen = 360000, .passed_over = 720000 },
-            .passed_offer = "b.large, on-demand",
-        });
+    store_reason(store, &(struct store_reason){
+                            .at = STAGE_T0,
+                            .decision = 1,
+                            .subject = STORE_TASK,
+                            .id = 101,
+                            .target = "st-1",
+                            .why = { .code = REASON_CHEAPEST_ALONE,
+                                     .chosen = 360000,
+                                     .passed_over = 720000,
+                                     .saving = MONEY_UNKNOWN },
+                            .passed_offer = "b.large, on-demand",
+                        });
     store_reason(store, &(struct store_reason){ .at = STAGE_T0,
                                                 .decision = 1,
                                                 .subject = STORE_RENTED,

@@ -312,6 +312,23 @@ TEST(a_wait_by_choice_says_for_what_how_long_and_at_which_price)
     stage_done(&stage);
 }
 
+TEST(in_shadow_mode_machines_are_those_of_the_forecast)
+{
+    struct serve_stage stage;
+    struct answer answer;
+
+    stage_init(&stage);
+    stage.world.mode = "shadow";
+    ask(&stage, "GET /v1/explain?job=12_1", &answer);
+    assert_non_null(strstr(at(&answer, "text.0"), "only in Stint's forecast"));
+    assert_non_null(strstr(at(&answer, "text.1"), "is running in the forecast"));
+    json_decref(answer.json);
+    ask(&stage, "GET /v1/explain?instance=st-1", &answer);
+    assert_non_null(strstr(at(&answer, "text.0"), "only in Stint's forecast"));
+    json_decref(answer.json);
+    stage_done(&stage);
+}
+
 TEST(a_running_job_is_explained_by_its_reason_and_price)
 {
     struct serve_stage stage;
@@ -330,8 +347,8 @@ TEST(a_running_job_is_explained_by_its_reason_and_price)
     assert_string_equal(at(&answer, "alone_cost_microdollars"), "60000");
     assert_string_equal(
         at(&answer, "text.1"),
-        "It was put on st-1 because: the cheapest machine that holds it alone; "
-        "it costs $0.360000 per hour, and b.large, on-demand for $0.720000 was passed over.");
+        "It was put on st-1 because: the cheapest machine for this task alone. "
+        "It costs $0.360000 per hour; b.large, on-demand would cost $0.720000 for the same tasks.");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -930,6 +947,7 @@ CHECK_MAIN(
     RUN(jobs_can_be_chosen_by_user_and_state_and_cut),
     RUN(instances_are_listed_with_price_tasks_and_bill), RUN(the_last_plan_is_shown_in_words),
     RUN(a_plan_with_a_limit_has_shorter_lists_and_the_same_counts),
+    RUN(in_shadow_mode_machines_are_those_of_the_forecast),
     RUN(a_running_job_is_explained_by_its_reason_and_price),
     RUN(a_wait_by_choice_says_for_what_how_long_and_at_which_price),
     RUN(every_kind_of_waiting_has_its_word), RUN(a_limit_that_took_its_machine_is_a_reason_to_wait),

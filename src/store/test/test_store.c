@@ -292,15 +292,17 @@ TEST(reasons_come_back_in_words_with_prices)
                                  .target = "st-1",
                                  .why = plan_because(REASON_FITS_KEPT, 0),
                              });
-    store_reason(file.store,
-                 &(struct store_reason){
-                     .at = 6,
-                     .subject = STORE_TASK,
-                     .id = 7,
-                     .target = "st-2",
-                     .why = { .code = REASON_CHEAPEST_ALONE, .chosen = 40, .passed_over = 50 },
-                     .passed_offer = "b.large",
-                 });
+    store_reason(file.store, &(struct store_reason){
+                                 .at = 6,
+                                 .subject = STORE_TASK,
+                                 .id = 7,
+                                 .target = "st-2",
+                                 .why = { .code = REASON_CHEAPEST_ALONE,
+                                          .chosen = 40,
+                                          .passed_over = 50,
+                                          .saving = MONEY_UNKNOWN },
+                                 .passed_offer = "b.large",
+                             });
     store_reason(file.store, &(struct store_reason){
                                  .at = 6,
                                  .subject = STORE_RENTED,
@@ -322,8 +324,8 @@ TEST(reasons_come_back_in_words_with_prices)
 
     assert_int_equal(store_each_reason(file.store, STORE_TASK, 7, 9, log_reason, &log, NULL), 0);
     assert_string_equal(log.text,
-                        "6: the cheapest machine that holds it alone (40, not b.large for 50)"
-                        " -> st-2;5: fits a machine that stays anyway -> st-1;");
+                        "6: the cheapest machine for this task alone (40, not b.large for 50)"
+                        " -> st-2;5: fits on a machine that stays rented anyway -> st-1;");
     log.text[0] = '\0';
     store_begin(file.store);
     store_prune(file.store, 6);
