@@ -233,7 +233,7 @@ for days in 0 91 1.5 -1; do
     judge "a history of $days days is refused" fails_with 2 "from 1 to 90"
 done
 refresh --region us-east-1 --history 7 --no-spot
-judge "a history goes with the spot market" fails_with 2 "which --no-spot leaves out"
+judge "a history goes with the spot market" fails_with 2 "remove --no-spot"
 
 cat >words.yaml <<'END'
 types:

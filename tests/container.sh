@@ -45,7 +45,7 @@ is_small() {
 # Outside of a pod it says what is missing.
 runs() {
     inside /usr/sbin/stintd --version | sed 's/^/# /' && inside /usr/bin/stint-kubernetes --help >"$work/said" && grep -q watchdog "$work/said" &&
-        ! inside /usr/bin/stint-kubernetes release 2>"$work/said" && grep -q "no pod of a cluster" "$work/said"
+        ! inside /usr/bin/stint-kubernetes release 2>"$work/said" && grep -q "outside of a cluster" "$work/said"
 }
 
 has_no_shell() {

@@ -197,13 +197,13 @@ judge "a format that does not fit is wrong usage" exits 2 "no rows for a CSV"
 ask ledger --by colour
 judge "a ledger by something else is wrong usage" exits 2 "--by is user, job, account, partition, qos, type"
 ask approve some
-judge "what is no proposal is wrong usage" exits 2 "neither the number of a proposal nor 'all'"
+judge "what is no proposal is wrong usage" exits 2 "must be the number of a proposal, or 'all'"
 ask explain
 judge "to explain nothing is wrong usage" exits 2 "which job or machine?"
 ask status --watch=0
 judge "a watch that never waits is wrong usage" exits 2 "--watch=SECONDS takes 1 to"
 ask drain --watch
-judge "what acts is not repeated" exits 2 "--watch is for verbs that only ask"
+judge "what acts is not repeated" exits 2 "--watch works only for verbs that ask"
 ask sttaus
 judge "a misspelt verb gets a suggestion" exits 2 "did you mean 'status'?"
 misspelt=0

@@ -69,7 +69,7 @@ judge "so has Markdown" is "$(grep -cE "^    stint sim small.yaml|^Cheapest: |^#
 sim small.yaml --html "$room/no/such/folder"
 judge "a report that cannot be written is an error" exits 1 "No such file"
 sim small.yaml --html "$room/r2.html" -o json
-judge "a report in another format is wrong usage" exits 2 "instead of -o"
+judge "a report in another format is wrong usage" exits 2 "exclude -o"
 sim none.yaml --html "$room/r3.html"
 judge "without an answer there is no report" [ "$code" = 1 -a ! -e "$room/r3.html" ]
 sim short.yaml

@@ -54,7 +54,7 @@ judge "kubernetes: a role that is misspelt" refuses "did you mean 'install'?" ku
 judge "kubernetes: an option that is misspelt" refuses "did you mean '--kubeconfig'?" kubernetes install --kubecnfig x
 judge "estimate: an option of sbatch that is misspelt" refuses "did you mean '--partition'?" estimate --patition x
 judge "kubernetes: a role of the daemon" refuses "Usage: stint kubernetes" kubernetes engine
-judge "demo: a surplus argument" refuses "nothing to be done with 'extra'" demo extra
+judge "demo: a surplus argument" refuses "'extra' is one argument too many" demo extra
 
 judge "bench: without saying what" refuses "what to measure: change or plan?" bench
 judge "bench: something else" refuses "change or plan, not 'nothing'" bench nothing

@@ -111,7 +111,7 @@ local function closed(decide)
         if is_good then
             return answer
         end
-        slurm.log_error("the gate of Stint refuses a job, as its script fails: %s", tostring(answer))
+        slurm.log_error("the gate of Stint refused a job, because its script failed: %s", tostring(answer))
         return slurm.ERROR
     end
 end

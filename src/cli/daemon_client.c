@@ -77,11 +77,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", error.text);
         return 0;
     case ARGP_KEY_ARGS:
-        argp_error(state, "'%s' is too much: only options are taken", state->argv[state->next]);
+        argp_error(state, "'%s' is one argument too many: there are only options",
+                   state->argv[state->next]);
         return 0;
     case ARGP_KEY_END:
         if (options->format == OUTPUT_CSV && options->no_csv)
-            argp_error(state, "this answer has no rows for a CSV; -o json is for programs");
+            argp_error(state, "this answer has no rows for a CSV. Use -o json");
         if (options->url == NULL && (options->token_file != NULL || options->ca_file != NULL))
             argp_error(state, "--token-file and --ca-file go with --url");
         return 0;
@@ -279,10 +280,11 @@ static int read_answer(const struct daemon_options *options, long status,
         const char *text = json_string_value(json_object_get(root, "error"));
         const int rc = error_set(
             reterr, status_error(status), "%s%s",
-            text != NULL ? text : "stintd could not do it, and does not say why",
-            status == 401 ? ": that of --token-file is not the one of http.token_file, nor "
-                            "of http.read_token_file, in the daemon's stint.conf"
-                          : "");
+            text != NULL ? text : "stintd failed without a reason",
+            status == 401
+                ? ": the token of --token-file differs from http.token_file and http.read_token_file in the"
+                  " daemon's stint.conf"
+                : "");
 
         json_decref(root);
         return rc;

@@ -110,8 +110,8 @@ static void check_whole(const struct argp_state *state, const struct arguments *
     if (arguments->is_anonymous && arguments->snapshot == NULL)
         argp_error(state, "--anonymise goes with --snapshot, the file to be written");
     if (arguments->snapshot != NULL && arguments->from != NULL && !arguments->is_anonymous)
-        argp_error(state, "--snapshot saves what an API server answered; --from asks none, unless "
-                          "--anonymise is given");
+        argp_error(state,
+                   "--snapshot saves the answers of an API server; with --from, add --anonymise");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -438,8 +438,7 @@ static void print_plan(const struct kube_costing *costing)
         (void)printf("No cheaper machines were found for the same pods (%s per hour)",
                      money_words(costing->planned, 2).text);
     if (costing->kept_nodes > 0)
-        (void)printf("; %s %s, because a pod there cannot move",
-                     count(costing->kept_nodes, "node").text,
+        (void)printf("; %s %s, because of a fixed pod", count(costing->kept_nodes, "node").text,
                      costing->kept_nodes == 1 ? "stays" : "stay");
     (void)printf(".\nNo choice of machines costs less than %s per hour, even if every pod could "
                  "move.\n\n",
@@ -453,7 +452,7 @@ static void print_stays(const struct kube_costing *costing)
     for (int stay = KUBE_STAYS_DAEMON + 1; stay < KUBE_STAY_COUNT; stay++) {
         if (costing->stays[stay] == 0)
             continue;
-        (void)printf("%s", has_any ? "" : "\nPods that stay where they are, because each\n");
+        (void)printf("%s", has_any ? "" : "\nPods that stay in place, because each\n");
         (void)printf("  %6" PRIu32 "  %s\n", costing->stays[stay],
                      kube_stay_text((enum kube_stay)stay));
         has_any = true;
@@ -469,11 +468,12 @@ static void print_not_counted(const struct kube_costing *costing)
     } lines[] = {
         { costing->unpriced_nodes, "node",
           "without a price in the catalogue, with all pods there" },
-        { costing->other_nodes, "node", "that is not rented (control plane, virtual)" },
+        { costing->other_nodes, "node", "outside of Stint (control plane, virtual)" },
         { costing->outside, "pod", "on those nodes" },
         { costing->waiting, "pod", "pending now, with a place in the plan" },
-        { costing->without_request, "pod", "without requests: taken to need no room" },
-        { costing->unplaced, "pod", "that fit no machine of the catalogue: no place in the plan" },
+        { costing->without_request, "pod", "without requests: counted with size 0" },
+        { costing->unplaced, "pod",
+          "too large for every machine of the catalogue: left out of the plan" },
         { costing->over_pod_limit, "planned machine", "with more pods than its kubelet may take" },
     };
 

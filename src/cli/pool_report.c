@@ -225,8 +225,7 @@ static void print_question(const struct pool_answer *answer, FILE *out)
         return;
     (void)fprintf(
         out,
-        "\nThis CANNOT be promised: no pool that was found within %d times the capacity keeps "
-        "it.\n",
+        "\nThis CANNOT be promised: every pool found within %d times the capacity misses it.\n",
         PROMISE_OVERBUY);
     if (answer->short_least > question->short_most)
         (void)fprintf(
@@ -252,7 +251,7 @@ static void print_price(const struct pool_answer *answer, FILE *out)
                           .text);
     (void)fprintf(out, ".\n");
     if (verdict->holds && !answer->is_worth_it)
-        (void)fprintf(out, "Rent on demand instead: that is cheaper, and is not taken away.\n");
+        (void)fprintf(out, "Rent on demand instead: it is cheaper and stays.\n");
     if (answer->bound > 0 && verdict->holds)
         (void)fprintf(
             out, "No pool of these offers that keeps the promise costs less than $%s an hour.\n",
@@ -346,12 +345,10 @@ static void print_not_counted(const struct pool_answer *answer, FILE *out)
 
     (void)fprintf(out, "\nNot counted:\n");
     if (input->left_out > 0)
-        (void)fprintf(out, "- %u spot offers of which nothing is known; they are left out\n",
-                      input->left_out);
+        (void)fprintf(out, "- %u spot offers with unknown losses are left out\n", input->left_out);
     if (answer->promise.states == NULL)
         (void)fprintf(out,
-                      "- that offers are lost together: without a history, losses are taken to be "
-                      "independent\n");
+                      "- joint losses of offers: without a history, losses count as independent\n");
     if (input->has_types_in_zones && !question->survives_types)
         (void)fprintf(out, "- that all zones of a type are often lost at once (--survive-types)\n");
     if (input->market.count > 0)
@@ -371,9 +368,8 @@ static void print_not_counted(const struct pool_answer *answer, FILE *out)
         (void)fprintf(out,
                       "- how far the availabilities of the table can be trusted; they are taken as "
                       "they are\n");
-    (void)fprintf(out,
-                  "- machines that fail, requests that are refused, the time that a replacement "
-                  "takes, changes of price\n");
+    (void)fprintf(
+        out, "- failed machines, refused requests, the time of a replacement, changes of price\n");
 }
 
 static int write_text(const struct pool_answer *answer, FILE *out)

@@ -452,7 +452,7 @@ int present(const struct verb *verb, int argc, char **argv)
     bool is_coloured = false;
 
     if (wish.every > 0 && !verb->is_query) {
-        (void)fprintf(stderr, "stint %s: --watch is for verbs that only ask the daemon\n",
+        (void)fprintf(stderr, "stint %s: --watch works only for verbs that ask the daemon\n",
                       verb->name);
         return EXIT_USAGE;
     }
@@ -461,7 +461,7 @@ int present(const struct verb *verb, int argc, char **argv)
         return EXIT_USAGE;
     }
     if ((wish.html != NULL || wish.md != NULL) && wish.has_format) {
-        (void)fprintf(stderr, "stint %s: --html and --md are instead of -o\n", verb->name);
+        (void)fprintf(stderr, "stint %s: --html and --md exclude -o\n", verb->name);
         return EXIT_USAGE;
     }
     if (!present_colour(wish.colour != NULL ? wish.colour : "auto", isatty(STDOUT_FILENO) == 1,

@@ -342,7 +342,7 @@ static void print_left_out(const struct replay_input *input, FILE *out)
         fprintf(out, ", of %s records.\n",
                 digits_of_fixed(input->records, 0, 0, DIGITS_GROUPED).text);
     if (input->still_running > 0)
-        fprintf(out, "%s had not ended and count with what they ran so far.\n",
+        fprintf(out, "%s had not ended and count with their runtime so far.\n",
                 digits_of_fixed(input->still_running, 0, 0, DIGITS_GROUPED).text);
 }
 
@@ -393,7 +393,7 @@ static void print_verdict(const struct replay_report *report, FILE *out)
     const money_t cost = best->result.cost;
     const money_t paid = report->paid;
 
-    fprintf(out, "No plan can run this work on these machines for less than $%s; ",
+    fprintf(out, "The lower bound of every plan for this work on these machines is $%s; ",
             digits_of_fixed(bound, 6, 2, DIGITS_GROUPED).text);
     fprintf(out, "%s, the cheapest here, costs $%s, %s %% more.\n", best->policy->name,
             digits_of_fixed(cost, 6, 2, DIGITS_GROUPED).text,

@@ -354,11 +354,9 @@ static int no_option(const char *word, size_t length, struct error *reterr)
     const char *near = length > 0 ? suggest(name, names, sizeof(rows) / sizeof(rows[0])) : NULL;
 
     if (near != NULL)
-        return error_set(
-            reterr, -EINVAL,
-            "'--%.64s' is no option of sbatch that is known here; did you mean '--%s'?", name,
-            near);
-    return error_set(reterr, -EINVAL, "'%.64s' is no option of sbatch that is known here", word);
+        return error_set(reterr, -EINVAL, "unknown sbatch option '--%.64s'; did you mean '--%s'?",
+                         name, near);
+    return error_set(reterr, -EINVAL, "unknown sbatch option '%.64s'", word);
 }
 
 /* One option, at words[*index], which moves to the last word of it. */

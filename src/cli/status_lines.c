@@ -30,7 +30,7 @@ void status_line_work(FILE *out, const json_t *status)
     const int64_t jobs = field_integer(json_object_get(status, "jobs"), "living", 0);
 
     (void)fprintf(out,
-                  "%" PRId64 " job%s; tasks: %" PRId64 " running, %" PRId64 " on the way, %" PRId64
+                  "%" PRId64 " job%s; tasks: %" PRId64 " running, %" PRId64 " assigned, %" PRId64
                   " waiting\n",
                   jobs, jobs == 1 ? "" : "s", field_integer(tasks, "running", 0),
                   field_integer(tasks, "bound", 0), field_integer(tasks, "waiting", 0));

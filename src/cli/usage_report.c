@@ -73,7 +73,7 @@ static const char not_counted[] =
     "its release. It is no measurement of another scheduler.";
 
 static const char shadow_text[] =
-    "Shadow mode: nothing was rented. Machines and money are what Stint would have done.";
+    "Shadow mode: Stint rented nothing. Machines and costs are a forecast.";
 
 /* As a page. ------------------------------------------------------------------------------------ */
 

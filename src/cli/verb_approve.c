@@ -57,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->count = state->argc - state->next;
         for (int i = state->next; i < state->argc; i++) {
             if (!is_id(state->argv[i]))
-                argp_error(state, "'%s' is neither the number of a proposal nor 'all'",
+                argp_error(state, "'%s' must be the number of a proposal, or 'all'",
                            state->argv[i]);
         }
         return 0;

@@ -186,13 +186,13 @@ static void check_words(const struct argp_state *state, const struct arguments *
              (arguments->act != ACT_SHOW || arguments->path_count > 0))
         argp_error(state, "refresh takes no file, show one or none, features one, diff two");
     else if (arguments->act == ACT_SHOW && arguments->path_count > 0 && arguments->socket != NULL)
-        argp_error(state, "--socket is where to ask if there is no FILE");
+        argp_error(state, "--socket works only without FILE");
     else if (arguments->path_count > 0 && arguments->conf != NULL)
         argp_error(state, "--config names a catalogue, and so does FILE: give one of them");
     else if (arguments->socket != NULL && (arguments->conf != NULL || arguments->state != NULL))
         argp_error(state, "--socket asks the daemon, --config and --state read files");
     else if (arguments->history > 0 && arguments->without_spot)
-        argp_error(state, "--history is of the spot market, which --no-spot leaves out");
+        argp_error(state, "--history needs the spot market; remove --no-spot");
     for (int i = 0; i < OPTIONS; i++) {
         const char *acts = options[i].doc;
         const int length = (int)strcspn(acts, ":");
@@ -247,7 +247,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_CLOUD:
         if (find_source(arg) == NULL)
-            argp_error(state, "there is no cloud '%s' that can be asked", arg);
+            argp_error(state, "the cloud '%s' has no interface for this, or is unknown", arg);
         arguments->cloud = arg;
         return 0;
     case KEY_ARCH:
@@ -341,7 +341,7 @@ static int gather(const struct arguments *arguments, FILE *out, struct cloud_gat
     const struct cloud_adapter *source = find_source(arguments->cloud);
 
     if (source == NULL)
-        return error_set(reterr, -ENOTSUP, "there is no cloud that can be asked");
+        return error_set(reterr, -ENOTSUP, "no supported cloud has an interface for this");
 
     const int rc = source->gather(&query, out, ret, reterr);
 

@@ -62,7 +62,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         demo->share = arg;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "there is nothing to be done with '%s'", arg);
+        argp_error(state, "'%s' is one argument too many", arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -103,7 +103,7 @@ static int find_parts(struct error *reterr)
     char built[2 * PATH_MAX];
 
     if (own_folder(folder, sizeof(folder)) < 0)
-        return error_set(reterr, -ENOENT, "cannot find out where this program is");
+        return error_set(reterr, -ENOENT, "this program cannot find its own folder");
     (void)snprintf(built, sizeof(built), "%s/stint", folder);
     (void)setenv("STINT", built, 0);
     for (int i = 0; i < PART_COUNT; i++) {

@@ -82,7 +82,7 @@ static int run_drain(int argc, char **argv)
 
     if (code == EXIT_DONE && arguments.daemon.format == OUTPUT_TABLE)
         (void)puts(json_is_true(json_object_get(answer, "draining"))
-                       ? "Nothing more is rented; what is empty goes back."
+                       ? "Stint rents nothing more and returns empty machines."
                        : "Machines are rented again.");
     json_decref(answer);
     return code;

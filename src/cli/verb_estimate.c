@@ -234,7 +234,8 @@ static void print_words(const json_t *answer, const struct sbatch_options *job)
         (void)printf("That is for one element of the array; all %" PRIu64 " would cost %s.\n",
                      job->array_size, money_words(cost * (money_t)job->array_size, 2).text);
     if (job->mem_mib == 0 && job->mem_per_cpu_mib == 0 && !job->all_memory)
-        (void)puts("No memory was given (--mem): what the engine adds by itself is not counted.");
+        (void)puts(
+            "The job has no --mem. The memory that the scheduler adds by itself is left out.");
 }
 
 static int print_answer(const struct arguments *arguments, const json_t *answer,

@@ -94,7 +94,7 @@ static int become(char **argv, struct error *reterr)
     char path[2 * PATH_MAX];
 
     if (own_folder(folder, sizeof(folder)) < 0)
-        return error_set(reterr, -ENOENT, "cannot find out where this program is");
+        return error_set(reterr, -ENOENT, "this program cannot find its own folder");
     (void)snprintf(path, sizeof(path), "%s/../engine/kubernetes/stint-kubernetes", folder);
     if (access(path, X_OK) != 0)
         (void)snprintf(path, sizeof(path), "%s/stint-kubernetes", folder);

@@ -140,7 +140,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (notify->hook_file == NULL)
-            argp_error(state, "where to? --webhook-file is needed");
+            argp_error(state, "--webhook-file is required");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

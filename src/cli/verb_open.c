@@ -209,8 +209,8 @@ static int serve(struct opening *opening, struct error *reterr)
         MHD_OPTION_CONNECTION_TIMEOUT, 30U, MHD_OPTION_END);
 
     if (server == NULL)
-        return error_set(reterr, -EADDRINUSE, "127.0.0.1:%u cannot be listened on; is it in use?",
-                         opening->port);
+        return error_set(reterr, -EADDRINUSE,
+                         "port %u of 127.0.0.1 cannot be opened; is it in use?", opening->port);
 
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT);
 

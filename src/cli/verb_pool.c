@@ -198,7 +198,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", error.text);
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "there is nothing to be done with '%s'", arg);
+        argp_error(state, "'%s' is one argument too many", arg);
         return 0;
     case ARGP_KEY_END:
         check_whole(state);

@@ -206,7 +206,7 @@ static int compare(const struct arguments *arguments, const struct bill *bill,
     if (arguments->region != NULL)
         (void)snprintf(region, sizeof(region), "%s", arguments->region);
     rc = cluster[0] == '\0'
-             ? error_set(reterr, -EINVAL, "%s does not say whose it is; give --cluster", path)
+             ? error_set(reterr, -EINVAL, "%s does not name its cluster: give --cluster", path)
              : bill_compare(store, bill, cluster, region[0] != '\0' ? region : NULL, ret, reterr);
     store_close(store);
     return rc;

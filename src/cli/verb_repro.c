@@ -242,7 +242,7 @@ static void check_options(const struct argp_state *state, const struct system *s
         { options->check && options->figure != 0 && !has_check(system, options->figure),
           "--check goes with the tables, with figures 7 and 8 of sec, and with 15 and 17 of pools" },
         { options->jobs > 0 && system->table == repro_pools_table,
-          "--jobs goes with a trace of jobs; pools has none" },
+          "--jobs needs a trace of jobs; pools has none" },
     };
 
     for (size_t i = 0; i < sizeof(objections) / sizeof(objections[0]); i++) {

@@ -241,8 +241,8 @@ static int choose_base(struct contest *contest, const char *name, struct error *
             return 0;
         }
     }
-    return error_set(reterr, -EINVAL, "--base %s: that policy is not run; add --policy %s", name,
-                     name);
+    return error_set(reterr, -EINVAL,
+                     "--base %s: the policy is missing from this run; add --policy %s", name, name);
 }
 
 static int choose_policies(struct contest *contest, const struct scenario *scenario,

@@ -67,7 +67,7 @@ static void take_argument(struct arguments *arguments, const char *arg, struct a
     else if (state->arg_num == 1)
         arguments->file = arg;
     else
-        argp_error(state, "there is nothing to be done with '%s'", arg);
+        argp_error(state, "'%s' is one argument too many", arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -103,7 +103,7 @@ static void print_report(const char *path, const struct store_report *report)
     (void)puts("checked    the structure of every table and index");
     if (!report->is_sealed)
         (void)puts(
-            "           NO CHECKSUMS: an older version wrote it; stintd adds them when it starts");
+            "           NO CHECKSUMS: an older version wrote the file; stintd adds them at its start");
     for (int i = 0; report->is_sealed && i < STORE_REPORT_TABLES; i++) {
         (void)printf("           %-9s %" PRIu64 " rows", report->tables[i].name,
                      report->tables[i].rows);
@@ -111,8 +111,8 @@ static void print_report(const char *path, const struct store_report *report)
             (void)printf(", %s", money_words(report->tables[i].money, 6).text);
         (void)puts(": as their checksum says");
     }
-    (void)printf("machines   %" PRIu64 " rented, %" PRIu64 " actions under way; the next key is "
-                 "%" PRIu64 "\n",
+    (void)printf("machines   %" PRIu64 " rented, %" PRIu64
+                 " unanswered requests; the next key is %" PRIu64 "\n",
                  report->living, report->open_intents, report->next_key);
 }
 

@@ -119,7 +119,7 @@ static void print_counts(const json_t *status)
                  field_integer(failures, "boot_timeout", 0),
                  field_integer(failures, "vanished", 0));
     (void)printf("evictions  %" PRId64 " runs with notice, %" PRId64 " without, %" PRId64
-                 " moved, %" PRId64 " ended by the engine\n",
+                 " moved, %" PRId64 " ended by the scheduler\n",
                  field_integer(evictions, "notice", 0), field_integer(evictions, "lost", 0),
                  field_integer(evictions, "moved", 0), field_integer(evictions, "engine", 0));
     (void)printf("decisions  %" PRId64 "; the last took %s, the longest %s\n",
@@ -130,7 +130,7 @@ static void print_counts(const json_t *status)
         (void)fputs("audit      none yet", stdout);
     else
         (void)printf("audit      %s ago", span_words(field_integer(audit, "age_ms", -1)).text);
-    (void)printf("; machines adopted: %" PRId64 ", acts under way: %" PRId64 "\n",
+    (void)printf("; machines adopted: %" PRId64 ", unanswered requests: %" PRId64 "\n",
                  field_integer(audit, "adopted", 0), field_integer(status, "open_intents", 0));
     if (proposals > 0)
         (void)printf("proposals  %" PRId64 " wait for approval: stint approve\n", proposals);

@@ -37,9 +37,10 @@ void core_tell_time(struct daemon *daemon, msec_t wall, msec_t monotonic)
     daemon->now = steady_clock_read(&daemon->clock, wall, monotonic);
     daemon->is_ahead = daemon->now - wall >= ahead_min_ms;
     if (daemon->is_ahead && !was_ahead)
-        LOG_WARNING("the clock was set back seconds=%lld; going on without that until the clock "
-                    "has caught up or stintd is started again",
-                    (long long)((daemon->now - wall) / MSEC_PER_SEC));
+        LOG_WARNING(
+            "the clock was set back seconds=%lld; stintd keeps its own time until the clock has "
+            "caught up or stintd restarts",
+            (long long)((daemon->now - wall) / MSEC_PER_SEC));
 }
 
 /*
@@ -176,7 +177,7 @@ static void decide(struct daemon *daemon, msec_t now)
 static void store_is_good(struct daemon *daemon)
 {
     if (daemon->store_failed)
-        LOG_INFO("store can be written again; going on");
+        LOG_INFO("store can be written again; continuing");
     daemon->store_failed = false;
     daemon->store_fault[0] = '\0';
 }
@@ -184,9 +185,10 @@ static void store_is_good(struct daemon *daemon)
 static void store_is_bad(struct daemon *daemon, const struct error *error, msec_t now)
 {
     if (!daemon->store_failed) {
-        LOG_ERROR("store cannot be written, so nothing is rented or placed until it can; empty "
-                  "machines go back after seconds=%lld: %s",
-                  (long long)(store_patience_ms / MSEC_PER_SEC), error->text);
+        LOG_ERROR(
+            "store cannot be written, so Stint rents and places nothing until it can; it returns "
+            "empty machines after seconds=%lld: %s",
+            (long long)(store_patience_ms / MSEC_PER_SEC), error->text);
         daemon->store_failed_at = now;
     }
     daemon->store_failed = true;
@@ -297,8 +299,8 @@ static void retire_stray(void *context, uint64_t instance, bool is_up)
 
     if (is_up || view_find_instance(controller_view(daemon->controller), instance) != ROW_NONE)
         return;
-    LOG_INFO("node left over from an earlier run, giving it up name=%s%llu",
-             daemon->conf.node_prefix, (unsigned long long)instance);
+    LOG_INFO("removing a node left over from an earlier run name=%s%llu", daemon->conf.node_prefix,
+             (unsigned long long)instance);
     engine->ops->forget(engine->self, instance);
 }
 

@@ -322,7 +322,7 @@ static void on_signal(uv_signal_t *handle, int number)
     (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)monotonic_us(NULL));
     tell_time(process);
     if (daemon_reload(process->daemon, changed, sizeof(changed), &error) < 0)
-        LOG_ERROR("configuration not taken over: %s", error.text);
+        LOG_ERROR("the configuration cannot be used, so the old one stays: %s", error.text);
     (void)sd_notify(0, "READY=1");
 }
 

@@ -80,8 +80,7 @@ static bool waits_for_word(const struct daemon *daemon, uint64_t task, struct se
     if (proposal == NULL)
         return false;
     *ret = (struct serve_wait){ .why = "proposal", .until = MSEC_NEVER };
-    (void)snprintf(ret->text, sizeof(ret->text),
-                   "the operator has not agreed yet to %s it%s: stint approve %llu",
+    (void)snprintf(ret->text, sizeof(ret->text), "approval needed to %s it%s: stint approve %llu",
                    gate_act_word(proposal->act.kind), proposal->act.task == 0 ? "s machine" : "",
                    (unsigned long long)proposal->id);
     return true;
@@ -96,9 +95,10 @@ static bool waits_for_search(const struct daemon *daemon, uint64_t task, struct 
     if (row == ROW_NONE || view->task.instance[row] != ROW_NONE || !gate_seeks(daemon->gate))
         return false;
     *ret = (struct serve_wait){ .why = "seeking", .until = MSEC_NEVER };
-    (void)snprintf(ret->text, sizeof(ret->text),
-                   "machines that were asked for before a restart are sought; nothing is rented "
-                   "until they are found, or were not for a while");
+    (void)snprintf(
+        ret->text, sizeof(ret->text),
+        "Stint looks for machines requested before its restart, and rents nothing until it has "
+        "found them or stopped looking");
     return true;
 }
 
@@ -192,7 +192,7 @@ static void set_reason(struct serve_proposal *shown, const struct gate_act *act)
                                                    : STORE_RELEASED;
     shown->reason_id = act->task != 0 ? act->task : act->instance;
     if (act->kind == GATE_QUEUE)
-        shown->why = "short; the engine starts it where there is room";
+        shown->why = "a short job: the scheduler starts it on any free capacity";
 }
 
 static void machine_name(const struct daemon *daemon, uint64_t instance, char *buf, size_t size)

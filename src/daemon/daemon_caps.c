@@ -28,8 +28,9 @@ void daemon_caps_start(struct daemon *daemon)
 
     store_marked(daemon->store, MARK_CAPS, text, TEXT_MAX);
     if (!cap_books_read(&daemon->caps, text))
-        LOG_WARNING("what accounts and users have spent cannot be read from the store; "
-                    "their budgets begin at zero");
+        LOG_WARNING(
+            "the state file does not give the costs of accounts and users, so their budgets begin at "
+            "zero");
     mem_free(text);
     (void)cap_books_judge(&daemon->caps);
 }
@@ -164,10 +165,11 @@ bool daemon_waits_for_cap(const struct daemon *daemon, uint64_t task, struct ser
     } else {
         serve_money_text(cap.price_per_hour, price, sizeof(price));
         serve_money_text(cap.max_price_per_hour, most, sizeof(most));
-        (void)snprintf(ret->text, sizeof(ret->text),
-                       "limit dollars_per_hour of %.80s: its jobs are on machines for $%.30s of "
-                       "$%.30s, and another would be above that",
-                       cap.owner, price, most);
+        (void)snprintf(
+            ret->text, sizeof(ret->text),
+            "limit dollars_per_hour of %.80s: its machines cost $%.30s of $%.30s, and one more would "
+            "exceed that",
+            cap.owner, price, most);
     }
     return true;
 }

@@ -64,9 +64,10 @@ static void keep_offer(void *context, const struct store_instance *instance)
 
     if (find_offer(&daemon->catalogue, instance->offer) != OFFER_NONE || instance->type == NULL)
         return;
-    LOG_WARNING("the catalogue has lost the offer of a machine, which goes back when what runs "
-                "there has ended name=%s offer=\"%s\"",
-                instance->name, instance->offer);
+    LOG_WARNING(
+        "the catalogue has lost the offer of a machine, so Stint returns it when its jobs have "
+        "ended name=%s offer=\"%s\"",
+        instance->name, instance->offer);
     (void)add_former(&daemon->catalogue, instance->type, instance->zone,
                      market_of(instance->market), instance->per_hour);
     daemon->former_count++;
@@ -103,7 +104,7 @@ int daemon_remember_machines(struct daemon *daemon, struct error *reterr)
     const int rc = store_each_instance(daemon->store, remember, daemon, reterr);
 
     if (rc == 0 && view->instance.living > 0)
-        LOG_INFO("machines of an earlier run are known count=%u", view->instance.living);
+        LOG_INFO("took over the machines of an earlier run count=%u", view->instance.living);
     return rc;
 }
 
@@ -122,7 +123,7 @@ void daemon_note_brake(struct daemon *daemon)
         return;
     if (now.failed_starts > daemon->noted_brake.failed_starts ||
         now.failed_boots > daemon->noted_brake.failed_boots)
-        LOG_WARNING("machines prove bad: boots failed in a row=%u, nothing would start on=%u",
+        LOG_WARNING("machines fail: boots failed in a row=%u, machines without a start=%u",
                     now.failed_boots, now.failed_starts);
     daemon->noted_brake = now;
     (void)snprintf(text, sizeof(text), "%u %u %lld %d", now.failed_boots, now.failed_starts,

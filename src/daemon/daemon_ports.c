@@ -99,7 +99,9 @@ static void on_taken(void *context, const struct res *taken)
     shapes_bind(&daemon->shapes, &daemon->catalogue);
     if (daemon->controller != NULL)
         controller_catalogue_changed(daemon->controller);
-    LOG_INFO("new machines have less for tasks, as the engine's own work takes a part of them");
+    LOG_INFO(
+        "new machines have less capacity for tasks, because the scheduler's own work takes a part"
+        " of it");
 }
 
 static void on_note(void *context, bool is_error, const char *text)

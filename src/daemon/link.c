@@ -83,7 +83,7 @@ static void fall_silent(struct link *link)
 {
     char why[96];
 
-    (void)snprintf(why, sizeof(why), "it has said nothing for %llu s and was ended",
+    (void)snprintf(why, sizeof(why), "it was silent for %llu s, so stintd ended it",
                    (unsigned long long)(link->silence_ms / 1000));
     if (link->has_child)
         (void)uv_process_kill(&link->process, SIGKILL);
@@ -268,7 +268,8 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     if (link->state != LINK_UP)
         return;
     if (size < 0) {
-        fall(link, size == UV_EOF ? "the other side closed it" : uv_strerror((int)size));
+        fall(link,
+             size == UV_EOF ? "the other side closed the connection" : uv_strerror((int)size));
         return;
     }
     link->heard_ms = uv_now(link->loop);
@@ -494,7 +495,7 @@ void link_send(struct link *link, const char *lines, size_t size)
     if (done == size)
         return;
     if (uv_stream_get_write_queue_size(stream) + size - done > LINK_QUEUE_MAX) {
-        fail_later(link, "it does not read what we write");
+        fail_later(link, "it does not read its input");
         return;
     }
 

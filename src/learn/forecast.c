@@ -164,11 +164,11 @@ void forecast_words(const struct forecast *forecast, char *ret, size_t size)
     limit_words(forecast, limit, sizeof(limit));
     runtime_words(&forecast->history, history, sizeof(history));
     if (forecast->history.samples == 0)
-        (void)snprintf(ret, size, "%s, no earlier run to go by%s", limit,
+        (void)snprintf(ret, size, "%s, without an earlier run%s", limit,
                        forecast->limit_ms < 0 ? ": the default" : "");
     else if (forecast->weight_ppm == PPM)
         (void)snprintf(ret, size, "%s; confidence %u %%", history, confidence);
     else
-        (void)snprintf(ret, size, "%s, moved by %u %% towards the %s; confidence %u %%", limit,
+        (void)snprintf(ret, size, "%s, corrected by %u %% towards the %s; confidence %u %%", limit,
                        percent, history, confidence);
 }

@@ -580,7 +580,7 @@ void runtime_words(const struct runtime_estimate *estimate, char *ret, size_t si
     assert(estimate->kind < RUNTIME_KINDS);
     assert(estimate->estimator < RUNTIME_ESTIMATORS);
     if (estimate->samples == 0) {
-        (void)snprintf(ret, size, "no earlier run to go by");
+        (void)snprintf(ret, size, "without an earlier run");
         return;
     }
     if (estimate->samples > 1)

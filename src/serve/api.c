@@ -492,7 +492,7 @@ static void answer_proposal(struct api_call *call)
         return;
     }
     if (call->world->answer_proposal == NULL) {
-        api_error(call, 409, "there are proposals only in the mode advise");
+        api_error(call, 409, "only mode advise has proposals");
         return;
     }
 
@@ -510,7 +510,7 @@ static void answer_reload(struct api_call *call)
     char text[ERROR_TEXT_SIZE] = "";
 
     if (call->world->reload == NULL)
-        api_error(call, 409, "this daemon cannot reload");
+        api_error(call, 409, "this daemon is unable to reload");
     else if (call->world->reload(call->world->context, text, sizeof(text), &error) < 0)
         api_error(call, 409, "%s", error.text);
     else
@@ -665,7 +665,7 @@ static void answer(struct api_call *call)
     *reply = (struct api_reply){ .status = 500 };
     reply->is_page = strncmp(request->path, "/v1/", 4) != 0;
     if (!request->authorised && !(request->near && route != NULL && route->open)) {
-        api_error(call, 401, "this needs 'Authorization: Bearer' and the token");
+        api_error(call, 401, "a token is needed: send it as 'Authorization: Bearer TOKEN'");
         return;
     }
     if (route == NULL) {
@@ -673,7 +673,8 @@ static void answer(struct api_call *call)
         return;
     }
     if (request->read_only && strcmp(route->method, "GET") != 0) {
-        api_error(call, 403, "the read-only token changes nothing: use that of http.token_file");
+        api_error(call, 403,
+                  "the read-only token may change nothing: use the token of http.token_file");
         return;
     }
     if (!fits_method(route, request->method)) {

@@ -457,7 +457,7 @@ static json_t *wait_of(const struct estimate *of, char *ret, size_t size)
         wait.instance = 0;
     api_wait_fields(of->call, &wait, object, ret, size);
     if (of->call->world->draining)
-        (void)snprintf(ret, size, "the daemon drains and rents nothing more");
+        (void)snprintf(ret, size, "Stint is draining and rents nothing");
     api_set_text(object, "why", ret);
     return object;
 }
@@ -509,7 +509,7 @@ static void say_cost(struct estimate *to)
             "It is expected to run %s and to cost $%s, besides boot and idle time; for its whole "
             "time limit $%s.",
             span, cost, most);
-    say(to, "How long it runs is estimated by: %s.", words);
+    say(to, "Its runtime is estimated by: %s.", words);
 }
 
 static void answer(struct estimate *to, struct wheres *wheres)
@@ -569,12 +569,12 @@ static bool may_estimate(struct api_call *call, const char *fields)
         return false;
     }
     if (!world->ready) {
-        api_error(call, 409, "the daemon has not seen the lists of engine and cloud yet");
+        api_error(call, 409, "the daemon waits for the first lists of the scheduler and the cloud");
         return false;
     }
     if (call->now < world->estimate_from) {
         api_span_text(world->estimate_from - call->now + MSEC_PER_SEC, span, sizeof(span));
-        api_error(call, 409, "another job was estimated just now; ask again in %s", span);
+        api_error(call, 409, "estimates are limited: ask again in %s", span);
         return false;
     }
     return true;

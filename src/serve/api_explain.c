@@ -256,13 +256,11 @@ static void explain_refused(struct explanation *to, json_t *waits, const struct 
             snprintf(text, sizeof(text),
                      "%s: 'subnets' of the configuration has no entry for its zone", offer);
         else if (refusal->times == 0)
-            snprintf(text, sizeof(text),
-                     "%s: refused or not ready in time, not asked for again before %s", offer,
-                     until);
+            snprintf(text, sizeof(text), "%s: refused or late, no request before %s", offer, until);
         else
             snprintf(text, sizeof(text),
-                     "%s: %s by the cloud at %s, not asked for again before %s (refused %u %s)",
-                     offer, refusal->is_quota ? "its quota was refused" : "refused", at, until,
+                     "%s: %s by the cloud at %s, no request before %s (refused %u %s)", offer,
+                     refusal->is_quota ? "its quota was refused" : "refused", at, until,
                      refusal->times, refusal->times == 1 ? "time" : "times");
         (void)add_wait(to, waits, "refused", refusal->until, text);
     }
@@ -285,7 +283,7 @@ static void explain_budget(struct explanation *to, json_t *waits)
     if (tight == NULL)
         return;
     serve_budget_text(tight, to->call->now, spent, sizeof(spent));
-    (void)snprintf(text, sizeof(text), "the budget: %s; its machine would be above that", spent);
+    (void)snprintf(text, sizeof(text), "the budget: %s; its machine would exceed that", spent);
     (void)add_wait(to, waits, "budget", tight->until, text);
 }
 
@@ -311,13 +309,14 @@ static void explain_undone(struct explanation *to, json_t *waits, uint32_t task)
     explain_limit(to, waits, wait.limit);
     if (wait.not_before > call->now) {
         adapter_clock_text(wait.not_before, call->now, until, sizeof(until));
-        snprintf(text, sizeof(text), "its last start failed (%u in a row); it is tried again at %s",
+        snprintf(text, sizeof(text), "its last start failed (%u in a row); the next try is at %s",
                  wait.losses, until);
         (void)add_wait(to, waits, "back-off", wait.not_before, text);
     }
     if (wait.is_queued)
-        (void)add_wait(to, waits, "queued", MSEC_NEVER,
-                       "it is short, and starts as soon as any machine has room");
+        (void)add_wait(
+            to, waits, "queued", MSEC_NEVER,
+            "a short job: the scheduler starts it as soon as any machine has free capacity");
 }
 
 /* By which rule the last decision left it waiting, where nothing else tells. */
@@ -344,34 +343,22 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
 
     if (!call->world->ready)
         (void)add_wait(to, waits, "not-ready", MSEC_NEVER,
-                       "stintd has not yet received the lists of jobs and of machines");
+                       "the daemon waits for the first lists of the scheduler and the cloud");
     if (choice->holding == 0)
         (void)add_wait(to, waits, "no-offer", MSEC_NEVER,
                        shape_has_rules(call->view->shapes, call->view->task.shape[task])
-                           ? "nothing in the catalogue that its market allows now holds it"
-                           : "nothing in the catalogue holds it");
+                           ? "no machine type in its current markets is large enough"
+                           : "no machine type of the catalogue is large enough");
     else if (choice->blocked == choice->holding) {
         api_span_text(choice->first_free - call->now, span, sizeof(span));
         snprintf(text, sizeof(text),
-                 "every offer that holds it was refused; the first is asked again in %s", span);
+                 "the cloud refused every offer that is large enough; the next request is in %s",
+                 span);
         (void)add_wait(to, waits, "offer-blocked", choice->first_free, text);
     }
     explain_undone(to, waits, task);
     if (call->world->draining)
-        (void)add_wait(to, waits, "draining", MSEC_NEVER,
-                       "stintd is draining and rents no more machines");
-}
-
-/* The state as a sentence about the job has it. */
-static const char *state_words(const struct api_call *call, const char *state)
-{
-    const bool is_placed = strcmp(state, serve_task_word(TASK_BOUND)) == 0;
-
-    if (is_shadow(call) && strcmp(state, serve_task_word(TASK_RUNNING)) == 0)
-        return "running in the forecast";
-    if (!is_placed)
-        return state;
-    return is_shadow(call) ? "assigned to a machine in the forecast" : "assigned to a machine";
+        (void)add_wait(to, waits, "draining", MSEC_NEVER, "Stint is draining and rents nothing");
 }
 
 static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
@@ -392,7 +379,7 @@ static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
                  expected > to->call->now ? "expected" : "was expected", ready);
         (void)add_wait(to, waits, "booting", expected, text);
     } else {
-        snprintf(text, sizeof(text), "%s is ready, and the start of the job there was requested",
+        snprintf(text, sizeof(text), "%s is ready, and the scheduler was asked to start the job",
                  name);
         (void)add_wait(to, waits, "launching", MSEC_NEVER, text);
     }
@@ -440,7 +427,7 @@ static void set_waits(struct explanation *to, uint32_t task, const struct choice
         if (json_array_size(waits) == 0)
             (void)add_wait(to, waits, "undecided",
                            controller_next_wake(to->call->world->controller),
-                           "the next decision will say where it goes");
+                           "the next decision places it");
         if (view->task.state[task] == TASK_WAITING)
             explain_refused(to, waits, choice);
     }
@@ -543,7 +530,7 @@ static void set_forecast(struct explanation *to, uint32_t task)
     api_set_time(to->object, "estimate_ms", api_expected_ms(to->call, task));
     json_object_set_new(to->object, "estimate", api_forecast(to->call, task, text, sizeof(text)));
     if (text[0] != '\0')
-        say(to, "How long it runs is estimated by: %s.", text);
+        say(to, "Its runtime is estimated by: %s.", text);
 }
 
 /* Jobs. --------------------------------------------------------------------------------------- */
@@ -585,7 +572,9 @@ static void say_job(struct explanation *to, uint32_t job, const char *label, con
     say(to, "Job %s (%s, of %s) is %s; it was submitted %s ago.", label,
         or_unknown(api_name(to->call->world->job_names, view->job.name[job])),
         or_unknown(api_name(to->call->world->users, view->job.user[job])),
-        state_words(to->call, state), span);
+        strcmp(state, "bound") == 0 ? "assigned to a machine" : state, span);
+    if (opening(to->call, NULL, "") != NULL)
+        say(to, "Mode shadow: what follows is a forecast. The real job may run elsewhere.");
 }
 
 static void set_cheapest(struct explanation *to, const struct choice *choice)
@@ -726,8 +715,8 @@ static void explain_job(struct api_call *call, const char *label)
     else
         api_error(
             call, 404,
-            "no job '%.64s' is known: `stint top` lists those that have not ended, `stint ledger "
-            "--by job` those that have",
+            "no job '%.64s' is known: `stint top` lists living jobs, `stint ledger --by job` ended "
+            "ones",
             label);
 }
 
@@ -742,26 +731,25 @@ static void explain_kept(struct explanation *to, uint32_t row)
     api_span_text(to->call->now - view->instance.empty_since[row], span, sizeof(span));
     switch ((enum instance_state)view->instance.state[row]) {
     case INSTANCE_REQUESTED:
-        snprintf(text, sizeof(text), "it was asked for; tasks that wait for it: %u",
+        snprintf(text, sizeof(text), "it is requested; waiting tasks: %u",
                  view->instance.task_count[row]);
         break;
     case INSTANCE_BOOTING:
-        snprintf(text, sizeof(text), "it boots; tasks that wait for it: %u",
-                 view->instance.task_count[row]);
+        snprintf(text, sizeof(text), "it boots; waiting tasks: %u", view->instance.task_count[row]);
         break;
     case INSTANCE_READY:
         if (view->instance.task_count[row] > 0)
             snprintf(text, sizeof(text), "%u %s there", view->instance.task_count[row],
                      view->instance.task_count[row] == 1 ? "task is" : "tasks are");
         else
-            snprintf(text, sizeof(text),
-                     "it is empty since %s; the policy lets it go when that pays", span);
+            snprintf(text, sizeof(text), "empty since %s; the policy returns it when that pays",
+                     span);
         break;
     case INSTANCE_DRAINING:
         snprintf(text, sizeof(text), "it goes back when its last task has left");
         break;
     case INSTANCE_RETURNED:
-        snprintf(text, sizeof(text), "it was returned; the cloud has not confirmed it yet");
+        snprintf(text, sizeof(text), "it was returned, and the cloud has yet to confirm it");
         break;
     case INSTANCE_FREE:
         break;

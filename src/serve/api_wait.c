@@ -29,7 +29,7 @@ static void cost_text(const struct view *view, const struct plan_wait *wait, cha
         (void)snprintf(ret, size, "; renting %s for it alone now would cost $%s", offer, rent);
     else if (wait->wait_cost == 0)
         (void)snprintf(ret, size,
-                       "; renting %s for it alone now would cost $%s, waiting nothing more", offer,
+                       "; renting %s for it alone now would cost $%s, and waiting is free", offer,
                        rent);
     else
         (void)snprintf(ret, size, "; renting %s for it alone now would cost $%s, waiting $%s",
@@ -75,10 +75,11 @@ static void worth_text(const struct view *view, const struct plan_wait *wait, ch
     serve_offer_text(view->catalogue, wait->rent_offer, offer, sizeof(offer));
     serve_money_text(wait->rent_cost, rent, sizeof(rent));
     serve_money_text(wait->wait_cost, worth, sizeof(worth));
-    (void)snprintf(ret, size,
-                   "for a better place: %s would cost $%s per hour now, and it is worth $%s per "
-                   "hour, which grows as it waits",
-                   offer, rent, worth);
+    (void)snprintf(
+        ret, size,
+        "for a cheaper place: %s costs $%s per hour now, and the job is worth $%s per hour, which"
+        " grows while it waits",
+        offer, rent, worth);
 }
 
 void serve_wait_text(const struct serve_world *world, const struct view *view,
@@ -94,29 +95,30 @@ void serve_wait_text(const struct serve_world *world, const struct view *view,
     switch (wait->rule) {
     case WAIT_ROOM:
         (void)snprintf(ret, size,
-                       "%sfor room on %s, which comes before a new machine would be ready%s",
-                       patience, target, cost);
+                       "%sfor capacity on %s, free before a new machine would be ready%s", patience,
+                       target, cost);
         break;
     case WAIT_PAID_ROOM:
-        (void)snprintf(ret, size, "%sfor room on %s, in time that is paid for anyway%s", patience,
-                       target, cost);
+        (void)snprintf(ret, size, "%sfor capacity on %s, within time that is paid for anyway%s",
+                       patience, target, cost);
         break;
     case WAIT_MACHINES:
-        (void)snprintf(ret, size, "%sfor machines that come free, the last of them %s%s", patience,
-                       target, cost);
+        (void)snprintf(ret, size, "%sfor machines that become free, the last of them %s%s",
+                       patience, target, cost);
         break;
     case WAIT_SHARED:
-        (void)snprintf(ret, size,
-                       "%sfor room on %s, after others that start there, in time that is paid for "
-                       "anyway%s",
-                       patience, target, cost);
+        (void)snprintf(
+            ret, size,
+            "%sfor capacity on %s after the jobs before it there, within time that is paid for "
+            "anyway%s",
+            patience, target, cost);
         break;
     case WAIT_OFFER:
-        (void)snprintf(ret, size, "%sfor %s, which was refused and is asked for again soon%s",
-                       patience, target, cost);
+        (void)snprintf(ret, size, "%sfor %s, refused before and requested again soon%s", patience,
+                       target, cost);
         break;
     case WAIT_CROWD:
-        (void)snprintf(ret, size, "%sfor others that are coming, to share a machine%s", patience,
+        (void)snprintf(ret, size, "%sfor arriving jobs, to share a machine with them%s", patience,
                        cost);
         break;
     case WAIT_WORTH:
@@ -183,46 +185,46 @@ void api_limit_text(const struct api_call *call, enum controller_limit limit, ch
     case LIMIT_PRICE:
         serve_money_text(controller_price_per_hour(world->controller), spent, sizeof(spent));
         serve_money_text(world->max_price_per_hour, most, sizeof(most));
-        snprintf(ret, size,
-                 "limit dollars_per_hour: machines for $%s of $%s are rented, and its own would be "
-                 "above that",
-                 spent, most);
+        snprintf(
+            ret, size,
+            "limit dollars_per_hour: the machines cost $%s of $%s, and its own would exceed that",
+            spent, most);
         break;
     case LIMIT_PROBE:
         if (controller_failed_boots(world->controller) > 0)
             snprintf(
                 ret, size,
-                "%u machines in a row did not become ready: one is tried at a time until one does; "
-                "look at the image, the munge key and the security group",
+                "the last %u machines never became ready: Stint rents one at a time until one does; see "
+                "'stint doctor'",
                 controller_failed_boots(world->controller));
         else
             snprintf(
                 ret, size,
-                "no machine has become ready and done work yet since Stint was started: only a "
-                "few are rented until one has");
+                "no machine has become ready and done work since Stint started: Stint rents only a few "
+                "until one has");
         break;
     case LIMIT_DOUBT:
-        snprintf(ret, size,
-                 "the cloud's list lacks %u machines that should be there: nothing is rented until "
-                 "it names them again; see 'stint doctor'",
-                 controller_missing(world->controller));
+        snprintf(
+            ret, size,
+            "the cloud does not list %u of our machines: Stint rents nothing until it does; see "
+            "'stint doctor'",
+            controller_missing(world->controller));
         break;
     case LIMIT_RIVAL:
         snprintf(
             ret, size,
-            "%u machines of this cluster were rented by another process: nothing is rented while "
-            "a second stintd may be at work; see 'stint doctor'",
+            "another process rented %u machines of this cluster: Stint rents nothing meanwhile; see "
+            "'stint doctor'",
             controller_rivals(world->controller));
         break;
     case LIMIT_BURST:
-        snprintf(ret, size,
-                 "the owned nodes that it fits are busy, and by its burst rule no machine is "
-                 "rented for it yet");
+        snprintf(
+            ret, size,
+            "the owned nodes for it are busy, and its burst rule allows no rented machine yet");
         break;
     case LIMIT_TURN:
         snprintf(ret, size,
-                 "jobs with a higher priority, or of the same and submitted earlier, wait for what "
-                 "the limits allow, and it would delay them");
+                 "jobs before it in the queue wait for the same limits, and it would delay them");
         break;
     case LIMIT_BUDGET:  /* see explain_budget in api_explain.c */
     case LIMIT_CAP:     /* the daemon names it, see serve_world.waits */
@@ -238,13 +240,13 @@ static void limit_text(const struct api_call *call, enum controller_limit limit,
 {
     api_limit_text(call, limit, ret, size);
     if (limit == LIMIT_BUDGET)
-        (void)snprintf(ret, size, "what is left of the budget does not pay for its machine");
+        (void)snprintf(ret, size, "the rest of the budget is too small for its machine");
     else if (limit == LIMIT_CAP)
         (void)snprintf(ret, size, "a limit or a budget of its account, user, partition or QOS");
     else if (limit == LIMIT_NO_RENT)
         (void)snprintf(
             ret, size,
-            "nothing is rented while the daemon drains or seeks machines of an earlier run");
+            "Stint rents nothing while it drains or looks for machines of an earlier run");
 }
 
 void api_wait_fields(const struct api_call *call, const struct controller_wait *wait,

@@ -147,9 +147,9 @@ static void write_bound(const struct text *text, const struct serve_world *world
     if (!world->has_bound)
         return;
     dollars(text, "stint_bound_dollars_per_hour",
-            "The least that machines for the tasks that are placed can cost.", bound->bound);
+            "The least possible price of machines for the placed tasks.", bound->bound);
     dollars(text, "stint_bound_cost_dollars_per_hour",
-            "What the machines cost at that moment, those that boot included.", bound->cost);
+            "Current price of all machines, booting ones included.", bound->cost);
     if (bound->bound > 0) {
         head(text, "stint_bound_gap_ratio", "gauge",
              "By what part of the bound the machines cost more.");
@@ -162,7 +162,7 @@ static void write_bound(const struct text *text, const struct serve_world *world
 static void write_budgets(const struct text *text, const struct serve_world *world)
 {
     static const char *const name[] = { "stint_budget_dollars", "stint_spent_dollars" };
-    static const char *const help[] = { "What may be spent in the period, if that is limited.",
+    static const char *const help[] = { "The budget of the period, if there is one.",
                                         "What was spent or is committed in the period." };
     char amount[SERVE_TEXT];
 
@@ -229,7 +229,7 @@ static void write_caps(const struct text *text, const struct serve_world *world)
           CAP_INSTANCES, true },
         { "stint_owner_dollars_per_hour", "What these machines cost.", CAP_PRICE, CAP_PRICE,
           false },
-        { "stint_owner_dollars_per_hour_limit", "What they may cost, if that is limited.",
+        { "stint_owner_dollars_per_hour_limit", "The limit of their price, if there is one.",
           CAP_PRICE, CAP_PRICE, true },
         { "stint_owner_spent_dollars", "What its jobs were charged in the period.", CAP_DAY,
           CAP_MONTH, false },
@@ -258,7 +258,7 @@ static void write_revocations(const struct text *text, const struct store *store
     serve_money_text((money_t)store_counted(store, COUNT_LOST_COST), lost, sizeof(lost));
     serve_money_text((money_t)store_counted(store, COUNT_EXPECTED_LOSS), expected,
                      sizeof(expected));
-    head(text, name, "counter", "What was lost with spot machines that were taken away, by kind.");
+    head(text, name, "counter", "Losses with interrupted spot machines, by kind.");
     fprintf(text->file, "%s{kind=\"lost\"} %s\n%s{kind=\"expected\"} %s\n", name, lost, name,
             expected);
 }
@@ -274,7 +274,7 @@ static void write_counters(const struct text *text, const struct store *store)
         { "stint_launches_total", "Machines asked for.", COUNT_LAUNCHES },
         { "stint_adopted_total", "Machines that an audit found.", COUNT_ADOPTED },
         { "stint_limited_total", "Rents that a limit stopped.", COUNT_LIMITED },
-        { "stint_late_events_total", "Events ignored: they spoke of what is no more.",
+        { "stint_late_events_total", "Ignored events about machines or tasks that are gone.",
           COUNT_LATE_EVENTS },
         { "stint_rate_reports_total", "Reports of jobs on how fast they run.", COUNT_RATES },
         { "stint_tasks_ended_total", "Tasks that ended.", COUNT_TASKS_ENDED },
@@ -337,11 +337,11 @@ static void write_states(const struct text *text, const struct serve_world *worl
     for (enum instance_state state = INSTANCE_REQUESTED; state <= INSTANCE_RETURNED; state++)
         labelled(text, "stint_instances", "state", serve_instance_word(state),
                  sums->instances[state]);
-    head(text, "stint_tasks", "gauge", "Tasks that have not ended, by state.");
+    head(text, "stint_tasks", "gauge", "Unfinished tasks, by state.");
     for (enum task_state state = TASK_WAITING; state <= TASK_RUNNING; state++)
         labelled(text, "stint_tasks", "state", serve_task_word(state), sums->tasks[state]);
     whole(text, "stint_jobs", "gauge", "Jobs that have not ended.", sums->jobs);
-    whole(text, "stint_open_intents", "gauge", "Actions that were begun and are not confirmed yet.",
+    whole(text, "stint_open_intents", "gauge", "Requests without an answer so far.",
           store_open_intents(world->store));
     whole(text, "stint_proposals", "gauge", "Actions that wait for approval by an operator.",
           sums->proposals);

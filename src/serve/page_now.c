@@ -117,7 +117,7 @@ static void write_bound(const struct page *page, const json_t *status)
     html_money(page->out, "bound", least, 3);
     (void)fputs("<small>/h</small>", page->out);
     page_tile_note(page);
-    (void)fputs("no plan for what runs can cost less", page->out);
+    (void)fputs("the least possible cost of these tasks", page->out);
     if (json_is_number(gap))
         (void)fprintf(page->out, "; the machines in use are %.1f %% above it",
                       json_number_value(gap) * 100);
@@ -177,8 +177,8 @@ static void write_banners(const struct page *page, const json_t *status)
 
     if (world->mode != NULL && strcmp(world->mode, "shadow") == 0)
         (void)fputs(
-            "<p class=\"banner\"><strong>Shadow mode.</strong> Nothing is rented. Machines and "
-            "money on this page are what Stint would do and what that would cost.</p>\n",
+            "<p class=\"banner\"><strong>Shadow mode.</strong> Stint rents nothing. Machines and "
+            "costs on this page are a forecast.</p>\n",
             out);
     if (!world->ready)
         (void)fputs(
@@ -373,7 +373,7 @@ static void write_machines(const struct page *page)
     qsort(keys, count, sizeof(*keys), compare_machines);
     (void)fputs("<section><h2>Machines</h2>\n", page->out);
     if (count == 0)
-        (void)fputs("<p>No machine is rented, so nothing is paid.</p>\n", page->out);
+        (void)fputs("<p>No machine is rented, so there are no costs now.</p>\n", page->out);
     if (count > 0) {
         page_table(page, count > MACHINES_SHOWN ? "The most expensive machines" : "All machines",
                    columns);
@@ -629,7 +629,7 @@ static void write_queue(const struct page *page)
         (void)fputs("<p>Nothing waits for a machine.</p></section>\n", page->out);
         return;
     }
-    page_table(page, "Jobs that have no machine yet, and the price of a machine of their own",
+    page_table(page, "Jobs without a machine so far, and the price of a machine of their own",
                columns);
     TASK_EACH(task, view, view->task.waiting_first)
     {

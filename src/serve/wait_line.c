@@ -68,7 +68,7 @@ static int put_bound(const struct wait_line *line, uint32_t task)
                        state == INSTANCE_REQUESTED ? "is requested" : "boots",
                        expected > line->call.now ? "expected" : "was expected", ready);
     } else {
-        (void)snprintf(text, sizeof(text), "waits for %s, where it is to start", name);
+        (void)snprintf(text, sizeof(text), "waits for its start on %s", name);
     }
     return put(line, text);
 }
@@ -100,10 +100,10 @@ static int put_offers(const struct wait_line *line, uint32_t task, enum plan_wai
 
     if (!is_offered(line, shape, &is_free))
         return put(line, shape_has_rules(view->shapes, shape)
-                             ? "no machine type that its market allows now is large enough"
+                             ? "no machine type in its current markets is large enough"
                              : "no machine type is large enough");
     if (!is_free)
-        return put(line, "the cloud has no machine that is large enough at the moment");
+        return put(line, "the cloud has no large enough machine at the moment");
     return put(line, plan_wait_text(rule));
 }
 
@@ -116,19 +116,19 @@ static int put_unbound(const struct wait_line *line, uint32_t task)
     char text[SERVE_TEXT];
 
     if (wait.limit == LIMIT_BUDGET)
-        return put(line, "what is left of the budget is too little for its machine");
+        return put(line, "the rest of the budget is too small for its machine");
     api_limit_text(call, wait.limit, limit, sizeof(limit));
     if (limit[0] != '\0')
         return put_limit(line, limit);
     if (wait.not_before > call->now) {
         adapter_clock_text(wait.not_before, call->now, until, sizeof(until));
-        (void)snprintf(text, sizeof(text), "its last start failed; it is tried again at %s", until);
+        (void)snprintf(text, sizeof(text), "its last start failed; the next try is at %s", until);
         return put(line, text);
     }
     if (wait.is_queued)
-        return put(line, "it is short, and starts as soon as there is room on any machine");
+        return put(line, "a short job: it starts as soon as any machine has free capacity");
     if (call->world->draining)
-        return put(line, "Stint drains and rents nothing more");
+        return put(line, "Stint is draining and rents nothing");
     return put_offers(line, task, wait.rule);
 }
 

@@ -46,7 +46,7 @@ PY
 
 says_so() {
     plan >"$work/said" && grep -q "^No choice of machines costs less than" "$work/said" &&
-        grep -q "has a disruption budget that allows none now" "$work/said"
+        grep -q "has a disruption budget that is used up" "$work/said"
 }
 
 same_again() {

@@ -38,8 +38,7 @@ static const char *note(const void *settings)
     const struct aws_settings *aws = settings;
 
     if (aws->image == NULL && aws->launch_template == NULL)
-        return "kind aws has neither 'launch_template' nor 'image', which every mode but shadow "
-               "needs";
+        return "kind aws needs 'launch_template' or 'image' in every mode except shadow";
     return NULL;
 }
 

@@ -399,7 +399,8 @@ uint32_t aws_catalogue_write(const struct aws_catalogue *catalogue,
         if (!is_chosen(type, choice) || (type->on_demand != MONEY_UNKNOWN))
             continue;
         if (unknown++ == 0)
-            fputs("\n# The price on demand of these is not known; they are not offered so:\n", out);
+            fputs("\n# The on-demand price of these is unknown, so they have no such offer:\n",
+                  out);
         fprintf(out, "#   %s\n", types[i].name);
     }
     mem_free(types);

@@ -88,7 +88,7 @@ static void try_again(struct fetching *f, enum aws_verdict verdict, const char *
         stop(f, 0);
         return;
     }
-    stop(f, error_set(&f->error, -EIO, "EC2 does not tell what it offers: %.400s", why));
+    stop(f, error_set(&f->error, -EIO, "EC2 did not list its offers: %.400s", why));
 }
 
 static void page_done(struct fetching *f)

@@ -140,12 +140,12 @@ static void on_unsigned(uv_timer_t *timer)
         next = pending->after;
         if (pending->unsigned_fault == 0)
             continue;
-        on_http(pending,
-                &(struct aws_http_answer){ .fault = pending->unsigned_fault,
-                                           .reason = pending->unsigned_fault == -ENOKEY
-                                                         ? client->why
-                                                         : "whose keys these are is not known yet",
-                                           .body = "" });
+        on_http(pending, &(struct aws_http_answer){
+                             .fault = pending->unsigned_fault,
+                             .reason = pending->unsigned_fault == -ENOKEY
+                                           ? client->why
+                                           : "the owner of these keys is unknown so far",
+                             .body = "" });
         next = client->first; /* the callback may have changed the list: from the start */
     }
 }
@@ -276,17 +276,18 @@ static int find_endpoint(struct aws_client *client, struct error *reterr)
     url_of(client, "ec2", client->region, url);
     if (!aws_http_is_allowed(url))
         return error_set(reterr, -EINVAL,
-                         "the endpoint is neither https nor on this machine (http://127.0.0.1)");
+                         "the endpoint must be https, or on this machine (http://127.0.0.1)");
     url_of(client, "sts", client->region, url);
     if (!aws_http_is_allowed(url))
-        return error_set(reterr, -EINVAL,
-                         "the endpoint of STS is neither https nor on this machine "
-                         "(http://127.0.0.1)");
+        return error_set(
+            reterr, -EINVAL,
+            "the endpoint of STS must be https, or on this machine (http://127.0.0.1)");
     url_of(client, "sqs", client->region, url);
-    return aws_http_is_allowed(url) ? 0
-                                    : error_set(reterr, -EINVAL,
-                                                "the endpoint of SQS is neither https nor on this "
-                                                "machine (http://127.0.0.1)");
+    return aws_http_is_allowed(url)
+               ? 0
+               : error_set(
+                     reterr, -EINVAL,
+                     "the endpoint of SQS must be https, or on this machine (http://127.0.0.1)");
 }
 
 int aws_client_create(const struct aws_client_config *config, struct aws_client **ret,

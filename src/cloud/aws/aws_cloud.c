@@ -156,9 +156,10 @@ static void on_account(void *context, const struct aws_http_answer *answer)
     } else {
         if (rc == -EKEYEXPIRED)
             aws_client_forget_keys(cloud->client);
-        (void)snprintf(text, sizeof(text),
-                       "AWS does not say whose keys these are, so nothing is asked of EC2: %.300s",
-                       error.text);
+        (void)snprintf(
+            text, sizeof(text),
+            "AWS does not name the owner of the keys, so Stint sends no requests to EC2: %.300s",
+            error.text);
         set_account_fault(cloud, text);
     }
     aws_fleet_tick(cloud->fleet, now);
@@ -189,7 +190,7 @@ static const char *account_fault(const struct aws_cloud *cloud, msec_t now)
         return NULL;
     if (account->fault[0] != '\0')
         return account->fault;
-    return now - account->since > account_late_ms ? "AWS has not said yet whose keys these are"
+    return now - account->since > account_late_ms ? "AWS has not named the owner of the keys yet"
                                                   : NULL;
 }
 

@@ -253,7 +253,7 @@ static void ask_sts(struct aws_credentials *c, const char *web_token)
 
     sts_url(c, region, url);
     if (!aws_http_is_allowed(url)) {
-        failed(c, "STS", "its address is neither https nor on this machine");
+        failed(c, "STS", "its address must be https, or on this machine");
         return;
     }
     (void)snprintf(sign_as, sizeof(sign_as), "aws:amz:%s:sts", region);
@@ -353,7 +353,7 @@ static void ask_container(struct aws_credentials *c, const char *relative, const
     (void)snprintf(url, sizeof(url), "%s%s", relative != NULL ? "http://169.254.170.2" : "",
                    relative != NULL ? relative : full);
     if (!aws_http_is_allowed(url)) {
-        failed(c, "the container's role", "its address is neither https nor on this machine");
+        failed(c, "the container's role", "its address must be https, or on this machine");
     } else {
         container_token(c, token);
         aws_http_send(c->config.http,
@@ -381,7 +381,7 @@ static void ask_imds(struct aws_credentials *c, const char *method, const char *
     (void)snprintf(url, sizeof(url), "%s%s", given != NULL ? given : "http://169.254.169.254",
                    path);
     if (!aws_http_is_allowed(url)) {
-        failed(c, "the instance's role", "its address is neither https nor on this machine");
+        failed(c, "the instance's role", "its address must be https, or on this machine");
         return;
     }
     aws_http_send(c->config.http,
@@ -489,7 +489,7 @@ static void ask_instance_role(struct aws_credentials *c)
         ask_imds(c, "PUT", "/latest/api/token", "X-aws-ec2-metadata-token-ttl-seconds: 21600",
                  on_imds_token);
     else if (c->plan.base == AWS_ROLE_BASE_MACHINE)
-        failed(c, "anywhere", "neither environment, files nor a container have any");
+        failed(c, "anywhere", "none in the environment, in files or in a container");
     else
         failed(c, "the instance's role", "AWS_EC2_METADATA_DISABLED is true");
 }

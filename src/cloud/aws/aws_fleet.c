@@ -313,7 +313,8 @@ static void note_placeless(struct aws_fleet *fleet)
                                      used > 0 ? ", " : "", zone);
     }
     if (used > 0)
-        fleet_note(fleet, false, "nothing is rented in %s: 'subnets' has no entry for it", zones);
+        fleet_note(fleet, false, "Stint rents nothing in %s, because 'subnets' has no entry for it",
+                   zones);
 }
 
 int aws_fleet_create(const struct aws_fleet_config *config, struct aws_fleet **ret,

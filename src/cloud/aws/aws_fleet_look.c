@@ -452,7 +452,7 @@ static void count_missing(struct aws_fleet *fleet)
     if (fleet->missing > before)
         fleet_note(fleet, true,
                    "EC2's lists lack machines=%" PRIu32 " of=%" PRIu32
-                   "; nothing shows that they have ended, so they count as ours",
+                   "; nothing shows their end, so they still count as rented",
                    fleet->missing, fleet->machine_count);
     else if (fleet->missing == 0 && before > 0)
         fleet_note(fleet, false, "EC2's lists lack none of our machines any more");

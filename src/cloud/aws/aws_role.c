@@ -57,10 +57,10 @@ static int check_step(const struct walk *walk, uint32_t *ret_seconds)
         return error_set(walk->reterr, -EINVAL, "role_arn of the profile '%s' is no ARN",
                          quote(name_of(walk)).text);
     if (profile->mfa_serial[0] != '\0')
-        return error_set(walk->reterr, -ENOTSUP,
-                         "the profile '%s' has mfa_serial, and there is no one to type the "
-                         "code: take a role that needs none",
-                         quote(name_of(walk)).text);
+        return error_set(
+            walk->reterr, -ENOTSUP,
+            "the profile '%s' has mfa_serial, but the daemon has no one to type the code: use a role without it",
+            quote(name_of(walk)).text);
     if (duration[0] != '\0' && (duration[strspn(duration, "0123456789")] != '\0' ||
                                 seconds < AWS_ROLE_SECONDS_MIN || seconds > AWS_ROLE_SECONDS_MAX))
         return error_set(walk->reterr, -EINVAL,

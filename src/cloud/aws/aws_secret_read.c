@@ -133,7 +133,7 @@ int aws_secret_read_process(const char *text, size_t size, struct aws_secret *re
     if (fault == NULL)
         return finish(ret, expires_at, reterr);
     aws_secret_wipe(ret);
-    return error_set(reterr, -EBADMSG, "what it prints cannot be used: %s", fault);
+    return error_set(reterr, -EBADMSG, "its output cannot be used: %s", fault);
 }
 
 struct sts_reading {

@@ -111,7 +111,7 @@ int join_facts_read(const char *text, size_t size, struct join_facts *ret, struc
         return error_set(reterr, -ENOENT, "user data: there is no line STINT_NODE=...");
     if (facts.cluster[0] == '\0' || facts.node[0] == '\0')
         return error_set(reterr, -EINVAL,
-                         "user data: there is no line STINT_%s=...; see 'user_data' in docs/reference/aws-config.md",
+                         "user data: the line STINT_%s=... is missing; see stint-join(8)",
                          facts.node[0] == '\0' ? "NODE" : "CLUSTER");
     *ret = facts;
     return 0;

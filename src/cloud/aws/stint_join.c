@@ -576,7 +576,7 @@ static void on_retry(uv_timer_t *timer)
 static void ask_later(struct join *join)
 {
     if (uv_now(&join->loop) - join->since >= (uint64_t)join->options.wait) {
-        say("gives up: the metadata service did not say in time which machine this is");
+        say("gives up: the metadata service did not identify this machine in time");
         end(join, EXIT_FAILED);
         return;
     }
@@ -613,7 +613,7 @@ static int take_tag(struct join *join, const struct aws_http_answer *answer, str
 
     if (answer->status == 404) {
         if (!join->is_waiting)
-            say("there is nothing in user data, and no %s yet; see docs/reference/aws-config.md",
+            say("the user data is empty, and the tag %s is missing so far; see stint-join(8)",
                 join_tag_path(tag));
         join->is_waiting = true;
         return -EAGAIN;

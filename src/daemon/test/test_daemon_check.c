@@ -101,7 +101,7 @@ TEST(in_shadow_an_image_may_still_be_missing_but_is_noted)
 
     accept_this("cloud: { kind: aws }\n");
     assert_int_equal(conf_parse(conf_path, text, strlen(text), &conf, NULL), 0);
-    assert_non_null(strstr(daemon_check_note(&conf), "neither 'launch_template' nor 'image'"));
+    assert_non_null(strstr(daemon_check_note(&conf), "needs 'launch_template' or 'image'"));
     conf_done(&conf);
     assert_int_equal(conf_parse(conf_path, whole, strlen(whole), &conf, NULL), 0);
     assert_null(daemon_check_note(&conf));

@@ -137,7 +137,7 @@ static void say_spread(const struct kube_object *pod, struct saying *ret, char *
             continue;
         if (!kube_term_is_about(spread->term, pod->name_space, pod->name_space, pod->label,
                                 pod->label_count))
-            ret->odd = "it is spread by where other pods are";
+            ret->odd = "its topology spread depends on other pods";
         add_mark(marks, 'b', mark_of(pod->name_space, spread->term), spread->skew);
     }
 }
@@ -164,9 +164,9 @@ static struct saying say(const struct kube_object *pod, char *marks)
     say_spread(pod, &said, marks);
     say_ports(pod, &said, marks);
     if ((pod->flags & KUBE_POD_APART) != 0 && marks[0] == '\0')
-        said.odd = "it keeps away from pods in a way that Stint does not know";
+        said.odd = "its anti-affinity is unknown to Stint";
     if ((pod->flags & KUBE_POD_ODD_SPREAD) != 0)
-        said.odd = "its spread counts nodes that it cannot be on, or wants a number of domains";
+        said.odd = "its topology spread counts impossible nodes, or needs a number of domains";
     return said;
 }
 
@@ -398,7 +398,7 @@ static const char *judge(const struct kube_apart *apart, const struct kind *kind
     for (uint32_t i = 0; i < apart->rule_count; i++)
         met += marks(apart, i, kind) ? 1 : 0;
     if (met > KUBE_MARKS_MOST)
-        return "too many others keep away from it";
+        return "too many pods have anti-affinity to it";
     if (kind->rule_count == 0 && kind->port_count == 0)
         return NULL;
     for (uint32_t i = 0; i < apart->kind_count; i++) {
@@ -407,11 +407,11 @@ static const char *judge(const struct kube_apart *apart, const struct kind *kind
         if (other->pods == 0)
             continue;
         if (other->is_daemon && has_port(kind, other))
-            return "pods of a DaemonSet have its host port";
+            return "a DaemonSet uses its host port";
         if (other->is_daemon && keeps_away(apart, kind, other))
-            return "it keeps away from pods of a DaemonSet";
+            return "it has anti-affinity to pods of a DaemonSet";
         if (other->met >= KUBE_MARKS_MOST && would_mark(apart, kind, other))
-            return "it keeps away from pods that too many others keep away from";
+            return "it has anti-affinity to pods that too many others avoid";
     }
     return NULL;
 }

@@ -222,7 +222,7 @@ static const char *add_needs(struct kube_need *need, const char *more)
     const int length = snprintf(all, sizeof(all), has_both ? "%s&%s" : "%s%s", need->offers, more);
 
     if (length < 0 || (size_t)length >= sizeof(all))
-        return "what it asks of its node is too long";
+        return "its node requirements are too long";
     memcpy(need->offers, all, (size_t)length + 1);
     return NULL;
 }
@@ -717,8 +717,8 @@ static void on_volume_wait(void *context, const struct kube_volumes_wait *wait)
 
     if (bridge->is_observing)
         return;
-    (void)snprintf(text, sizeof(text),
-                   "Its volume claim %.253s does not exist yet, or is not bound", wait->claim);
+    (void)snprintf(text, sizeof(text), "Its volume claim %.253s is missing or unbound so far",
+                   wait->claim);
     kube_events_send(bridge->talk.net, &(struct kube_event){ .space = wait->space,
                                                              .name = wait->name,
                                                              .uid = wait->uid,

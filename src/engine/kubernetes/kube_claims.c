@@ -644,7 +644,8 @@ static void greet(struct kube_claims *claims, const struct line *line)
 
     if (!kube_talk_number(line, "protocol", &protocol) || protocol != PROTOCOL ||
         !kube_talk_is_name(cluster)) {
-        kube_talk_error(&claims->talk, "no common protocol, or a cluster whose name is no label");
+        kube_talk_error(&claims->talk,
+                        "no common protocol, or the cluster's name is no valid label");
         claims->talk.is_over = true;
         return;
     }
@@ -679,5 +680,5 @@ void kube_claims_line(struct kube_claims *claims, const struct line *line)
             return;
         }
     }
-    kube_talk_error(&claims->talk, "a request that is not known, or without hello or key");
+    kube_talk_error(&claims->talk, "an unknown request, or one without hello or key");
 }

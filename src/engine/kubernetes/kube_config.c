@@ -232,8 +232,8 @@ static int take_user(const struct doc_node *map, const char *path, struct kube_c
     if (doc_find(map, "auth-provider") != NULL || doc_find(map, "username") != NULL)
         return error_set(
             reterr, -ENOTSUP,
-            "the user has an auth-provider or a password, which Stint does not support; "
-            "use a token, a certificate or an exec plugin");
+            "the user has an auth-provider or a password; use a token, a certificate or an exec "
+            "plugin");
     if (token != NULL)
         config->token =
             (struct kube_blob){ .data = copy(token, strlen(token)), .size = strlen(token) };
@@ -308,7 +308,7 @@ int kube_config_in_cluster(struct kube_config *ret, struct error *reterr)
     if (host == NULL || port == NULL)
         return error_set(
             reterr, -ENOENT,
-            "there is no kubeconfig, and this is no pod of a cluster; give --kubeconfig");
+            "there is no kubeconfig, and this is outside of a cluster; give --kubeconfig");
     if (strchr(host, ':') != NULL)
         (void)snprintf(server, sizeof(server), "https://[%s]:%s", host, port);
     else

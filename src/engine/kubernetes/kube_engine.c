@@ -350,7 +350,7 @@ void kube_engine_line(struct kube_engine *engine, msec_t now, char *text, size_t
 
     engine->now = now;
     if (length == SIZE_MAX || line_parse(text, length, &line, &error) < 0) {
-        engine->config.on_say(engine->config.context, "a line that cannot be read");
+        engine->config.on_say(engine->config.context, "an unreadable line");
         return;
     }
     if (strcmp(line.word, "hello") == 0) {
@@ -362,7 +362,7 @@ void kube_engine_line(struct kube_engine *engine, msec_t now, char *text, size_t
         if (strcmp(line.word, words[i].word) == 0 && words[i].take(engine, &line))
             return;
     }
-    engine->config.on_say(engine->config.context, "a line that makes no sense");
+    engine->config.on_say(engine->config.context, "a malformed line");
 }
 
 void kube_engine_connected(struct kube_engine *engine, msec_t now)

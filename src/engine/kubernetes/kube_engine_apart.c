@@ -114,7 +114,7 @@ static bool take_own(struct kube_engine *engine, struct kube_pod *pod, const str
 const char *kube_keeps_meet(struct kube_engine *engine, struct kube_pod *pod,
                             const struct line *line)
 {
-    return take_own(engine, pod, line) ? NULL : "what it keeps apart from is not understood";
+    return take_own(engine, pod, line) ? NULL : "its anti-affinity is unknown to Stint";
 }
 
 void kube_keeps_join(struct kube_engine *engine, struct kube_job *job, const struct kube_pod *pod)

@@ -402,7 +402,7 @@ const char *kube_engine_shape_of(struct kube_engine *engine, const struct line *
     char name[96];
 
     if (needs != NULL && !offer_text_is_valid(needs))
-        return "its requirements are not understood";
+        return "its requirements are unknown to Stint";
     if (engine->config.shapes->count >= LIMIT_SHAPES)
         return "there are too many kinds of pods";
     (void)snprintf(name, sizeof(name), "%" PRId64 "m-%" PRId64 "Mi", demand.res.amount[RES_CPU],

@@ -116,12 +116,12 @@ static bool is_left(const struct asking *asking, const char *name)
 static const char *hold_of(const struct asking *asking, bool is_full)
 {
     if (asking->is_apart)
-        return "every zone where it could be has a pod that it keeps away from, or that keeps away "
-               "from it";
+        return "anti-affinity excludes it from every zone that could hold it";
     if (asking->is_near)
-        return "no pod that it must be near is in a zone where it could be";
-    return is_full ? "its spread wants more zones than it could be in, and each of these is full"
-                   : "other pods keep it away from every zone where it could be";
+        return "its pod affinity matches no pod in a zone that could hold it";
+    return is_full
+               ? "its topology spread needs more zones than could hold it, and each of these is full"
+               : "other pods exclude it from every zone that could hold it";
 }
 
 /* A zone that can hold it. */

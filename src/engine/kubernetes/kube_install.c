@@ -79,7 +79,7 @@ static int read_thing(const char *text, size_t length, struct arena *arena, stru
     ret->kind = text_of(root, "kind");
     ret->name = text_of(meta, "name");
     if (version == NULL || ret->kind == NULL || ret->name == NULL || plural_of(ret->kind) == NULL)
-        return error_set(reterr, -EINVAL, "a manifest that makes no sense");
+        return error_set(reterr, -EINVAL, "the manifest is malformed");
     (void)snprintf(ret->path, sizeof(ret->path), "%s/%s%s%s/%s/%s",
                    strchr(version, '/') != NULL ? "/apis" : "/api", version,
                    space != NULL ? "/namespaces/" : "", space != NULL ? space : "",

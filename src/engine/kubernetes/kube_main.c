@@ -128,9 +128,8 @@ static void take_word(struct arguments *arguments, char *arg, struct argp_state 
         arguments->command = &state->argv[state->next - 1];
         state->next = state->argc;
     } else {
-        argp_error(
-            state,
-            "one role is needed: engine, cloud, release, watchdog, install, uninstall or lead");
+        argp_error(state,
+                   "name one role: engine, cloud, release, watchdog, install, uninstall or lead");
     }
 }
 
@@ -146,8 +145,8 @@ static void check_arguments(const struct arguments *arguments, const struct argp
         (arguments->image != NULL) + (arguments->conf != NULL) + (arguments->catalogue != NULL);
 
     if (role == NULL)
-        argp_error(state, "one role is needed: engine, cloud, release, watchdog, install, "
-                          "uninstall or lead");
+        argp_error(state,
+                   "name one role: engine, cloud, release, watchdog, install, uninstall or lead");
     if (arguments->is_dry && !is_one_of(role, "install", "uninstall"))
         argp_error(state, "--dry-run goes with install and uninstall");
     if (daemon > 0 && (daemon < 3 || !is_one_of(role, "install", "install")))

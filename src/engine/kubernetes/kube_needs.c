@@ -104,16 +104,16 @@ static const char *add_known(struct text *to, const char *word,
     if (requirement->comparison != KUBE_IN && !is_not)
         return requirement->comparison == KUBE_EXISTS
                    ? NULL
-                   : "it compares a label of nodes in a way that Stint does not know";
+                   : "it selects nodes with an operator unknown to Stint";
     add(to, to->used > 0 ? "&" : "");
     add(to, is_not ? "!(" : "(");
     for (uint32_t i = 0; i < requirement->value_count; i++) {
         add(to, i > 0 ? "|" : "");
         if (!add_value(to, word, requirement->key, requirement->value[i]))
-            return "it asks for a node by a label whose value is no name";
+            return "it selects nodes by a label with an invalid value";
     }
     add(to, ")");
-    return requirement->value_count > 0 ? NULL : "it asks for a label without a value";
+    return requirement->value_count > 0 ? NULL : "it selects nodes by a label without a value";
 }
 
 /* A label of the site. That one is absent, or not this, holds on the machines that others do not ask for it on. */
@@ -122,7 +122,7 @@ static const char *add_own(struct text *to, const struct kube_requirement *requi
     if (requirement->comparison == KUBE_ABSENT || requirement->comparison == KUBE_NOT_IN)
         return NULL;
     if (requirement->comparison == KUBE_STRANGE_OPERATOR)
-        return "it compares a label of nodes in a way that Stint does not know";
+        return "it selects nodes with an operator unknown to Stint";
     add(to, to->used > 0 ? "," : "");
     add(to, requirement->key);
     add(to, requirement->value_count > 0 ? "=" : "");
@@ -147,7 +147,7 @@ static const char *add_one(const struct kube_requirement *requirement, struct te
     const char *word = word_of(requirement->key);
 
     if (strcmp(requirement->key, "kubernetes.io/hostname") == 0)
-        return "it asks for a node by name";
+        return "it selects a node by name";
     if (is_os(requirement->key))
         return add_os(requirement);
     if (word != NULL)
@@ -198,7 +198,7 @@ static const char *add_terms(const struct kube_object *pod, struct text *offers,
             continue;
         holds_nowhere = false;
         if (pod->term_count > 1 && pool->used > before)
-            return "it asks for one of several sets of labels of the site";
+            return "its node affinity has alternatives with labels of the site";
         holds_anywhere |= one.used == 0;
         add(&any, any.used > 0 ? "|(" : "(");
         add(&any, words);
@@ -206,7 +206,7 @@ static const char *add_terms(const struct kube_object *pod, struct text *offers,
         any.is_full |= one.is_full;
     }
     if (holds_nowhere)
-        return "its node affinity holds on no node";
+        return "its node affinity matches no node";
     if (holds_anywhere || any.used == 0)
         return NULL;
     add(offers, offers->used > 0 ? "&(" : "(");
@@ -246,7 +246,7 @@ const char *kube_need_of(const struct kube_object *pod, struct kube_need *ret)
         why = add_terms(pod, &offers, &pool);
     add_accelerator(pod, &offers);
     if (why == NULL && (offers.is_full || pool.is_full || !offer_text_is_valid(ret->offers)))
-        why = "what it asks of its node is too long";
+        why = "its node requirements are too long";
     return why;
 }
 
@@ -284,7 +284,7 @@ const char *kube_need_is_unsure(const struct kube_object *pod)
 {
     for (uint32_t i = 0; i < pod->selector_count; i++) {
         if (!is_sure(pod->selector[i].key) && strcmp(pod->selector[i].key, KUBE_SLOT) != 0)
-            return "it selects nodes by a label that machines may not have";
+            return "it selects nodes by a label that rented machines may lack";
     }
     for (uint32_t i = 0; i < pod->requirement_count; i++) {
         const struct kube_requirement *one = &pod->requirement[i];
@@ -292,7 +292,7 @@ const char *kube_need_is_unsure(const struct kube_object *pod)
 
         if (!is_sure(one->key) &&
             (!is_against || is_of_system(one->key) || kube_need_has_word(one->key)))
-            return "it selects nodes by a label that machines may not have";
+            return "it selects nodes by a label that rented machines may lack";
     }
     return NULL;
 }

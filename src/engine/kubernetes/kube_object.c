@@ -22,8 +22,7 @@ struct asking {
 /* An anti-affinity or a spread constraint, or one of the many small things, while it is read. */
 struct part {
     char key[KUBE_NAME];
-    char value[KUBE_NAME];
-    char more[KUBE_NAME];
+    char value[KUBE_NAME], more[KUBE_NAME];
     bool is_true;
     bool is_strange;
 };
@@ -36,10 +35,9 @@ struct kube_objects {
     char event[32];
     struct kube_object object;
     struct asking asking;
-    struct kube_amounts containers; /* the sum, with the sidecars */
-    struct kube_amounts sidecars;   /* so far */
-    struct kube_amounts
-        init_peak; /* the most that an init container needs with the sidecars before it */
+    struct kube_amounts containers;  /* the sum, with the sidecars */
+    struct kube_amounts sidecars;    /* so far */
+    struct kube_amounts init_peak;   /* of an init container and the sidecars before it */
     struct kube_amounts pod_request; /* -1: there is none */
     struct kube_amounts overhead;
     struct part part;
@@ -186,10 +184,10 @@ static void add_amount(struct kube_objects *objects, struct kube_amounts *to, bo
     } else {
         rc = kube_quantity_milli(text, length, &amount);
         if (is_asked && amount > 0)
-            be_strange(objects, "it asks for a resource that Stint does not know");
+            be_strange(objects, "it requests a resource unknown to Stint");
     }
     if (rc < 0 && is_asked)
-        be_strange(objects, "it asks for an amount that cannot be read");
+        be_strange(objects, "it requests an unreadable amount");
 }
 
 /* A limit counts where there is no request, and nothing where there is neither. */
@@ -355,7 +353,7 @@ static void on_begin(void *context, int id)
         be_strange(objects, "kube-scheduler starts it together with others");
         break;
     case F_MATCH_FIELD:
-        be_strange(objects, "it asks for a node by name");
+        be_strange(objects, "it selects a node by name");
         break;
     case F_APART_SELECTOR:
         objects->term.has_selector = true;
@@ -393,7 +391,7 @@ static void end_apart(struct kube_objects *objects)
     else if (is_host(objects->part.key) && !objects->part.is_strange)
         objects->object.flags |= KUBE_POD_APART;
     else
-        be_strange(objects, "it keeps away from other pods in a way that Stint does not know");
+        be_strange(objects, "its anti-affinity is unknown to Stint");
 }
 
 static void keep_spread(struct kube_objects *objects)
@@ -423,7 +421,7 @@ static void end_spread(struct kube_objects *objects)
     else if (is_host(objects->part.key))
         objects->object.flags |= KUBE_POD_APART;
     else
-        be_strange(objects, "it is spread over something that Stint does not know");
+        be_strange(objects, "its topology spread has a label unknown to Stint");
     keep_spread(objects);
 }
 
@@ -850,7 +848,6 @@ static void take_class_image(struct kube_objects *objects, const char *text, siz
         object->has_more_images = true;
 }
 
-/* The rest of the specification and of the state. */
 static void take_spec(struct kube_objects *objects, int id, const char *key, const char *text,
                       size_t length)
 {

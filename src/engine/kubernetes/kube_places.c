@@ -317,7 +317,7 @@ static const char *judge_by(const struct rule *rule, const struct kind *kind)
         return NULL;
     return rule->what == KUBE_ZONES_LEAST
                ? "another pod, whose spread has minDomains, counts it"
-               : "another pod, which has no zone yet, keeps away from it";
+               : "another pod without a zone so far has anti-affinity to it";
 }
 
 /* Why it cannot be given a zone beside others; NULL: it can. */
@@ -336,7 +336,7 @@ static const char *judge(const struct kube_places *places, const struct kind *ki
         if (is_near(own, other) && other->rule != kind->rule && is_about(own, other))
             why = own->what == KUBE_ZONES_LEAST
                       ? "its spread, which has minDomains, counts other pods"
-                      : "it keeps away from other pods, which have no zone yet";
+                      : "it has anti-affinity to other pods without a zone so far";
     }
     return why;
 }

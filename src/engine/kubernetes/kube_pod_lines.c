@@ -60,20 +60,20 @@ const char *kube_pod_refusal(const struct kube_object *pod, struct kube_need *ne
     if (why != NULL)
         return why;
     if (pod->owner_kind == NULL)
-        return "it has no controller that would create it again";
+        return "it has no controller to recreate it";
     if ((pod->flags & KUBE_POD_LOCAL) != 0)
-        return "it has a volume that is bound to a node";
+        return "it has a volume on a single node";
     if ((pod->flags & KUBE_POD_DISK) != 0)
-        return "it requests disk space or huge pages, which the catalogue does not have";
+        return "it requests disk space or huge pages, which catalogues lack";
     if ((pod->flags & KUBE_POD_OTHER_ACCEL) != 0)
-        return "it requests accelerators that are not nvidia.com/gpu";
+        return "it requests accelerators other than nvidia.com/gpu";
     kube_group_of(pod, &group);
     if (group.why != NULL)
         return group.why;
     why = kube_zone_rule_of(pod, &rule);
     if (why == NULL && (rule.what != KUBE_ZONES_FREE || (pod->flags & KUBE_POD_CLAIMS) != 0) &&
         (group.gang > 0 || group.capacity > 0))
-        return "it has volumes or a rule about zones, and is in a gang or promised machines";
+        return "it combines volumes or a zone rule with a gang or promised machines";
     return why;
 }
 
@@ -163,7 +163,7 @@ void kube_say_needs(struct line_text *out, const char *needs, const char *words,
     const int length = snprintf(all, sizeof(all), "%s%s%s", needs, and, words);
 
     if (why == NULL && (length < 0 || (size_t)length >= sizeof(all)))
-        why = "what it asks of its node is too long";
+        why = "its node requirements are too long";
     line_text_string(out, "needs", why == NULL && all[0] != '\0' ? all : NULL);
     line_text_string(out, "where", why == NULL && where[0] != '\0' ? where : NULL);
     line_text_prose(out, "strange", why);

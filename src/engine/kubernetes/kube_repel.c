@@ -398,9 +398,9 @@ const char *kube_repel_words(struct kube_repel *repel, const char *space,
             !is_about(rule + length + 1, space, labels, count, own))
             continue;
         if (rule[0] == '*')
-            return "another pod keeps away from it in a way that Stint does not know";
+            return "another pod's anti-affinity to it is unknown to Stint";
         if (used + length + 4 > size)
-            return "other pods keep away from it in too many places";
+            return "other pods have anti-affinity to it in too many places";
         used += (size_t)snprintf(buf + used, size - used, "%s%.*s", used > 0 ? "|" : "!(",
                                  (int)length, rule);
         last = rule;

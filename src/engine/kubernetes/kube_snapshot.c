@@ -285,12 +285,12 @@ const char *kube_stay_text(enum kube_stay stay)
     static const char *const text[KUBE_STAY_COUNT] = {
         [KUBE_MOVES] = "can move",
         [KUBE_STAYS_DAEMON] = "belongs to its node (DaemonSet, static pod)",
-        [KUBE_STAYS_BARE] = "has no controller that would recreate it",
+        [KUBE_STAYS_BARE] = "has no controller to recreate it",
         [KUBE_STAYS_KEPT] = "is annotated as not to be disrupted",
-        [KUBE_STAYS_BUDGET] = "has a disruption budget that allows none now",
+        [KUBE_STAYS_BUDGET] = "has a disruption budget that is used up",
         [KUBE_STAYS_LOCAL] = "uses a hostPath volume",
         [KUBE_STAYS_NEAR] = "requires affinity to other pods",
-        [KUBE_STAYS_STRANGE] = "has requirements that Stint does not understand",
+        [KUBE_STAYS_STRANGE] = "has requirements unknown to Stint",
         [KUBE_STAYS_GOING] = "is terminating",
     };
 

@@ -235,7 +235,7 @@ static void take_volume(struct kube_volumes *volumes, struct entry *entry,
     why = (volume->flags & KUBE_POD_STRANGE) != 0 ? volume->strange : kube_need_of(plain, &need);
     mem_free(plain);
     if (why != NULL || need.pool[0] != '\0') {
-        refuse(entry, "its volume can be used on nodes that Stint cannot tell");
+        refuse(entry, "its volume names nodes in a form unknown to Stint");
         return;
     }
     if (need.offers[0] != '\0') {
@@ -300,7 +300,7 @@ bool kube_volumes_of(struct kube_volumes *volumes, const struct kube_object *pod
     *words = "";
     *why = NULL;
     if ((pod->flags & KUBE_POD_ODD_CLAIMS) != 0)
-        *why = "it has volumes that Stint does not know";
+        *why = "its volumes are unknown to Stint";
     if (*why != NULL || pod->claim_count == 0)
         return true;
     if (entry == NULL) {

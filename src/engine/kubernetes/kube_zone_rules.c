@@ -35,9 +35,9 @@ static const char *keep_apart(const struct kube_object *pod, const char *term,
                               struct kube_zone_rule *ret)
 {
     if (!is_own(pod, term))
-        return "it keeps away from other pods by zone";
+        return "its anti-affinity by zone is about other pods";
     if (!kube_term_is_by(term, KUBE_ZONE) || (ret->term != NULL && strcmp(ret->term, term) != 0))
-        return "it keeps away from other pods by zone in a way that Stint does not know";
+        return "its anti-affinity by zone is unknown to Stint";
     *ret = (struct kube_zone_rule){ .what = KUBE_ZONES_APART,
                                     .group = group_of(pod->name_space, term),
                                     .term = term };
@@ -51,9 +51,9 @@ static const char *spread(const struct kube_object *pod, const struct kube_sprea
     const uint64_t group = group_of(pod->name_space, said->term);
 
     if (!kube_term_is_by(said->term, KUBE_ZONE) || (ret->group != 0 && ret->group != group))
-        return "it is spread over zones in a way that Stint does not know";
+        return "its topology spread over zones is unknown to Stint";
     if (!is_own(pod, said->term))
-        return "it is spread by where other pods are";
+        return "its topology spread depends on other pods";
     if (ret->what == KUBE_ZONES_APART)
         return NULL;
     if (ret->what == KUBE_ZONES_FREE)
@@ -83,9 +83,9 @@ static void limit_machines(const struct kube_object *pod, struct kube_zone_rule 
 static const char *be_near(const struct kube_object *pod, struct kube_zone_rule *ret)
 {
     if (pod->near == NULL)
-        return "it must be near other pods in a way that Stint does not know";
+        return "its pod affinity is unknown to Stint";
     if ((pod->flags & KUBE_POD_ZONES) != 0)
-        return "it must be near other pods, and has another rule about zones";
+        return "it combines pod affinity with another zone rule";
     *ret = (struct kube_zone_rule){ .what = KUBE_ZONES_NEAR,
                                     .group = group_of(pod->name_space, pod->near) ^ 2,
                                     .term = pod->near,

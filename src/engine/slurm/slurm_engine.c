@@ -419,7 +419,7 @@ void slurm_engine_line(struct slurm_engine *engine, msec_t now, char *text, size
     engine->stats.lines++;
     if (length == SIZE_MAX || line_parse(text, length, &line, &error) < 0) {
         engine->stats.bad_lines++;
-        slurm_engine_say(engine, "stint-slurm: a line that cannot be read: %s",
+        slurm_engine_say(engine, "stint-slurm: an unreadable line: %s",
                          length == SIZE_MAX ? "it is too long" : error.text);
         return;
     }

@@ -145,9 +145,8 @@ void slurm_engine_cost(struct slurm_engine *engine, uint64_t task, money_t cost,
 
 /* The reason of a job of several components that Slurm starts by itself: its backfill scheduler, which alone can, runs too
  * seldom, or it has more components than we take. Its gate is opened. */
-#define SLURM_HETEROGENEOUS                                                                    \
-    "it is heterogeneous: Slurm starts it by itself, on nodes that are there, and nothing is " \
-    "rented for it"
+#define SLURM_HETEROGENEOUS \
+    "it is heterogeneous: Slurm starts it on existing nodes, and Stint rents nothing for it"
 
 /* Jobs that would be announced if any machine of the catalogue could hold them. */
 void slurm_engine_each_unholdable(const struct slurm_engine *engine,

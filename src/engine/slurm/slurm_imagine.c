@@ -68,7 +68,7 @@ int slurm_engine_imagine(struct slurm_engine *engine, const char *fields, struct
     (void)snprintf(text, length + 2, "%s%s", head, fields);
     rc = line_parse(text, length, &line, reterr);
     if (rc == 0 && !slurm_job_line_read(&line, &job))
-        rc = error_set(reterr, -EINVAL, "a field of the job is not what it should be");
+        rc = error_set(reterr, -EINVAL, "a field of the job is malformed");
     if (rc == 0)
         rc = read_wish(engine, &job, shapes, ret, reterr);
     mem_free(text);

@@ -234,13 +234,14 @@ static struct slurm_wish shape_of(const struct slurm_engine *engine, struct slur
     struct slurm_gres gres = { .gpus = 0 };
 
     if (sum_gres(line, nodes, &gres) < 0)
-        return slurm_shapes_refuse(shapes, "its generic resources are not understood");
+        return slurm_shapes_refuse(shapes, "its generic resources (--gres) are not understood");
     if (gres.other[0] != '\0')
-        return slurm_shapes_refuse(shapes, "it asks for generic resources other than gpu");
+        return slurm_shapes_refuse(shapes, "it requests generic resources other than gpu");
     if (line->tmp_mib != NUMBER_NONE && line->tmp_mib > engine->config.tmp_mib)
-        return slurm_shapes_refuse(shapes,
-                                   "it asks for more temporary disk space (--tmp) than machines "
-                                   "have (engine.tmp_gib in stint.conf)");
+        return slurm_shapes_refuse(
+            shapes,
+            "it requests more temporary disk space (--tmp) than machines have (engine.tmp_gib in "
+            "stint.conf)");
     const struct slurm_want want = {
         .cpus = shared_out(or_one(line->cpus), nodes),
         .mem_mib = line->mem_mib == NUMBER_NONE ? 0 : line->mem_mib,
@@ -309,7 +310,7 @@ static void wish_for_parts(const struct slurm_engine *engine, struct slurm_shape
         const uint64_t nodes = or_one(rows[i].node_count);
         const struct slurm_wish wish =
             nodes > ID_RANKS_MAX - ret->task_count
-                ? slurm_shapes_refuse(shapes, "it asks for more nodes than can be counted")
+                ? slurm_shapes_refuse(shapes, "it requests more nodes than Stint can count")
                 : shape_of(engine, shapes, &rows[i], line, false, &ret->rules);
 
         if (i == 0 || wish.shape == SHAPE_NONE)
@@ -335,7 +336,7 @@ struct slurm_job_wish slurm_job_line_wish(const struct slurm_engine *engine,
     const char *reason = NULL;
 
     if (nodes > ID_RANKS_MAX)
-        reason = "it asks for more nodes than can be counted";
+        reason = "it requests more nodes than Stint can count";
     else if (line->het != NUMBER_NONE && (line->parts == NULL || !is_backfill_fit(engine, line)))
         reason = SLURM_HETEROGENEOUS;
     else if (!slurm_market_of(&engine->config.markets, line, engine->config.move_word, &rules))

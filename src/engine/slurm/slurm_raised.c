@@ -186,7 +186,7 @@ int slurm_raised_parse(char *text, size_t length, struct slurm_raised *ret, stru
         return 0;
     }
     slurm_raised_done(&raised);
-    return error_set(reterr, -EINVAL, "line %u is not what was written there", number);
+    return error_set(reterr, -EINVAL, "line %u has been damaged", number);
 }
 
 static int write_all(int file, const struct line_text *text)

@@ -255,8 +255,7 @@ static int read_field(const struct line_field *field, unsigned allowed, struct s
         if ((fields[i].bit & allowed) == 0 || strcmp(fields[i].key, field->key) != 0)
             continue;
         if (fields[i].read(field->value, to) < 0)
-            return error_set(reterr, -EINVAL, "the value of '%s' is none that it can have",
-                             field->key);
+            return error_set(reterr, -EINVAL, "the value of '%s' is invalid", field->key);
         *seen |= fields[i].bit;
         return 0;
     }

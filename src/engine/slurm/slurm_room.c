@@ -49,7 +49,7 @@ void slurm_room_wait(struct slurm_engine *engine, struct slurm_job *job)
         engine->crowd_first = row;
         slurm_engine_say(engine,
                          "jobs on several nodes have %" PRIu64
-                         " tasks; more are not looked at before some have ended",
+                         " tasks; Stint considers more when some have ended",
                          engine->gang_tasks);
     } else {
         engine->jobs[engine->crowd_last].next_crowded = row;

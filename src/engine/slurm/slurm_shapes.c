@@ -179,7 +179,7 @@ static struct slurm_wish find(struct slurm_shapes *shapes, const struct slurm_wa
         amount[RES_MEM] = round_up(shapes, RES_MEM, amount[RES_MEM], 1);
     }
     if (!print_offers(want, offers, sizeof(offers)))
-        return slurm_shapes_refuse(shapes, "its constraint is not understood");
+        return slurm_shapes_refuse(shapes, "its --constraint is not understood");
     if (!is_held(shapes->catalogue, &demand.res, offers))
         return refuse_size(shapes, want);
     if (shapes->shapes->count >= LIMIT_SHAPES ||
@@ -248,7 +248,7 @@ struct slurm_wish slurm_shapes_of(struct slurm_shapes *shapes, const struct slur
 
     if (want->cpus > LIMIT_RESOURCE / 1000 || want->mem_mib > LIMIT_RESOURCE ||
         want->gpus > LIMIT_RESOURCE / 1000)
-        return slurm_shapes_refuse(shapes, "it asks for more than there can be");
+        return slurm_shapes_refuse(shapes, "it requests more than Stint can count");
     print_workload(shapes, want->workload, workload, sizeof(workload));
     const int length =
         snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRIu64 "%c%c%c%s %s %s",
@@ -257,7 +257,7 @@ struct slurm_wish slurm_shapes_of(struct slurm_shapes *shapes, const struct slur
                  workload, want->features == NULL ? "" : want->features);
 
     if (length < 0 || (size_t)length >= sizeof(text))
-        return slurm_shapes_refuse(shapes, "its constraint is too long");
+        return slurm_shapes_refuse(shapes, "its --constraint is too long");
     const struct slurm_wish *known = find_known(&shapes->known, text, (size_t)length);
 
     if (known != NULL)

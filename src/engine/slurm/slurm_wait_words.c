@@ -32,11 +32,12 @@ bool slurm_wait_words(const struct slurm_wait *wait, msec_t now, struct engine_w
         (void)snprintf(ret->text, sizeof(ret->text), "its begin time is %s", begin);
         break;
     case SLURM_WAIT_ROOM:
-        put(ret, "crowded", "jobs on several nodes have as many tasks already as are looked at");
+        put(ret, "crowded",
+            "earlier jobs on several nodes already have the most tasks that Stint considers");
         break;
     case SLURM_WAIT_ARRAY_LIMIT:
         put(ret, "array-limit",
-            "as many tasks of its array as may run at a time (--array=...%N) run or wait for machines");
+            "its array has as many running or placed tasks as its limit allows (--array=...%N)");
         break;
     case SLURM_WAIT_UNHOLDABLE:
         put(ret, "no-offer", wait->reason);
@@ -51,8 +52,8 @@ bool slurm_wait_words(const struct slurm_wait *wait, msec_t now, struct engine_w
         ret->why = "not-started";
         (void)snprintf(
             ret->text, sizeof(ret->text),
-            "Slurm did not start it when it was placed: %s; the next try is at %s, or when "
-            "something about it changes",
+            "Slurm did not start it when Stint placed it: %s; the next try is at %s, or when the job "
+            "or its limits change",
             wait->word, begin);
         break;
     }

@@ -58,10 +58,10 @@ TEST(without_history_the_limit_is_believed)
     assert_int_equal(limited.runtime_ms, twelve_hours);
     assert_int_equal(limited.source, FORECAST_BY_LIMIT);
     assert_int_equal(limited.confidence_ppm, 0);
-    assert_words(&limited, "time limit of 12:00:00, no earlier run to go by");
+    assert_words(&limited, "time limit of 12:00:00, without an earlier run");
     assert_int_equal(open.runtime_ms, default_ms);
     assert_int_equal(open.source, FORECAST_BY_DEFAULT);
-    assert_words(&open, "no time limit, no earlier run to go by: the default");
+    assert_words(&open, "no time limit, without an earlier run: the default");
     runtimes_done(&runtimes);
 }
 
@@ -177,8 +177,10 @@ TEST(the_words_name_source_and_confidence)
         .history = { .samples = 14, .kind = RUNTIME_BY_USER_NAME, .estimator = RUNTIME_MEDIAN },
     };
 
-    assert_words(&moved, "time limit of 12:00:00, moved by 13 % towards the median of 2 earlier "
-                         "runs of the same name; confidence 6 %");
+    assert_words(
+        &moved,
+        "time limit of 12:00:00, corrected by 13 % towards the median of 2 earlier runs of the "
+        "same name; confidence 6 %");
     assert_words(&full,
                  "median of 14 earlier runs of the same name by the same user; confidence 90 %");
 }

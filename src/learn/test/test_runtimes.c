@@ -472,7 +472,7 @@ TEST(an_estimate_says_in_words_where_it_comes_from)
         struct runtime_estimate estimate;
         const char *words;
     } cases[] = {
-        { { .samples = 0 }, "no earlier run to go by" },
+        { { .samples = 0 }, "without an earlier run" },
         { { .samples = 1, .kind = RUNTIME_BY_USER, .estimator = RUNTIME_LAST },
           "only earlier run by the same user" },
         { { .samples = 14, .kind = RUNTIME_BY_USER_NAME, .estimator = RUNTIME_MEDIAN },

@@ -284,28 +284,28 @@ TEST(a_wait_by_choice_says_for_what_how_long_and_at_which_price)
     wait.until = view->now + 130 * MSEC_PER_SEC;
     serve_wait_text(&stage.world, view, &wait, 1, text, sizeof(text));
     assert_string_equal(
-        text, "up to 2 min 10 s for room on st-1, which comes before a new machine would be ready; "
-              "renting b.large, on-demand for it alone now would cost $0.034000, waiting "
-              "nothing more");
+        text,
+        "up to 2 min 10 s for capacity on st-1, free before a new machine would be ready; renting"
+        " b.large, on-demand for it alone now would cost $0.034000, and waiting is free");
     wait.rule = WAIT_OFFER;
     wait.wait_cost = 8500;
     serve_wait_text(&stage.world, view, &wait, 0, text, sizeof(text));
     assert_string_equal(
-        text, "up to 2 min 10 s for a.large in z1, spot, which was refused and is asked for again "
-              "soon; renting b.large, on-demand for it alone now would cost $0.034000, "
-              "waiting $0.008500");
+        text,
+        "up to 2 min 10 s for a.large in z1, spot, refused before and requested again soon; "
+        "renting b.large, on-demand for it alone now would cost $0.034000, waiting $0.008500");
     wait = plan_wait_by(WAIT_PAID_ROOM, 0); /* nothing can be rented */
     wait.offer = 0;
     serve_wait_text(&stage.world, view, &wait, 1, text, sizeof(text));
-    assert_string_equal(text, "for room on st-1, in time that is paid for anyway");
+    assert_string_equal(text, "for capacity on st-1, within time that is paid for anyway");
     wait = plan_wait_by(WAIT_WORTH, 0); /* both are per hour */
     wait.rent_offer = 1;
     wait.rent_cost = 34000;
     wait.wait_cost = 21000;
     serve_wait_text(&stage.world, view, &wait, 0, text, sizeof(text));
-    assert_string_equal(text,
-                        "for a better place: b.large, on-demand would cost $0.034000 per hour "
-                        "now, and it is worth $0.021000 per hour, which grows as it waits");
+    assert_string_equal(
+        text,
+        "for a cheaper place: b.large, on-demand costs $0.034000 per hour now, and the job is worth $0.021000 per hour, which grows while it waits");
     wait = plan_wait_by(WAIT_YIELDED, 0);
     serve_wait_text(&stage.world, view, &wait, 0, text, sizeof(text));
     assert_string_equal(text, "it was stopped for other work");
@@ -422,9 +422,10 @@ TEST(a_price_limit_is_a_reason_to_wait)
     limit(&stage, 0, 1439999);
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "limit");
-    assert_string_equal(at(&answer, "waits.0.text"),
-                        "limit dollars_per_hour: machines for $1.080000 of $1.439999 are rented, "
-                        "and its own would be above that");
+    assert_string_equal(
+        at(&answer, "waits.0.text"),
+        "limit dollars_per_hour: the machines cost $1.080000 of $1.439999, and its own would "
+        "exceed that");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -443,7 +444,7 @@ TEST(machines_that_do_not_become_ready_are_a_reason_to_wait)
     }
     ask(&stage, "GET /v1/explain?job=20", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "no-boot");
-    assert_non_null(strstr(at(&answer, "waits.0.text"), "machines in a row did not become ready"));
+    assert_non_null(strstr(at(&answer, "waits.0.text"), "machines never became ready"));
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -456,8 +457,10 @@ TEST(before_a_machine_has_proven_itself_no_failure_is_claimed)
     stage_init(&stage);
     assert_int_equal(controller_failed_boots(stage.controller), 0);
     api_limit_text(&(struct api_call){ .world = &stage.world }, LIMIT_PROBE, text, sizeof(text));
-    assert_string_equal(text, "no machine has become ready and done work yet since Stint was "
-                              "started: only a few are rented until one has");
+    assert_string_equal(
+        text,
+        "no machine has become ready and done work since Stint started: Stint rents only a few "
+        "until one has");
     stage_done(&stage);
 }
 
@@ -526,7 +529,7 @@ TEST(a_start_that_is_tried_again_is_a_reason_to_wait)
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "back-off");
     assert_string_equal(at(&answer, "waits.0.text"),
-                        "its last start failed (1 in a row); it is tried again at 06:01:48 UTC");
+                        "its last start failed (1 in a row); the next try is at 06:01:48 UTC");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -559,7 +562,7 @@ TEST(why_a_job_waits_fits_into_a_line_that_does_not_move)
 
     stage_init(&stage);
     check_line(&stage, "30", "no machine type is large enough");
-    check_line(&stage, "40", "the next decision will say where it goes");
+    check_line(&stage, "40", "the next decision places it");
     check_line(&stage, "12_1", "");
     check_line(&stage, "20.1", "its time has not come");
     assert_true(serve_wait_line(&stage.world, 77, stage.now, text, sizeof(text)) < 0);
@@ -579,12 +582,12 @@ TEST(why_a_job_waits_fits_into_a_line_that_does_not_move)
     controller_on_engine(stage.controller, &(struct engine_event){ .kind = ENGINE_NODE_READY,
                                                                    .at = stage.now,
                                                                    .instance = stage.rented });
-    check_line(&stage, "40", "waits for st-5, where it is to start");
+    check_line(&stage, "40", "waits for its start on st-5");
     controller_on_engine(stage.controller, &(struct engine_event){ .kind = ENGINE_TASK_LOST,
                                                                    .at = stage.now,
                                                                    .task = 401,
                                                                    .key = stage.place_key });
-    check_line(&stage, "40", "its last start failed; it is tried again at 06:01:50 UTC");
+    check_line(&stage, "40", "its last start failed; the next try is at 06:01:50 UTC");
     stage.world.waits = spent;
     check_line(&stage, "40", "the budget of account bio is spent");
     stage_done(&stage);
@@ -601,9 +604,10 @@ TEST(a_refused_offer_is_told_if_it_would_be_taken_before_others)
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "undecided");
     assert_string_equal(at(&answer, "waits.1.why"), "refused");
-    assert_string_equal(at(&answer, "waits.1.text"),
-                        "a.large in z1, spot: refused by the cloud at 06:01:31 UTC, not asked for "
-                        "again before 06:02:01 UTC (refused 2 times)");
+    assert_string_equal(
+        at(&answer, "waits.1.text"),
+        "a.large in z1, spot: refused by the cloud at 06:01:31 UTC, no request before 06:02:01 "
+        "UTC (refused 2 times)");
     assert_string_equal(at(&answer, "waits.2"), "(none)");
     json_decref(answer.json);
 
@@ -620,9 +624,10 @@ TEST(a_refused_offer_is_told_if_it_would_be_taken_before_others)
     };
     ask(&stage, "GET /v1/explain?job=40", &answer);
     assert_string_equal(at(&answer, "waits.0.why"), "offer-blocked");
-    assert_string_equal(at(&answer, "waits.1.text"),
-                        "a.large in z1, spot: its quota was refused by the cloud at 06:01:42 UTC, "
-                        "not asked for again before 06:02:12 UTC (refused 1 time)");
+    assert_string_equal(
+        at(&answer, "waits.1.text"),
+        "a.large in z1, spot: its quota was refused by the cloud at 06:01:42 UTC, no request "
+        "before 06:02:12 UTC (refused 1 time)");
     assert_string_equal(at(&answer, "waits.2.why"), "refused");
     json_decref(answer.json);
 
@@ -656,8 +661,7 @@ TEST(refused_offers_are_a_reason_to_wait)
     assert_string_equal(at(&answer, "waits.0.why"), "offer-blocked");
     assert_string_not_equal(at(&answer, "waits.0.until"), "null");
     assert_string_equal(at(&answer, "waits.2.text"),
-                        "a.large in z1, spot: refused or not ready in time, not asked for again "
-                        "before 06:02:42 UTC");
+                        "a.large in z1, spot: refused or late, no request before 06:02:42 UTC");
     json_decref(answer.json);
     stage_done(&stage);
 }
@@ -812,7 +816,7 @@ TEST(proposals_are_approved_one_by_one_or_all)
     refuse(&stage, "POST /v1/proposals/99999999999999999999999/reject", 404, "no such path");
     refuse(&stage, "POST /v1/proposals/1/rejectx", 404, "no such path");
     stage.world.answer_proposal = NULL;
-    refuse(&stage, "POST /v1/proposals/all/reject", 409, "there are proposals only");
+    refuse(&stage, "POST /v1/proposals/all/reject", 409, "only mode advise has proposals");
     stage_done(&stage);
 }
 

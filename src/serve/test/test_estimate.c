@@ -144,10 +144,10 @@ TEST(a_job_that_would_wait_is_told_for_what_and_until_when_at_the_least)
     assert_string_equal(text_of(answer, "verdict"), "waits");
     assert_true(json_is_null(json_object_get(answer, "starts_at")));
     assert_true(number_of(answer, "not_before") > stage.now);
-    assert_true(says(answer, "It would wait: jobs with a higher priority, or of the same and "
-                             "submitted earlier, wait for what the limits allow"));
+    assert_true(
+        says(answer, "It would wait: jobs before it in the queue wait for the same limits"));
     assert_string_equal(text_of(json_object_get(answer, "wait"), "rule"), "limit");
-    assert_non_null(strstr(text_of(json_object_get(answer, "wait"), "why"), "submitted earlier"));
+    assert_non_null(strstr(text_of(json_object_get(answer, "wait"), "why"), "would delay them"));
     assert_true(says(answer, "at the earliest"));
     json_decref(answer);
     stage_done(&stage);

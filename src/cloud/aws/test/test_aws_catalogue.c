@@ -87,25 +87,14 @@ TEST(what_was_gathered_is_a_catalogue)
 
     assert_int_equal(write_all(&CHOICE), 4);
 
-    assert_string_equal(text, "date: 2024-05-01\n"
-                              "region: us-east-1\n"
-                              "source: a test\n"
-                              "billing: { step: 1s, minimum: 60s }\n"
-                              "boot: { acquire: 20s, setup: 60s, release: 5s }\n"
-                              "\n"
-                              "types:\n"
-                              "  - name: c5.large\n"
-                              "    cpu: 2\n"
-                              "    mem_gib: 4\n"
-                              "    offers:\n"
-                              "      - { zone: us-east-1a, price: 0.085 }\n"
-                              "      - { zone: us-east-1a, market: spot, price: 0.036 }\n"
-                              "      - { zone: us-east-1b, price: 0.085 }\n"
-                              "      - { zone: us-east-1b, market: spot, price: 0.04 }\n"
-                              "\n"
-                              "# The price on demand of these is not known; they are not offered "
-                              "so:\n"
-                              "#   m9.odd\n");
+    assert_string_equal(
+        text,
+        "date: 2024-05-01\nregion: us-east-1\nsource: a test\nbilling: { step: 1s, minimum: 60s "
+        "}\nboot: { acquire: 20s, setup: 60s, release: 5s }\n\ntypes:\n  - name: c5.large\n    "
+        "cpu: 2\n    mem_gib: 4\n    offers:\n      - { zone: us-east-1a, price: 0.085 }\n      -"
+        " { zone: us-east-1a, market: spot, price: 0.036 }\n      - { zone: us-east-1b, price: "
+        "0.085 }\n      - { zone: us-east-1b, market: spot, price: 0.04 }\n\n# The on-demand "
+        "price of these is unknown, so they have no such offer:\n#   m9.odd\n");
     assert_int_equal(catalogue_file_read(text, size, &catalogue, &error), 0);
     assert_int_equal(catalogue.offer_count, 4);
     catalogue_done(&catalogue);

@@ -261,7 +261,7 @@ TEST(a_far_container_is_not_asked_in_plain_text)
     get();
 
     assert_string_equal(got_key, "");
-    assert_non_null(strstr(got_why, "neither https"));
+    assert_non_null(strstr(got_why, "must be https"));
 }
 
 static int serve_imds(const char *request, char *body, size_t size)
@@ -597,7 +597,7 @@ TEST(without_any_keys_it_is_said_where_they_were_looked_for)
     get();
 
     assert_string_equal(got_key, "");
-    assert_non_null(strstr(got_why, "neither environment, files nor a container"));
+    assert_non_null(strstr(got_why, "none in the environment, in files or in a container"));
 }
 
 TEST(an_error_never_quotes_a_key)

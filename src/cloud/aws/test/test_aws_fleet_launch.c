@@ -281,7 +281,7 @@ TEST(nothing_is_rented_in_a_zone_without_a_subnet_where_others_have_one)
     last_note[0] = '\0';
     open_fleet(config);
     assert_string_equal(last_note,
-                        "nothing is rented in us-east-1a: 'subnets' has no entry for it");
+                        "Stint rents nothing in us-east-1a, because 'subnets' has no entry for it");
     port.ops->rent(port.self, 7, 2, 0);
     assert_int_equal(event_count, 0); /* no action calls back before it returns */
     pass(100);

@@ -176,7 +176,7 @@ TEST(what_nobody_can_type_and_what_sts_would_not_take_is_refused)
     char text[2400];
 
     refused("[profile a]\nrole_arn = R\nsource_profile = b\nmfa_serial = m\n[profile b]\n" KEYS,
-            "take a role that needs none");
+            "use a role without it");
     for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
         (void)snprintf(
             text, sizeof(text),

@@ -294,7 +294,7 @@ TEST(what_a_pod_needs_is_told_anew_if_it_changes_meanwhile)
     EXPECT_SAID(&bridge, "gone uid=p", "needs=!(zone=z)");
     tell(&bridge, OTHERS,
          POD("r", "\"x\":\"r\"", "\"nodeName\":\"n\"," KEEPS_AWAY("rack", "\"app\":\"b\"")));
-    EXPECT_SAID(&bridge, "gone uid=p", "strange=another%20pod%20keeps%20away");
+    EXPECT_SAID(&bridge, "gone uid=p", "strange=another%20pod's%20anti-affinity");
     tell(&bridge, OTHERS_GONE, POD("r", "", ""));
     expect_said(&bridge, NULL, 0);
     kube_bridge_done(&bridge);
@@ -335,7 +335,7 @@ TEST(pods_that_keep_apart_or_are_spread_are_told_so)
              "\"nodeName\":\"n\",\"nodeSelector\":{\"stint.dev/slot\":\"st-1\"}," SPREAD(ZONE)));
     EXPECT_SAID(&bridge, " zone=z");
     tell(&bridge, OURS, POD("q", "\"app\":\"c\"", GATE "," SPREAD(ZONE)));
-    EXPECT_SAID(&bridge, "strange=it%20is%20spread%20by%20where%20other%20pods%20are");
+    EXPECT_SAID(&bridge, "strange=its%20topology%20spread%20depends%20on%20other%20pods");
     kube_bridge_done(&bridge);
 }
 
@@ -374,7 +374,7 @@ TEST(a_pod_that_keeps_apart_by_zone_is_told_where_others_are)
     EXPECT_SAID(&bridge, " rule=apart");
     /* Two that have no zone yet, and one keeps away from the other. */
     tell(&bridge, OURS, POD("t", "\"app\":\"b\"", GATE));
-    EXPECT_SAID(&bridge, "strange=another%20pod,%20which%20has%20no%20zone%20yet");
+    EXPECT_SAID(&bridge, "strange=another%20pod%20without%20a%20zone");
     tell(&bridge, OURS,
          POD("p", "\"app\":\"b\"",
              GATE ",\"schedulerName\":\"other\"," KEEPS_AWAY(ZONE, "\"app\":\"b\"")));

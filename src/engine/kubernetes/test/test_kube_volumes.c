@@ -204,12 +204,12 @@ TEST(a_volume_says_where_the_pod_may_run)
     expect(rows, CLAIM("z") "," CLAIM("nfs") "," CLAIM("ebs"),
            "(((zone=z1)))&(((zone=z1|zone=z2)))", NULL);
     expect(rows, CLAIM("late"), "", NULL);
-    expect(rows, CLAIM("local"), "", "nodes that Stint cannot tell");
+    expect(rows, CLAIM("local"), "", "in a form unknown to Stint");
     expect(rows, CLAIM("hand"), "", "in some places only");
     expect(rows, CLAIM("some"), "", "in some places only");
     expect(rows, CLAIM("secret"), "", "may not read");
     expect(rows, CLAIM("../x"), "", "no name");
-    expect(rows, "{\"name\":\"v\",\"csi\":{\"driver\":\"d\"}}", "", "does not know");
+    expect(rows, "{\"name\":\"v\",\"csi\":{\"driver\":\"d\"}}", "", "unknown to Stint");
 }
 
 /* As kube-scheduler would. */

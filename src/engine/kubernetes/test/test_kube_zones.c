@@ -241,7 +241,7 @@ TEST(a_pod_waits_for_those_that_it_must_be_near)
     world.sent[0] = '\0';
     world.now += 60000;
     kube_engine_tick(world.engine, world.now);
-    assert_non_null(strstr(world.sent, "no%20pod%20that%20it%20must%20be%20near%20is%20in%20a"));
+    assert_non_null(strstr(world.sent, "its%20pod%20affinity%20matches%20no%20pod%20in%20a"));
     end(&world);
 }
 
@@ -297,7 +297,8 @@ TEST(an_event_says_why_a_pod_that_is_held_waits)
     world.sent[0] = '\0';
     world.now += 60000;
     kube_engine_tick(world.engine, world.now);
-    assert_non_null(strstr(world.sent, "%20s:%20every%20zone%20where%20it%20could%20be%20has"));
+    assert_non_null(
+        strstr(world.sent, "%20s:%20anti-affinity%20excludes%20it%20from%20every%20zone"));
     end(&world);
 }
 

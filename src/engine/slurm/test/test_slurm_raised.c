@@ -104,21 +104,19 @@ TEST(what_makes_no_sense_is_refused)
     static const struct {
         const char *text, *why;
     } wrong[] = {
-        { "raised version=2 look=1\nend count=0\n", "line 1 is not what was written there" },
-        { "raised version=1 look=4294967295\nend count=0\n",
-          "line 1 is not what was written there" },
+        { "raised version=2 look=1\nend count=0\n", "line 1 has been damaged" },
+        { "raised version=1 look=4294967295\nend count=0\n", "line 1 has been damaged" },
         { "raised version=1 look=3\njob id=1 run=0 submit=1 nice=1 seen=4 raised=0\nend count=1\n",
-          "line 2 is not what was written there" },
+          "line 2 has been damaged" },
         { "raised version=1 look=3\njob id=1 run=0 submit=1 nice=1 seen=0 raised=0\nend count=1\n",
-          "line 2 is not what was written there" },
+          "line 2 has been damaged" },
         { "raised version=1 look=3\njob id=1 run=0 submit=1 nice=1 seen=1 raised=4\nend count=1\n",
-          "line 2 is not what was written there" },
+          "line 2 has been damaged" },
         { "raised version=1 look=3\njob id=1 run=0 submit=1 nice=1 seen=1 raised=0\n"
           "job id=1 run=0 submit=1 nice=1 seen=1 raised=0\nend count=2\n",
-          "line 3 is not what was written there" },
-        { "raised version=1 look=3\nend count=1\n", "line 2 is not what was written there" },
-        { "raised version=1 look=3\nend count=0\nend count=0\n",
-          "line 2 is not what was written there" },
+          "line 3 has been damaged" },
+        { "raised version=1 look=3\nend count=1\n", "line 2 has been damaged" },
+        { "raised version=1 look=3\nend count=0\nend count=0\n", "line 2 has been damaged" },
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
