@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# chroot.sh FOLDER: build the packages from a copy of the tree, install them in a clean chroot of the
-# release that runs here, use them, remove them, and look for what is left. In TAP. All of it happens
-# in FOLDER; what apt asks for comes from the sources that this machine is set up with.
+# chroot.sh FOLDER: make the files of a release (share/devel/release.sh), follow the README in a clean
+# chroot, install the packages in another one, use them, remove them, and look for what is left. In TAP.
+# All of it happens in FOLDER, and apt uses the sources of this machine. The README promises a result
+# within README_S seconds. With CI_SAMPLE=yes other work runs at the same time, and only the result counts.
 #
 # chroot.sh --why-not: what keeps it from running here; fails if there is nothing to say.
 set -u
@@ -12,6 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # What stint demo needs.
 DEMO=(slurm-wlm slurm-wlm-plugins munge iproute2)
+README_S=180
 
 # What the packages themselves must leave behind is nothing. These change with every run of dpkg.
 PRUNED=(/proc /sys /dev /run /tmp /var/cache /var/log /var/lib/apt)
@@ -66,11 +68,28 @@ try() { # try SENTENCE COMMAND...
 }
 
 builds() {
-    rm -rf "$folder/tree" "$folder"/*.deb
-    mkdir -p "$folder/tree"
-    tar -c --exclude='./build*' --exclude=./.git . | tar -x -C "$folder/tree"
-    cd "$folder/tree" &&
-        DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=${JOBS:-$(nproc)}" dpkg-buildpackage -us -uc -b
+    share/devel/release.sh --tree "$folder"
+}
+
+# has_sums: each file of the release is listed with its sum, and the container has its programs and its user.
+has_sums() {
+    local -a files=("$folder"/*.tar.gz "$folder"/*.deb)
+    (cd "$folder" && sha256sum --check --quiet SHA256SUMS) &&
+        [ "$(grep -c -e '\.deb$' -e '\.tar\.gz$' "$folder/SHA256SUMS")" -eq "${#files[@]}" ] &&
+        tar -tvzf "$folder"/stint-container-*.tar.gz --numeric-owner >"$folder/listed" &&
+        grep -q ' 65532/65532 .* ./var/lib/stint/$' "$folder/listed" && grep -q './usr/sbin/stintd$' "$folder/listed"
+}
+
+# The commands of the README's first block give a result.
+follows_readme() {
+    local since=$SECONDS
+    mkdir "$root/stint" && tar -xzf "$folder"/stint-[0-9]*.tar.gz -C "$root/stint" --strip-components=1 &&
+        sed -n '/^```sh$/,/^```$/p' "$root/stint/README.md" | sed '1d;/^```$/,$d' >"$root/stint.first" &&
+        [ "$(wc -l <"$root/stint.first")" -le 3 ] &&
+        inside bash -euc 'cd /stint && . /stint.first' | tee "$folder/readme.said" | tail -n 30 &&
+        grep -q '^stint  *[0-9.]* *0\.' "$folder/readme.said" || return 1
+    echo "$((SECONDS - since))" >"$folder/readme.s"
+    [ "${CI_SAMPLE-}" = yes ] || [ "$(cat "$folder/readme.s")" -le "$README_S" ]
 }
 
 is_clean() {
@@ -98,11 +117,11 @@ links() {
 makes_chroot() {
     local -a options
     mapfile -t options < <(apt_options)
-    rm -rf "$root"
+    rm -rf "$folder/clean"
     sources | mmdebstrap --quiet --variant=minbase --mode=root "${options[@]}" \
-        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" - &&
-        cp -L /etc/resolv.conf "$root/etc/resolv.conf" &&
-        echo '127.0.0.1 localhost' >"$root/etc/hosts"
+        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$folder/clean" - &&
+        cp -L /etc/resolv.conf "$folder/clean/etc/resolv.conf" &&
+        echo '127.0.0.1 localhost' >"$folder/clean/etc/hosts"
 }
 
 # inside COMMAND...: in the chroot, with its own processes. The chroot is a mount, so that what runs in
@@ -114,6 +133,10 @@ inside() {
         mount --rbind /sys "$0/sys" && mount --rbind /dev "$0/dev" &&
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
             DEBIAN_FRONTEND=noninteractive "$@"' "$root" "$@"
+}
+
+copies_chroot() {
+    rm -rf "$root" && cp -a "$folder/clean" "$root"
 }
 
 # What the packages and the demo stand on comes first, so that it is not taken for a trace of theirs.
@@ -175,10 +198,15 @@ main() {
     root=$folder/root
     apart=()
     umask 022
-    if try "the packages are built" builds; then
+    if try "the files of a release are made" builds; then
+        try "their sums are right, and the container has its programs" has_sums
         try "lintian has nothing to say" is_clean
         try "another program links with libstint-dev, in C and in C++" links
-        if try "a clean chroot is made" makes_chroot && try "what the packages need is there" prepares; then
+        if try "a clean chroot is made" makes_chroot && try "it is copied" copies_chroot; then
+            try "the README's first commands give a result" follows_readme
+            [ ! -s "$folder/readme.s" ] || echo "# README: $(cat "$folder/readme.s") s"
+        fi
+        if try "another copy is clean" copies_chroot && try "what the packages need is there" prepares; then
             apart=(--net)
             try "the packages install" installs
             try "what they laid down is seen" is_seen
@@ -189,7 +217,7 @@ main() {
         fi
     fi
     echo "1..$number"
-    rm -rf "$root"
+    rm -rf "$root" "$folder/clean"
     exit "$failed"
 }
 

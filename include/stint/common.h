@@ -32,7 +32,7 @@
 #endif
 
 /* Of these headers; stint_version() is that of the library. */
-#define STINT_VERSION "0.1.0"
+#define STINT_VERSION "0.2.0"
 
 #define STINT_NEVER         INT64_MAX          /* a time that does not come */
 #define STINT_MONEY_UNKNOWN INT64_MAX          /* no price to compare with */
@@ -57,7 +57,7 @@ struct stint_resources {
 
 STINT_BEGIN
 
-/* "0.1.0" */
+/* "0.2.0" */
 STINT_API const char *stint_version(void);
 
 STINT_END

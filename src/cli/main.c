@@ -57,8 +57,7 @@ static void print_help(FILE *out)
           "1 failed, 2 wrong usage, 3 public data missing (repro) or errors found (doctor), 4 a\n"
           "check failed (--check) or a promise is impossible (pool).\n"
           "\n"
-          "Packages put examples and documentation into /usr/share/doc/stint/, and guides into\n"
-          "/usr/share/doc/stintd/.\n",
+          "Packages put the documentation and examples into /usr/share/doc/stint/.\n",
           out);
 }
 

@@ -361,6 +361,17 @@ static void explain_unbound(struct explanation *to, json_t *waits, uint32_t task
         (void)add_wait(to, waits, "draining", MSEC_NEVER, "Stint is draining and rents nothing");
 }
 
+static const char *state_words(const struct api_call *call, const char *state)
+{
+    const bool is_placed = strcmp(state, serve_task_word(TASK_BOUND)) == 0;
+
+    if (is_shadow(call) && strcmp(state, serve_task_word(TASK_RUNNING)) == 0)
+        return "running in the forecast";
+    if (!is_placed)
+        return state;
+    return is_shadow(call) ? "assigned to a machine in the forecast" : "assigned to a machine";
+}
+
 static void explain_bound(struct explanation *to, json_t *waits, uint32_t task)
 {
     const struct view *view = to->call->view;
@@ -572,9 +583,7 @@ static void say_job(struct explanation *to, uint32_t job, const char *label, con
     say(to, "Job %s (%s, of %s) is %s; it was submitted %s ago.", label,
         or_unknown(api_name(to->call->world->job_names, view->job.name[job])),
         or_unknown(api_name(to->call->world->users, view->job.user[job])),
-        strcmp(state, "bound") == 0 ? "assigned to a machine" : state, span);
-    if (opening(to->call, NULL, "") != NULL)
-        say(to, "Mode shadow: what follows is a forecast. The real job may run elsewhere.");
+        state_words(to->call, state), span);
 }
 
 static void set_cheapest(struct explanation *to, const struct choice *choice)

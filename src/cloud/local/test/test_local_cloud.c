@@ -70,7 +70,7 @@ static void flush(void)
 static void connect(void)
 {
     local_cloud_connected(bench.cloud, NOW);
-    hear("hello protocol=1 stint=0.1.0");
+    hear("hello protocol=1 stint=0.2.0");
 }
 
 static int set_up(void **state)

@@ -184,7 +184,7 @@ static inline void tick(struct world *world)
 static inline void connect_it(struct world *world)
 {
     slurm_engine_connected(world->engine, world->now);
-    line(world, "hello protocol=1 stint=0.1.0 slurm=22.05.8");
+    line(world, "hello protocol=1 stint=0.2.0 slurm=22.05.8");
 }
 
 static inline void meet(struct world *world)

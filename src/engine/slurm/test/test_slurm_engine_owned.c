@@ -20,7 +20,7 @@ static void meet_owned(struct world *world, const struct slurm_bursts *bursts)
         config.bursts = *bursts;
     begin_with(world, &config);
     slurm_engine_connected(world->engine, world->now);
-    line(world, "hello protocol=1 stint=0.1.0 slurm=22.05.8");
+    line(world, "hello protocol=1 stint=0.2.0 slurm=22.05.8");
     world->sent[0] = '\0';
     world->heard[0] = '\0';
 }
