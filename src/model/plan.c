@@ -230,13 +230,13 @@ const char *plan_wait_text(enum plan_wait_rule rule)
 {
     static const char *const text[WAIT_RULES] = {
         [WAIT_NONE] = "the next decision places it",
-        [WAIT_ROOM] = "room comes free before a new machine would be ready",
-        [WAIT_PAID_ROOM] = "room comes free soon on a machine that is paid for anyway",
-        [WAIT_MACHINES] = "enough machines come free soon, and others need not be rented",
-        [WAIT_SHARED] = "a machine that others start on takes it after them, in paid time",
-        [WAIT_OFFER] = "a much cheaper offer was refused and is asked for again soon",
-        [WAIT_CROWD] = "others are coming that share its machine, which it would not fill",
-        [WAIT_WORTH] = "to run it now costs more than to wait",
+        [WAIT_ROOM] = "a running machine will have room before a new machine would be ready",
+        [WAIT_PAID_ROOM] = "a machine that is paid for anyway will soon have room",
+        [WAIT_MACHINES] = "enough machines will soon be free, so no others are rented",
+        [WAIT_SHARED] = "it follows other tasks on their machine, in time that is already paid for",
+        [WAIT_OFFER] = "the cloud refused a much cheaper machine, which is requested again soon",
+        [WAIT_CROWD] = "it would not fill a machine, and tasks that can share one are coming",
+        [WAIT_WORTH] = "running it now would cost more than waiting",
         [WAIT_QUEUE] = "its turn in the queue has not come",
         [WAIT_NO_OFFER] =
             "no machine has room for it, and none that is large enough can be rented now",
