@@ -9,6 +9,7 @@ import subprocess
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^(```[a-z]+) [^`\n]*$", re.M)  # what follows the language tells tests who runs a block
 LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 # Old address to new one, of every page that was there before 0.2.0.
@@ -78,4 +79,4 @@ def on_page_markdown(markdown, page, config, files):
             return match.group(0)  # mkdocs checks these
         return text if text.startswith("`") or path in text else f"{text} (`{path}`)"
 
-    return LINK.sub(resolve, markdown)
+    return LINK.sub(resolve, FENCE.sub(r"\1", markdown))
