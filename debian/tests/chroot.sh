@@ -86,7 +86,7 @@ follows_readme() {
     mkdir "$root/stint" && tar -xzf "$folder"/stint-[0-9]*.tar.gz -C "$root/stint" --strip-components=1 &&
         sed -n '/^```sh$/,/^```$/p' "$root/stint/README.md" | sed '1d;/^```$/,$d' >"$root/stint.first" &&
         [ "$(wc -l <"$root/stint.first")" -le 3 ] &&
-        inside bash -euc 'cd /stint && . /stint.first' | tee "$folder/readme.said" | tail -n 30 &&
+        inside bash -euc 'cd /stint; . /stint.first' | tee "$folder/readme.said" | tail -n 30 &&
         grep -q '^stint  *[0-9.]* *0\.' "$folder/readme.said" || return 1
     echo "$((SECONDS - since))" >"$folder/readme.s"
     [ "${CI_SAMPLE-}" = yes ] || [ "$(cat "$folder/readme.s")" -le "$README_S" ]
