@@ -26,10 +26,11 @@ int repro_read_data(const char *file, struct input_file *ret, struct error *rete
     char path[PATH_SIZE];
 
     if (data_dir_path(file, path, sizeof(path)) != 0)
-        return error_set(reterr, -ENOENT,
-                         "cannot find %s; point STINT_DATA at the public data sets (docs/research/data.md "
-                         "says where to get them)",
-                         path);
+        return error_set(
+            reterr, -ENOENT,
+            "cannot find %s; point STINT_DATA at the public data sets (docs/research/data.md "
+            "says where to get them)",
+            path);
     return input_file_read(path, ret, reterr);
 }
 

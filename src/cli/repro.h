@@ -26,9 +26,9 @@ struct repro_options {
     uint64_t seed;            /* of what is drawn at random */
     uint32_t seeds;           /* how many from that one on are averaged over, where they are */
     const char *interference; /* "matrix", "permuted", or a number */
-    const char *vary;         /* how the trace differs, see docs/research/yardstick.md; NULL: not at all */
-    const char *wait_price;   /* of stint, as in a scenario file; NULL: its default */
-    const char *svg;          /* where to write the picture; NULL: nowhere */
+    const char *vary; /* how the trace differs, see docs/research/yardstick.md; NULL: not at all */
+    const char *wait_price; /* of stint, as in a scenario file; NULL: its default */
+    const char *svg;        /* where to write the picture; NULL: nowhere */
     bool check;
     const char *workloads[REPRO_POLICIES_MAX]; /* all: only these; none: all */
     uint32_t workload_count;
