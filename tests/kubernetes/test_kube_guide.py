@@ -42,7 +42,7 @@ test "$(kubectl -n batch get pod waits -o jsonpath='{{.spec.schedulingGates[*].n
 """,
 }
 AFTER = {
-    "docs/guides/k8s-manage.md": "! kubectl get namespace batch --show-labels | grep stint.dev\n",
+    "docs/guides/k8s-manage.md": "test -z \"$(kubectl get namespace batch -o jsonpath='{.metadata.labels.stint\\.dev/managed}')\"\n",
     "docs/troubleshooting/kubernetes.md": """\
 test "$(kubectl -n batch get pod waits -o jsonpath='{.spec.schedulingGates[*].name}')" = ''
 kill %1; wait
@@ -87,7 +87,7 @@ def follow_page(world, name):
 def follow(world):
     lab = world.lab
     os.makedirs(lab.path(".kube"))
-    shutil.copy(lab.path("admin.kubeconfig"), lab.path(".kube/config"))
+    lab.write(".kube/config", lab.kubectl("config", "view", "--flatten", "--raw"))
     shutil.copy(pathlib.Path(pages.ROOT, "share/catalogue/aws-us-east-1.yaml"), lab.folder)
     lab.add_nodes(2, cpu="8", mem="32Gi", labels={"node.kubernetes.io/instance-type": "m5.2xlarge", "karpenter.sh/capacity-type": "on-demand",
                                                   "topology.kubernetes.io/zone": kube_world.ZONE})

@@ -34,7 +34,7 @@ GUIDE = "docs/start/slurm.md"
 KEPT = ("/etc/slurm/slurm.conf", "/etc/default/slurmctld", "/etc/stint/stint.conf")
 PREPARED = {"slurmctld-crash", "no-gres-types", "no-words", "no-restart"}  # findings that the guide prevents
 
-# The guide's cluster as its last section found it, with a job that no machine can hold.
+# The guide's cluster as its last section found it, with a job that waits for another.
 AGAIN = """\
 ln -sfn /usr/share/stint/slurm/job_submit.lua /etc/slurm/job_submit.lua
 for job in $(squeue -h -o %A | sort -u); do scancel $job; done
@@ -42,8 +42,13 @@ systemctl restart slurmctld
 systemctl restart stintd
 while stint status | grep -q 'NOT READY'; do sleep 0.2; done
 stint drain --off
-sbatch --parsable -p cloud -o /dev/null -D / -J waits --mem=60G -t 10 --wrap true >"$LAB/waits"
+held=$(sbatch --parsable -H -p cloud -o /dev/null -D / --mem=500 -t 10 --wrap true)
+sbatch --parsable -d "afterok:$held" -p cloud -o /dev/null -D / --mem=500 -t 10 --wrap true >"$LAB/waits"
 until stint explain "$(cat "$LAB/waits")" >/dev/null 2>&1; do sleep 0.2; done
+"""
+UNPREPARE = """\
+sed -i -e '/^NodeName=stint-words/d' -e '/^GresTypes=/d' /etc/slurm/slurm.conf
+systemctl restart slurmctld
 """
 # With the first catalogue, which has machines with GPUs.
 SHADOW = """\
@@ -56,8 +61,8 @@ BEFORE = {
     "docs/concepts/modes.md": """\
 sed -i 's/^mode:.*/mode: advise/' /etc/stint/stint.conf
 systemctl restart stintd
-for _ in 1 2 3; do sbatch -p cloud -o /dev/null -D / --exclusive --mem=500 -t 10 --wrap "sleep 1"; done
-for _ in $(seq 50); do [ "$(stint approve -o csv | wc -l)" -lt 4 ] || break; sleep 0.2; done
+for cpus in 2 8; do sbatch -p cloud -o /dev/null -D / --exclusive --cpus-per-task=$cpus --mem=500 -t 10 --wrap "sleep 1"; done
+until [ "$(stint approve -o csv | wc -l)" -ge 3 ]; do sleep 0.2; done
 """,
     "docs/guides/slurm-gate.md": """\
 rm /etc/slurm/job_submit.lua
@@ -385,7 +390,12 @@ class World:
         self.begin_again()
 
     def check_prepared(self):
+        self.run_script(f"{UNPREPARE}{SHADOW}")
+        began = time.monotonic()
+        until(lambda: {"no-gres-types", "no-words"} <= self.findings(), 60, "what the doctor says if they are missing")
+        self.begin_again()
         self.run_script(SHADOW)
+        time.sleep(1 + time.monotonic() - began)
         found = self.findings() & PREPARED
         assert not found, found
         for option in ("--gres=gpu:1", "-Cspot"):
