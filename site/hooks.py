@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What mkdocs does not do by itself: manual pages become pages of the site (by mandoc), links to files of the
-repository outside docs/ become plain text, as the site does not have them, the words of a fence that say who runs
-its block (tests/pages.py) go, as mkdocs takes such a block for prose, and old addresses redirect."""
+repository outside docs/ become plain text, as the site does not have them, and old addresses redirect."""
 import pathlib
 import posixpath
 import re
@@ -10,7 +9,6 @@ import subprocess
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FENCE_WORDS = re.compile(r"^( *```sh) [^\n`]*$", re.M)
 LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 # Old address to new one, of every page that was there before 0.2.0.
@@ -80,4 +78,4 @@ def on_page_markdown(markdown, page, config, files):
             return match.group(0)  # mkdocs checks these
         return text if text.startswith("`") or path in text else f"{text} (`{path}`)"
 
-    return LINK.sub(resolve, FENCE_WORDS.sub(r"\1", markdown))
+    return LINK.sub(resolve, markdown)

@@ -47,6 +47,7 @@ LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)|^\[[^\]]+\]:\s*(\
 
 OWN = {"oct.txt": "sacct.txt", "jobs.txt": "sacct.txt", "all.yaml": "machines.yaml"}  # of a reader: the example that stands for it
 PROGRAMS = ("cli", "daemon", "engine/slurm", "engine/kubernetes", "cloud/local", "cloud/aws")
+BUILDERS = ("apt-get", "meson", "ninja")  # they do nothing here: the programs are there, and others test how they are built
 NEEDED = ("promtool",)  # a page that uses what is not here is skipped
 
 CONF = """\
@@ -307,8 +308,9 @@ def run_page(page, build):
         (desk / "build").symlink_to(build)
         (desk.parent / "stint.conf").write_text(CONF.format(room=room))
         (desk.parent / "bin").mkdir()
-        (desk.parent / "bin/systemctl").write_text(SYSTEMCTL)
-        (desk.parent / "bin/systemctl").chmod(0o755)
+        for name, text in (("systemctl", SYSTEMCTL), *((name, "#!/bin/sh\n") for name in BUILDERS)):
+            (desk.parent / "bin" / name).write_text(text)
+            (desk.parent / "bin" / name).chmod(0o755)
         path = [f"{room}/bin", *(f"{build}/src/{name}" for name in PROGRAMS), os.environ["PATH"]]
         own = {"ROOM": room, "PATH": ":".join(path), "STINT_SOCKET": f"{room}/stintd.sock",
                "EDITOR": f"sed -i -e s,/run/stint,{room},g -e s,/var/lib/stint,{room},g",
