@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test_guide - docs/start/slurm.md works as written: 'test_guide.py BUILD'.
+"""test_guide - docs/start/slurm.md works as written, and so does 'sh slurm' of other pages: 'test_guide.py BUILD'.
 
 An ordinary Slurm with one fixed node is brought up, and the guide is followed from top to bottom: a
-block of 'sh' is run by bash and must succeed; another block goes to the file that its first line names
-('# /path', or '# added to /path'). Blocks marked 'no-test' install packages and are left out. What the
+block of 'sh slurm' is run by bash and must succeed; a file is written (tests/pages.py). What the
 packages would have brought is taken from the build folder, and a stand-in for systemctl starts the
 services by plain commands. Between the sections is checked that what the guide promises came true.
+At the end, the guide's cluster stands once more, and each other page is followed there from the same beginning.
 """
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -25,7 +26,51 @@ import slurm_lab
 import stint_lab
 from stint_lab import ROOT, run, until
 
-GUIDE = f"{ROOT}/docs/start/slurm.md"
+sys.path.insert(0, f"{ROOT}/tests")
+
+import pages
+
+GUIDE = "docs/start/slurm.md"
+KEPT = ("/etc/slurm/slurm.conf", "/etc/default/slurmctld", "/etc/stint/stint.conf")
+PREPARED = {"slurmctld-crash", "no-gres-types", "no-words", "no-restart"}  # findings that the guide prevents
+
+# The guide's cluster as its last section found it, with a job that waits for another.
+AGAIN = """\
+ln -sfn /usr/share/stint/slurm/job_submit.lua /etc/slurm/job_submit.lua
+for job in $(squeue -h -o %A | sort -u); do scancel $job; done
+systemctl restart slurmctld
+systemctl restart stintd
+while stint status | grep -q 'NOT READY'; do sleep 0.2; done
+stint drain --off
+held=$(sbatch --parsable -H -p cloud -o /dev/null -D / --mem=500 -t 10 --wrap true)
+sbatch --parsable -d "afterok:$held" -p cloud -o /dev/null -D / --mem=500 -t 10 --wrap true >"$LAB/waits"
+until stint explain "$(cat "$LAB/waits")" >/dev/null 2>&1; do sleep 0.2; done
+"""
+UNPREPARE = """\
+sed -i -e '/^NodeName=stint-words/d' -e '/^GresTypes=/d' /etc/slurm/slurm.conf
+systemctl restart slurmctld
+"""
+# With the first catalogue, which has machines with GPUs.
+SHADOW = """\
+sed -i -e 's/^mode:.*/mode: shadow/' -e 's/^catalogue:.*/catalogue: catalogue.yaml/' /etc/stint/stint.conf
+systemctl restart stintd
+while stint status | grep -q 'NOT READY'; do sleep 0.2; done
+"""
+# What the reader of a page has done, or not yet.
+BEFORE = {
+    "docs/concepts/modes.md": """\
+sed -i 's/^mode:.*/mode: advise/' /etc/stint/stint.conf
+systemctl restart stintd
+for cpus in 2 8; do sbatch -p cloud -o /dev/null -D / --exclusive --cpus-per-task=$cpus --mem=500 -t 10 --wrap "sleep 1"; done
+until [ "$(stint approve -o csv | wc -l)" -ge 3 ]; do sleep 0.2; done
+""",
+    "docs/guides/slurm-gate.md": """\
+rm /etc/slurm/job_submit.lua
+sed -i '/^JobSubmitPlugins=lua$/d' /etc/slurm/slurm.conf
+sed -i '/^STINT_GATE=/d' /etc/default/slurmctld
+""",
+    "docs/troubleshooting/slurm.md": "sed -i '/^NodeName=stint-words/d' /etc/slurm/slurm.conf\n",
+}
 
 # Of the lab's slurm.conf: what the guide has the reader add, and what is another's.
 NOT_YET = ("MaxNodeCount", "TreeWidth", "SchedulerParameters", "SlurmctldParameters", "SlurmdParameters", "JobRequeue", "GresTypes",
@@ -121,23 +166,11 @@ esac
 """
 
 
-class Block:
-    def __init__(self, kind, text):
-        words = kind.split()
-        self.is_script = words[:1] == ["sh"]
-        self.is_tested = "no-test" not in words
-        self.text = text
-
-
 def read_guide():
     """The blocks of each section, by its title."""
-    with open(GUIDE, encoding="utf-8") as file:
+    with open(f"{ROOT}/{GUIDE}", encoding="utf-8") as file:
         text = file.read()
-    sections = {}
-    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
-        found = re.findall(r"^```([^\n]*)\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL)
-        sections[part.split("\n", 1)[0]] = [Block(*one) for one in found]
-    return sections
+    return {part.split("\n", 1)[0]: pages.blocks(part) for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]}
 
 
 def demo_alone(jobs):
@@ -201,6 +234,7 @@ class World:
         self.lab = GuideLab(folder, build)
         self.sections = read_guide()
         self.said = ""
+        self.kept = {}  # the files of KEPT before Stint is taken out
         self.advised = None  # when machines stay until somebody agrees
 
     def start(self):
@@ -208,40 +242,40 @@ class World:
 
     def installed(self, text):
         """The paths of the packages, as they are in source and build folder."""
-        text = text.replace("/usr/share/stint/", f"{ROOT}/share/")
-        return text.replace("systemctl disable --now stintd",  # the last moment at which it can be asked
+        return pages.installed(text).replace("systemctl disable --now stintd",  # the last moment at which it can be asked
                             'stint ledger --by type -o json >"$LAB/ledger.json"\nsystemctl disable --now stintd')
 
-    def put(self, text):
-        first, rest = text.split("\n", 1)
-        path = first.removeprefix("# ").removeprefix("added to ")
-        assert path.startswith("/etc/"), f"a block that is no file: {first}"
-        with open(path, "a" if "added to" in first else "w", encoding="utf-8") as file:
-            file.write(rest)
-
-    def run_script(self, text):
+    def run_script(self, text, folder="/"):
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], env=self.lab.environment(),
-                              cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, timeout=240)
         self.said += done.stdout
         if done.returncode != 0:
             raise RuntimeError(f"status {done.returncode} of\n{text}{done.stdout}".replace("\n", "\n# "))
 
+    def blocks_of(self, title):
+        return self.sections[next(name for name in self.sections if name.startswith(title))]
+
     def follow(self, title):
         """Do what the section says that begins with 'title'."""
         self.said = ""
-        blocks = self.sections[next(name for name in self.sections if name.startswith(title))]
-        tested = [block for block in blocks if block.is_tested]
+        blocks = self.blocks_of(title)
+        tested = [block for block in blocks if block.runner == "slurm" or block.file]
         assert tested, "nothing to do"
         for block in tested:
-            text = self.installed(block.text)
-            if block.is_script:
-                self.run_script(text)
+            if block.is_shell:
+                self.run_script(self.installed(block.text))
             else:
-                self.put(text)
+                pages.put(block)
 
     def stint(self, *words):
         return json.loads(run("stint", *words, "-o", "json", env=self.lab.environment()))
+
+    def findings(self):
+        """What the doctor says; its status tells whether there are errors."""
+        said = subprocess.run(["stint", "doctor", "-o", "json"], env=self.lab.environment(), capture_output=True, text=True,
+                              check=False).stdout
+        return {row["kind"] for row in json.loads(said)["rows"]}
 
     def job(self, name):
         """State and node of a job that Slurm still remembers."""
@@ -254,7 +288,7 @@ class World:
     def run_demo(self):
         self.follow("0.")
         assert "All machines are back." in self.said and "Bill: $0.0" in self.said, self.said
-        assert "14 jobs" in self.said and "for machines that stood idle" in self.said, self.said
+        assert "14 jobs" in self.said and "for idle machines" in self.said, self.said
         assert "Its page, in a browser" in self.said, self.said
 
     def check_demo_oracle(self):
@@ -290,6 +324,7 @@ class World:
         assert self.job("look") == ["COMPLETED", "n1"], self.job("look")
         assert until(lambda: self.row("look"), 20, "the forecast")["cost_microdollars"] > 0
         assert not os.path.exists("/var/lib/stint/stint.db")
+        assert {"no-gres-types", "no-words"} <= self.findings(), self.findings()
 
     def run_slurm(self):
         self.follow("2.")
@@ -325,6 +360,7 @@ class World:
         assert after["started_at"] > before["started_at"], "it was not restarted"
         assert after["bill_microdollars"] >= before["bill_microdollars"] > 0
         assert float(re.search(r"^stint_bill_dollars (\S+)", self.said, re.MULTILINE)[1]) > 0
+        self.kept = {path: pathlib.Path(path).read_text() for path in KEPT}
 
     def run_back(self):
         self.follow("Removing it")
@@ -343,6 +379,51 @@ class World:
                             ideal_microdollars=2 * books.alone(2, 500, 0, 1, 3000, GUIDE_TYPES), multiple=1.0,
                             skip={8: "nothing is broken here"})
 
+    def begin_again(self):
+        for path, text in self.kept.items():
+            pathlib.Path(path).write_text(text)
+        self.run_script(pages.installed(AGAIN))
+
+    def run_again(self):
+        """The cloud is started as the guide says, as it was stopped."""
+        self.run_script(self.installed(next(one.text for one in self.blocks_of("3.") if one.is_shell)))
+        self.begin_again()
+
+    def check_prepared(self):
+        self.run_script(f"{UNPREPARE}{SHADOW}")
+        began = time.monotonic()
+        until(lambda: {"no-gres-types", "no-words"} <= self.findings(), 60, "what the doctor says if they are missing")
+        self.begin_again()
+        self.run_script(SHADOW)
+        time.sleep(1 + time.monotonic() - began)
+        found = self.findings() & PREPARED
+        assert not found, found
+        for option in ("--gres=gpu:1", "-Cspot"):
+            held = run("sbatch", "--parsable", "-H", "-p", "cloud", "-o", "/dev/null", "-D", "/", option, "--wrap", "true")
+            run("scancel", held.strip())
+
+    def follow_page(self, blocks):
+        """All of it in one shell."""
+        desk = pathlib.Path(self.lab.folder, "desk")
+        desk.mkdir(exist_ok=True)
+        (desk / "job.sh").write_text("#!/bin/sh\nsleep 1\n")
+        done = {block.text for section in self.sections.values() for block in section}
+        for block in blocks:
+            if block.is_added and block.file.startswith("/etc/slurm/"):
+                pages.put(block)
+        text = "".join(block.text for block in blocks if block.is_shell and block.text not in done)
+        number = pathlib.Path(self.lab.folder, "waits").read_text().strip()
+        self.run_script(pages.installed(text).replace("4711", number), desk)
+
+
+def point_of(name, blocks):
+    def check(world):
+        world.begin_again()
+        world.run_script(BEFORE.get(name, ""))
+        world.follow_page(blocks)
+
+    return f"the commands of {name} work", check
+
 
 POINTS = (
     ("an ordinary cluster stands", World.start),
@@ -357,6 +438,9 @@ POINTS = (
     ("metrics, Prometheus and a restart", World.run_days),
     ("Stint is taken out, and no job is lost", World.run_back),
     ("the oracle finds nothing", World.check_oracle),
+    ("the guide's cluster stands once more", World.run_again),
+    ("Slurm lacks nothing of what the doctor looks for, and takes jobs with GPUs and features", World.check_prepared),
+    *(point_of(name, blocks) for name, blocks in pages.with_runner("slurm").items() if name != GUIDE),
 )
 
 if __name__ == "__main__":

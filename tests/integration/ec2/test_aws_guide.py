@@ -4,9 +4,8 @@
 
 'test_aws_guide.py MOTO_SERVER STINT', with the program 'aws' beside MOTO_SERVER, in a network namespace of its own.
 moto plays IAM, SQS, EventBridge and EC2 here without our proxy before it; it checks less than AWS does.
-Blocks marked 'sh' are run twice: with those marked 'head', for a controller that is an instance, and with those
-marked 'outside', for one that is none. Those of the desk's packages, of the builder and of the controller need
-real machines.
+Blocks of 'sh aws' are run twice: with those of 'sh aws head', for a controller that is an instance, and with those
+of 'sh aws outside', for one that is none. Packages, the builder and the controller need real machines.
 """
 import json
 import os
@@ -22,7 +21,12 @@ sys.dont_write_bytecode = True
 import ec2_lab
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+
+import pages
+
 GUIDE = os.path.join(ROOT, "docs", "start", "aws.md")
+BLOCKS, = pages.with_runner("aws").values()  # of this page, and no other has any
 IMAGE = "debian-12-amd64-20240101-1"
 PORT = 5055
 TESTS = []
@@ -40,12 +44,6 @@ def equal(found, wanted):
 def guide():
     with open(GUIDE, encoding="utf-8") as file:
         return file.read()
-
-
-def blocks(*kinds):
-    """The blocks of these kinds, in their order."""
-    return [text for kind, text in re.findall(r"^```([a-z ]+)\n(.*?)^```$", guide(), re.MULTILINE | re.DOTALL)
-            if kind in kinds]
 
 
 def shipped():
@@ -119,7 +117,7 @@ class World:
         self.own = {"VPC": subnet["VpcId"], "SUBNET_A": subnet["SubnetId"],
                     "SUBNET_B": subnets["us-east-1b"]["SubnetId"],
                     "HEAD": head["InstanceId"] if kind == "head" else "i-of-nobody"}
-        self.texts = [self.prepare(text) for text in blocks("sh", f"sh {kind}") if "service-quotas" not in text]
+        self.texts = [self.prepare(one.text) for one in BLOCKS if one.is_shell and one.more in ("", kind)]
         self.going_back = next(i for i, text in enumerate(self.texts)
                                if text.startswith("aws ec2 describe-instances --f"))
         return head["InstanceId"], group
@@ -240,7 +238,7 @@ def the_rule_fills_the_queue_and_only_it_may(world):
 
 @test
 def the_configuration_is_good(world):
-    conf, = [text for text in blocks("yaml") if text.startswith("# /etc/stint/stint.conf")]
+    conf, = [one.text for one in BLOCKS if one.file == "/etc/stint/stint.conf"]
     with open(f"{world.folder.name}/stint.conf", "w", encoding="utf-8") as file:
         file.write(conf)
     shutil.copy(os.path.join(ROOT, "share", "catalogue", "aws-us-east-1.yaml"),
@@ -249,17 +247,6 @@ def the_configuration_is_good(world):
                            "json"], capture_output=True, text=True, check=False)
     rows = json.loads(done.stdout)["rows"]
     equal([row for row in rows if row["kind"] in ("configuration", "catalogue")], [])
-
-
-@test
-def the_other_blocks_are_good_shell(world):
-    del world
-    others = blocks("sh desk", "sh builder", "sh controller")
-    assert len(others) > 5, others
-    for text in others:
-        subprocess.run(["bash", "-n"], input=text, text=True, check=True)
-    kinds = set(re.findall(r"^```(sh.*)$", guide(), re.MULTILINE))
-    equal(kinds, {"sh", "sh desk", "sh builder", "sh controller", "sh head", "sh outside"})
 
 
 @test
