@@ -92,7 +92,7 @@ judge "a long history without gaps brings no warning" is "$(cat "$room/err")" ""
 judge "the answer says why" says "machines were busy"
 judge "the answer has the bound" says "nothing can save more than"
 judge "the answer says what is regretted" says "(the regret)"
-judge "the answer says that nothing was bought" says "nothing was bought"
+judge "the answer says that nothing was bought" says "has bought nothing"
 judge "no line is wider than 100 characters" is "$(grep -cE '^.{101}' "$room/out")" 0
 
 commit usage.csv -o json

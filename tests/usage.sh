@@ -125,9 +125,11 @@ judge "catalogue: to show another architecture" \
     refuses "--arch goes with refresh only" catalogue show --arch arm64 machines.yaml
 judge "catalogue: a format of what is always YAML" \
     refuses "--output goes with show, diff only" catalogue refresh -o json
-judge "catalogue: types that are not there are no empty answer without a word" \
+judge "catalogue: a daemon and the files of one" \
     refuses "--config and --state read files" catalogue show --socket s --state stint.db
+judge "catalogue: two catalogues" \
     refuses "give one of them" catalogue show --config stint.conf machines.yaml
+judge "catalogue: types without a match are named" \
     gives 0 "no type of machines.yaml matches 'c99.*'" catalogue show --types 'c99.*' machines.yaml
 judge "catalogue: without a region it is said how to name it here" \
     gives 1 "no AWS region: give --region, or set AWS_REGION" catalogue refresh

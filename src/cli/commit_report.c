@@ -720,7 +720,7 @@ static int write_text(const struct commit_answer *answers, uint32_t count, FILE 
         if (rc < 0)
             return rc;
     }
-    (void)fputs("\nThis is advice; nothing was bought.\n", out);
+    (void)fputs("\nStint has bought nothing.\n", out);
     return 0;
 }
 

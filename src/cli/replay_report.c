@@ -369,8 +369,8 @@ static void print_assumptions(const struct replay_report *report, FILE *out)
                 digits_of_fixed(source->move_ms, 3, 0, DIGITS_GROUPED).text);
     fprintf(
         out,
-        "runtimes %s; sharing a machine slows no job down; always-on has machines enough that no job "
-        "waits, shared without waste; power-saving gives a node back after %s s without work.\n",
+        "runtimes %s; sharing a machine slows no job down. always-on has just enough machines, packed "
+        "without waste, for every job to start at once. power-saving returns a node after %s s without work.\n",
         estimates[report->estimates],
         digits_of_fixed(report->suspend_ms, 3, 0, DIGITS_GROUPED).text);
 }

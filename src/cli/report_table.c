@@ -27,6 +27,7 @@
 enum {
     MONEY_DIGITS = 6, /* of a dollar in micro-dollars */
     TEXT_LEAST = 8,   /* columns that a text keeps on a narrow terminal */
+    WORD_MOST = 20,   /* columns of the longest word that is never broken */
     COLUMN_GAP = 2,   /* spaces between two columns of a table */
     COLUMNS_SIZE = 256,
 };
@@ -513,32 +514,57 @@ static uint32_t terminal_width(FILE *out)
     return fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* Whether a text may be so narrow: not as narrow as a word of its heading. */
-static bool may_narrow(const struct report_column *column, uint32_t width)
+/* Where texts are cut, a column is never narrower than this. */
+static uint32_t narrowest_cut(const struct report_column *column)
 {
-    return column->align == REPORT_ALIGN_LEFT && width > TEXT_LEAST &&
-           width > heading_width(column->heading, 1);
+    const uint32_t heading = heading_width(column->heading, 1);
+
+    return heading > TEXT_LEAST ? heading : TEXT_LEAST;
 }
 
-/* Take from the widest texts until the whole fits, or all are narrow. */
-static void narrow_texts(const struct report_table *table, uint32_t room, uint32_t *widths)
+/* Where texts are wrapped, their words stay whole, but for the longest ones. */
+static uint32_t narrowest_wrapped(const struct report_table *table, uint32_t at)
 {
+    uint32_t least = narrowest_cut(&table->columns[at]);
+
+    for (uint32_t cell = at; cell < table->cell_count; cell += table->column_count) {
+        struct digits digits;
+        const uint32_t word = heading_width(shown_text(table, cell, &digits), 1);
+        const uint32_t whole = word < WORD_MOST ? word : WORD_MOST;
+
+        least = whole > least ? whole : least;
+    }
+    return least;
+}
+
+/* Take from the widest texts until the whole fits, or all are as narrow as they may be. */
+static void narrow_texts(const struct report_table *table, uint32_t room, bool is_cut,
+                         uint32_t *widths)
+{
+    uint32_t *least = mem_alloc(table->column_count, sizeof(*least));
     uint32_t total = (table->column_count - 1) * COLUMN_GAP;
 
-    for (uint32_t i = 0; i < table->column_count; i++)
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct report_column *column = &table->columns[i];
+
         total += widths[i];
+        least[i] = column->align != REPORT_ALIGN_LEFT ? widths[i]
+                   : is_cut                           ? narrowest_cut(column)
+                                                      : narrowest_wrapped(table, i);
+    }
     for (; total > room; total--) {
         uint32_t widest = table->column_count;
 
         for (uint32_t i = 0; i < table->column_count; i++) {
-            if (may_narrow(&table->columns[i], widths[i]) &&
+            if (widths[i] > least[i] &&
                 (widest == table->column_count || widths[i] > widths[widest]))
                 widest = i;
         }
         if (widest == table->column_count)
-            return;
+            break;
         widths[widest]--;
     }
+    mem_free(least);
 }
 
 static void print_fill(FILE *out, char fill, uint32_t count)
@@ -715,7 +741,7 @@ static void print_table(const struct report_table *table, FILE *out)
 
     fit_columns(table, room, widths);
     if (!is_wide)
-        narrow_texts(table, room, widths);
+        narrow_texts(table, room, terminal > 0, widths);
     print_headings(table, widths, out);
     print_rule(table, widths, out);
     for (uint32_t row = 0; row < table->cell_count; row += table->column_count) {

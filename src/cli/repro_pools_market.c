@@ -429,7 +429,7 @@ static bool run_gpu(const struct pools_market *market, const struct repro_option
         arena_done(&arena);
         add_outcome(page, market, gpu_repairers[i].name, 0, &outcome, rule.slots);
         add_no_sets(page->table, outcome.cost > money_for(market->on_demand, market->judged.to)
-                                     ? "dearer than on demand"
+                                     ? "costs more than on demand"
                                      : NULL);
     }
     return good;

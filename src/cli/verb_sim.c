@@ -352,8 +352,8 @@ static void print_summary(const struct contest *contest, const struct trace *tra
            digits_of_fixed(trace->job_count, 0, 0, DIGITS_GROUPED).text,
            digits_of_fixed(trace->task_total, 0, 0, DIGITS_GROUPED).text, long_span(span).text,
            long_span(result->ended_at).text);
-    printf("Cheapest: %s, $%s; of it, %s %% is for machines that boot and %s %% for machines that "
-           "stand idle.\n",
+    printf("Cheapest: %s, $%s; of it, %s %% is for booting machines and %s %% for idle "
+           "machines.\n",
            best->policy.label, digits_of_fixed(result->cost, 6, 2, DIGITS_GROUPED).text,
            digits_of_real(percent(result->boot_cost, result->cost), 1, DIGITS_PLAIN).text,
            digits_of_real(percent(result->idle_cost, result->cost), 1, DIGITS_PLAIN).text);

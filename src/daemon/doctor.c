@@ -301,7 +301,7 @@ static const char *outdated_advice(const struct daemon *daemon,
         return "Stint keeps them, because 'replace_outdated' in stint.conf is 0.";
     if (count->held > 0)
         return "Stint replaces the others a few at a time ('replace_outdated' in stint.conf). Run "
-               "`stint explain instance NAME` to see the work on a machine, and stop or move that "
+               "`stint explain NAME` to see the work on a machine, and stop or move that "
                "work yourself.";
     return "Stint replaces them a few at a time ('replace_outdated' in stint.conf).";
 }

@@ -231,8 +231,8 @@ const struct engine_adapter kube_adapter = {
     .words = {
         .not_ready = "Run `kubectl describe nodeclaim` and `kubectl describe node` with its name. Check that it boots and that "
                      "its kubelet reaches the API server. Stint returns it after 'boot_timeout'.",
-        .no_boot = "Check the node class, its image and its permissions, and the events of the last NodeClaim. To try at once, "
-                   "restart stintd.",
+        .no_boot = "Check the node class, its image and its permissions, and the events of the last NodeClaim. Stint tries "
+                   "again by itself, with growing pauses.",
         .bad_machine = "Compare the type's resources in the catalogue with the allocatable resources of its nodes, less the "
                        "requests of DaemonSets.",
         .still_busy = "Run `kubectl get pods -A --field-selector spec.nodeName=NODE`. Stint returns the machine when these pods "

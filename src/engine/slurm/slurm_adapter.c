@@ -225,7 +225,7 @@ const struct engine_adapter slurm_adapter = {
         .not_ready = "Read its console. Check that it boots and that slurmd reaches "
                      "slurmctld. Stint returns it after 'boot_timeout'.",
         .no_boot = "Read the console of the last one. Check the image, the munge key and the "
-                   "security group. To try at once, restart stintd.",
+                   "security group. Stint tries again by itself, with growing pauses.",
         .bad_machine = "Compare the type's processors, memory, gres and features in the catalogue "
                        "with the ones that slurmd reports.",
         .still_busy = "Run `squeue -w NODE`. Stint returns the machine when these jobs have "

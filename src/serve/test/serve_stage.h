@@ -238,11 +238,13 @@ static inline void stage_each_finding(void *context, void (*each)(void *to, cons
                                       void *to)
 {
     (void)context;
-    each(to, &(struct finding){ .severity = "error",
-                                .kind = "unholdable",
-                                .subject = "30",
-                                .text = "nothing holds \xff it",
-                                .advice = "add a larger type" });
+    each(to, &(struct finding){
+                 .severity = "error",
+                 .kind = "unholdable",
+                 .subject = "30",
+                 .text = "nothing holds \xff it",
+                 .advice = "add a larger type",
+                 .address = "/usr/share/doc/stint/troubleshooting/findings-slurm.md#unholdable" });
     each(to, &(struct finding){ .severity = "note",
                                 .kind = "shadow",
                                 .subject = "lab",
