@@ -275,7 +275,7 @@ const struct finding_kind finding_kinds[FINDING_KINDS] = {
         .severity = "error",
         .about = "the job",
         .page = SLURM,
-        .advice = "Add a larger machine type to the catalogue, or ask the user to request less.",
+        .advice = "Ask the user to correct the request, or add a larger machine type to the catalogue.",
     },
     [FINDING_UNKNOWN_NODE] = {
         .name = "unknown-node",
