@@ -175,7 +175,7 @@ def zoned(world):
     waiting = [pod["metadata"]["name"] for pod in world.pods("batch") if "schedulingGates" in pod["spec"]]
     assert len(first) == 1 and len(waiting) == 1, (first, waiting)
     until(lambda: [event for event in world.lab.items("/api/v1/namespaces/batch/events") if event["reason"] == "Waiting" and
-                   event["involvedObject"]["name"] == waiting[0] and "every zone where it could be" in event["message"]], 60, "an event")
+                   event["involvedObject"]["name"] == waiting[0] and "every zone that could hold it" in event["message"]], 60, "an event")
     assert running("solo") == first, running("solo")
     world.lab.ask("DELETE", f"/api/v1/namespaces/batch/pods/{first[0]}")
     until(lambda: running("solo") == waiting, 60, "the second pod")

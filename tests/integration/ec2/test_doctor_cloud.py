@@ -337,7 +337,7 @@ def people_get_sentences(world):
     world.ec2.set(denied=["TerminateInstances"])
     status, text = world.doctor(form="table")
     equal(status, 3)
-    assert "error    ec2:TerminateInstances: the right is missing" in text, text
+    assert "error    ec2:TerminateInstances: stintd lacks this right" in text, text
     assert "StintEndsItsOwnOnly" in text, text
 
 

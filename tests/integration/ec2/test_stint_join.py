@@ -282,7 +282,7 @@ def tags_that_come_late_are_waited_for(world):
     equal((world.lines("ran"), join.poll()), ([], None))
     world.imds.set(tags=TAGS)
     equal(world.wait_for("ran", 1)[0][1], "st-17")
-    equal(world.said().count("no /latest/meta-data/tags"), 1)
+    equal(world.said().count("the tag /latest/meta-data/tags"), 1)
     equal(world.asked("/latest/user-data"), 1)
 
 
