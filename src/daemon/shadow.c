@@ -381,7 +381,8 @@ static void changed(struct shadow *shadow, const struct engine_event *event)
 
     if (row == MAP_NONE)
         return;
-    shadow->jobs[row].spec.priority = event->job.priority;
+    if ((event->changes & CHANGE_PRIORITY) != 0)
+        shadow->jobs[row].spec.priority = event->job.priority;
     tell_engine(shadow, event);
 }
 

@@ -165,9 +165,11 @@ int stint_engine_job_arrived(struct stint_controller *controller, int64_t at,
 int stint_engine_job_changed(struct stint_controller *controller, int64_t at,
                              const struct stint_job *job, struct stint_error *reterr)
 {
-    struct engine_event event = { .kind = ENGINE_JOB_CHANGED, .at = at };
+    struct engine_event event = { .kind = ENGINE_JOB_CHANGED, .at = at, .changes = CHANGE_ALL };
     const int rc = read_job(controller, at, job, true, &event.job, reterr);
 
+    if (event.job.estimate_ms < 0) /* as before */
+        event.changes &= ~(uint32_t)CHANGE_ESTIMATE;
     return rc < 0 ? rc : tell_engine(controller, &event);
 }
 

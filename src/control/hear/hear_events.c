@@ -84,22 +84,29 @@ static bool count_more(const struct state *state, uint32_t job, const struct job
     return true;
 }
 
+/* A field is read only if 'changes' names it. */
 static void on_changed(struct hearing *hear, const struct engine_event *event)
 {
     struct state *state = hear->state;
     struct view *view = &state->view;
     const uint32_t job = view_find_job(view, event->job.id);
-    uint32_t more;
+    uint32_t more = 0;
 
-    if (job == ROW_NONE || !count_more(state, job, &event->job, &more)) {
+    assert(event->changes != 0);
+    assert((event->changes & ~(uint32_t)CHANGE_ALL) == 0);
+    if (job == ROW_NONE ||
+        ((event->changes & CHANGE_TASKS) != 0 && !count_more(state, job, &event->job, &more))) {
         state->stats.late_events++;
         return;
     }
     state->job_notes[job].mention = state->audit;
-    view->job.priority[job] = event->job.priority;
-    if (event->job.estimate_ms >= 0)
+    if ((event->changes & CHANGE_PRIORITY) != 0)
+        view->job.priority[job] = event->job.priority;
+    if ((event->changes & CHANGE_ESTIMATE) != 0) {
+        assert(event->job.estimate_ms >= 0);
         books_new_estimate(hear->books, job, event->job.estimate_ms);
-    if (view_set_apart(view, job, &event->job))
+    }
+    if ((event->changes & CHANGE_APART) != 0 && view_set_apart(view, job, &event->job))
         hear_apart(hear, job, event->at);
     state_grow_job(state, job, more);
     for (uint32_t i = 0; i < more; i++)

@@ -105,10 +105,18 @@ enum engine_event_kind {
     ENGINE_TASK_FINISHED, /* 'task' */
     ENGINE_LISTED,        /* 'key' of the list that ends here */
     ENGINE_TASK_KEPT, /* 'task', 'key' of the stop: it goes on, and is not to be stopped before 'until' */
-    ENGINE_JOB_CHANGED, /* 'job', whole as it arrived, but for its priority, its estimate (below 0: as before), what it keeps apart from
-                              and how many tasks it has had in all: those above what it had are new; in a
-                              list after the job, if it did since it arrived */
+    ENGINE_JOB_CHANGED, /* of 'job' its ids and what 'changes' names, nothing else; in a list after the
+                           job, if it changed since it arrived */
     ENGINE_TASK_WITHDRAWN, /* 'task' has left its job and must not run; if it does, the engine ends that */
+};
+
+/* What ENGINE_JOB_CHANGED gives of a job. At least one; the rest of the job is not read. */
+enum engine_change {
+    CHANGE_PRIORITY = 1U << 0,
+    CHANGE_ESTIMATE = 1U << 1,
+    CHANGE_APART = 1U << 2, /* 'spread', 'apart' and 'keeps' */
+    CHANGE_TASKS = 1U << 3, /* how many it has had in all: those above what it had are new */
+    CHANGE_ALL = CHANGE_PRIORITY | CHANGE_ESTIMATE | CHANGE_APART | CHANGE_TASKS,
 };
 
 struct engine_event {
@@ -121,6 +129,7 @@ struct engine_event {
     msec_t started_at; /* ENGINE_TASK_FOUND */
     msec_t until;      /* ENGINE_TASK_KEPT; 0: nobody knows */
     uint32_t rate_ppm;
+    uint32_t changes;  /* ENGINE_JOB_CHANGED: enum engine_change */
     bool runs_on;      /* ENGINE_NODE_LOST: what runs there goes on */
     bool is_faultless; /* ENGINE_TASK_LOST: neither the task nor the machine is to blame */
     bool has_capacity; /* ENGINE_NODE_READY: 'capacity' holds, whatever the type says */

@@ -69,11 +69,11 @@ TEST(a_new_limit_makes_a_new_forecast)
 
     stage_learning(&stage);
     stage_submit(&stage, 1, BOB, TRAIN, twelve_hours);
-    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_CHANGED,
-                                                .job = { .id = 1001,
-                                                         .first_task_id = 1,
-                                                         .task_count = 1,
-                                                         .estimate_ms = MSEC_PER_HOUR } });
+    stage_engine(&stage,
+                 (struct engine_event){
+                     .kind = ENGINE_JOB_CHANGED,
+                     .changes = CHANGE_ESTIMATE,
+                     .job = { .id = 1001, .first_task_id = 1, .estimate_ms = MSEC_PER_HOUR } });
     assert_int_equal(forecast_of(&stage, 1)->runtime_ms, MSEC_PER_HOUR);
     assert_int_equal(forecast_of(&stage, 1)->limit_ms, MSEC_PER_HOUR);
     stage_done(&stage);

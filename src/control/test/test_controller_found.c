@@ -190,12 +190,10 @@ TEST(a_task_that_is_found_beside_one_that_it_is_apart_from_runs_on)
 
 static void now_apart(struct stage *stage, uint64_t task)
 {
-    stage_engine(stage, (struct engine_event){ .kind = ENGINE_JOB_CHANGED,
-                                               .job = { .id = 1000 + task,
-                                                        .first_task_id = task,
-                                                        .task_count = 1,
-                                                        .apart = 7,
-                                                        .estimate_ms = -1 } });
+    stage_engine(stage, (struct engine_event){
+                            .kind = ENGINE_JOB_CHANGED,
+                            .changes = CHANGE_APART,
+                            .job = { .id = 1000 + task, .first_task_id = task, .apart = 7 } });
 }
 
 TEST(what_is_on_its_way_goes_elsewhere_once_it_must_be_apart_from_what_runs_there)
@@ -228,6 +226,32 @@ TEST(what_is_on_its_way_goes_elsewhere_once_it_must_be_apart_from_what_runs_ther
     assert_int_equal(stage_state(&stage, 3), TASK_RUNNING);
     assert_true(stage_view(&stage)->instance.crowded[0]);
     view_check(stage_view(&stage));
+    stage_done(&stage);
+}
+
+TEST(a_change_of_priority_leaves_all_else_as_it_was)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                .job = { .id = 1001,
+                                                         .first_task_id = 1,
+                                                         .task_count = 2,
+                                                         .spread = true,
+                                                         .estimate_ms = MSEC_PER_HOUR } });
+
+    const uint32_t apart = stage_view(&stage)->job.apart[0];
+    const msec_t estimate = stage_view(&stage)->task.estimate_ms[0];
+
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_CHANGED,
+                                                .changes = CHANGE_PRIORITY,
+                                                .job = { .id = 1001, .priority = 9 } });
+    assert_int_equal(stage_view(&stage)->job.priority[0], 9);
+    assert_int_not_equal(apart, APART_NONE);
+    assert_int_equal(stage_view(&stage)->job.apart[0], apart);
+    assert_int_equal(stage_view(&stage)->task.estimate_ms[0], estimate);
+    assert_int_equal(stage_view(&stage)->task.living, 2);
     stage_done(&stage);
 }
 
@@ -442,6 +466,7 @@ CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_runs_on),
            RUN(a_task_that_is_found_beside_one_that_it_is_apart_from_runs_on),
            RUN(what_is_on_its_way_goes_elsewhere_once_it_must_be_apart_from_what_runs_there),
+           RUN(a_change_of_priority_leaves_all_else_as_it_was),
            RUN(a_task_that_runs_where_there_is_no_room_runs_on),
            RUN(a_task_that_is_found_on_a_machine_on_its_way_out_runs_to_its_end),
            RUN(what_was_said_of_a_task_before_it_left_is_old_news),

@@ -450,6 +450,8 @@ static void stage_change(struct stage *stage, uint64_t first, uint32_t tasks, ms
 {
     stage_engine(stage, (struct engine_event){
                             .kind = ENGINE_JOB_CHANGED,
+                            .changes = CHANGE_PRIORITY | CHANGE_TASKS |
+                                       (estimate_ms >= 0 ? CHANGE_ESTIMATE : 0U),
                             .job = { .id = 1000 + first,
                                      .first_task_id = first,
                                      .task_count = tasks,

@@ -76,11 +76,11 @@ static uint64_t run_on_spot(struct stage *stage, bool is_fixed)
 /* It will take longer than was thought. */
 static void expect(struct stage *stage, msec_t estimate_ms)
 {
-    stage_engine(stage, (struct engine_event){ .kind = ENGINE_JOB_CHANGED,
-                                               .job = { .id = RULED_JOB,
-                                                        .first_task_id = 1,
-                                                        .task_count = 1,
-                                                        .estimate_ms = estimate_ms } });
+    stage_engine(stage,
+                 (struct engine_event){
+                     .kind = ENGINE_JOB_CHANGED,
+                     .changes = CHANGE_ESTIMATE,
+                     .job = { .id = RULED_JOB, .first_task_id = 1, .estimate_ms = estimate_ms } });
 }
 
 TEST(work_leaves_a_spot_machine_when_a_loss_would_make_it_late)

@@ -60,6 +60,7 @@ TEST(other_work_runs_beside_it_and_stops_when_it_grows)
     stage_started(&stage, 11);
     stage_started(&stage, 12);
     grown.kind = ENGINE_JOB_CHANGED;
+    grown.changes = CHANGE_TASKS;
     stage_engine(&stage, grown);
     stage.seen = stage.act_count;
     stage_decide(&stage, (struct script){ 0 });

@@ -508,13 +508,11 @@ TEST(a_job_that_is_raised_goes_first)
     own(stage);
     arrive(stage, 1000, 64);
     run_until(stage, 1000);
-    shadow_heard(stage->shadow, &(struct engine_event){ .kind = ENGINE_JOB_CHANGED,
-                                                        .at = 1000,
-                                                        .job = { .id = 64,
-                                                                 .first_task_id = 64,
-                                                                 .task_count = 1,
-                                                                 .priority = 9,
-                                                                 .estimate_ms = -1 } });
+    shadow_heard(stage->shadow,
+                 &(struct engine_event){ .kind = ENGINE_JOB_CHANGED,
+                                         .at = 1000,
+                                         .changes = CHANGE_PRIORITY,
+                                         .job = { .id = 64, .first_task_id = 64, .priority = 9 } });
     hear(stage);
     assert_int_equal(controller_view(stage->controller)->job.priority[0], 9);
     end(stage);

@@ -80,7 +80,7 @@ static uint32_t because_of_others(const struct kube_engine *engine, const struct
 
 static void change(struct kube_engine *engine, struct kube_job *job, uint32_t keeps)
 {
-    struct engine_event event = { .kind = ENGINE_JOB_CHANGED };
+    struct engine_event event = { .kind = ENGINE_JOB_CHANGED, .changes = CHANGE_APART };
 
     if (keeps == job->spec.keeps)
         return;
@@ -88,7 +88,6 @@ static void change(struct kube_engine *engine, struct kube_job *job, uint32_t ke
     if (!job->is_announced)
         return;
     event.job = job->spec;
-    event.job.estimate_ms = -1; /* as before */
     kube_engine_emit(engine, &event);
 }
 

@@ -26,14 +26,12 @@ void slurm_priority_take(struct slurm_engine *engine, struct slurm_job *job, uin
     job->priority = priority;
     if (!job->is_announced || job->phase != PHASE_WAITING)
         return;
-    slurm_engine_emit(engine, &(struct engine_event){ .kind = ENGINE_JOB_CHANGED,
-                                                      .at = engine->now,
-                                                      .job = { .id = job->id,
-                                                               .first_task_id = job->id,
-                                                               .task_count = job->task_count,
-                                                               .spread = job->task_count > 1,
-                                                               .priority = priority,
-                                                               .estimate_ms = -1 } });
+    slurm_engine_emit(
+        engine, &(struct engine_event){
+                    .kind = ENGINE_JOB_CHANGED,
+                    .at = engine->now,
+                    .changes = CHANGE_PRIORITY,
+                    .job = { .id = job->id, .first_task_id = job->id, .priority = priority } });
 }
 
 /* Those of an array that have no record of their own. */

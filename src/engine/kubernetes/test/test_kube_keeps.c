@@ -95,7 +95,7 @@ TEST(what_is_said_of_a_kind_holds_for_its_pods_before_and_after)
     assert_int_equal(world.last.kind, ENGINE_JOB_CHANGED);
     assert_int_equal(world.last.job.first_task_id, world.tasks[0]);
     assert_int_equal(world.last.job.keeps, number(&world, &has, 1));
-    assert_int_equal(world.last.job.estimate_ms, -1);
+    assert_int_equal(world.last.changes, CHANGE_APART);
     assert_int_equal(keeps_of(&world, "2", "state=waiting like=5 keeps=b9"),
                      number(&world, with_own, 2));
     assert_int_equal(keeps_of(&world, "3", "state=waiting like=6"), APART_NONE);
