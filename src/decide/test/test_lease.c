@@ -131,6 +131,26 @@ TEST(in_rounds_what_the_next_one_would_find_too_late_goes_now)
     yard_done(&yard);
 }
 
+/* A decision a moment after the check would otherwise wait for the next one, and come late again. */
+TEST(a_decision_that_comes_late_makes_up_for_the_check)
+{
+    struct yard yard;
+
+    minute_yard_init(&yard);
+    (void)yard_machine(&yard, TWO);
+    yard.view.now = 50 * SECOND + 3;
+    plan_init(&yard.plan, &yard.arena);
+    lease_release(&yard.view, 10 * SECOND, NULL, &yard.plan);
+    assert_int_equal(yard.plan.release_count, 1);
+
+    yard.view.instance.empty_since[0] = 50 * SECOND + 1; /* since the check */
+    plan_init(&yard.plan, &yard.arena);
+    lease_release(&yard.view, 10 * SECOND, NULL, &yard.plan);
+    assert_int_equal(yard.plan.release_count, 0);
+    assert_int_equal(yard.plan.wake_at, 60 * SECOND);
+    yard_done(&yard);
+}
+
 /* A setup of a minute: at a chance of a half it is worth 30 s. */
 TEST(a_machine_is_kept_until_the_next_decision_if_that_is_paid_for_or_worth_it)
 {
@@ -169,6 +189,7 @@ TEST(a_new_hour_is_not_begun_for_a_chance)
 CHECK_MAIN(RUN(a_machine_is_kept_until_the_next_decision_if_that_is_paid_for_or_worth_it),
            RUN(a_new_hour_is_not_begun_for_a_chance),
            RUN(in_rounds_what_the_next_one_would_find_too_late_goes_now),
+           RUN(a_decision_that_comes_late_makes_up_for_the_check),
            RUN(a_machine_is_kept_for_its_first_minute_and_the_plan_wakes_for_its_end),
            RUN(after_that_a_machine_that_is_empty_goes_at_once),
            RUN(what_takes_long_to_give_back_is_given_back_earlier),
