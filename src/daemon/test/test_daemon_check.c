@@ -10,6 +10,9 @@
 #include "base/test/check.h"
 #include "daemon/daemon_check.h"
 
+static const char catalogue_text[] =
+    "types:\n  - { name: small, cpu: 2, mem_gib: 4, price: 0.1 }\n";
+
 static char folder[64];
 static char conf_path[96];
 
@@ -108,14 +111,43 @@ TEST(in_shadow_an_image_may_still_be_missing_but_is_noted)
     conf_done(&conf);
 }
 
+/* The catalogue is put back for the tests that follow. */
+static void refuse_type(const char *type, const char *expected)
+{
+    char text[256];
+
+    (void)snprintf(text, sizeof(text),
+                   "types:\n  - { name: small, cpu: 2, mem_gib: 4, price: 0.1 }\n  - { %s }\n",
+                   type);
+    write_file("machines.yaml", text, 0600);
+    refuse(LOCAL, -EINVAL, expected);
+    write_file("machines.yaml", catalogue_text, 0600);
+}
+
+TEST(a_price_that_nobody_asks_is_refused)
+{
+    refuse_type("name: free, cpu: 2, mem_gib: 4, price: 0", "type 'free' has the price 0");
+    refuse_type("name: later, cpu: 2, mem_gib: 4, price: [[0, 0.1], [1d, 0]]",
+                "type 'later' has the price 0");
+    refuse_type("name: slip, cpu: 2, mem_gib: 4, price: 1000000.5",
+                "type 'slip' has a price above $10000 an hour");
+    refuse_type("name: none, cpu: 0, mem_gib: 4, price: 0.1", "type 'none' has no CPU");
+    write_file(
+        "machines.yaml",
+        "types:\n  - name: paid\n    cpu: 2\n    mem_gib: 4\n    offers: [{ market: reserved, "
+        "price: 0 }]\n",
+        0600);
+    accept_this(LOCAL);
+    write_file("machines.yaml", catalogue_text, 0600);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
     (void)snprintf(folder, sizeof(folder), "/tmp/stint-check-XXXXXX");
     assert_non_null(mkdtemp(folder));
     (void)snprintf(conf_path, sizeof(conf_path), "%s/stint.conf", folder);
-    write_file("machines.yaml", "types:\n  - { name: small, cpu: 2, mem_gib: 4, price: 0.1 }\n",
-               0600);
+    write_file("machines.yaml", catalogue_text, 0600);
     return 0;
 }
 
@@ -138,6 +170,7 @@ int main(void)
         RUN(files_of_the_api_must_be_there_and_be_guarded),
         RUN(the_accounting_must_be_there_if_it_is_read),
         RUN(in_shadow_an_image_may_still_be_missing_but_is_noted),
+        RUN(a_price_that_nobody_asks_is_refused),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -877,8 +877,7 @@ static void take_spec(struct kube_objects *objects, int id, const char *key, con
         break;
     case F_GATE:
         object->flags |= KUBE_POD_GATED;
-        object->has_our_gate |= is(text, length, KUBE_GATE);
-        object->has_other_gate |= !is(text, length, KUBE_GATE);
+        *(is(text, length, KUBE_GATE) ? &object->has_our_gate : &object->has_other_gate) = true;
         break;
     case F_SCHEDULER:
         if (!is(text, length, "default-scheduler"))

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "engine/slurm/slurm_job_line.h"
+#include "engine/slurm/slurm_listed.h"
 #include "trace/doc_value.h"
 #include "trace/number.h"
 #include "trace/owned_doc.h"
@@ -145,19 +146,14 @@ static bool read_comment(const char *comment, struct burst_rule *ret)
     return true;
 }
 
-static bool is_for(const char *wanted, const char *text)
-{
-    return wanted == NULL || (text != NULL && strcmp(wanted, text) == 0);
-}
-
 bool slurm_burst_of(const struct slurm_bursts *bursts, const struct slurm_job_line *line,
                     struct burst_rule *ret)
 {
     const struct slurm_burst *found = NULL;
 
     for (uint32_t i = 0; i < bursts->count && found == NULL; i++) {
-        if (is_for(bursts->row[i].partition, line->partition) &&
-            is_for(bursts->row[i].account, line->account))
+        if (slurm_listed_rule(bursts->row[i].partition, bursts->row[i].account, line->partition,
+                              line->account))
             found = &bursts->row[i];
     }
     *ret = found != NULL ? found->rule : bursts->other;

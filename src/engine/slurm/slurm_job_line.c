@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "engine/slurm/slurm_listed.h"
 #include "engine/slurm/slurm_spell.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -155,17 +156,19 @@ bool slurm_job_line_is_stuck(const struct slurm_job_line *line)
     return line->depend != NULL && line->hold != NULL && strcmp(line->hold, "held-gate") == 0;
 }
 
-/* Whether 'word' is one of those in 'text', which have one of 'separators' between them. */
-static bool has_word(const char *text, const char *separators, const char *word, size_t length)
+/* Whether each name of "a,b" is one of 'list'. */
+static bool are_all_in(const char *names, const char *list)
 {
-    while (text != NULL && *text != '\0' && length > 0) {
-        const size_t other = strcspn(text, separators);
+    if (names == NULL || *names == '\0')
+        return false;
+    while (*names != '\0') {
+        const size_t length = strcspn(names, ",");
 
-        if (other == length && strncmp(text, word, length) == 0)
-            return true;
-        text += other + (text[other] != '\0');
+        if (!slurm_listed(list, ",", names, length))
+            return false;
+        names += length + (names[length] != '\0');
     }
-    return false;
+    return true;
 }
 
 bool slurm_job_line_is_movable(const struct slurm_engine *engine, const struct slurm_job_line *line)
@@ -175,10 +178,9 @@ bool slurm_job_line_is_movable(const struct slurm_engine *engine, const struct s
 
     if (line->requeue != 1)
         return false;
-    if (has_word(line->user_comment, " ,;", word, strlen(word)))
+    if (slurm_listed(line->user_comment, " ,;", word, strlen(word)))
         return true;
-    return line->partition != NULL && partitions != NULL &&
-           has_word(partitions, ",", line->partition, strlen(line->partition));
+    return are_all_in(line->partition, partitions);
 }
 
 static uint64_t or_one(uint64_t number)

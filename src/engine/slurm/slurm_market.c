@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_job_line.h"
+#include "engine/slurm/slurm_listed.h"
 #include "engine/slurm/slurm_rate.h"
 #include "trace/doc_value.h"
 
@@ -145,17 +146,12 @@ static bool read_comment(const char *comment, const char *move_word, struct mark
     return true;
 }
 
-static bool is_for(const char *wanted, const char *text)
-{
-    return wanted == NULL || (text != NULL && strcmp(wanted, text) == 0);
-}
-
 static struct market_words configured(const struct slurm_markets *markets,
                                       const struct slurm_job_line *line)
 {
     for (uint32_t i = 0; i < markets->count; i++) {
-        if (is_for(markets->row[i].partition, line->partition) &&
-            is_for(markets->row[i].account, line->account))
+        if (slurm_listed_rule(markets->row[i].partition, markets->row[i].account, line->partition,
+                              line->account))
             return markets->row[i].words;
     }
     return (struct market_words){ .market = MARKET_RULE_ANY };

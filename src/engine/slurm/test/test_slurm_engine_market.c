@@ -156,6 +156,8 @@ TEST(the_first_entry_of_the_configuration_that_is_for_the_job_counts)
     assert_int_equal(words_for(conf, "short", "phys").market, MARKET_RULE_SPOT);
     assert_int_equal(words_for(conf, "short", "phys").within_ms, 7200000);
     assert_int_equal(words_for(conf, "short", "chem").market, MARKET_RULE_ANY);
+    assert_int_equal(words_for(conf, "short,long", "chem").market, MARKET_RULE_SPOT);
+    assert_int_equal(words_for(conf, "longer,short", "chem").market, MARKET_RULE_ANY);
 }
 
 TEST(wrong_entries_are_refused)
