@@ -482,7 +482,7 @@ def no_list_that_lies_ends_or_rents_a_machine(world):
         elif kind == "hang":
             time.sleep(5)  # a request is given up after 30 s; see the daemon's test
         else:
-            until(lambda: drive.fault()[2], 180 if kind == "pages" else 60, f"{kind}: a fault")  # pages: 128 requests
+            until(lambda: drive.fault()[2], 420 if kind == "pages" else 60, f"{kind}: a fault")  # pages: 128 requests
         world.ec2.lie("none")
         until(lambda: drive.fault() == (0, 0, ""), 60, f"{kind}: all well again")
         equal((kind, drive.told("gone")), (kind, []))
