@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/word_list.h"
 
 enum { LABEL_SIZE = 512, NAME_MAX_LENGTH = 100 };
 
@@ -64,20 +65,6 @@ static uint32_t cap_of(struct cap_books *books, uint32_t entry, const char *labe
     return name;
 }
 
-static bool has_name(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-
-    while (*list != '\0') {
-        const size_t word = strcspn(list, ",");
-
-        if (word == length && strncmp(list, name, length) == 0)
-            return true;
-        list += word + (list[word] == ',');
-    }
-    return false;
-}
-
 /* The length of the name, or of the first of several. */
 static size_t length_to(const char *text, char end, size_t most)
 {
@@ -104,7 +91,7 @@ static bool label_of(const struct cap_books *books, uint32_t entry, const char *
             return false;
         const bool is_any = strcmp(want, "*") == 0;
 
-        if (!is_any && !has_name(owner[i], want))
+        if (!is_any && !word_list_has(owner[i], ",", want, strlen(want)))
             return false;
         const char *name = is_any ? owner[i] : want;
 

@@ -34,6 +34,11 @@ struct side {
     char why[128];     /* why it fell last, as the log has it */
 };
 
+struct spent {
+    uint64_t wall_us;
+    uint64_t cpu_us; /* of the main thread */
+};
+
 struct process {
     struct daemon *daemon;
     uv_loop_t loop;
@@ -46,10 +51,10 @@ struct process {
     struct rate_socket *rates; /* NULL: jobs do not report */
     uv_poll_t rate_poll;
     bool has_rate_poll;
-    uv_work_t work;    /* the commit that is under way */
-    bool is_writing;   /* there is one: no turn before it has ended */
-    bool shall_stop;   /* when it has */
-    uint64_t spent_us; /* on the turn, before the commit */
+    uv_work_t work;     /* the commit that is under way */
+    bool is_writing;    /* there is one: no turn before it has ended */
+    bool shall_stop;    /* when it has */
+    struct spent spent; /* on the turn, before the commit */
     struct side sides[CORE_SIDES];
     struct serve_http *http;
 };
@@ -117,8 +122,34 @@ static void commit(uv_work_t *work)
     core_write_run(process->daemon);
 }
 
+/* The time now, to be taken from a later one. The thread's own is what other programs on the machine cannot lengthen. */
+static struct spent spent_now(void)
+{
+    struct timespec time = { 0 };
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (struct spent){
+        .wall_us = monotonic_us(NULL),
+        .cpu_us = (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000,
+    };
+}
+
+static void add_since(struct spent *spent, const struct spent *begin)
+{
+    const struct spent now = spent_now();
+
+    spent->wall_us += now.wall_us - begin->wall_us;
+    spent->cpu_us += now.cpu_us - begin->cpu_us;
+}
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
 /* The second half of a turn. */
-static void end_turn(struct process *process, bool may_pass, uint64_t begin)
+static void end_turn(struct process *process, bool may_pass, const struct spent *begin)
 {
     struct daemon *daemon = process->daemon;
 
@@ -126,22 +157,21 @@ static void end_turn(struct process *process, bool may_pass, uint64_t begin)
         core_pass(daemon);
     core_rest(daemon);
 
-    const uint64_t spent = process->spent_us + monotonic_us(NULL) - begin;
-
-    if (spent > daemon->world.turn_max_us)
-        daemon->world.turn_max_us = spent;
+    add_since(&process->spent, begin);
+    raise_to(&daemon->world.turn_max_us, process->spent.wall_us);
+    raise_to(&daemon->world.turn_cpu_max_us, process->spent.cpu_us);
     set_timer(process);
 }
 
 static void committed(uv_work_t *work, int status)
 {
     struct process *process = work->data;
-    const uint64_t begin = monotonic_us(NULL);
+    const struct spent begin = spent_now();
 
     assert(status == 0); /* nobody cancels it */
     process->is_writing = false;
     tell_time(process);
-    end_turn(process, core_write_end(process->daemon), begin);
+    end_turn(process, core_write_end(process->daemon), &begin);
     if (process->shall_stop)
         stop(process);
 }
@@ -151,19 +181,19 @@ static void committed(uv_work_t *work, int status)
 static void turn(struct process *process)
 {
     struct daemon *daemon = process->daemon;
-    const uint64_t begin = monotonic_us(NULL);
+    const struct spent begin = spent_now();
 
-    process->spent_us = 0;
+    process->spent = (struct spent){ 0 };
     tell_time(process);
     core_think(daemon);
 
     const enum core_write how = core_write_begin(daemon);
 
     if (how != CORE_WRITING) {
-        end_turn(process, how == CORE_WRITTEN, begin);
+        end_turn(process, how == CORE_WRITTEN, &begin);
         return;
     }
-    process->spent_us = monotonic_us(NULL) - begin;
+    add_since(&process->spent, &begin);
     process->is_writing = true;
     process->work.data = process;
     if (uv_queue_work(&process->loop, &process->work, commit, committed) < 0) {

@@ -167,15 +167,6 @@ static bool is_last_chance(const struct view *view, msec_t at)
     return at <= view->now || at < view->now + view->round_ms;
 }
 
-/* The last check should have found it, and this decision comes late: clocks, disks and other work delay one. */
-static bool was_missed(const struct view *view, uint32_t instance, msec_t check_ms)
-{
-    const msec_t check = view->now - view->now % check_ms;
-
-    return view->instance.empty_since[instance] <= check &&
-           lease_end(view, instance) <= check + check_ms;
-}
-
 void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan)
 {
     assert(check_ms > 0);
@@ -186,10 +177,11 @@ void lease_release(const struct view *view, msec_t check_ms, const bool *spared,
             continue;
 
         const msec_t last_check = lease_end(view, instance) - check_ms;
+        const msec_t empty_since = view->instance.empty_since[instance];
         const msec_t check =
-            msec_round_up(last_check > view->now ? last_check : view->now, check_ms);
+            msec_round_up(last_check > empty_since ? last_check : empty_since, check_ms);
 
-        if (is_last_chance(view, check) || was_missed(view, instance, check_ms))
+        if (is_last_chance(view, check))
             plan_release(
                 plan, instance,
                 plan_because(REASON_LEASE_ENDS, view->offer_price[view->instance.offer[instance]]));

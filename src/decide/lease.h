@@ -64,9 +64,8 @@ uint32_t lease_idle(const struct view *view, const struct lease_query *query, st
 /*
  * Where decisions are made in rounds, both of these let go of what the next round would find too late.
  *
- * Let go of idle instances whose paid time ends before the next check. Checks are at multiples of
- * 'check_ms'; the plan asks to wake for the next one that will find something, and a decision that comes late makes up for
- * it. 'spared' (per
+ * Let go of idle instances whose paid time ends before the next check. Checks are at multiples of 'check_ms'. The plan
+ * asks to wake for the next one that will find something. A decision that comes late makes up for it. 'spared' (per
  * instance row, may be NULL) are those that this plan has given work to.
  */
 void lease_release(const struct view *view, msec_t check_ms, const bool *spared, struct plan *plan);

@@ -346,6 +346,7 @@ static void answer_status(struct api_call *call)
     api_set_number(object, "decision_ms_last", (int64_t)(world->times.last_us / 1000));
     api_set_number(object, "decision_ms_max", (int64_t)(world->times.max_us / 1000));
     api_set_number(object, "turn_ms_max", (int64_t)(world->turn_max_us / 1000));
+    api_set_number(object, "turn_cpu_ms_max", (int64_t)(world->turn_cpu_max_us / 1000));
     api_set_time(object, "next_wake_at", controller_next_wake(world->controller));
     api_set_number(object, "open_intents", (int64_t)store_open_intents(world->store));
     set_limits(object, world);

@@ -191,7 +191,8 @@ struct serve_world {
 
     /* Kept by serve_note_plan and serve_note_decision. */
     struct serve_times times;
-    uint64_t turn_max_us; /* the longest turn of the loop: news, decision, journal */
+    uint64_t turn_max_us;     /* the longest turn of the loop: news, decision, journal */
+    uint64_t turn_cpu_max_us; /* and the most processor time of one */
     struct serve_plan plan;
     msec_t estimate_from; /* no job is estimated before: kept by api_estimate.c */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/word_list.h"
 #include "engine/slurm/slurm_job_line.h"
-#include "engine/slurm/slurm_listed.h"
 #include "trace/doc_value.h"
 #include "trace/number.h"
 #include "trace/owned_doc.h"
@@ -146,14 +146,21 @@ static bool read_comment(const char *comment, struct burst_rule *ret)
     return true;
 }
 
+bool slurm_burst_is_for(const struct slurm_job_line *line, const char *partition,
+                        const char *account)
+{
+    if (partition != NULL && !word_list_has(line->partition, ",", partition, strlen(partition)))
+        return false;
+    return account == NULL || (line->account != NULL && strcmp(account, line->account) == 0);
+}
+
 bool slurm_burst_of(const struct slurm_bursts *bursts, const struct slurm_job_line *line,
                     struct burst_rule *ret)
 {
     const struct slurm_burst *found = NULL;
 
     for (uint32_t i = 0; i < bursts->count && found == NULL; i++) {
-        if (slurm_listed_rule(bursts->row[i].partition, bursts->row[i].account, line->partition,
-                              line->account))
+        if (slurm_burst_is_for(line, bursts->row[i].partition, bursts->row[i].account))
             found = &bursts->row[i];
     }
     *ret = found != NULL ? found->rule : bursts->other;

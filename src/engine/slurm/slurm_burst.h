@@ -42,6 +42,11 @@ int slurm_bursts_read(const struct settings *in, const struct doc_node *map,
 bool slurm_bursts_same(const struct slurm_bursts *a, const struct slurm_bursts *b);
 struct slurm_bursts slurm_bursts_copy(const struct slurm_bursts *from, struct arena *arena);
 
+/* Whether an entry of a list of rules is for the job: of the account, and of one partition that it may run in; NULL: of
+ * any. */
+bool slurm_burst_is_for(const struct slurm_job_line *line, const char *partition,
+                        const char *account);
+
 /* Whether the word of a comment, behind "stint:", is one of these. */
 bool slurm_burst_is_word(const char *word, size_t length);
 

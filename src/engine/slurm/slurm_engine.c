@@ -49,8 +49,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->config.node_prefix = engine->texts[0] = copy(config->node_prefix, "st-");
     engine->config.partition = engine->texts[1] = copy(config->partition, NULL);
     engine->config.move_word = engine->texts[2] = copy(config->move_word, "stint:move");
-    engine->config.movable_partitions = engine->texts[3] = copy(config->movable_partitions, NULL);
-    engine->config.stop_signal = engine->texts[4] = copy(config->stop_signal, NULL);
+    engine->config.stop_signal = engine->texts[3] = copy(config->stop_signal, NULL);
     arena_init(&engine->kept);
     engine->config.markets = slurm_markets_copy(&config->markets, &engine->kept);
     engine->config.bursts = slurm_bursts_copy(&config->bursts, &engine->kept);

@@ -58,10 +58,8 @@ struct slurm_engine_config {
 
     bool any_zone; /* the nodes of one job may be in several zones */
 
-    /* Jobs that may be moved: those with this word in their comment, or of these partitions (a list
-     * with commas), if Slurm may requeue them. NULL: "stint:move"; none. */
+    /* Jobs that may be moved: those with this word in their comment, if Slurm may requeue them. NULL: "stint:move". */
     const char *move_word;
-    const char *movable_partitions;
 
     struct slurm_markets markets; /* rules for markets of some jobs; they are copied */
     struct slurm_bursts bursts;   /* and for how long jobs wait for owned nodes */

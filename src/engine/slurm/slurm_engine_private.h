@@ -196,7 +196,7 @@ struct slurm_rows {
 
 struct slurm_engine {
     struct slurm_engine_config config;
-    char *texts[5];    /* copies of the config's */
+    char *texts[4];    /* copies of the config's */
     struct arena kept; /* what of the config has no place of its own */
     struct slurm_shapes shapes;
     struct names words;  /* types in costs */

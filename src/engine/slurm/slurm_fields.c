@@ -46,20 +46,6 @@ uint64_t slurm_fields_mem_mib(uint64_t asked, uint64_t cpus, uint64_t nodes)
     return amount * per_node;
 }
 
-bool slurm_fields_has(const char *list, const char *name)
-{
-    const size_t length = name == NULL ? 0 : strlen(name);
-
-    while (list != NULL && length > 0) {
-        if (strncmp(list, name, length) == 0 && (list[length] == ',' || list[length] == '\0'))
-            return true;
-        list = strchr(list, ',');
-        if (list != NULL)
-            list++;
-    }
-    return false;
-}
-
 uint64_t slurm_fields_hash(const char *bytes, uint64_t size)
 {
     uint64_t hash = 0xcbf29ce484222325U;

@@ -19,9 +19,6 @@ uint64_t slurm_fields_tres(const char *tres, const char *name, uint64_t otherwis
  */
 uint64_t slurm_fields_mem_mib(uint64_t asked, uint64_t cpus, uint64_t nodes);
 
-/* Whether 'name' is one of "a,b,c". An empty or absent list has none. */
-bool slurm_fields_has(const char *list, const char *name);
-
 /* A hash of 'size' bytes (FNV-1a, then mixed): tells whether a line is news. */
 uint64_t slurm_fields_hash(const char *bytes, uint64_t size);
 

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "engine/slurm/slurm_listed.h"
+#include "base/word_list.h"
 #include "engine/slurm/slurm_spell.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -156,31 +156,11 @@ bool slurm_job_line_is_stuck(const struct slurm_job_line *line)
     return line->depend != NULL && line->hold != NULL && strcmp(line->hold, "held-gate") == 0;
 }
 
-/* Whether each name of "a,b" is one of 'list'. */
-static bool are_all_in(const char *names, const char *list)
-{
-    if (names == NULL || *names == '\0')
-        return false;
-    while (*names != '\0') {
-        const size_t length = strcspn(names, ",");
-
-        if (!slurm_listed(list, ",", names, length))
-            return false;
-        names += length + (names[length] != '\0');
-    }
-    return true;
-}
-
 bool slurm_job_line_is_movable(const struct slurm_engine *engine, const struct slurm_job_line *line)
 {
     const char *word = engine->config.move_word;
-    const char *partitions = engine->config.movable_partitions;
 
-    if (line->requeue != 1)
-        return false;
-    if (slurm_listed(line->user_comment, " ,;", word, strlen(word)))
-        return true;
-    return are_all_in(line->partition, partitions);
+    return line->requeue == 1 && word_list_has(line->user_comment, " ,;", word, strlen(word));
 }
 
 static uint64_t or_one(uint64_t number)

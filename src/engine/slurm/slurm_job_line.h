@@ -50,7 +50,7 @@ enum slurm_wait_kind slurm_job_line_closed(const struct slurm_job_line *line);
 /* Whether it waits for another job while it is held, so that Slurm would never see that one's end. */
 bool slurm_job_line_is_stuck(const struct slurm_job_line *line);
 
-/* Whether its user, or the configuration, lets it be stopped and put elsewhere. */
+/* Whether its user lets it be stopped and put elsewhere. */
 bool slurm_job_line_is_movable(const struct slurm_engine *engine,
                                const struct slurm_job_line *line);
 

@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "engine/slurm/slurm_burst.h"
 #include "engine/slurm/slurm_job_line.h"
-#include "engine/slurm/slurm_listed.h"
 #include "engine/slurm/slurm_rate.h"
 #include "trace/doc_value.h"
 
@@ -150,8 +149,7 @@ static struct market_words configured(const struct slurm_markets *markets,
                                       const struct slurm_job_line *line)
 {
     for (uint32_t i = 0; i < markets->count; i++) {
-        if (slurm_listed_rule(markets->row[i].partition, markets->row[i].account, line->partition,
-                              line->account))
+        if (slurm_burst_is_for(line, markets->row[i].partition, markets->row[i].account))
             return markets->row[i].words;
     }
     return (struct market_words){ .market = MARKET_RULE_ANY };

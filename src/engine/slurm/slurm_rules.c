@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/word_list.h"
 #include "engine/slurm/slurm_fields.h"
 #include "engine/slurm/slurm_record.h"
 
@@ -294,6 +295,12 @@ static bool is_list(const char *list)
     return has_text(list) && strcasecmp(list, "all") != 0;
 }
 
+/* Whether "a,b" names it. */
+static bool is_listed(const char *list, const char *name)
+{
+    return word_list_has(list, ",", name, strlen(name));
+}
+
 static void check_access(struct verdict *verdict, const partition_info_t *part)
 {
     const slurm_job_info_t *job = verdict->job;
@@ -310,17 +317,16 @@ static void check_access(struct verdict *verdict, const partition_info_t *part)
         !is_in_groups(job->user_id, part->allow_groups))
         BAR(verdict, WAIT_PART_CONFIG,
             "its user is in none of the groups of partition %s (AllowGroups)", part->name);
-    if (is_list(part->allow_accounts) && !slurm_fields_has(part->allow_accounts, account))
+    if (is_list(part->allow_accounts) && !is_listed(part->allow_accounts, account))
         BAR(verdict, WAIT_ACCOUNT, "account '%s' may not use partition %s (AllowAccounts)", account,
             part->name);
     if (!is_list(part->allow_accounts) && has_text(part->deny_accounts) &&
-        slurm_fields_has(part->deny_accounts, account))
+        is_listed(part->deny_accounts, account))
         BAR(verdict, WAIT_ACCOUNT, "account '%s' may not use partition %s (DenyAccounts)", account,
             part->name);
-    if (is_list(part->allow_qos) && !slurm_fields_has(part->allow_qos, qos))
+    if (is_list(part->allow_qos) && !is_listed(part->allow_qos, qos))
         BAR(verdict, WAIT_QOS, "QOS '%s' may not use partition %s (AllowQos)", qos, part->name);
-    if (!is_list(part->allow_qos) && has_text(part->deny_qos) &&
-        slurm_fields_has(part->deny_qos, qos))
+    if (!is_list(part->allow_qos) && has_text(part->deny_qos) && is_listed(part->deny_qos, qos))
         BAR(verdict, WAIT_QOS, "QOS '%s' may not use partition %s (DenyQos)", qos, part->name);
 }
 

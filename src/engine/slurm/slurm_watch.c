@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/word_list.h"
 #include "engine/slurm/slurm_fields.h"
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_record.h"
@@ -28,17 +29,11 @@ bool slurm_filter_has_rules(const struct slurm_filter *filter)
 /* Whether 'list' names one of the partitions that the job may run in. */
 static bool names_partition(const char *list, const char *partitions)
 {
-    char name[256];
-
     while (partitions != NULL && *partitions != '\0') {
         const size_t length = strcspn(partitions, ",");
 
-        if (length < sizeof(name)) {
-            memcpy(name, partitions, length);
-            name[length] = '\0';
-            if (slurm_fields_has(list, name))
-                return true;
-        }
+        if (word_list_has(list, ",", partitions, length))
+            return true;
         partitions += length + (partitions[length] == ',');
     }
     return false;

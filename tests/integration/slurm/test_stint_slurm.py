@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 import slurm_lab
 from slurm_lab import run, until
 
-PATIENCE = 30  # seconds for what takes one; the machine may be busy
+PATIENCE = 60  # seconds for what takes one; the machine may be busy
 
 
 class Refused(Exception):
@@ -825,7 +825,7 @@ def a_job_that_could_not_be_launched_may_be_placed_again(world):
     world.bridge.wait("node", name="n20", state="up")
     job = world.submit("true")
     since = len(world.bridge.said)
-    world.bridge.ask("place", job=job, nodes="n20")
+    until(lambda: world.place(job, "n20"), PATIENCE, "22.05 to find the node that it shows")
     world.bridge.wait("requeued", since, job=job, run=1)
     world.bridge.wait("node", since, name="n20", drain="1")
     until(lambda: "launch failed" in run("squeue", "-h", "-j", job, "-o", "%R"), PATIENCE,

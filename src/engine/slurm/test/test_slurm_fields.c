@@ -35,17 +35,6 @@ TEST(memory_per_cpu_is_multiplied_by_the_cpus_of_the_fullest_node)
     assert_true(slurm_fields_mem_mib(UINT64_MAX, 8, 1) == UINT64_MAX);
 }
 
-TEST(a_name_is_found_only_whole)
-{
-    assert_true(slurm_fields_has("a,bc,d", "bc"));
-    assert_true(slurm_fields_has("a,bc,d", "d"));
-    assert_false(slurm_fields_has("a,bc,d", "b"));
-    assert_false(slurm_fields_has("a,bc,d", "c"));
-    assert_false(slurm_fields_has(NULL, "a"));
-    assert_false(slurm_fields_has("a,,b", ""));
-    assert_false(slurm_fields_has("a", NULL));
-}
-
 TEST(different_lines_have_different_hashes)
 {
     assert_true(slurm_fields_hash("a", 1) != slurm_fields_hash("b", 1));
@@ -57,4 +46,4 @@ CHECK_MAIN(RUN(a_count_is_read_from_the_list_that_slurm_writes),
            RUN(what_is_not_in_the_list_is_what_the_caller_says),
            RUN(memory_per_node_is_taken_as_it_is),
            RUN(memory_per_cpu_is_multiplied_by_the_cpus_of_the_fullest_node),
-           RUN(a_name_is_found_only_whole), RUN(different_lines_have_different_hashes))
+           RUN(different_lines_have_different_hashes))
