@@ -225,7 +225,7 @@ int store_each_boot(struct store *store, uint32_t most,
 
 /* Dues. --------------------------------------------------------------------------------------- */
 
-static bool has_due(struct store *store, uint64_t task)
+bool store_is_due(struct store *store, uint64_t task)
 {
     struct store_question ask = STORE_ASK(store, SQL_DUE_KNOWN, STORE_NUMBER(task));
     const bool found = store_row(&ask);
@@ -247,7 +247,7 @@ static bool note_payer(struct store *store, const struct store_due *due)
 void store_due(struct store *store, const struct store_due *due)
 {
     const char *label = text_or(due->label, "");
-    const bool is_known = has_due(store, due->task);
+    const bool is_known = store_is_due(store, due->task);
 
     store->sums.due_count += is_known ? 0 : 1;
     store_tally_ended(store, due->task, is_known);
@@ -274,7 +274,7 @@ void store_owed_set(struct store *store, const struct store_due *owed)
                        STORE_NUMBER(owed->occupied_ms));
     store_owed_note(store, owed->task);
     store_tally_opened(store, owed->task);
-    if (note_payer(store, owed) && has_due(store, owed->task))
+    if (note_payer(store, owed) && store_is_due(store, owed->task))
         store_tally_payer_changed(store);
 }
 
@@ -283,18 +283,6 @@ void store_owed_remove(struct store *store, uint64_t task)
     STORE_WRITE_SEALED(store, SEALED_OWED, STORE_NUMBER(task), SQL_OWED_REMOVE, STORE_NUMBER(task));
     store_owed_note(store, task);
     store_tally_opened(store, task);
-}
-
-bool store_owed_get(struct store *store, uint64_t task, struct ledger_due *ret)
-{
-    struct store_question ask = STORE_ASK(store, SQL_OWED_FIND, STORE_NUMBER(task));
-    const bool found = store_row(&ask);
-
-    if (found)
-        *ret = (struct ledger_due){ .cost = store_number(&ask, 1),
-                                    .occupied_ms = store_number(&ask, 2) };
-    store_asked(&ask, NULL);
-    return found;
 }
 
 int store_each_owed(struct store *store,
