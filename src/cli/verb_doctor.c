@@ -21,7 +21,8 @@ static const char doc[] =
     "Find problems, and say what to do about each. doctor checks the configuration and its "
     "files as the daemon would, and asks the daemon about leaked machines, stuck nodes, jobs "
     "too large for every machine and the like. With --cloud it also checks keys and rights at"
-    " the cloud. Nothing is rented.\vExamples:\n"
+    " the cloud. Problems that ended within the last ten minutes are listed at the end. Nothing is "
+    "rented.\vExamples:\n"
     "  stint doctor\n"
     "  stint doctor -c ./stint.conf --offline\n"
     "  stint doctor --cloud\n"
@@ -104,7 +105,9 @@ static bool look_at_conf(const struct arguments *arguments, struct conf *conf,
     return true;
 }
 
-static void look_at_daemon(const struct arguments *arguments, struct findings *findings)
+/* 'ret_past' is a list of what ended of late, to be released. */
+static void look_at_daemon(const struct arguments *arguments, struct findings *findings,
+                           json_t **ret_past)
 {
     struct error error = { "" };
     json_t *answer = NULL;
@@ -131,6 +134,7 @@ static void look_at_daemon(const struct arguments *arguments, struct findings *f
                                    .advice = field_word(item, "advice"),
                                    .address = field_text(item, "address"),
                                });
+    *ret_past = json_incref(json_object_get(answer, "resolved"));
     json_decref(answer);
 }
 
@@ -190,9 +194,31 @@ static void print_words(const struct findings *findings)
                      findings->count - errors, findings->count - errors == 1 ? "" : "s");
 }
 
+/* A fault may heal before anybody looks. */
+static void print_past(const json_t *past)
+{
+    const json_t *item;
+    size_t i;
+
+    if (json_array_size(past) > 0)
+        (void)puts("\nResolved within the last ten minutes:");
+    json_array_foreach(past, i, item)
+    {
+        const msec_t since = field_integer(item, "since", -1);
+        const msec_t until = field_integer(item, "until", -1);
+
+        print_clean(stdout, field_word(item, "kind"));
+        (void)putchar(' ');
+        print_clean(stdout, field_word(item, "subject"));
+        (void)printf(": from %s UTC, for about %s\n", time_words(since).text,
+                     span_words(until - since).text);
+    }
+}
+
 static int examine(struct arguments *arguments)
 {
     struct findings findings;
+    json_t *past = NULL;
     struct conf conf = { 0 };
     int code = EXIT_DONE;
 
@@ -206,11 +232,14 @@ static int examine(struct arguments *arguments)
     if (good && arguments->cloud)
         cloud_findings(&conf, &findings);
     if (!arguments->offline)
-        look_at_daemon(arguments, &findings);
-    if (arguments->daemon.format == OUTPUT_TABLE)
+        look_at_daemon(arguments, &findings, &past);
+    if (arguments->daemon.format == OUTPUT_TABLE) {
         print_words(&findings);
-    else
+        print_past(past);
+    } else {
         code = print_rows(&findings, arguments->daemon.format);
+    }
+    json_decref(past);
     if (code == EXIT_DONE && findings_errors(&findings) > 0)
         code = EXIT_FINDINGS;
     if (good)

@@ -92,6 +92,17 @@ static void tick(struct daemon *daemon, msec_t now)
         shadow_tick(daemon->shadow, now);
 }
 
+/* The limits for the orders that follow. */
+static void limit_sense(struct daemon *daemon)
+{
+    sense_limit(daemon->sense,
+                &(struct sense_limits){
+                    .instances = daemon->conf.max_instances,
+                    .price_per_hour = daemon->conf.max_price_per_hour,
+                    .rents_nothing = daemon->control.rent_nothing || daemon_budget_is_spent(daemon),
+                });
+}
+
 /* Nothing is rented while the daemon drains, or while machines of a previous run may turn up: they
  * would come on top, beyond every limit. */
 static void hold_rents(struct daemon *daemon)
@@ -164,6 +175,7 @@ static void decide(struct daemon *daemon, msec_t now)
     daemon_let_rents_wait(daemon, now);
     daemon_count_budget(daemon, true);
     daemon_count_caps(daemon);
+    limit_sense(daemon);
     if (daemon_budget_is_spent(daemon))
         gate_withdraw_rents(daemon->gate);
     if (daemon->is_draining || daemon_budget_is_spent(daemon))
@@ -490,10 +502,23 @@ static void on_withdrawn(void *context, uint64_t instance)
     controller_rent_withdrawn(daemon->controller, instance, daemon->now);
 }
 
+static void on_withheld(void *context, const struct gate_act *act, enum sense_verdict why)
+{
+    struct daemon *daemon = context;
+
+    LOG_ERROR("an order was withheld, because %s order=%s task=%llu machine=%s%llu key=%llu",
+              sense_text(why), gate_act_word(act->kind), (unsigned long long)act->task,
+              daemon->conf.node_prefix, (unsigned long long)act->instance,
+              (unsigned long long)act->key);
+    daemon->withheld = (struct daemon_withheld){ .at = daemon->now, .act = *act, .why = why };
+    journal_count(&daemon->journal, COUNT_WITHHELD, 1);
+}
+
 static void create_gate(struct daemon *daemon)
 {
     const bool is_shadow = daemon->shadow != NULL;
 
+    daemon->sense = sense_create(&daemon->catalogue, &daemon->shapes);
     daemon->gate = gate_create(&(struct gate_config){
         .engine = is_shadow ? shadow_engine_port(daemon->shadow)
                             : daemon->engine_kind->port(daemon->engine),
@@ -503,9 +528,11 @@ static void create_gate(struct daemon *daemon)
         .node_prefix = daemon->conf.node_prefix,
         .asks = daemon->conf.mode == CONF_ADVISE,
         .settle_ms = settle_of(daemon),
+        .sense = daemon->sense,
         .on_withdrawn = on_withdrawn,
         .on_engine = daemon_on_engine,
         .on_cloud = daemon_on_cloud,
+        .on_withheld = on_withheld,
         .context = daemon,
     });
 }
@@ -623,6 +650,7 @@ void core_destroy(struct daemon *daemon)
     view_bound_destroy(daemon->bound);
     controller_destroy(daemon->controller);
     gate_destroy(daemon->gate);
+    sense_destroy(daemon->sense);
     shadow_destroy(daemon->shadow);
     core_close(daemon);
     if (daemon->store != NULL)
@@ -663,6 +691,7 @@ struct daemon *core_create(const char *path, struct conf *conf, const struct cor
     daemon->decide_at = MSEC_NEVER;
     daemon->write_at = MSEC_NEVER;
     daemon->limited_at = -1;
+    daemon->withheld.at = -1;
     daemon->is_budget_stale = true;
     return daemon;
 }

@@ -334,6 +334,7 @@ void daemon_fill_world(struct daemon *daemon)
         world->answer_proposal = NULL;
     }
     world->each_finding = doctor_each;
+    world->each_past = daemon_each_past;
     world->drain = drain;
     daemon_refresh_world(daemon);
 }

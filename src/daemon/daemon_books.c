@@ -231,7 +231,7 @@ void daemon_on_settled(void *context, const struct view *view, uint32_t task, st
     const msec_t executed = view_executed(view, task);
 
     cap_books_settle(&daemon->caps, view, task, due.cost);
-    if (due.cost == 0 && executed <= 0) { /* it never ran */
+    if (due.cost == 0 && executed <= 0 && view->task.launches[task] == 0) { /* it never ran */
         note_runtime(daemon, view, task, 0);
         return;
     }
@@ -535,6 +535,13 @@ void daemon_on_bill(void *context, const struct view *view, uint32_t instance,
     journal_bill(&daemon->journal, view->instance.id[instance], bill);
     LOG_DEBUG("machine billed name=%s%llu microdollars=%lld", daemon->conf.node_prefix,
               (unsigned long long)view->instance.id[instance], (long long)bill->sums.bill);
+}
+
+bool daemon_is_booked(void *context, uint64_t task)
+{
+    const struct daemon *daemon = context;
+
+    return store_is_due(daemon->store, task);
 }
 
 bool daemon_is_settled(void *context, uint64_t instance)

@@ -90,9 +90,10 @@ static void remember(void *context, const struct store_instance *instance)
     struct daemon *daemon = context;
     const uint32_t offer = find_offer(&daemon->catalogue, instance->offer);
 
-    if (offer != OFFER_NONE)
-        controller_remember(daemon->controller, instance->id, offer, instance->asked_at,
-                            daemon->now);
+    if (offer == OFFER_NONE)
+        return;
+    sense_know(daemon->sense, instance->id, offer);
+    controller_remember(daemon->controller, instance->id, offer, instance->asked_at, daemon->now);
 }
 
 int daemon_remember_machines(struct daemon *daemon, struct error *reterr)

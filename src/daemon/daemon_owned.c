@@ -34,9 +34,12 @@ void daemon_own_machines(struct daemon *daemon)
 {
     const struct engine_owned owned = owned_of(daemon);
 
-    for (uint32_t i = 0; i < owned.count; i++)
-        controller_own(daemon->controller, OWNED_ID_FIRST + i,
-                       daemon->owned_offers[owned.kind_of[i]], daemon->now, true);
+    for (uint32_t i = 0; i < owned.count; i++) {
+        const uint32_t offer = daemon->owned_offers[owned.kind_of[i]];
+
+        sense_know(daemon->sense, OWNED_ID_FIRST + i, offer);
+        controller_own(daemon->controller, OWNED_ID_FIRST + i, offer, daemon->now, true);
+    }
     if (owned.count > 0)
         LOG_INFO("owned nodes are used first count=%u", owned.count);
     daemon->world.owned_nodes = owned.names;

@@ -184,6 +184,8 @@ void core_disconnected(struct daemon *daemon, enum core_side side)
 
     if (lines != NULL)
         lines->disconnected(self_of(daemon, side), daemon->now);
+    if (daemon->watch_at > daemon->now)
+        daemon->watch_at = daemon->now; /* it may be back in a second, and was down all the same */
 }
 
 void core_line(struct daemon *daemon, enum core_side side, char *text, size_t length)
@@ -258,6 +260,7 @@ static int create_engine(struct daemon *daemon, struct error *reterr)
             .describe = describe_machine,
             .explain = explain_wait,
             .caps = conf->caps.count > 0 ? daemon_caps_of : NULL,
+            .is_booked = daemon_is_booked,
             .context = daemon,
         },
         &daemon->engine, reterr);

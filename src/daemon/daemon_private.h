@@ -42,6 +42,13 @@ struct daemon_counted {
     struct controller_stats stats;
 };
 
+/* The last order that was kept back. */
+struct daemon_withheld {
+    msec_t at; /* -1: none so far */
+    struct gate_act act;
+    enum sense_verdict why;
+};
+
 struct daemon {
     const char *path; /* of the configuration */
     struct conf conf;
@@ -57,6 +64,7 @@ struct daemon {
     struct store *store;
     struct journal journal;
     struct gate *gate;
+    struct sense *sense;
     struct shadow *shadow; /* of mode shadow, else NULL */
     const struct engine_adapter *engine_kind;
     const struct cloud_adapter *cloud_kind;
@@ -80,6 +88,7 @@ struct daemon {
     msec_t audit_at;   /* the next one */
     msec_t write_at;   /* the journal, at the latest; MSEC_NEVER: nothing is there */
     msec_t limited_at; /* when a limit last stopped a rent; -1: never */
+    struct daemon_withheld withheld;
     uint64_t noted_key;
     msec_t prune_at;
     struct finding_watch watch;
@@ -135,6 +144,7 @@ void daemon_on_settled(void *context, const struct view *view, uint32_t task,
 void daemon_on_bill(void *context, const struct view *view, uint32_t instance,
                     const struct ledger_bill *bill);
 bool daemon_is_settled(void *context, uint64_t instance);
+bool daemon_is_booked(void *context, uint64_t task); /* for struct engine_config */
 bool daemon_resume_account(void *context, uint64_t instance, struct ledger_account *ret);
 bool daemon_resume_due(void *context, uint64_t task, struct ledger_due *ret);
 
@@ -194,6 +204,8 @@ void daemon_each_cap(void *context, void (*each)(void *to, const struct serve_ca
 
 /* daemon_watch.c: look for findings now and then; new ones go to the log. */
 void daemon_watch_findings(struct daemon *daemon);
+void daemon_each_past(void *context, void (*each)(void *to, const struct serve_past_finding *past),
+                      void *to);
 
 /* Whether the machines may be in this account; then it is kept. */
 int daemon_check_account(struct daemon *daemon, const char *account, struct error *reterr);

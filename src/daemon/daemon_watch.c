@@ -3,6 +3,7 @@
  * The doctor is asked every few seconds, so that what is wrong stands in the log and in the metrics
  * without anybody asking: once when it appears, once when it is over.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/daemon_private.h"
@@ -33,9 +34,18 @@ static void see(void *to, const struct finding *finding)
         finding_watch_see(to, finding);
 }
 
+void daemon_each_past(void *context, void (*each)(void *to, const struct serve_past_finding *past),
+                      void *to)
+{
+    const struct daemon *daemon = context;
+
+    finding_watch_each_past(&daemon->watch, daemon->now, each, to);
+}
+
 void daemon_watch_findings(struct daemon *daemon)
 {
     struct finding_watch *watch = &daemon->watch;
+    char alive[24];
 
     if (daemon->now < daemon->watch_at)
         return;
@@ -44,10 +54,12 @@ void daemon_watch_findings(struct daemon *daemon)
         return;
     }
     daemon->watch_at = daemon->now + watch_every_ms;
+    (void)snprintf(alive, sizeof(alive), "%lld", (long long)daemon->now);
+    journal_mark(&daemon->journal, MARK_ALIVE, alive); /* a disk that is full is noticed so */
     watch->on_new = log_new;
     watch->on_gone = log_gone;
     watch->context = daemon;
-    finding_watch_begin(watch);
+    finding_watch_begin(watch, daemon->now);
     doctor_each(daemon, see, watch);
     finding_watch_end(watch);
     daemon->world.tallies = watch->tallies;

@@ -116,6 +116,28 @@ static void look_at_machines(struct doctor *doctor)
     next_kind(doctor);
 }
 
+/* An order was kept back of late. */
+static void tell_withheld(struct doctor *doctor)
+{
+    const struct daemon *daemon = doctor->daemon;
+    const struct gate_act *act = &daemon->withheld.act;
+    char job[64] = "";
+    char name[64] = "";
+
+    if (daemon->withheld.at < 0 || daemon->now - daemon->withheld.at >= lately_ms)
+        return;
+    if (act->instance != 0)
+        machine(doctor, act->instance, name, sizeof(name));
+    if (act->task != 0)
+        serve_task_text(&daemon->world, act->task, job, sizeof(job));
+    finding_tell(
+        &doctor->sink,
+        &(struct finding_case){ FINDING_WITHHELD_ORDER, .subject = act->task != 0 ? job : name },
+        "Stint kept back its own order to %s%s%s, because %s", gate_act_word(act->kind),
+        act->task != 0 && act->instance != 0 ? " it on " : "", act->task != 0 ? name : " it",
+        sense_text(daemon->withheld.why));
+}
+
 static void look_at_counts(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
@@ -136,6 +158,7 @@ static void look_at_counts(struct doctor *doctor)
         finding_tell(&doctor->sink, &(struct finding_case){ FINDING_LIMIT, .subject = "limits" },
                      "jobs wait, because a limit has kept Stint from renting machines within the "
                      "last 10 minutes");
+    tell_withheld(doctor);
     if (stats->bad_machines > 0)
         finding_tell(&doctor->sink,
                      &(struct finding_case){ FINDING_BAD_MACHINE, .subject = daemon->conf.cluster,

@@ -31,8 +31,9 @@ static struct serve_finding_tally *tally_of(struct finding_watch *watch, const c
     return fresh;
 }
 
-void finding_watch_begin(struct finding_watch *watch)
+void finding_watch_begin(struct finding_watch *watch, msec_t now)
 {
+    watch->now = now;
     for (uint32_t i = 0; i < watch->count; i++)
         watch->rows[i].is_seen = false;
     for (uint32_t i = 0; i < watch->tally_count; i++)
@@ -53,7 +54,7 @@ static struct finding_watch_row *find(struct finding_watch *watch,
 
 void finding_watch_see(struct finding_watch *watch, const struct finding *finding)
 {
-    struct finding_watch_row row = { .is_seen = true };
+    struct finding_watch_row row = { .since = watch->now, .is_seen = true };
 
     put(row.severity, sizeof(row.severity), finding->severity);
     put(row.kind, sizeof(row.kind), finding->kind);
@@ -77,6 +78,31 @@ void finding_watch_see(struct finding_watch *watch, const struct finding *findin
         watch->on_new(watch->context, finding);
 }
 
+/* The oldest makes room. */
+static void keep_past(struct finding_watch *watch, const struct finding_watch_row *row)
+{
+    if (watch->past_count == FINDING_WATCH_PAST)
+        memmove(watch->past, watch->past + 1, --watch->past_count * sizeof(*watch->past));
+    watch->past[watch->past_count] = *row;
+    watch->past[watch->past_count++].until = watch->now;
+}
+
+void finding_watch_each_past(const struct finding_watch *watch, msec_t now,
+                             void (*each)(void *to, const struct serve_past_finding *past),
+                             void *to)
+{
+    for (uint32_t i = watch->past_count; i > 0; i--) {
+        const struct finding_watch_row *row = &watch->past[i - 1];
+
+        if (now - row->until < FINDING_WATCH_PAST_MS)
+            each(to, &(struct serve_past_finding){ .severity = row->severity,
+                                                   .kind = row->kind,
+                                                   .subject = row->subject,
+                                                   .since = row->since,
+                                                   .until = row->until });
+    }
+}
+
 void finding_watch_end(struct finding_watch *watch)
 {
     uint32_t kept = 0;
@@ -88,6 +114,7 @@ void finding_watch_end(struct finding_watch *watch)
             watch->rows[kept++] = *row;
             continue;
         }
+        keep_past(watch, row);
         if (watch->on_gone != NULL)
             watch->on_gone(watch->context, &(struct finding){ .severity = row->severity,
                                                               .kind = row->kind,

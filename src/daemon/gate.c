@@ -39,6 +39,7 @@ struct gate {
     struct act_list fresh;
     struct act_list ready;
     uint32_t fresh_approved; /* so many of 'fresh' were approved and come first */
+    uint32_t fresh_judged;   /* so many of 'fresh' make sense, the approved ones among them */
     struct map ended; /* tasks that ended since: actions of 'fresh' before this index are moot */
 
     struct gate_proposal *proposals;
@@ -556,6 +557,60 @@ static void propose(struct gate *gate, const struct gate_act *act, msec_t now)
     add_proposal(gate, act, now);
 }
 
+/*
+ * Sense.
+ */
+
+static void tell_refused(struct gate *gate, const struct gate_act *act, msec_t now)
+{
+    for (uint32_t i = 0; i < act->count; i++)
+        gate->config.on_cloud(gate->config.context, &(struct cloud_event){
+                                                        .kind = CLOUD_REFUSED,
+                                                        .at = now,
+                                                        .instance = act->instance + i,
+                                                        .offer = act->offer,
+                                                    });
+}
+
+/* The controller hears of a refusal by the world, and thinks again. */
+static void withhold(void *context, const struct gate_act *act, enum sense_verdict why, msec_t now)
+{
+    struct gate *gate = context;
+    struct engine_event event = {
+        .kind = ENGINE_TASK_LOST, .at = now, .task = act->task, .key = act->key
+    };
+
+    if (act->kind == GATE_RENT)
+        tell_refused(gate, act, now);
+    if (act->kind == GATE_STOP) {
+        event.kind = ENGINE_TASK_KEPT;
+        event.until = now + MSEC_PER_HOUR;
+    }
+    if (act->kind == GATE_STOP || act->kind == GATE_PLACE || act->kind == GATE_QUEUE)
+        gate->config.on_engine(gate->config.context, &event);
+    gate->config.on_withheld(gate->config.context, act, why);
+}
+
+/* The orders since the last event, by the facts of that time. */
+static void judge_fresh(struct gate *gate, msec_t now)
+{
+    struct act_list *fresh = &gate->fresh;
+    const uint32_t first = gate->fresh_judged;
+
+    if (gate->config.sense != NULL && fresh->count > first)
+        fresh->count = first + sense_sift(gate->config.sense, &fresh->acts[first],
+                                          fresh->count - first, now, withhold, gate);
+    gate->fresh_judged = fresh->count;
+}
+
+/* Forget the rent. */
+static void withdraw(struct gate *gate, uint64_t instance)
+{
+    if (gate->config.sense != NULL)
+        sense_never(gate->config.sense, instance);
+    gate->config.on_withdrawn(gate->config.context, instance);
+}
+
 /* Whether the task ended after this action of 'fresh' was asked for. */
 static bool is_moot(const struct gate *gate, uint32_t index)
 {
@@ -569,6 +624,7 @@ void gate_note(struct gate *gate, msec_t now)
 {
     struct act_list *ready = &gate->ready;
 
+    judge_fresh(gate, now);
     for (uint32_t i = 0; i < gate->fresh.count; i++) {
         const struct gate_act *act = &gate->fresh.acts[i];
 
@@ -584,6 +640,7 @@ void gate_note(struct gate *gate, msec_t now)
     }
     gate->fresh.count = 0;
     gate->fresh_approved = 0;
+    gate->fresh_judged = 0;
     map_done(&gate->ended);
 }
 
@@ -669,7 +726,7 @@ static void take_back(struct gate *gate, const struct gate_act *act, msec_t now)
     for (uint32_t i = 0; act->kind == GATE_RENT && i < act->count; i++) {
         close_key(gate, act->instance + i, now, STORE_OBSOLETE);
         journal_instance_end(gate->config.journal, act->instance + i, now);
-        gate->config.on_withdrawn(gate->config.context, act->instance + i);
+        withdraw(gate, act->instance + i);
     }
 }
 
@@ -729,6 +786,7 @@ static void collect_approved(struct gate *gate, const struct gate_act *act)
             (fresh->count - gate->fresh_approved) * sizeof(*fresh->acts));
     fresh->acts[gate->fresh_approved++] = *act;
     fresh->count++;
+    gate->fresh_judged++;
 }
 
 uint32_t gate_approve(struct gate *gate, uint64_t id)
@@ -769,20 +827,9 @@ void gate_withdraw_rents(struct gate *gate)
             continue;
         }
         for (uint32_t k = 0; k < act->count; k++)
-            gate->config.on_withdrawn(gate->config.context, act->instance + k);
+            withdraw(gate, act->instance + k);
     }
     gate->proposal_count = kept;
-}
-
-static void tell_refused(struct gate *gate, const struct gate_act *act, msec_t now)
-{
-    for (uint32_t i = 0; i < act->count; i++)
-        gate->config.on_cloud(gate->config.context, &(struct cloud_event){
-                                                        .kind = CLOUD_REFUSED,
-                                                        .at = now,
-                                                        .instance = act->instance + i,
-                                                        .offer = act->offer,
-                                                    });
 }
 
 /* What the controller hears of a rejection. False: it stays a proposal. */
@@ -850,6 +897,9 @@ static void task_is_over(struct gate *gate, uint64_t task, msec_t at, enum store
 
 void gate_heard_engine(struct gate *gate, const struct engine_event *event)
 {
+    judge_fresh(gate, event->at);
+    if (gate->config.sense != NULL)
+        sense_heard_engine(gate->config.sense, event);
     switch (event->kind) {
     case ENGINE_TASK_STARTED:
         close_key(gate, event->key, event->at, STORE_DONE);
@@ -915,6 +965,9 @@ static void heard_found(struct gate *gate, const struct cloud_event *event)
 
 void gate_heard_cloud(struct gate *gate, const struct cloud_event *event)
 {
+    judge_fresh(gate, event->at);
+    if (gate->config.sense != NULL)
+        sense_heard_cloud(gate->config.sense, event);
     switch (event->kind) {
     case CLOUD_RUNNING:
         close_key(gate, event->instance, event->at, STORE_DONE);

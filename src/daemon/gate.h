@@ -13,7 +13,8 @@
  * In mode advise, actions that spend, end or begin something become proposals first: what is approved
  * passes like any other act, what is rejected comes back to the controller as the world's refusal.
  *
- * Events of the real ports are shown to the gate on their way to the controller: they close intents.
+ * Events of the real ports are shown to the gate on their way to the controller: they close intents. What the
+ * controller has asked for by then is held against plain facts first (sense.h).
  *
  * Words:     an intent of a previous run was open when the daemon ended. The first lists close it:
  *            what was rented and is there was done, what was to be returned and is there is
@@ -31,7 +32,9 @@
 
 #include "control/ports/cloud_port.h"
 #include "control/ports/engine_port.h"
+#include "daemon/gate_act.h"
 #include "daemon/journal.h"
+#include "daemon/sense.h"
 
 struct gate;
 
@@ -41,38 +44,18 @@ struct gate_config {
     struct journal *journal;
     const struct catalogue *catalogue;
     const char *node_prefix;
-    bool asks;        /* mode advise */
-    msec_t settle_ms; /* so long the cloud's lists may not show what was rented a moment ago */
+    bool asks;           /* mode advise */
+    msec_t settle_ms;    /* so long the cloud's lists may not show what was rented a moment ago */
+    struct sense *sense; /* each order is held against it; NULL: none is */
 
     /* A rent that waited for leave will never be made, and nobody refused it. */
     void (*on_withdrawn)(void *context, uint64_t instance);
     /* What a rejection tells the controller. */
     void (*on_engine)(void *context, const struct engine_event *event);
     void (*on_cloud)(void *context, const struct cloud_event *event);
+    /* An order made no sense, and was kept here. */
+    void (*on_withheld)(void *context, const struct gate_act *act, enum sense_verdict why);
     void *context;
-};
-
-enum gate_act_kind {
-    GATE_ADMIT,
-    GATE_RETIRE,
-    GATE_FORGET,
-    GATE_PLACE,
-    GATE_QUEUE,
-    GATE_CANCEL,
-    GATE_STOP,
-    GATE_LIST_ENGINE,
-    GATE_RENT,
-    GATE_GIVE_BACK,
-    GATE_LIST_CLOUD,
-};
-
-struct gate_act {
-    enum gate_act_kind kind;
-    uint64_t key;      /* of place, queue, cancel, stop, lists */
-    uint64_t task;     /* of place, queue, cancel, stop */
-    uint64_t instance; /* of rent (the first), return, place, admit, retire, forget */
-    uint32_t count;    /* of rent */
-    uint32_t offer;    /* of rent */
 };
 
 /* What waits for the operator. */

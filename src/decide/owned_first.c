@@ -92,7 +92,7 @@ static uint32_t shape_there(const struct view *view, uint32_t shape, uint32_t of
 {
     const uint32_t base = view->shapes->rows[shape].variant_of;
 
-    return base == SHAPE_NONE ? shape : shape_variant_at(view->shapes, base, offer);
+    return base == SHAPE_NONE ? shape : shape_variant_at(view->shapes, base, offer, false);
 }
 
 static const struct res *demand_at(const struct pass *pass, uint32_t shape,

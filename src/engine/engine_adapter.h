@@ -61,6 +61,8 @@ struct engine_config {
     int (*explain)(void *context, uint64_t task, char *buf, size_t size);
     /* The set of limits that a job of that owner is under, see model/caps.h. NULL: there are none. */
     uint32_t (*caps)(void *context, const struct engine_owner *owner);
+    /* Whether the books have the end of the task already. */
+    bool (*is_booked)(void *context, uint64_t task);
     void *context;
 };
 

@@ -295,17 +295,23 @@ uint32_t shapes_add(struct shapes *shapes, const struct shape_spec *spec)
     return shape;
 }
 
-uint32_t shape_variant_at(const struct shapes *shapes, uint32_t shape, uint32_t offer)
+uint32_t shape_variant_at(const struct shapes *shapes, uint32_t shape, uint32_t offer,
+                          bool keeps_market)
 {
     const struct shape *row = &shapes->rows[shape];
+    uint32_t found = SHAPE_NONE;
 
     for (uint32_t i = 0; i < row->variant_count; i++) {
         const uint32_t variant = shapes->variants[row->variant_first + i];
 
-        if (offer_sets_has(&shapes->sets, shapes->rows[variant].offers, offer))
+        if (!offer_sets_has(&shapes->sets, shapes->rows[variant].offers, offer))
+            continue;
+        if (!keeps_market || shapes->rows[variant].market != SHAPE_MARKET_ANY)
             return variant;
+        if (found == SHAPE_NONE)
+            found = variant;
     }
-    return SHAPE_NONE;
+    return found;
 }
 
 /*

@@ -152,7 +152,9 @@ static inline bool shape_has_rules(const struct shapes *shapes, uint32_t shape)
     return base != SHAPE_NONE && shapes->rows[base].by_market;
 }
 
-/* The variant of the shape that may run on the offer, or SHAPE_NONE. */
-uint32_t shape_variant_at(const struct shapes *shapes, uint32_t shape, uint32_t offer);
+/* The variant of the shape that may run on the offer, or SHAPE_NONE; with 'keeps_market' one for that market alone, if
+ * there is any. */
+uint32_t shape_variant_at(const struct shapes *shapes, uint32_t shape, uint32_t offer,
+                          bool keeps_market);
 
 #endif

@@ -680,9 +680,11 @@ bool view_set_apart(struct view *view, uint32_t job, const struct job_spec *spec
 void view_bind_found(struct view *view, uint32_t task, uint32_t instance)
 {
     const uint32_t base = view->shapes->rows[view->task.shape[task]].variant_of;
+    const bool is_ruled = view->job.market[view->task.job[task]] != MARKET_RULE_ANY;
     const uint32_t variant =
-        base != SHAPE_NONE ? shape_variant_at(view->shapes, base, view->instance.offer[instance])
-                           : SHAPE_NONE;
+        base != SHAPE_NONE
+            ? shape_variant_at(view->shapes, base, view->instance.offer[instance], is_ruled)
+            : SHAPE_NONE;
 
     if (variant != SHAPE_NONE && variant != view->task.shape[task]) {
         if (view->task.instance[task] != ROW_NONE)

@@ -417,13 +417,28 @@ static void add_finding(void *to, const struct finding *finding)
     json_array_append_new(to, object);
 }
 
+static void add_past(void *to, const struct serve_past_finding *past)
+{
+    json_t *object = json_object();
+
+    api_set_text(object, "severity", past->severity);
+    api_set_text(object, "kind", past->kind);
+    api_set_text(object, "subject", past->subject);
+    api_set_time(object, "since", past->since);
+    api_set_time(object, "until", past->until);
+    json_array_append_new(to, object);
+}
+
 static void answer_doctor(struct api_call *call)
 {
     json_t *findings = json_array();
+    json_t *resolved = json_array();
 
     if (call->world->each_finding != NULL)
         call->world->each_finding(call->world->context, add_finding, findings);
-    api_json(call, 200, json_pack("{s:o}", "findings", findings));
+    if (call->world->each_past != NULL)
+        call->world->each_past(call->world->context, add_past, resolved);
+    api_json(call, 200, json_pack("{s:o, s:o}", "findings", findings, "resolved", resolved));
 }
 
 struct proposal_list {

@@ -274,6 +274,7 @@ static void write_counters(const struct text *text, const struct store *store)
         { "stint_launches_total", "Machines asked for.", COUNT_LAUNCHES },
         { "stint_adopted_total", "Machines that an audit found.", COUNT_ADOPTED },
         { "stint_limited_total", "Rents that a limit stopped.", COUNT_LIMITED },
+        { "stint_withheld_orders_total", "Orders that failed Stint's own check.", COUNT_WITHHELD },
         { "stint_late_events_total", "Ignored events about machines or tasks that are gone.",
           COUNT_LATE_EVENTS },
         { "stint_rate_reports_total", "Reports of jobs on how fast they run.", COUNT_RATES },

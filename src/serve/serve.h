@@ -84,6 +84,15 @@ struct serve_proposal {
     money_t per_hour;   /* MONEY_UNKNOWN: none */
 };
 
+/* A finding that is gone. */
+struct serve_past_finding {
+    const char *severity;
+    const char *kind;
+    const char *subject;
+    msec_t since; /* when it was seen first, to ten seconds */
+    msec_t until;
+};
+
 /* How many findings of one kind there are, and appeared since the daemon started. */
 struct serve_finding_tally {
     const char *kind;
@@ -220,6 +229,9 @@ struct serve_world {
     uint32_t (*answer_proposal)(void *context, uint64_t id, bool approve);
     void (*each_finding)(void *context, void (*each)(void *to, const struct finding *finding),
                          void *to);
+    /* Findings that are gone, the last first. */
+    void (*each_past)(void *context, void (*each)(void *to, const struct serve_past_finding *past),
+                      void *to);
     /* Read the configuration again; 'ret' is what changed, in words. */
     int (*reload)(void *context, char *ret, size_t size, struct error *reterr);
     void (*drain)(void *context, bool on);

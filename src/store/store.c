@@ -105,6 +105,7 @@ static const char *counter_word(enum store_counter counter)
         [COUNT_LATE_EVENTS] = "late_events",
         [COUNT_RATES] = "rates",
         [COUNT_LIMITED] = "limited",
+        [COUNT_WITHHELD] = "withheld",
         [COUNT_TASKS_ENDED] = "tasks_ended",
         [COUNT_TAKEN] = "taken",
         [COUNT_LOST_COST] = "lost_cost",
@@ -559,7 +560,7 @@ static const char *mark_word(enum store_mark mark)
     static const char *const word[STORE_MARKS] = {
         [MARK_DRAINING] = "draining", [MARK_CLUSTER] = "cluster", [MARK_CLOUD] = "cloud",
         [MARK_REGION] = "region",     [MARK_ACCOUNT] = "account", [MARK_PREFIX] = "prefix",
-        [MARK_BRAKE] = "brake",       [MARK_CAPS] = "caps",
+        [MARK_BRAKE] = "brake",       [MARK_ALIVE] = "alive",     [MARK_CAPS] = "caps",
     };
 
     return word[mark];

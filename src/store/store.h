@@ -224,6 +224,9 @@ struct store_due {
 /* Ends what it owed. A second due of one task is added to the first. */
 void store_due(struct store *store, const struct store_due *due);
 
+/* Whether the task has a due. */
+bool store_is_due(struct store *store, uint64_t task);
+
 void store_owed_set(struct store *store, const struct store_due *owed);
 void store_owed_remove(struct store *store, uint64_t task);
 bool store_owed_get(struct store *store, uint64_t task, struct ledger_due *ret);
@@ -349,6 +352,7 @@ enum store_counter {
     COUNT_LATE_EVENTS,       /* ignored: they spoke of what is no more */
     COUNT_RATES,             /* how fast jobs run, as they reported */
     COUNT_LIMITED,           /* rents that a limit stopped */
+    COUNT_WITHHELD,          /* orders that made no sense and never left */
     COUNT_TASKS_ENDED,
     COUNT_TAKEN,         /* spot machines that the cloud took away */
     COUNT_LOST_COST,     /* what was lost with them, in micro-dollars */
@@ -371,6 +375,7 @@ enum store_mark {
     MARK_ACCOUNT,  /* ... whose they are ... */
     MARK_PREFIX,   /* ... and what their nodes' names begin with */
     MARK_BRAKE,    /* machines that proved bad in a row, and until when none is tried */
+    MARK_ALIVE,    /* when the daemon was there last, to ten seconds */
     MARK_CAPS,     /* what accounts and the like have spent in this day and month */
     STORE_MARKS,
 };

@@ -62,7 +62,9 @@ const char *daemon_judge_name(enum daemon_judge judge)
         [JUDGE_LOST_JOB] = "lost-job", [JUDGE_LEFT_OVER] = "left-over",
         [JUDGE_BOOKS] = "books",       [JUDGE_IDLE] = "idle",
         [JUDGE_STUCK] = "stuck",       [JUDGE_BOUND] = "bound",
-        [JUDGE_MARKET] = "market",
+        [JUDGE_MARKET] = "market",     [JUDGE_ORDERS] = "orders",
+        [JUDGE_NODES] = "nodes",       [JUDGE_START] = "start",
+        [JUDGE_CHARGES] = "charges",
     };
 
     return names[judge];
@@ -302,6 +304,8 @@ static void connect_sides(struct sim *sim)
         sim->has_bridge = true;
         fake_bridge_init(&sim->bridge, &sim->slurm, "st-", sim->poll_ms,
                          sim->seed + (uint64_t)sim->now);
+        sim->bridge.unsure_ppm = sim->unsure_ppm;
+        sim->bridge.slow_ms = sim->slow_ms;
         fake_bridge_greet(&sim->bridge, bridge_says, sim);
         sim->was_heard = true;
     }
@@ -408,6 +412,8 @@ static void start_daemon(struct sim *sim)
         core_destroy(sim->daemon);
         sim->daemon = NULL;
         sim->start_at = sim->now + 5000; /* systemd tries again */
+        if (sim->active[FAULT_DISK] == 0)
+            sim_fail(sim, JUDGE_START, "stintd does not start: %s", error.text);
         return;
     }
     sim_trace(sim, "== stintd starts");
@@ -440,16 +446,30 @@ static void flush_or_lose(struct sim *sim)
     }
 }
 
+/* A commit that is under way ends, and nobody looks at its end. */
+static void settle_write(struct sim *sim)
+{
+    if (sim->daemon == NULL || sim->write_due == MSEC_NEVER)
+        return;
+    sim->write_due = MSEC_NEVER;
+    core_write_run(sim->daemon);
+    (void)core_write_end(sim->daemon);
+}
+
 void sim_kill(struct sim *sim)
 {
     struct daemon *daemon = sim->daemon;
 
     if (daemon == NULL)
         return;
-    sim_trace(sim, "== stintd is killed");
+    sim_trace(sim, "== stintd is killed%s", sim->is_host_killed ? ", and its host" : "");
     sim->out->kills++;
+    settle_write(sim);
     sim->daemon = NULL;
+    if (sim->is_host_killed)
+        fault_vfs_cut((uint32_t)rng_below(&sim->disk, 101));
     core_destroy(daemon);
+    fault_vfs_restore();
     flush_or_lose(sim);
     sim_cut_bridge(sim, MSEC_NEVER);
     sim_cut_cloud(sim, MSEC_NEVER);
@@ -472,11 +492,16 @@ static bool dies(struct sim *sim, enum kill_point point)
     return true;
 }
 
+static bool tears(const struct sim *sim)
+{
+    return sim->dies_torn && sim->daemon->journal.count > 0 && gate_has_acts(sim->daemon->gate);
+}
+
 /* In the middle of a transaction: the disk takes some writes and then no more. False: it died. */
 static bool write_down(struct sim *sim, bool *ret_passes)
 {
     struct daemon *daemon = sim->daemon;
-    const bool is_torn = sim->dies_torn && daemon->journal.count > 0 && gate_has_acts(daemon->gate);
+    const bool is_torn = tears(sim);
 
     if (is_torn)
         fault_vfs_fill(sim_below(sim, 12));
@@ -505,21 +530,56 @@ static bool pass(struct sim *sim)
     return sim->daemon != NULL;
 }
 
+/* As stintd does with a thread: it hears meanwhile, and has no turn. */
+static void begin_write(struct sim *sim, enum core_write *ret)
+{
+    *ret = core_write_begin(sim->daemon);
+    if (*ret != CORE_WRITING)
+        return;
+    sim->write_due = sim->now + (msec_t)rng_below(&sim->disk, (uint64_t)sim->commit_ms + 1);
+    sim_trace(sim, "   stintd: commits until %" PRId64, sim->write_due - sim->begin);
+}
+
+static void rest(struct sim *sim, bool passes)
+{
+    if (passes && !pass(sim))
+        return;
+    core_rest(sim->daemon);
+    (void)dies(sim, KILL_AFTER);
+}
+
+static void end_write(struct sim *sim)
+{
+    sim->write_due = MSEC_NEVER;
+    tell_time(sim);
+    core_write_run(sim->daemon);
+    rest(sim, core_write_end(sim->daemon));
+}
+
 static void turn(struct sim *sim)
 {
     struct daemon *daemon = sim->daemon;
+    enum core_write how;
     bool passes = false;
 
+    if (sim->write_due != MSEC_NEVER) {
+        end_write(sim);
+        return;
+    }
     sim->was_heard = false;
     sim->out->turns++;
     tell_time(sim);
     core_think(daemon);
     if ((gate_has_acts(daemon->gate) || daemon->journal.count > 0) && dies(sim, KILL_BEFORE_WRITE))
         return;
-    if (!write_down(sim, &passes) || (passes && !pass(sim)))
+    if (sim->commit_ms > 0 && !tears(sim)) {
+        begin_write(sim, &how);
+        if (how != CORE_WRITING)
+            rest(sim, how == CORE_WRITTEN);
         return;
-    core_rest(daemon);
-    (void)dies(sim, KILL_AFTER);
+    }
+    if (write_down(sim, &passes))
+        rest(sim, passes);
 }
 
 static msec_t sooner(msec_t a, msec_t b)
@@ -532,6 +592,8 @@ static msec_t daemon_wake(struct sim *sim)
 {
     if (sim->daemon == NULL)
         return sim->start_at;
+    if (sim->write_due != MSEC_NEVER)
+        return sim->write_due > sim->now ? sim->write_due : sim->now;
     if (sim->was_heard)
         return sim->now;
     tell_time(sim);
@@ -585,6 +647,11 @@ static void step(struct sim *sim)
 
 /* ---- the world ---- */
 
+static void on_place(void *context, const struct fake_job *job)
+{
+    sim_judge_nodes(context, job, job->required, job->required_count);
+}
+
 static void on_start(void *context, const struct fake_job *job)
 {
     struct sim *sim = context;
@@ -592,12 +659,21 @@ static void on_start(void *context, const struct fake_job *job)
     sim->out->starts++;
     sim_trace(sim, "   slurm: job %u starts on st-%" PRIu64 ", run %u, start %u", job->id,
               job->nodes[0], job->run, job->starts);
+    sim_judge_nodes(sim, job, job->nodes, job->nodes_count);
     sim_judge_market(sim, job);
 }
 
 static void on_end(void *context, const struct fake_job *job, const char *how)
 {
     sim_trace(context, "   slurm: job %u %s", job->id, how);
+}
+
+/* How long a commit takes at the most: nothing, what a disk takes, or what a bad one does. */
+static msec_t draw_commit(struct rng *rng)
+{
+    static const msec_t most[] = { 0, 50, 2000, 8000 };
+
+    return most[rng_below(rng, 4)];
 }
 
 static void create(struct sim *sim, uint64_t seed, const char *folder)
@@ -614,6 +690,13 @@ static void create(struct sim *sim, uint64_t seed, const char *folder)
     sim->bridge_at = MSEC_NEVER;
     sim->cloud_connect_at = MSEC_NEVER;
     sim->start_at = sim->now;
+    sim->write_due = MSEC_NEVER;
+    rng_init(&sim->disk, seed, 71);
+    sim->commit_ms = draw_commit(&sim->disk);
+    sim->is_host_killed = rng_below(&sim->disk, 2) == 0;
+    sim->has_steps = rng_below(&sim->disk, 2) == 0;
+    sim->unsure_ppm = rng_below(&sim->disk, 3) == 0 ? 50000 : 0;
+    sim->slow_ms = rng_below(&sim->disk, 4) == 0 ? (msec_t)rng_below(&sim->disk, 30001) : 0;
     sim->pass_lines = UINT32_MAX;
     sim->trace = mem_alloc(TRACE_LINES, sizeof(*sim->trace));
     map_init(&sim->offer_of);
@@ -623,6 +706,7 @@ static void create(struct sim *sim, uint64_t seed, const char *folder)
     (void)snprintf(sim->state_path, sizeof(sim->state_path), "%s/stint.db", folder);
     (void)snprintf(sim->catalogue_path, sizeof(sim->catalogue_path), "%s/machines.yaml", folder);
     fake_slurm_init(&sim->slurm, seed, sim->now);
+    sim->slurm.on_place = on_place;
     sim->slurm.on_start = on_start;
     sim->slurm.on_end = on_end;
     sim->slurm.context = sim;
@@ -682,6 +766,7 @@ void daemon_world_run(uint64_t seed, const char *folder, bool traces, uint32_t t
     while (!sim_is_over(sim))
         step(sim);
     fault_vfs_fill(UINT64_MAX);
+    settle_write(sim);
     sim_judge_end(sim);
     ret->virtual_ms = sim->now - sim->begin;
     destroy(sim);

@@ -16,7 +16,11 @@
  *   lost-job   every job completes once, unless somebody cancelled it or it lost its node permanently
  *   left-over  when all is done, all machines and nodes go within a stated time
  *   books      the bills in the store are those of the cloud, to the micro-dollar
+ *   charges    each job that has completed is in the ledger
  *   idle       no machine is paid for without work longer than a stated time
+ *   orders     no order of the controller fails the check at the gate (daemon/sense.h)
+ *   nodes      a job is placed on, and runs on, as many different nodes as it asks for, and none is overfull
+ *   start      the daemon starts whenever the disk is not full, whatever a crash has left there
  *   stuck      it ends, and no turn brings the next one for ever
  */
 #ifndef STINT_TESTS_PROP_DAEMON_WORLD_H
@@ -63,6 +67,10 @@ enum daemon_judge {
     JUDGE_STUCK,
     JUDGE_BOUND,
     JUDGE_MARKET,
+    JUDGE_ORDERS,
+    JUDGE_NODES,
+    JUDGE_START,
+    JUDGE_CHARGES,
     JUDGES,
 };
 

@@ -25,10 +25,11 @@ static const msec_t closing_ms = 70 * MSEC_PER_SEC;
 static const msec_t idle_ms = MSEC_PER_HOUR / 20;
 static const msec_t settle_ms = 150 * MSEC_PER_SEC; /* after something was */
 
-static money_t price_of(const struct sim *sim, uint32_t offer, msec_t at)
+static int64_t price_of(const struct sim *sim, uint32_t offer, msec_t at)
 {
-    return offer < sim->catalogue.offer_count ? price_at(&sim->catalogue.offers[offer].price, at)
-                                              : 0;
+    if (offer >= sim->price_count)
+        return 0;
+    return at < sim->prices[offer].step_at ? sim->prices[offer].before : sim->prices[offer].after;
 }
 
 void sim_judge_rent(struct sim *sim, uint64_t key, uint32_t count, const char *offer)
@@ -60,6 +61,24 @@ static bool is_spot(const struct sim *sim, uint64_t key)
             return sim->catalogue.offers[machine->offer].market == MARKET_SPOT;
     }
     return false;
+}
+
+void sim_judge_nodes(struct sim *sim, const struct fake_job *job, const uint64_t *nodes,
+                     uint32_t count)
+{
+    if (count != job->node_count)
+        sim_fail(sim, JUDGE_NODES, "job %u asks for %u nodes and gets %u", job->id, job->node_count,
+                 count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fake_node *node = fake_slurm_node(&sim->slurm, nodes[i]);
+
+        for (uint32_t k = 0; k < i; k++) {
+            if (nodes[k] == nodes[i])
+                sim_fail(sim, JUDGE_NODES, "job %u gets st-%" PRIu64 " twice", job->id, nodes[i]);
+        }
+        if (node != NULL && (node->used_cpus > node->cpus || node->used_mem_mib > node->mem_mib))
+            sim_fail(sim, JUDGE_NODES, "job %u overfills st-%" PRIu64, job->id, nodes[i]);
+    }
 }
 
 /* Only of the first run, as Slurm may start later ones by itself. Its clock counts in seconds. */
@@ -194,10 +213,21 @@ static void judge_bound(struct sim *sim)
                  world->bound.cost - world->bound.empty, world->bound.bound);
 }
 
+static void judge_orders(struct sim *sim)
+{
+    const struct daemon_withheld *withheld = sim->daemon != NULL ? &sim->daemon->withheld : NULL;
+
+    if (withheld != NULL && withheld->at >= 0)
+        sim_fail(sim, JUDGE_ORDERS, "withheld, because %s: %s task %" PRIu64 " machine %" PRIu64,
+                 sense_text(withheld->why), gate_act_word(withheld->act.kind), withheld->act.task,
+                 withheld->act.instance);
+}
+
 void sim_judge_instant(struct sim *sim)
 {
     const msec_t passed = sim->now - sim->judged_at;
 
+    judge_orders(sim);
     judge_limit(sim);
     judge_bound(sim);
     if (passed > 0)
@@ -223,6 +253,8 @@ bool sim_is_over(struct sim *sim)
     const uint32_t open = fake_slurm_open(&sim->slurm);
     const uint32_t living = local_world_living(sim->cloud);
 
+    if (sim->out->failed[JUDGE_START])
+        return true; /* it never will */
     if (!is_submitted || sim->script_count > 0 || sim->now < sim->script_end)
         return false;
     if (sim->daemon == NULL) {
@@ -256,14 +288,29 @@ bool sim_is_over(struct sim *sim)
 
 /* ---- books ---- */
 
-static money_t truth_of(const struct sim *sim, const struct local_machine *machine)
+/* By arithmetic of its own: whole seconds, the minimum, and each part of the time at its price. */
+static int64_t truth_of(const struct sim *sim, const struct local_machine *machine)
 {
-    if (machine->billed_from < 0 || machine->billed_to < 0)
+    const int64_t ran = machine->billed_to - machine->billed_from;
+    int64_t before;
+    int64_t paid;
+
+    if (machine->billed_from < 0 || machine->billed_to < 0 || ran == 0)
         return 0;
+    if (machine->offer >= sim->price_count)
+        return -1;
 
-    const struct offer *offer = &sim->catalogue.offers[machine->offer];
+    const struct sim_price *price = &sim->prices[machine->offer];
 
-    return billing_charge(&offer->billing, &offer->price, machine->billed_from, machine->billed_to);
+    paid = (ran + 999) / 1000 * 1000;
+    if (paid < sim->minimum_ms)
+        paid = sim->minimum_ms;
+    before = price->step_at - machine->billed_from;
+    if (before < 0)
+        before = 0;
+    if (before > paid)
+        before = paid;
+    return (price->before * before + price->after * (paid - before)) / 3600000;
 }
 
 static money_t booked(sqlite3_stmt *ask, uint64_t key)
@@ -308,6 +355,32 @@ static void judge_experience(struct sim *sim, sqlite3 *db)
                  "spot machines ran for %" PRId64 " ms, and %" PRId64 " are known", ran, known);
 }
 
+/* Each job that has completed is charged to somebody, also if nobody listened while it ran. */
+static void judge_charges(struct sim *sim, sqlite3 *db)
+{
+    sqlite3_stmt *ask = NULL;
+    char label[32];
+
+    if (sqlite3_prepare_v2(db, "SELECT 1 FROM due WHERE label=?1 OR label=?1||'.0'", -1, &ask,
+                           NULL) != SQLITE_OK)
+        return; /* judge_books says so */
+    for (uint32_t i = 0; i < sim->slurm.job_count; i++) {
+        const struct fake_job *job = &sim->slurm.jobs[i];
+
+        if (job->phase != FAKE_ENDED || job->end != FAKE_COMPLETED || job->starts == 0)
+            continue;
+        if (job->array != 0)
+            (void)snprintf(label, sizeof(label), "%u_%u", job->array, job->task);
+        else
+            (void)snprintf(label, sizeof(label), "%u", job->id);
+        (void)sqlite3_bind_text(ask, 1, label, -1, SQLITE_STATIC);
+        if (sqlite3_step(ask) != SQLITE_ROW)
+            sim_fail(sim, JUDGE_CHARGES, "job %s has completed and is charged to nobody", label);
+        (void)sqlite3_reset(ask);
+    }
+    (void)sqlite3_finalize(ask);
+}
+
 static void judge_books(struct sim *sim)
 {
     sqlite3 *db = NULL;
@@ -337,6 +410,7 @@ static void judge_books(struct sim *sim)
             sim_fail(sim, JUDGE_BOOKS, "all bills are %" PRId64 " and the cloud's %" PRId64,
                      (money_t)sqlite3_column_int64(all, 0), sum);
     }
+    judge_charges(sim, db);
     judge_experience(sim, db);
     (void)sqlite3_finalize(ask);
     (void)sqlite3_finalize(all);

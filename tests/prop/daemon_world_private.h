@@ -43,6 +43,15 @@ struct pipe {
 
 enum pipe_kind { TO_ENGINE, TO_CLOUD, FROM_ENGINE, FROM_CLOUD, PIPES };
 
+/* What an offer costs, in micro-dollars an hour: by what was drawn, not by what the product reads. */
+struct sim_price {
+    int64_t before;
+    int64_t after;
+    msec_t step_at;
+};
+
+enum { SIM_OFFERS_MAX = 8 };
+
 /* A machine between its rent and its node. */
 struct boot {
     uint32_t row;
@@ -83,6 +92,9 @@ struct sim {
 
     /* Settings. */
     struct catalogue catalogue;
+    struct sim_price prices[SIM_OFFERS_MAX]; /* of its offers, in order */
+    uint32_t price_count;
+    msec_t minimum_ms; /* that is billed */
     const char *policy;
     msec_t audit_ms;
     msec_t boot_timeout_ms;
@@ -100,6 +112,7 @@ struct sim {
     bool is_cloud_up;
     bool is_cloud_greeted;
     bool was_heard;
+    msec_t write_due; /* a commit is under way until then; MSEC_NEVER: none is */
     msec_t start_at;  /* MSEC_NEVER: it runs */
     msec_t bridge_at; /* stint-slurm is started; MSEC_NEVER: it runs, or there is no daemon */
     msec_t cloud_connect_at; /* likewise */
@@ -107,6 +120,12 @@ struct sim {
     uint32_t kill_turns; /* after so many more turns that write */
     uint32_t pass_lines; /* so many still leave, of KILL_IN_PASS */
     bool dies_torn;
+    struct rng disk;     /* of its own: other draws are as before */
+    msec_t commit_ms;    /* a commit takes so long at the most */
+    bool has_steps;      /* of the prices of spot machines */
+    uint32_t unsure_ppm; /* of what Slurm does, so much has its answer lost */
+    msec_t slow_ms;      /* and a few things take so long at the most */
+    bool is_host_killed; /* each kill is one of the host */
     msec_t same_time_since;
     uint32_t same_time_turns;
 
@@ -176,6 +195,8 @@ void sim_script_tick(struct sim *sim);
 /* daemon_world_judge.c */
 void sim_judge_instant(struct sim *sim);
 void sim_judge_rent(struct sim *sim, uint64_t key, uint32_t count, const char *offer);
+void sim_judge_nodes(struct sim *sim, const struct fake_job *job, const uint64_t *nodes,
+                     uint32_t count); /* it is placed there, or starts */
 void sim_judge_market(struct sim *sim, const struct fake_job *job); /* it starts */
 void sim_judge_return(struct sim *sim, uint64_t key);
 void sim_judge_end(struct sim *sim);

@@ -32,6 +32,30 @@ uint32_t daemon_world_faults(uint64_t seed)
 
 /* ---- settings ---- */
 
+/* An offer of so many thousandths of a dollar an hour; in some worlds the price of spot machines steps. Where prices are
+ * limited it only falls: one that rises may bring what is there above the limit. */
+static int draw_offer(struct sim *sim, char *text, size_t size, bool is_spot, uint32_t thousandths)
+{
+    const uint64_t fault = sim->out->faults;
+    const bool may_step =
+        is_spot && sim->has_steps && (sim->price_limit == 0 || (fault >> FAULT_CLOCK & 1) == 0);
+    const bool rises = sim->price_limit == 0 && rng_below(&sim->disk, 2) == 0;
+    const uint32_t after = rises ? thousandths * 3 / 2 : thousandths * 2 / 3;
+    struct sim_price *price = &sim->prices[sim->price_count++];
+    char what[80];
+
+    price->before = (int64_t)thousandths * 1000;
+    price->after = may_step ? (int64_t)after * 1000 : price->before;
+    price->step_at = sim->begin + 60000 + (msec_t)rng_below(&sim->disk, 600000);
+    if (may_step)
+        (void)snprintf(what, sizeof(what), "[[0, 0.%03u], [%" PRId64 "ms, 0.%03u]]", thousandths,
+                       price->step_at, after);
+    else
+        (void)snprintf(what, sizeof(what), "0.%03u", thousandths);
+    return snprintf(text, size, "      - { zone: a, %sprice: %s }\n",
+                    is_spot ? "market: spot, " : "", what);
+}
+
 static void draw_catalogue(struct sim *sim)
 {
     const msec_t acquire = sim_between(sim, 500, 30000);
@@ -39,6 +63,9 @@ static void draw_catalogue(struct sim *sim)
     const msec_t release = sim_below(sim, 2) == 0 ? 0 : sim_between(sim, 100, 10000);
     const msec_t minimum = sim_below(sim, 2) == 0 ? 0 : 60000;
     struct error error = { "" };
+
+    sim->minimum_ms = minimum;
+
     int used = snprintf(sim->text, sizeof(sim->text),
                         "billing: { step: 1s, minimum: %" PRId64 "ms }\n"
                         "boot: { acquire: %" PRId64 "ms, setup: %" PRId64 "ms, release: %" PRId64
@@ -47,12 +74,13 @@ static void draw_catalogue(struct sim *sim)
 
     for (uint32_t cpus = 2; cpus <= 8; cpus *= 2) {
         used += snprintf(sim->text + used, sizeof(sim->text) - (size_t)used,
-                         "  - name: m%u\n    cpu: %u\n    mem_gib: %u\n    offers:\n"
-                         "      - { zone: a, price: 0.%03u }\n",
-                         cpus, cpus, 4 * cpus, 48 * cpus);
+                         "  - name: m%u\n    cpu: %u\n    mem_gib: %u\n    offers:\n", cpus, cpus,
+                         4 * cpus);
+        used +=
+            draw_offer(sim, sim->text + used, sizeof(sim->text) - (size_t)used, false, 48 * cpus);
         if (sim_below(sim, 2) == 0)
-            used += snprintf(sim->text + used, sizeof(sim->text) - (size_t)used,
-                             "      - { zone: a, market: spot, price: 0.%03u }\n", 19 * cpus);
+            used += draw_offer(sim, sim->text + used, sizeof(sim->text) - (size_t)used, true,
+                               19 * cpus);
     }
     catalogue_init(&sim->catalogue);
 
@@ -204,13 +232,12 @@ static int by_time(const void *a, const void *b)
 /* The second kind mostly comes while the first lasts, or a moment after it has begun. */
 static void draw_trouble(struct sim *sim)
 {
-    const uint32_t bits = daemon_world_faults(sim->seed);
+    const uint32_t bits = sim->out->faults;
     const msec_t last = sim->submits[sim->jobs_drawn - 1] + 120000;
     msec_t centre = sim_between(sim, sim->begin + 2000, last);
     msec_t span = 20000;
     bool is_second = false;
 
-    sim->out->faults = bits;
     sim->script_end = sim->begin;
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
         if ((bits >> kind & 1) == 0)
@@ -234,6 +261,7 @@ static void draw_trouble(struct sim *sim)
 
 void sim_draw(struct sim *sim)
 {
+    sim->out->faults = daemon_world_faults(sim->seed);
     draw_settings(sim);
     draw_catalogue(sim);
     draw_load(sim);
@@ -418,7 +446,10 @@ static void begin_node_drain(struct sim *sim, const struct script_event *event)
 
 static void end_node_drain(struct sim *sim, const struct script_event *event)
 {
-    if (event->number % 2 == 0) /* else nobody thinks of it */
+    const struct fake_node *node = fake_slurm_node(&sim->slurm, sim->drained_node);
+
+    /* Else nobody thinks of it. `sinfo -R` says of one that leaves whose it is. */
+    if (event->number % 2 == 0 && node != NULL && !node->is_our_drain)
         (void)fake_slurm_drain(&sim->slurm, sim->drained_node, false);
 }
 
@@ -517,8 +548,9 @@ static void submit(struct sim *sim)
             job->depends_on = sim->jobs[job->depends_on - 1].id;
         sim->slurm.now = sim->now;
         job->id = fake_slurm_submit(&sim->slurm, job);
-        sim_trace(sim, "** job %u is submitted: %u x %u CPUs, %" PRId64 " ms%s", job->id,
-                  job->node_count, job->cpus, job->runtime, job->may_move ? ", may move" : "");
+        sim_trace(sim, "** job %u is submitted: %u x %u CPUs, %" PRId64 " ms%s, market rule %d",
+                  job->id, job->node_count, job->cpus, job->runtime,
+                  job->may_move ? ", may move" : "", (int)job->market);
     }
 }
 

@@ -870,6 +870,22 @@ static void act(struct fake_bridge *bridge, const struct slurm_request *request)
     }
 }
 
+/* slurmctld does what it is asked for, and its answer does not come. As stint-slurm has it then, nothing is known of the
+ * request any more: repeated, it is done once more. */
+static void act_and_forget(struct fake_bridge *bridge, const struct slurm_request *request)
+{
+    const uint32_t begin = bridge->out.size;
+
+    act(bridge, request);
+    if (bridge->out.size == begin || rng_below(&bridge->rng, 1000000) >= bridge->unsure_ppm)
+        return;
+    bridge->out.size = begin;
+    bridge->unsure++;
+    tell_failure(bridge, "unsure", request->key, 1800, "Socket timed out on send/recv operation");
+    slurm_keys_forget(&bridge->keys, request->key);
+    set_lost(bridge, true);
+}
+
 static void obey(struct fake_bridge *bridge, const struct slurm_request *request)
 {
     const char *known = NULL;
@@ -892,7 +908,10 @@ static void obey(struct fake_bridge *bridge, const struct slurm_request *request
     }
     switch (slurm_keys_find(&bridge->keys, request->key, &known)) {
     case SLURM_KEY_NEW:
-        act(bridge, request);
+        if (bridge->unsure_ppm > 0)
+            act_and_forget(bridge, request);
+        else
+            act(bridge, request);
         break;
     case SLURM_KEY_OPEN:
         break;
@@ -944,6 +963,15 @@ msec_t fake_bridge_next_wake(const struct fake_bridge *bridge)
     return wake > bridge->busy_until ? wake : bridge->busy_until;
 }
 
+/* Of one request in fifty slurmctld's answer may be long in coming. */
+static msec_t duration(struct fake_bridge *bridge)
+{
+    const bool is_slow = bridge->slow_ms > 0 && rng_below(&bridge->rng, 50) == 0;
+
+    return 1 +
+           (msec_t)rng_below(&bridge->rng, (uint64_t)(is_slow ? bridge->slow_ms : bridge->act_ms));
+}
+
 /* One thing at a time; each takes its time. */
 void fake_bridge_tick(struct fake_bridge *bridge, msec_t now)
 {
@@ -952,7 +980,7 @@ void fake_bridge_tick(struct fake_bridge *bridge, msec_t now)
         return;
     if (bridge->is_greeted && bridge->look_at <= now) {
         look_around(bridge);
-        bridge->busy_until = now + 1 + (msec_t)rng_below(&bridge->rng, (uint64_t)bridge->act_ms);
+        bridge->busy_until = now + duration(bridge);
     } else if (bridge->request_count > 0 && !bridge->is_lost) {
         char *text = bridge->requests[0].text;
 
@@ -961,7 +989,7 @@ void fake_bridge_tick(struct fake_bridge *bridge, msec_t now)
                 bridge->request_count * sizeof(*bridge->requests));
         read_request(bridge, text);
         mem_free(text);
-        bridge->busy_until = now + 1 + (msec_t)rng_below(&bridge->rng, (uint64_t)bridge->act_ms);
+        bridge->busy_until = now + duration(bridge);
     }
     finish_stops(bridge);
     flush(bridge);

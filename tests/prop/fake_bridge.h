@@ -52,6 +52,9 @@ struct fake_bridge {
     const char *prefix; /* of nodes */
     msec_t poll_ms;
     msec_t act_ms;       /* a request takes up to so long */
+    msec_t slow_ms;      /* and a few of them this; 0: none does */
+    uint32_t unsure_ppm; /* so many are done, and their answer is lost */
+    uint32_t unsure;     /* that were, so far */
     msec_t clock_offset; /* of the host's clock, by which times are told */
     struct rng rng;
     msec_t now;

@@ -170,6 +170,8 @@ void fake_slurm_free(struct fake_slurm *slurm, struct fake_job *job, const uint6
     job->comment++;
     job->note[0] = '\0';
     job_changed(slurm);
+    if (count > 0 && slurm->on_place != NULL)
+        slurm->on_place(slurm->context, job);
 }
 
 static void use(struct fake_slurm *slurm, const struct fake_job *job, bool begins)
@@ -439,8 +441,7 @@ const char *fake_slurm_drain(struct fake_slurm *slurm, uint64_t instance, bool o
 
     if (node == NULL)
         return "Invalid node name specified";
-    if (node->is_drained != on)
-        node_changed(slurm);
+    node_changed(slurm); /* at least the reason is another one */
     node->is_drained = on;
     node->is_our_drain = false;
     if (!on && node->state == FAKE_DOWN && node->is_alive)
@@ -564,7 +565,17 @@ static void start_job(struct fake_slurm *slurm, struct fake_job *job, const uint
         slurm->on_start(slurm->context, job);
 }
 
-/* The nodes where it can start now; false: there are not enough. 'kept' are for others. */
+static bool has(const uint64_t *nodes, uint32_t count, uint64_t instance)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (nodes[i] == instance)
+            return true;
+    }
+    return false;
+}
+
+/* The nodes where it can start now; false: there are not enough. 'kept' are for others. What is required is a set, so
+ * a node that is named twice leaves one to be found among the others. */
 static bool find_nodes(struct fake_slurm *slurm, const struct fake_job *job, const uint64_t *kept,
                        uint32_t kept_count, uint64_t *ret)
 {
@@ -575,17 +586,14 @@ static bool find_nodes(struct fake_slurm *slurm, const struct fake_job *job, con
 
         if (node == NULL || !takes(node, job))
             return false;
-        ret[found++] = job->required[i];
+        if (!has(ret, found, job->required[i]))
+            ret[found++] = job->required[i];
     }
     for (uint32_t i = 0; i < slurm->node_count && found < job->node_count; i++) {
         const struct fake_node *node = &slurm->nodes[i];
-        bool is_free = takes(node, job);
 
-        for (uint32_t k = 0; k < kept_count && is_free; k++)
-            is_free = kept[k] != node->instance;
-        for (uint32_t k = 0; k < found && is_free; k++)
-            is_free = ret[k] != node->instance;
-        if (is_free)
+        if (takes(node, job) && !has(kept, kept_count, node->instance) &&
+            !has(ret, found, node->instance))
             ret[found++] = node->instance;
     }
     return found == job->node_count;

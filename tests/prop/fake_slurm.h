@@ -120,6 +120,7 @@ struct fake_slurm {
     msec_t schedule_at;
     bool is_due; /* something may start that could not before */
 
+    void (*on_place)(void *context, const struct fake_job *job);
     void (*on_start)(void *context, const struct fake_job *job);
     void (*on_end)(void *context, const struct fake_job *job, const char *how);
     void *context;

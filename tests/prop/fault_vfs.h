@@ -2,8 +2,8 @@
 /*
  * fault_vfs.h - the file system below SQLite, for simulations: quick, and full on command.
  *
- * Files are written where they are asked for, but nothing is synced: a simulated process that dies
- * leaves what it wrote, as a real one would; only the host's own death is not simulated.
+ * Files are written where they are asked for, and what a write replaces is kept until the file is synced. So a
+ * process that dies leaves what it wrote, and a host that dies what it synced and the first of what it did not.
  */
 #ifndef STINT_TESTS_PROP_FAULT_VFS_H
 #define STINT_TESTS_PROP_FAULT_VFS_H
@@ -15,5 +15,10 @@ void fault_vfs_install(void);
 
 /* After so many more writes the disk is full; UINT64_MAX: never. */
 void fault_vfs_fill(uint64_t writes);
+
+/* The power goes: of the writes that are not synced so many percent, the first, are on the disk. Nothing is written until
+ * it is restored. */
+void fault_vfs_cut(uint32_t percent);
+void fault_vfs_restore(void);
 
 #endif

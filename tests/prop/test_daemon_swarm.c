@@ -191,6 +191,26 @@ TEST(no_job_starts_in_a_market_that_its_comment_forbids)
     assert_true(ruled_spot > 0 && ruled_safe > 0);
 }
 
+TEST(no_order_fails_the_check_at_the_gate)
+{
+    check_judge(JUDGE_ORDERS);
+}
+
+TEST(every_job_gets_as_many_nodes_as_it_asks_for)
+{
+    check_judge(JUDGE_NODES);
+}
+
+TEST(the_daemon_starts_after_every_crash)
+{
+    check_judge(JUDGE_START);
+}
+
+TEST(every_job_is_in_the_ledger)
+{
+    check_judge(JUDGE_CHARGES);
+}
+
 TEST(every_kind_of_trouble_was_met)
 {
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
@@ -225,6 +245,10 @@ static int test(void)
         RUN(every_run_ends),
         RUN(machines_never_cost_less_than_the_bound_says),
         RUN(no_job_starts_in_a_market_that_its_comment_forbids),
+        RUN(no_order_fails_the_check_at_the_gate),
+        RUN(every_job_gets_as_many_nodes_as_it_asks_for),
+        RUN(the_daemon_starts_after_every_crash),
+        RUN(every_job_is_in_the_ledger),
         RUN(every_kind_of_trouble_was_met),
         RUN(the_same_seed_goes_the_same_way_to_the_line),
     };

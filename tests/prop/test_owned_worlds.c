@@ -47,7 +47,7 @@ static uint32_t shape_there(const struct view *view, uint32_t task, uint32_t off
     const uint32_t shape = view->task.shape[task];
     const uint32_t base = view->shapes->rows[shape].variant_of;
 
-    return base == SHAPE_NONE ? shape : shape_variant_at(view->shapes, base, offer);
+    return base == SHAPE_NONE ? shape : shape_variant_at(view->shapes, base, offer, false);
 }
 
 /* Whether the task would fit the machine if only 'used' were used of it. */

@@ -269,8 +269,8 @@ static void part(struct scene *scene, uint32_t kind, uint32_t first, uint32_t se
     const uint32_t there = machine(scene, first);
     const uint32_t base = scene->shape[kind];
 
-    view_set_variant(&scene->view, task, shape_variant_at(&scene->shapes, base, first));
-    view_set_variant(&scene->view, task + 1, shape_variant_at(&scene->shapes, base, second));
+    view_set_variant(&scene->view, task, shape_variant_at(&scene->shapes, base, first, false));
+    view_set_variant(&scene->view, task + 1, shape_variant_at(&scene->shapes, base, second, false));
     put(scene, task, there);
     put_fresh(scene, task + 1, rent(scene, second));
     finds(scene, fault);

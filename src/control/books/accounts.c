@@ -37,6 +37,13 @@ void books_enter(struct books *books, uint32_t instance, uint32_t task, msec_t a
                        weight_ppm(&books->state->view, task, instance), at);
 }
 
+void books_ran(struct books *books, uint32_t instance, uint32_t task, msec_t from)
+{
+    (void)ledger_ready(books->ledger, instance, from);
+    (void)ledger_enter(books->ledger, instance, task,
+                       weight_ppm(&books->state->view, task, instance), from);
+}
+
 void books_leave(struct books *books, uint32_t instance, uint32_t task, msec_t at)
 {
     (void)ledger_leave(books->ledger, instance, task, at);

@@ -103,6 +103,9 @@ void books_catch_up(struct books *books, uint32_t instance);
 
 /* The task runs on the instance, or is off it. */
 void books_enter(struct books *books, uint32_t instance, uint32_t task, msec_t at);
+/* The task ran there from then on, before its machine was heard of. */
+void books_ran(struct books *books, uint32_t instance, uint32_t task, msec_t from);
+
 void books_leave(struct books *books, uint32_t instance, uint32_t task, msec_t at);
 
 /* A task that nobody knew; maybe another process did. */

@@ -87,6 +87,9 @@ void hear_forget_present(struct hearing *hear, uint32_t instance, msec_t at);
 void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64_t key,
                   msec_t started_at);
 
+/* It ran there while nobody listened, and its end will be heard next. */
+void hear_ran(struct hearing *hear, uint32_t task, uint32_t instance, msec_t from, msec_t to);
+
 void hear_stopped(struct hearing *hear, uint32_t task, msec_t at);
 
 /* The stop of the task is refused until then: it goes on where it is. */

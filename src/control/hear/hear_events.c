@@ -227,6 +227,10 @@ static void on_found(struct hearing *hear, const struct engine_event *event)
         return;
     }
     hear->state->task_notes[task].mention = hear->state->audit;
+    if (event->ended_at > 0) {
+        hear_ran(hear, task, instance, event->started_at, event->ended_at);
+        return;
+    }
     hear->state->instance_notes[instance].engine_mention = hear->state->audit;
     hear_runs_at(hear, task, instance, event->key, event->started_at);
 }

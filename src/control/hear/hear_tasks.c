@@ -219,6 +219,26 @@ void hear_runs_at(struct hearing *hear, uint32_t task, uint32_t instance, uint64
         started(hear, task, started_at);
 }
 
+/* It is bound to nothing: all that is left of it is the bill. */
+void hear_ran(struct hearing *hear, uint32_t task, uint32_t instance, msec_t from, msec_t to)
+{
+    const struct view *view = &hear->state->view;
+
+    if (view->task.state[task] == TASK_RUNNING) {
+        hear->state->stats.late_events++;
+        return;
+    }
+    hear_left(hear, task, view->now);
+    if (view->task.instance[task] != ROW_NONE)
+        state_unbind(hear->state, task, view->now);
+    hear->state->instance_notes[instance].losses = 0;
+    brake_proved_good(hear->books, instance);
+    hear->state->stats.caught_up++;
+    view_add_executed(&hear->state->view, task, to > from ? to - from : 1); /* clocks of seconds */
+    books_ran(hear->books, instance, task, from);
+    hear->state->task_notes[task].ran_at = instance;
+}
+
 /*
  * It runs no more.
  */
@@ -401,6 +421,8 @@ void hear_finished(struct hearing *hear, uint32_t task, msec_t at)
         wake_gang(hear->state, task);
     if (hear->state->task_notes[task].lingers)
         state_end_linger(hear->state, task);
+    if (hear->state->task_notes[task].ran_at != ROW_NONE)
+        books_leave(hear->books, hear->state->task_notes[task].ran_at, task, at);
     books_learn_runtime(hear->books, task, at);
     if (hear->state->view.task.state[task] == TASK_RUNNING) {
         hear->state->instance_notes[hear->state->steps[task].at].losses = 0;

@@ -102,6 +102,7 @@ struct engine_event hear_sane_engine(const struct state *state, const struct eng
     }
     sane.at = within(since, event->at, latest(state));
     sane.started_at = within(since, event->started_at, sane.at);
+    sane.ended_at = event->ended_at > 0 ? within(sane.started_at, event->ended_at, sane.at) : 0;
     sane.until = within(sane.at, event->until, later(sane.at, LIMIT_TIME_MS));
     sane.job = sane_job(event->job, sane.at);
     for (int kind = 0; kind < RES_KINDS; kind++) {

@@ -127,7 +127,9 @@ struct engine_event {
     uint64_t instance;
     uint64_t key;
     msec_t started_at; /* ENGINE_TASK_FOUND */
-    msec_t until;      /* ENGINE_TASK_KEPT; 0: nobody knows */
+    msec_t
+        ended_at; /* ENGINE_TASK_FOUND: it ran until then, and nobody listened; _FINISHED follows. 0: it runs */
+    msec_t until; /* ENGINE_TASK_KEPT; 0: nobody knows */
     uint32_t rate_ppm;
     uint32_t changes;  /* ENGINE_JOB_CHANGED: enum engine_change */
     bool runs_on;      /* ENGINE_NODE_LOST: what runs there goes on */

@@ -206,6 +206,14 @@ const struct finding_kind finding_kinds[FINDING_KINDS] = {
         .advice = "Stint counts them as rented and rents no replacements. Check in the EC2 "
                   "console whether they exist and carry the tag stint:cluster.",
     },
+    [FINDING_WITHHELD_ORDER] = {
+        .name = "withheld-order",
+        .severity = "error",
+        .about = "the job, or the machine",
+        .page = RUNNING,
+        .advice = "Stint decides again, so most jobs only start later. This is a bug in Stint: "
+                  "report it with the output of `stint doctor -o json` and the log of stintd.",
+    },
     [FINDING_HETEROGENEOUS] = {
         .name = "heterogeneous",
         .severity = "warning",

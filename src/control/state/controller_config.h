@@ -183,6 +183,7 @@ struct controller_stats {
     uint64_t nodes_lost;      /* machines that the engine lost */
     uint64_t boot_timeouts;   /* machines that did not become ready in time */
     uint64_t places_lost;     /* placements that came to nothing */
+    uint64_t caught_up;       /* tasks of runs before the first list */
     uint64_t bad_machines; /* returned because placements there came to nothing again and again */
     uint64_t limited;      /* rents that a limit dropped */
     uint64_t unproven;     /* rents that were dropped because machines do not become ready */

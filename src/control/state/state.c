@@ -153,7 +153,8 @@ uint32_t state_add_job(struct state *state, const struct job_spec *spec)
     };
     for (uint32_t task = view->job.first_task[job]; task != ROW_NONE;
          task = view->task.sibling[task])
-        state->task_notes[task] = (struct task_note){ .since = -1, .started_at = -1 };
+        state->task_notes[task] =
+            (struct task_note){ .since = -1, .started_at = -1, .ran_at = ROW_NONE };
     return job;
 }
 
@@ -167,7 +168,7 @@ void state_grow_job(struct state *state, uint32_t job, uint32_t count)
     state->job_notes[job].end_id += count;
     for (uint64_t id = first; id < first + count; id++)
         state->task_notes[view_find_task(view, id)] =
-            (struct task_note){ .since = -1, .started_at = -1 };
+            (struct task_note){ .since = -1, .started_at = -1, .ran_at = ROW_NONE };
 }
 
 uint32_t state_add_instance(struct state *state, uint64_t id, uint32_t offer)

@@ -56,6 +56,7 @@ struct task_note {
     uint32_t queue_prev;
     uint32_t
         limited_in;   /* the last decision, cut to 32 bits, in which a limit dropped its machine */
+    uint32_t ran_at;  /* the instance of a run before the first list, or ROW_NONE */
     uint32_t wait_at; /* in the waits of the last decision, if it is one of those */
     struct capped capped; /* where that is LIMIT_CAP */
     uint8_t wait_rule;    /* enum plan_wait_rule, by the last decision */

@@ -83,6 +83,46 @@ TEST(a_task_that_is_found_elsewhere_is_not_where_it_was_thought)
     stage_done(&stage);
 }
 
+static void ran_unheard(struct stage *stage, uint64_t task, uint64_t machine, msec_t from)
+{
+    stage_engine(stage, (struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                               .task = task,
+                                               .instance = machine,
+                                               .key = FOUND_KEY + task,
+                                               .started_at = from,
+                                               .ended_at = stage->now });
+}
+
+/* Both begin and end while nobody listens; they share the machine with one more, and each pays a third. */
+TEST(what_ran_and_ended_unheard_is_charged_for_its_time)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0);
+    const msec_t since = stage.now;
+    const money_t before = stage.settled;
+
+    stage.now += MSEC_PER_HOUR;
+    stage_job(&stage, 1, 1, false);
+    stage_job(&stage, 2, 1, false);
+    ran_unheard(&stage, 1, machine, since);
+    ran_unheard(&stage, 2, machine, since);
+    assert_int_equal(stage_state(&stage, 1), TASK_WAITING);
+    stage_finished(&stage, 1);
+
+    const money_t third = stage.settled - before;
+
+    stage_finished(&stage, 2);
+    assert_in_range(third, STAGE_PRICE / 3, STAGE_PRICE / 3 + STAGE_PRICE / 360);
+    assert_in_range(stage.settled - before - third, STAGE_PRICE / 3,
+                    STAGE_PRICE / 3 + STAGE_PRICE / 360);
+    assert_int_equal(view_find_task(stage_view(&stage), 1), ROW_NONE);
+    assert_int_equal(controller_stats(stage.controller)->caught_up, 2);
+    stage_done(&stage);
+}
+
 TEST(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready)
 {
     struct stage stage;
@@ -461,6 +501,7 @@ TEST(a_job_that_is_withdrawn_leaves_and_may_come_again)
 
 CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(a_task_that_is_found_elsewhere_is_not_where_it_was_thought),
+           RUN(what_ran_and_ended_unheard_is_charged_for_its_time),
            RUN(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready),
            RUN(who_is_on_the_way_gives_way_the_newest_first),
            RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_runs_on),

@@ -42,6 +42,37 @@ static bool may_run(const struct stage *stage, uint32_t offer)
                             view->catalogue, offer);
 }
 
+/* After a restart all that is known is where it runs: a move must not bring it to another market. */
+TEST(a_task_that_is_found_keeps_to_the_market_of_its_rule)
+{
+    struct stage stage;
+    const uint32_t shape = rules_init(&stage);
+
+    ruled_job(&stage, shape, false, (struct job_rules){ .market = MARKET_RULE_SAFE });
+
+    const uint64_t machine = stage_launch(&stage, 1, 0);
+
+    stage_finished(&stage, 1);
+    stage_engine(&stage, (struct engine_event){ .kind = ENGINE_JOB_ARRIVED,
+                                                .job = { .id = RULED_JOB + 1,
+                                                         .first_task_id = 2,
+                                                         .shape = shape,
+                                                         .task_count = 1,
+                                                         .arrived_at = stage.now,
+                                                         .estimate_ms = MSEC_PER_HOUR,
+                                                         .rules.market = MARKET_RULE_SAFE } });
+    stage_found(&stage, 2, machine, stage.now, 4711);
+
+    const struct view *view = stage_view(&stage);
+    const uint32_t task = view_find_task(view, 2);
+
+    assert_int_equal(view->task.state[task], TASK_RUNNING);
+    assert_int_equal(view->shapes->rows[view->task.shape[task]].market, SHAPE_MARKET_SAFE);
+    assert_false(
+        shape_fits_offer(view->shapes, view->task.shape[task], view->catalogue, SPOT_OFFER));
+    stage_done(&stage);
+}
+
 TEST(a_timer_wakes_the_controller_and_changes_the_market)
 {
     struct stage stage;
@@ -126,6 +157,7 @@ TEST(work_that_must_not_be_stopped_goes_on)
     stage_done(&stage);
 }
 
-CHECK_MAIN(RUN(a_timer_wakes_the_controller_and_changes_the_market),
+CHECK_MAIN(RUN(a_task_that_is_found_keeps_to_the_market_of_its_rule),
+           RUN(a_timer_wakes_the_controller_and_changes_the_market),
            RUN(work_leaves_a_spot_machine_when_a_loss_would_make_it_late),
            RUN(it_stays_if_nothing_else_may_be_rented), RUN(work_that_must_not_be_stopped_goes_on))

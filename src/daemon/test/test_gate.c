@@ -16,6 +16,8 @@ enum { SAID_SIZE = 2048 };
 
 struct stage {
     struct catalogue catalogue;
+    struct shapes shapes;
+    struct sense *sense; /* NULL: nothing is checked */
     struct journal journal;
     struct store *store;
     sqlite3 *other; /* another user of the store's file */
@@ -121,6 +123,12 @@ static void on_withdrawn(void *context, uint64_t instance)
     say(((struct stage *)context)->heard, "withdrawn %" PRIu64 ";", instance);
 }
 
+static void on_withheld(void *context, const struct gate_act *act, enum sense_verdict why)
+{
+    say(((struct stage *)context)->heard, "withheld %s: %s;", gate_act_word(act->kind),
+        sense_text(why));
+}
+
 static void open_gate(struct stage *stage, bool asks)
 {
     const struct gate_config config = {
@@ -131,7 +139,9 @@ static void open_gate(struct stage *stage, bool asks)
         .node_prefix = "st-",
         .asks = asks,
         .settle_ms = stage->settle_ms,
+        .sense = stage->sense,
         .on_withdrawn = on_withdrawn,
+        .on_withheld = on_withheld,
         .on_engine = on_engine,
         .on_cloud = on_cloud,
         .context = stage,
@@ -165,6 +175,9 @@ static void end(struct stage *stage)
     char side[80];
 
     gate_destroy(stage->gate);
+    sense_destroy(stage->sense);
+    if (stage->sense != NULL)
+        shapes_done(&stage->shapes);
     journal_done(&stage->journal);
     store_close(stage->store);
     catalogue_done(&stage->catalogue);
@@ -789,7 +802,55 @@ TEST(without_a_journal_only_what_is_harmless_passes)
     end(stage);
 }
 
+/* From here on orders are checked. */
+static void check_sense(struct stage *stage)
+{
+    gate_destroy(stage->gate);
+    shapes_init(&stage->shapes);
+    stage->sense = sense_create(&stage->catalogue, &stage->shapes);
+    open_gate(stage, false);
+}
+
+TEST(what_makes_no_sense_never_leaves_and_comes_back_as_a_refusal)
+{
+    struct stage *stage = begin(false);
+
+    check_sense(stage);
+    sense_limit(stage->sense, &(struct sense_limits){ .instances = 2 });
+    rent(stage, 3, 3);
+    place(stage, 9, 4, 3);
+    rent(stage, 6, 2);
+    turn(stage);
+
+    assert_string_equal(stage->said, "rent 6 x2 of 0;");
+    assert_string_equal(
+        stage->heard, "cloud 1 instance 3;cloud 1 instance 4;cloud 1 instance 5;withheld rent: it "
+                      "is above the limit of machines;engine 9 task 4 key 9;withheld place: no "
+                      "job has this task;");
+    assert_int_equal(gate_open_count(stage->gate), 2);
+    end(stage);
+}
+
+/* By what is heard later the order may be wrong; when it was given it was right. */
+TEST(orders_are_held_against_what_was_known_when_they_were_given)
+{
+    struct stage *stage = begin(false);
+
+    check_sense(stage);
+    sense_limit(stage->sense, &(struct sense_limits){ .instances = 1 });
+    rent(stage, 3, 1);
+    gate_heard_cloud(stage->gate, &(struct cloud_event){ .kind = CLOUD_REFUSED, .instance = 3 });
+    rent(stage, 4, 1);
+    turn(stage);
+
+    assert_string_equal(stage->said, "rent 3 x1 of 0;rent 4 x1 of 0;");
+    assert_string_equal(stage->heard, "");
+    end(stage);
+}
+
 CHECK_MAIN(
+    RUN(what_makes_no_sense_never_leaves_and_comes_back_as_a_refusal),
+    RUN(orders_are_held_against_what_was_known_when_they_were_given),
     RUN(nothing_passes_before_it_is_written), RUN(what_cannot_be_written_waits_and_is_not_lost),
     RUN(acts_pass_once_and_in_the_order_of_asking), RUN(what_happens_closes_what_was_meant),
     RUN(the_end_of_a_task_closes_its_stop),

@@ -151,7 +151,7 @@ TEST(zones_that_come_later_have_variants_too)
 
     shapes_bind(&yard.shapes, &yard.catalogue);
     assert_int_equal(yard.shapes.rows[shape].variant_count, 3);
-    assert_int_equal(shape_variant_at(&yard.shapes, shape, fresh), yard.shapes.count - 1);
+    assert_int_equal(shape_variant_at(&yard.shapes, shape, fresh, false), yard.shapes.count - 1);
     assert_int_equal(alike_shape(&yard, ALIKE_ZONE, NULL), shape);
     yard_open(&yard);
     yard_done(&yard);

@@ -87,6 +87,7 @@ static int create(const struct engine_config *config, void **ret, struct error *
         .describe = config->describe,
         .explain = config->explain,
         .caps = config->caps,
+        .is_booked = config->is_booked,
         .context = config->context,
     });
     return 0;

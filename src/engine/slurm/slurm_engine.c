@@ -114,6 +114,7 @@ void slurm_engine_destroy(struct slurm_engine *engine)
     mem_free(engine->fresh.row);
     mem_free(engine->instances);
     mem_free(engine->later);
+    mem_free(engine->pasts);
     mem_free(engine->list_keys);
     line_text_done(&engine->out);
     for (size_t i = 0; i < sizeof(engine->texts) / sizeof(engine->texts[0]); i++)
@@ -153,6 +154,7 @@ static void end_list(struct slurm_engine *engine)
     const uint32_t taken = engine->list_taken;
 
     slurm_jobs_end_list(engine);
+    slurm_jobs_tell_past(engine);
     slurm_admit_tick(engine);
     slurm_jobs_tell(engine);
     slurm_nodes_tell(engine);
@@ -219,6 +221,7 @@ static void on_hello(struct slurm_engine *engine, const struct line *line)
     if (engine->was_connected)
         engine->is_list_due = true; /* what went while nobody listened is reported by a list only */
     engine->was_connected = true;
+    engine->catches_up = true;
     slurm_nodes_reset(engine);
     slurm_asks_resend(engine, true);
     begin_list(engine);

@@ -97,6 +97,8 @@ struct slurm_engine_config {
     int (*explain)(void *context, uint64_t task, char *buf, size_t size);
     /* The set of limits that a job of that owner is under. May be NULL. */
     uint32_t (*caps)(void *context, const struct engine_owner *owner);
+    /* See struct engine_config; NULL: jobs that ended unheard are left out. */
+    bool (*is_booked)(void *context, uint64_t task);
     void *context;
 };
 

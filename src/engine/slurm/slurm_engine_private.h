@@ -139,10 +139,12 @@ struct slurm_node {
     bool is_silent; /* Slurm does not know yet whether it is down */
     bool is_drained;
     bool is_admitted;
-    bool is_told;       /* as ready */
-    bool is_closed;     /* reported as taking no new work */
-    bool is_busy;       /* Slurm has something allocated there, ours or not */
-    bool is_our_drain;  /* it is drained because we let it leave */
+    bool is_told;      /* as ready */
+    bool is_closed;    /* reported as taking no new work */
+    bool is_busy;      /* Slurm has something allocated there, ours or not */
+    bool is_our_drain; /* it is drained because we let it leave */
+    bool
+        is_drain_done; /* Slurm has drained it for us, and it is drained since, whoever gave the reason */
     bool is_leaving;    /* nothing new may start there */
     bool is_left_told;  /* and nothing is there any more */
     bool is_absent;     /* Slurm has said so, since it was to leave */
@@ -244,6 +246,9 @@ struct slurm_engine {
 
     struct engine_event *later; /* events to be reported at the next chance */
     uint32_t later_count, later_room;
+    struct slurm_past *pasts; /* jobs of the list that ran and ended unheard */
+    uint32_t past_count, pasts_room;
+    bool catches_up;     /* they are looked for: the first list of a connection is under way */
     uint64_t *list_keys; /* lists that were asked for; the first 'list_taken' are under way */
     uint32_t list_count, list_taken, lists_room;
     uint32_t round; /* of lists */
@@ -322,6 +327,23 @@ struct slurm_life {
     uint64_t start_s;
     uint64_t end_s;
 };
+
+/* One end of a run on one machine. */
+struct slurm_past {
+    msec_t at;
+    msec_t ended_at; /* of a beginning; 0: this is the end of the job */
+    uint64_t job;    /* its id: the row may be another one's by then */
+    uint64_t instance;
+    uint32_t row;
+    uint32_t rank;
+};
+
+/* A job that is seen only after its end, with its run. */
+void slurm_job_past(struct slurm_engine *engine, struct slurm_job *job,
+                    const struct slurm_life *life);
+
+/* At the end of the list: report those, as if somebody had listened. */
+void slurm_jobs_tell_past(struct slurm_engine *engine);
 
 void slurm_job_live(struct slurm_engine *engine, struct slurm_job *job,
                     const struct slurm_life *life);

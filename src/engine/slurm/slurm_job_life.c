@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "engine/slurm/slurm_engine_private.h"
 #include "engine/slurm/slurm_spell.h"
@@ -104,9 +105,17 @@ static bool is_as_placed(struct slurm_engine *engine, struct slurm_job *job)
     return memcmp(found, wanted, job->task_count * sizeof(*wanted)) == 0;
 }
 
-/* One task runs. */
+static msec_t of_seconds(const struct slurm_engine *engine, uint64_t seconds)
+{
+    const msec_t at =
+        seconds > LIMIT_TIME_MS / 1000 ? LIMIT_TIME_MS : (msec_t)seconds * MSEC_PER_SEC;
+
+    return at < engine->now ? at : engine->now;
+}
+
+/* One task runs; or it ran until 'ended_at', if that is above 0. */
 static void start_task(struct slurm_engine *engine, struct slurm_job *job, uint32_t rank,
-                       bool is_placed)
+                       bool is_placed, msec_t ended_at)
 {
     struct slurm_task *task = slurm_job_task(job, rank);
     struct engine_event event = { .kind = ENGINE_TASK_STARTED, .at = job->started_at };
@@ -118,8 +127,10 @@ static void start_task(struct slurm_engine *engine, struct slurm_job *job, uint3
             task->key = (uint64_t)1 << 63 | ++engine->made_keys;
         task->wanted = engine->instances[rank % engine->instance_count];
         event.kind = ENGINE_TASK_FOUND;
+        event.at = engine->now;
         event.instance = task->wanted;
         event.started_at = job->started_at;
+        event.ended_at = ended_at;
     }
     task->instance = task->wanted;
     event.key = task->key;
@@ -139,9 +150,11 @@ static void observe(struct slurm_engine *engine, struct slurm_job *job)
                                                     .started_at = job->started_at });
 }
 
-static void start(struct slurm_engine *engine, struct slurm_job *job, const char *nodes,
-                  uint64_t start_s)
+static void start(struct slurm_engine *engine, struct slurm_job *job, const struct slurm_life *life)
 {
+    const char *nodes = life->nodes;
+    msec_t ended_at = 0;
+
     engine->instance_count = 0;
     engine->is_elsewhere = false;
     if (nodes == NULL || slurm_spell_nodes(nodes, ID_RANKS_MAX, take_node, engine) < 0 ||
@@ -157,7 +170,7 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const char
         slurm_job_withdraw(engine, job);
         return;
     }
-    job->started_at = slurm_engine_at(engine, start_s);
+    job->started_at = slurm_engine_at(engine, life->start_s);
     job->phase = PHASE_RUNNING;
     if (!job->is_announced)
         slurm_job_announce(engine, job);
@@ -167,8 +180,12 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const char
     }
     const bool is_placed = is_as_placed(engine, job);
 
+    if (life->phase == PHASE_ENDED) { /* Slurm counts whole seconds */
+        ended_at = of_seconds(engine, life->end_s);
+        ended_at = ended_at > job->started_at ? ended_at : job->started_at + 1;
+    }
     for (uint32_t rank = 0; rank < job->task_count; rank++)
-        start_task(engine, job, rank, is_placed);
+        start_task(engine, job, rank, is_placed, ended_at);
     slurm_places_keep(engine, job);
 }
 
@@ -205,9 +222,85 @@ void slurm_job_live(struct slurm_engine *engine, struct slurm_job *job,
     if (job->phase == PHASE_WAITING &&
         (life->phase == PHASE_RUNNING ||
          (life->phase == PHASE_ENDED && life->nodes != NULL && job->is_announced)))
-        start(engine, job, life->nodes, life->start_s);
+        start(engine, job, life);
     if (job->phase != PHASE_ENDED && life->phase == PHASE_ENDED)
         end(engine, job, life->end_s);
+}
+
+static void add_past(struct slurm_engine *engine, const struct slurm_past *past)
+{
+    MEM_ROOM(engine->pasts, engine->pasts_room, engine->past_count + 1);
+    engine->pasts[engine->past_count++] = *past;
+}
+
+void slurm_job_past(struct slurm_engine *engine, struct slurm_job *job,
+                    const struct slurm_life *life)
+{
+    struct slurm_past past = { .job = job->id, .row = (uint32_t)(job - engine->jobs) };
+
+    job->run = life->run;
+    job->phase = PHASE_ENDED;
+    engine->instance_count = 0;
+    engine->is_elsewhere = false;
+    if (job->wish.shape == SHAPE_NONE ||
+        slurm_spell_nodes(life->nodes, ID_RANKS_MAX, take_node, engine) < 0 ||
+        engine->is_elsewhere || engine->instance_count != job->task_count)
+        return;
+    past.at = of_seconds(engine, life->start_s);
+    past.ended_at = of_seconds(engine, life->end_s);
+    if (past.ended_at <= past.at)
+        past.ended_at = past.at + 1; /* Slurm counts whole seconds */
+    for (past.rank = 0; past.rank < job->task_count; past.rank++) {
+        past.instance = engine->instances[past.rank];
+        add_past(engine, &past);
+    }
+    add_past(engine, &(struct slurm_past){ .at = past.ended_at, .job = past.job, .row = past.row });
+}
+
+/* By time; a run begins before it ends. */
+static int compare_past(const void *a, const void *b)
+{
+    const struct slurm_past *x = a;
+    const struct slurm_past *y = b;
+
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if ((x->ended_at == 0) != (y->ended_at == 0))
+        return x->ended_at == 0 ? 1 : -1;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return x->rank < y->rank ? -1 : (int)(x->rank > y->rank);
+}
+
+static void tell_past(struct slurm_engine *engine, const struct slurm_past *past)
+{
+    struct slurm_job *job = &engine->jobs[past->row];
+
+    if (!job->is_used || job->id != past->job)
+        return;
+    if (past->ended_at == 0) {
+        end(engine, job, (uint64_t)(past->at / MSEC_PER_SEC));
+        return;
+    }
+    if (!job->is_announced)
+        slurm_job_announce(engine, job);
+    slurm_job_tell_task(engine, job, past->rank,
+                        &(struct engine_event){ .kind = ENGINE_TASK_FOUND,
+                                                .at = engine->now,
+                                                .key = (uint64_t)1 << 63 | ++engine->made_keys,
+                                                .instance = past->instance,
+                                                .started_at = past->at,
+                                                .ended_at = past->ended_at });
+}
+
+void slurm_jobs_tell_past(struct slurm_engine *engine)
+{
+    if (engine->past_count > 0)
+        qsort(engine->pasts, engine->past_count, sizeof(*engine->pasts), compare_past);
+    for (uint32_t i = 0; i < engine->past_count; i++)
+        tell_past(engine, &engine->pasts[i]);
+    engine->past_count = 0;
+    engine->catches_up = false;
 }
 
 /* Slurm knows it no more, or gives its id to another. */

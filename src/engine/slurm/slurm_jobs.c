@@ -161,6 +161,10 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
     if (is_new || (record->life.phase == PHASE_WAITING && job->phase == PHASE_WAITING &&
                    job->run == record->life.run))
         take_wish(engine, job, record);
+    if (is_new && record->life.phase == PHASE_ENDED) {
+        slurm_job_past(engine, job, &record->life);
+        return;
+    }
     slurm_job_live(engine, job, &record->life);
     slurm_notes_see(engine, job, record->line);
     take_rate(engine, job, record->line, is_new);
@@ -179,13 +183,25 @@ static void take_record(struct slurm_engine *engine, struct slurm_job *job, stru
     job->is_stopped = false;
 }
 
+/* Whether a job that is unknown, and has ended, is to be reported all the same: it ran while nobody listened. */
+static bool is_missed(const struct slurm_engine *engine, uint64_t slot,
+                      const struct slurm_life *life)
+{
+    const struct slurm_engine_config *config = &engine->config;
+
+    return engine->catches_up && engine->is_listing && !config->observes && life->nodes != NULL &&
+           life->start_s > 0 && config->is_booked != NULL &&
+           !config->is_booked(config->context, slot);
+}
+
 /* The job of a slot and a line about it; NULL: it is none of ours. */
 static struct slurm_job *job_for(struct slurm_engine *engine, uint64_t slot, uint32_t array,
                                  const struct record *record)
 {
     uint32_t row = map_get(&engine->by_slot, slot);
 
-    if (row == MAP_NONE && record->life.phase == PHASE_ENDED)
+    if (row == MAP_NONE && record->life.phase == PHASE_ENDED &&
+        !is_missed(engine, slot, &record->life))
         return NULL; /* it was never reported */
     row = slurm_job_row(engine, slot, array);
     if (row == INDEX_NONE)

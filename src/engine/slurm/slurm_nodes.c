@@ -114,11 +114,17 @@ static void later(struct slurm_engine *engine, enum engine_event_kind kind, uint
         (struct engine_event){ .kind = kind, .instance = instance };
 }
 
+/* It stays drained while it leaves. An operator may resume the next moment what was drained by hand. */
+static bool is_held(const struct slurm_node *node)
+{
+    return node->is_drained && (node->is_our_drain || node->is_drain_done);
+}
+
 /* Whether it must be drained, or resumed. One that no look has shown may be there by now, and take work:
  * Slurm is asked to drain it too, and only when it does not know it nothing is there. */
 static bool wants_drain(const struct slurm_node *node)
 {
-    return node->is_leaving && !node->is_retired && !node->is_drained && !node->is_absent;
+    return node->is_leaving && !node->is_retired && !is_held(node) && !node->is_absent;
 }
 
 static bool wants_resume(const struct slurm_node *node)
@@ -130,7 +136,7 @@ static bool wants_resume(const struct slurm_node *node)
 static void weigh_leaving(struct slurm_engine *engine, struct slurm_node *node)
 {
     /* One that only joins, or is down, may be up the next moment, and something started there. */
-    const bool is_empty = node->is_absent || (node->is_drained && !node->is_busy);
+    const bool is_empty = node->is_absent || (is_held(node) && !node->is_busy);
 
     if (node->is_leaving && !node->is_retired && !node->is_left_told && is_empty) {
         node->is_left_told = true;
@@ -177,6 +183,7 @@ void slurm_nodes_on_node(struct slurm_engine *engine, const struct line *line)
     node->is_up = is_up;
     node->is_silent = strcmp(state, "silent") == 0;
     node->is_drained = drain != NULL && strcmp(drain, "1") == 0;
+    node->is_drain_done = node->is_drain_done && node->is_drained;
     node->is_busy = busy != NULL && strcmp(busy, "1") == 0;
     node->is_our_drain = node->is_drained && reason != NULL &&
                          strncmp(reason, leaving_text, strlen(leaving_text)) == 0;
@@ -241,6 +248,7 @@ void slurm_nodes_on_retire(void *self, uint64_t instance)
     if (!node->is_leaving)
         node->leaving_at = engine->now;
     node->is_leaving = true;
+    node->is_drain_done = false;
     node->is_left_told = false;
     node->is_absent = false;
     node->is_told = false;
@@ -370,8 +378,10 @@ void slurm_nodes_done(struct slurm_engine *engine, const struct slurm_ask *ask)
 {
     const uint32_t row = map_get(&engine->by_instance, ask->subject);
 
-    if ((ask->kind == ASK_DRAIN || ask->kind == ASK_RESUME) && row != MAP_NONE)
-        drain_again(engine, &engine->nodes[row]);
+    if ((ask->kind != ASK_DRAIN && ask->kind != ASK_RESUME) || row == MAP_NONE)
+        return;
+    engine->nodes[row].is_drain_done = ask->kind == ASK_DRAIN;
+    drain_again(engine, &engine->nodes[row]);
 }
 
 /* A node that Slurm does not know yet may join before the cloud has ended its machine, and Slurm would start a job

@@ -68,6 +68,23 @@ static void tell_later(struct slurm_engine *engine, enum engine_event_kind kind,
         (struct engine_event){ .kind = kind, .task = task, .key = key };
 }
 
+/* It runs, whatever was asked. */
+static void tell_running(struct slurm_engine *engine, const struct slurm_job *job,
+                         const struct slurm_task *task, uint64_t id)
+{
+    tell_later(engine, ENGINE_TASK_FOUND, id, task->key);
+    engine->later[engine->later_count - 1].instance = task->instance;
+    engine->later[engine->later_count - 1].started_at = job->started_at;
+}
+
+/* What runs there goes on, as far as Slurm and the cloud have said. */
+static bool is_alive(struct slurm_engine *engine, uint64_t instance)
+{
+    const struct slurm_node *node = slurm_node_get(engine, instance);
+
+    return node->is_up && !node->is_retired;
+}
+
 /* Take the place or queue of one task; 'instance' 0: any. */
 static void ask_for(struct slurm_engine *engine, uint64_t key, uint64_t id, uint64_t instance)
 {
@@ -84,6 +101,11 @@ static void ask_for(struct slurm_engine *engine, uint64_t key, uint64_t id, uint
     if (task->instance != 0 && task->instance == instance) {
         task->key = key;
         tell_later(engine, ENGINE_TASK_STARTED, id, key);
+        return;
+    }
+    if (task->instance != 0 && is_alive(engine, task->instance)) {
+        task->key = key;
+        tell_running(engine, job, task, id);
         return;
     }
     if (task->key == 0)
@@ -106,15 +128,6 @@ void slurm_places_on_place(void *self, uint64_t key, uint64_t task, uint64_t ins
 void slurm_places_on_queue(void *self, uint64_t key, uint64_t task)
 {
     ask_for(self, key, task, 0);
-}
-
-/* It runs, whatever was asked. */
-static void tell_running(struct slurm_engine *engine, const struct slurm_job *job,
-                         const struct slurm_task *task, uint64_t id)
-{
-    tell_later(engine, ENGINE_TASK_FOUND, id, task->key);
-    engine->later[engine->later_count - 1].instance = task->instance;
-    engine->later[engine->later_count - 1].started_at = job->started_at;
 }
 
 static void recall(struct slurm_engine *engine, uint64_t key, uint64_t id, bool ends_run)

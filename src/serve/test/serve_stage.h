@@ -234,6 +234,17 @@ static inline uint32_t stage_answer_proposal(void *context, uint64_t id, bool ap
     return changed;
 }
 
+static inline void
+stage_each_past(void *context, void (*each)(void *to, const struct serve_past_finding *), void *to)
+{
+    (void)context;
+    each(to, &(struct serve_past_finding){ .severity = "error",
+                                           .kind = "link-down",
+                                           .subject = "slurm",
+                                           .since = 1000,
+                                           .until = 2000 });
+}
+
 static inline void stage_each_finding(void *context, void (*each)(void *to, const struct finding *),
                                       void *to)
 {
@@ -439,6 +450,7 @@ static inline void stage_fill_world(struct serve_stage *stage)
     world->each_proposal = stage_each_proposal;
     world->answer_proposal = stage_answer_proposal;
     world->each_finding = stage_each_finding;
+    world->each_past = stage_each_past;
     world->reload = stage_reload;
     world->drain = stage_drain;
 }

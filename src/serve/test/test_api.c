@@ -783,6 +783,7 @@ TEST(doctor_and_proposals_are_shown_whatever_their_bytes)
     ask(&stage, "GET /v1/doctor", &answer);
     assert_string_equal(at(&answer, "findings.0.kind"), "unholdable");
     assert_string_equal(at(&answer, "findings.0.text"), "nothing holds ? it");
+    assert_string_equal(at(&answer, "resolved.0.kind"), "link-down");
     json_decref(answer.json);
     ask(&stage, "GET /v1/proposals", &answer);
     assert_string_equal(at(&answer, "proposals.1.id"), "32");

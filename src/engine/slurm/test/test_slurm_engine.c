@@ -571,6 +571,33 @@ TEST(a_queued_job_is_taken_back_when_slurm_has_said_so)
     finish(&world);
 }
 
+/* The controller asks again while the news is on its way: nothing is stopped, and it hears where the job runs. */
+TEST(what_is_asked_for_while_it_runs_is_found_where_it_runs)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, waits);
+    queue(&world, 5, "12");
+    sent(&world, "release key=1 jobs=12\n");
+    line(&world, "done key=1 count=1 failed=0");
+    line(&world, runs);
+    world.heard[0] = '\0';
+
+    queue(&world, 6, "12");
+    place(&world, 7, "12", 8);
+    sent(&world, "");
+    tick(&world);
+    heard(&world, "found 12 on 7 key 6\nfound 12 on 7 key 7\n");
+    world.now += 60000;
+    tick(&world);
+    heard(&world, "");
+    line(&world, "requeued job=12 run=1");
+    heard(&world, "lost 12 key 7\n");
+    finish(&world);
+}
+
 TEST(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back)
 {
     struct world world;
@@ -776,6 +803,7 @@ CHECK_MAIN(RUN(every_id_that_squeue_prints_names_its_job),
            RUN(a_stop_of_what_does_not_run_yet_takes_it_back),
            RUN(a_cancel_of_what_runs_ends_nothing),
            RUN(a_queued_job_is_taken_back_when_slurm_has_said_so),
+           RUN(what_is_asked_for_while_it_runs_is_found_where_it_runs),
            RUN(a_job_of_a_lost_machine_is_placed_when_slurm_has_put_it_back),
            RUN(a_node_that_died_with_work_on_it_is_deleted_once_slurm_has_given_it_up),
            RUN(a_placement_that_comes_too_early_is_tried_again),

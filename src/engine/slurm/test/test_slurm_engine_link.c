@@ -202,6 +202,33 @@ TEST(a_machine_leaves_when_nothing_is_allocated_there)
     finish(&world);
 }
 
+/* Whoever drained it may resume it while the machine goes back, and a job would start there. */
+TEST(a_node_that_an_operator_has_drained_is_drained_for_stint_too)
+{
+    struct world world;
+
+    meet(&world);
+    line(&world, "node name=st-7 state=up drain=1 reason=bad%20disk");
+    world.port.ops->admit(world.port.self, 7);
+    tick(&world);
+    world.heard[0] = '\0';
+    world.port.ops->retire(world.port.self, 7);
+    sent(&world, "drain key=1 nodes=st-7 text=stint:%20leaving\n");
+    tick(&world);
+    heard(&world, "");
+    line(&world, "done key=1");
+    line(
+        &world,
+        "node name=st-7 state=up drain=1 reason=bad%20disk"); /* a Slurm that keeps the first reason */
+    tick(&world);
+    heard(&world, "left on 7\n");
+    line(&world, "node name=st-7 state=up drain=0");
+    world.now += 5000;
+    tick(&world);
+    sent(&world, "drain key=2 nodes=st-7 text=stint:%20leaving\n");
+    finish(&world);
+}
+
 TEST(a_drain_that_does_not_last_is_asked_for_again)
 {
     struct world world;
@@ -493,6 +520,63 @@ TEST(a_list_tells_everything_and_drops_what_it_does_not_name)
     finish(&world);
 }
 
+static bool is_booked(void *context, uint64_t task)
+{
+    const struct world *world = context;
+    char label[SLURM_LABEL_SIZE];
+
+    (void)slurm_engine_label(world->engine, task, label, sizeof(label));
+    return strcmp(label, "15") == 0;
+}
+
+/* By the time of what happened, not by the order of the list; what the books have, and what ran elsewhere, is left out. */
+TEST(the_first_list_tells_what_ran_and_ended_unheard)
+{
+    struct world world;
+    struct slurm_engine_config config;
+
+    begin(&world);
+    slurm_engine_destroy(world.engine);
+    config = config_of(&world);
+    config.is_booked = is_booked;
+    begin_with(&world, &config);
+    connect_it(&world);
+    world.sent[0] = '\0';
+    world.port.ops->list(world.port.self, 40);
+    sent(&world, "list key=1 what=nodes\nlist key=2 what=jobs\n");
+    line(&world, "list key=1 what=nodes");
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "done key=1 count=1");
+    line(&world, "list key=2 what=jobs");
+    line(&world,
+         "job id=13 name=a state=completed run=0 nodes=st-7 start=1794716900 end=1794716990 " ASKS);
+    line(&world,
+         "job id=14 name=a state=completed run=0 nodes=st-7 start=1794716910 end=1794716950 " ASKS);
+    line(&world,
+         "job id=15 name=a state=completed run=0 nodes=st-7 start=1794716910 end=1794716950 " ASKS);
+    line(
+        &world,
+        "job id=16 name=a state=completed run=0 nodes=other1 start=1794716910 end=1794716950 " ASKS);
+    world.heard[0] = '\0';
+    line(&world, "done key=2 count=4");
+    heard(&world, "arrived 13x1\nfound 13 on 7 key own\narrived 14x1\nfound 14 on 7 key own\n"
+                  "finished 14\nfinished 13\nready on 7\nlisted key 40\n");
+
+    world.port.ops->list(world.port.self, 41); /* they are known now */
+    sent(&world, "list key=3 what=nodes\nlist key=4 what=jobs\n");
+    line(&world, "list key=3 what=nodes");
+    line(&world, "node name=st-7 state=up drain=0");
+    line(&world, "done key=3 count=1");
+    line(&world, "list key=4 what=jobs");
+    line(&world,
+         "job id=13 name=a state=completed run=0 nodes=st-7 start=1794716900 end=1794716990 " ASKS);
+    line(&world,
+         "job id=17 name=a state=completed run=0 nodes=st-7 start=1794716900 end=1794716990 " ASKS);
+    line(&world, "done key=4 count=2");
+    heard(&world, "ready on 7\nlisted key 41\n");
+    finish(&world);
+}
+
 /* A machine is ready if something is found there, so that it is closed is told last. */
 TEST(a_list_tells_closed_machines_after_what_runs_there)
 {
@@ -641,10 +725,12 @@ CHECK_MAIN(
     RUN(a_machine_is_ready_when_its_node_takes_work), RUN(a_machine_that_is_down_for_long_is_lost),
     RUN(a_restart_of_slurmctld_loses_no_machine),
     RUN(a_drained_machine_is_closed_and_lost_only_when_nothing_runs_there),
+    RUN(the_first_list_tells_what_ran_and_ended_unheard),
     RUN(a_list_tells_closed_machines_after_what_runs_there),
     RUN(a_silent_machine_with_jobs_is_left_alone_until_slurm_gives_it_up),
     RUN(a_silent_machine_with_jobs_is_lost_if_slurm_never_gives_it_up),
     RUN(a_node_is_removed_until_it_is_gone), RUN(a_machine_leaves_when_nothing_is_allocated_there),
+    RUN(a_node_that_an_operator_has_drained_is_drained_for_stint_too),
     RUN(a_drain_that_does_not_last_is_asked_for_again),
     RUN(a_machine_has_left_when_slurm_says_that_it_does_not_know_it),
     RUN(a_machine_that_may_still_join_has_not_left_while_a_job_may_start_anywhere),
