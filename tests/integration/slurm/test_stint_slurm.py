@@ -7,6 +7,7 @@ each sentence is one TAP point. Where no cluster can be made, all of it is skipp
 why; 'test_stint_slurm.py --why-not' says only that, and fails if there is nothing to say.
 """
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,10 +31,16 @@ class Skipped(Exception):
     pass
 
 
+def in_order(text):
+    """A node list with the numbers in brackets sorted: Slurm has them in the order in which nodes came to it."""
+    return re.sub(r"\[([\d,]+)\]", lambda found: f"[{','.join(sorted(found[1].split(',')))}]", text)
+
+
 def parse(line):
     word, *fields = line.rstrip("\n").split(" ")
     pairs = (field.split("=", 1) for field in fields)
-    return {"": word, **{key: urllib.parse.unquote(value) for key, value in pairs}}
+    said = {"": word, **{key: urllib.parse.unquote(value) for key, value in pairs}}
+    return {**said, "nodes": in_order(said["nodes"])} if "nodes" in said else said
 
 
 class Bridge:
