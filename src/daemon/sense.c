@@ -691,6 +691,8 @@ static enum sense_verdict judge_rent(const struct sense *sense, const struct gat
     }
     if (sense->limits.rents_nothing)
         return SENSE_HELD;
+    if (sense->limits.instances == 0 && sense->limits.price_per_hour == 0)
+        return SENSE_GOOD;
     for (uint32_t row = 0; row < sense->machine_rows; row++) {
         const struct fact_machine *machine = &sense->machines[row];
 

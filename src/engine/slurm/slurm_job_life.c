@@ -105,12 +105,21 @@ static bool is_as_placed(struct slurm_engine *engine, struct slurm_job *job)
     return memcmp(found, wanted, job->task_count * sizeof(*wanted)) == 0;
 }
 
+/* The second that Slurm names. slurm_engine_at() takes the last few seconds for now. */
 static msec_t of_seconds(const struct slurm_engine *engine, uint64_t seconds)
 {
     const msec_t at =
         seconds > LIMIT_TIME_MS / 1000 ? LIMIT_TIME_MS : (msec_t)seconds * MSEC_PER_SEC;
 
     return at < engine->now ? at : engine->now;
+}
+
+/* The end of a run, which is later than its start. Slurm counts whole seconds. */
+static msec_t end_of_run(const struct slurm_engine *engine, uint64_t end_s, msec_t started_at)
+{
+    const msec_t at = of_seconds(engine, end_s);
+
+    return at > started_at ? at : started_at + 1;
 }
 
 /* One task runs; or it ran until 'ended_at', if that is above 0. */
@@ -180,10 +189,8 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const stru
     }
     const bool is_placed = is_as_placed(engine, job);
 
-    if (life->phase == PHASE_ENDED) { /* Slurm counts whole seconds */
-        ended_at = of_seconds(engine, life->end_s);
-        ended_at = ended_at > job->started_at ? ended_at : job->started_at + 1;
-    }
+    if (life->phase == PHASE_ENDED)
+        ended_at = end_of_run(engine, life->end_s, job->started_at);
     for (uint32_t rank = 0; rank < job->task_count; rank++)
         start_task(engine, job, rank, is_placed, ended_at);
     slurm_places_keep(engine, job);
@@ -247,9 +254,7 @@ void slurm_job_past(struct slurm_engine *engine, struct slurm_job *job,
         engine->is_elsewhere || engine->instance_count != job->task_count)
         return;
     past.at = of_seconds(engine, life->start_s);
-    past.ended_at = of_seconds(engine, life->end_s);
-    if (past.ended_at <= past.at)
-        past.ended_at = past.at + 1; /* Slurm counts whole seconds */
+    past.ended_at = end_of_run(engine, life->end_s, past.at);
     for (past.rank = 0; past.rank < job->task_count; past.rank++) {
         past.instance = engine->instances[past.rank];
         add_past(engine, &past);
