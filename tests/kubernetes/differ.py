@@ -28,6 +28,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import kube_lab  # noqa: E402
+import patience  # noqa: E402
 
 ZONES = ("za", "zb", "zc")
 TYPES = {"c9.large": (2, 4, 0), "c9.2xlarge": (8, 16, 0), "m9.xlarge": (4, 16, 0), "m9.4xlarge": (16, 64, 0),
@@ -337,7 +338,7 @@ class World:
 
     def settle(self, names):
         """Until nothing changes any more: every pod is bound, or the scheduler has said that it cannot be, or it waits at the gate."""
-        before, calm, limit = None, 0, time.monotonic() + 240
+        before, calm, limit = None, 0, patience.deadline(240)
         while calm < 11 and time.monotonic() < limit:
             time.sleep(1)
             pods = self.lab.items("/api/v1/namespaces/work/pods")

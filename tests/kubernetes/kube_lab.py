@@ -16,12 +16,17 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
+sys.path.insert(0, f"{ROOT}/tests")
+
+from patience import until  # noqa: E402
+
 PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "karpenter-kwok")
 PR_SET_PDEATHSIG = 1
 WRITES = {"create", "update", "patch", "delete", "deletecollection"}
@@ -37,17 +42,6 @@ def why_not():
         return "there is no openssl"
     lacking = [name for name in PROGRAMS if not os.access(f"{assets()}/{name}", os.X_OK)]
     return f"{', '.join(lacking)} of {assets()} not built (tests/kubernetes/build.sh)" if lacking else None
-
-
-def until(condition, seconds, what, pause=0.1):
-    limit = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > limit:
-            raise RuntimeError(f"{what} did not come within {seconds} s")
-        time.sleep(pause)
 
 
 def free_ports(count):

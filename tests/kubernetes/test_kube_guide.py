@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 import kube_lab  # noqa: E402
 import kube_world  # noqa: E402
 import pages  # noqa: E402
+import patience  # noqa: E402
 
 GUIDE = "docs/start/kubernetes.md"
 PAGES = pages.with_runner("kubernetes")
@@ -30,14 +31,18 @@ BEFORE = {
 stint kubernetes install --kubeconfig admin.kubeconfig
 stintd -c stint.conf &
 kubectl label --overwrite namespace batch stint.dev/managed=true
-sleep 2
-kubectl apply -f - <<'END'
+cat >waits.yaml <<'END'
 apiVersion: v1
 kind: Pod
 metadata: {{ name: waits, namespace: batch }}
 spec:
   containers: [{{ name: main, image: busybox, resources: {{ requests: {{ cpu: "5000" }} }} }}]
 END
+for _ in $(seq 120); do # the API server takes a policy into account some time after it has accepted it
+  kubectl apply --dry-run=server -f waits.yaml -o jsonpath='{{.spec.schedulingGates[*].name}}' | grep -q stint.dev/place && break
+  sleep 0.5
+done
+kubectl apply -f waits.yaml
 test "$(kubectl -n batch get pod waits -o jsonpath='{{.spec.schedulingGates[*].name}}')" = stint.dev/place
 """,
 }
@@ -76,7 +81,7 @@ def script(name):
 def follow_page(world, name):
     lab = world.lab
     path = ":".join(f"{world.build}/src/{folder}" for folder in ("cli", "daemon", "engine/kubernetes"))
-    done = subprocess.run(["bash", "-c", script(name)], cwd=lab.folder, text=True, capture_output=True, timeout=240,
+    done = subprocess.run(["bash", "-c", script(name)], cwd=lab.folder, text=True, capture_output=True, timeout=240 * patience.FACTOR,
                           env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "KUBECONFIG": lab.path("admin.kubeconfig"),
                                "HOME": lab.folder})
     said = done.stdout + done.stderr

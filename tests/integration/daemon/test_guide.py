@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 
 import books
 import lab_tap
+import patience
 import oracle
 import slurm_lab
 import stint_lab
@@ -104,7 +105,7 @@ halt() {
     local pid
     pid=$(cat "$LAB/unit.$1")
     kill "$pid" 2>/dev/null || true
-    for _ in $(seq 200); do
+    for _ in $(seq 600); do
         is_alive "$pid" || return 0
         sleep 0.1
     done
@@ -112,7 +113,7 @@ halt() {
     return 1
 }
 await() {
-    for _ in $(seq 200); do
+    for _ in $(seq 600); do
         "$@" >/dev/null 2>&1 && return 0
         sleep 0.1
     done
@@ -248,7 +249,7 @@ class World:
     def run_script(self, text, folder="/"):
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], env=self.lab.environment(),
                               cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False, timeout=240)
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=240 * patience.FACTOR)
         self.said += done.stdout
         if done.returncode != 0:
             raise RuntimeError(f"status {done.returncode} of\n{text}{done.stdout}".replace("\n", "\n# "))

@@ -20,6 +20,7 @@ import books
 import lab_tap
 import load
 import stint_lab
+from patience import deadline
 from stint_lab import run, until
 from test_stintd import runs_of
 
@@ -109,7 +110,7 @@ class World:
         self.plan_faults()
         self.began = time.monotonic()
         self.lab.submit_all(self.work, self.strike)
-        end = time.monotonic() + 300
+        end = deadline(300)
         while missing := self.lab.missing(self.work):
             self.strike()
             if self.is_over() and self.lab.missing(self.work):

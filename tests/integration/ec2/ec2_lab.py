@@ -16,6 +16,10 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", ".."))
+
+from patience import until  # noqa: E402, F401
+
 INSIDE = "STINT_EC2_LAB"
 PROGRAMS = ("ip", "unshare", "setpriv")
 UNSHARE = ("unshare", "--net", "--pid", "--fork", "--kill-child=KILL", "--mount-proc")
@@ -85,18 +89,6 @@ def main(tests, make_world, lacks=lambda: None):
     finally:
         world.stop()
     return 0 if good else 1
-
-
-def until(condition, seconds, what):
-    """Wait until 'condition' gives something true, and return that."""
-    end = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.02)
 
 
 class Program:

@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 import ec2_identity
 import ec2_lab
 from ec2_lab import until
+from patience import deadline
 
 try:
     import botocore.session
@@ -361,7 +362,7 @@ def stormy(world, seed):
                   cut_after_share=0.007, cut_middle_share=0.006)
     drive = Drive(world, cluster, refused="2s")
     key = 0
-    end = time.monotonic() + 90
+    end = deadline(90)
     while len(drive.keys("running")) < 30:
         assert time.monotonic() < end, (drive.stats, drive.errors[-3:])
         open_keys = key - len(drive.keys("running", "refused"))

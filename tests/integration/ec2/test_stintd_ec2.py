@@ -24,6 +24,7 @@ import ec2_cluster
 import ec2_identity
 import ec2_types
 from ec2_cluster import ACCESS, HTTP_TOKEN, SECRET, SESSION
+from patience import deadline
 from stint_lab import run, until
 
 import books
@@ -113,7 +114,7 @@ class Base:
     def closed_ledger(self, least):
         """The bill once no machine is left and all of it is written: a turn is within 0.1 s, but what
         came and went around a kill of the daemon is found by its next audit."""
-        end = time.monotonic() + 60
+        end = deadline(60)
         while self.lab.instances() > 0 or self.ledger() < least:
             if time.monotonic() > end:
                 break

@@ -15,6 +15,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+
+from patience import until  # noqa: E402
+
 NETWORK = "10.77"
 INSIDE = "STINT_SLURM_LAB"
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "scontrol", "ip", "unshare", "nsenter",
@@ -127,18 +131,6 @@ def run(*command, **options):
 def release():
     """That of the Slurm here: (24, 11, 5)."""
     return tuple(int(part) for part in run("slurmctld", "-V").split()[1].split("-")[0].split("."))
-
-
-def until(condition, seconds, what):
-    """Wait until 'condition' gives something true, and return that."""
-    end = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.05)
 
 
 class Lab:

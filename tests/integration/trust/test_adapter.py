@@ -14,6 +14,7 @@ import time
 sys.dont_write_bytecode = True
 
 import trust_lab
+from patience import deadline
 from trust_lab import run, until
 
 import lab_tap
@@ -42,7 +43,7 @@ class World:
     def throttle(self):
         """Three of ten run at a time, with a new daemon in the middle."""
         one = self.submit("--array=0-9%3", seconds=5)
-        most, killed, end = 0, False, time.monotonic() + 150
+        most, killed, end = 0, False, deadline(150)
         while run("squeue", "-h", "-r", "-j", one.id, "-o", "%T").strip() and time.monotonic() < end:
             states = run("squeue", "-h", "-r", "-j", one.id, "-o", "%T").split()
             most = max(most, states.count("RUNNING"))

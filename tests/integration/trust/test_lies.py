@@ -79,7 +79,7 @@ class World:
         told_at = self.lab.lie(None) or began
         self.late_s += 2 * self.lasts + self.audit
         if which not in self.SILENT:
-            self.check_told(which, told_at)
+            self.check_told(which, min(told, told_at) if which in SLOW else told_at)
         most = self.lab.most_machines()
         assert most <= LIMIT, f"{most} machines under a limit of {LIMIT}"
         until(lambda: not self.lab.missing(work), 120 + 2 * self.lasts, "the jobs")

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 import accounting_lab
 import lab_tap
 from accounting_lab import run, until
+from patience import deadline
 
 WATCH = 40
 GONE = 120
@@ -199,7 +200,7 @@ class World:
             if reason.lift_job:
                 reason.lift_job(self, reason.job)
         wanted = [name for name, reason in REASONS.items() if reason.runs]
-        end = time.monotonic() + 150
+        end = deadline(150)
         while time.monotonic() < end and not all(lab.is_done(name) for name in wanted):
             time.sleep(0.5)
         missing = [name for name in wanted if not lab.is_done(name)]
@@ -214,7 +215,7 @@ class World:
         for name in names:
             lab.sbatch("alice", name, "-L", "matlab:1", "-c", "2", "-t", "10", seconds=1)
         most = 0
-        end = time.monotonic() + 120
+        end = deadline(120)
         while time.monotonic() < end and not all(lab.is_done(name) for name in names):
             most = max(most, len(lab.living()))
             time.sleep(0.2)

@@ -25,6 +25,7 @@ import time
 sys.dont_write_bytecode = True
 
 import trust_lab
+from patience import deadline
 from trust_lab import until
 
 import books
@@ -161,7 +162,7 @@ class World:
             self.lab.supervise()
             self.wave()
         self.lab.submit_all(self.work, meanwhile)
-        end = time.monotonic() + (900 if self.is_full else 300)
+        end = deadline(900 if self.is_full else 300)
         while self.lab.missing(self.work):
             assert time.monotonic() < end, f"{len(self.lab.missing(self.work))} jobs are not done"
             meanwhile()
