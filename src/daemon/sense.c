@@ -50,12 +50,14 @@ struct fact_machine {
     uint32_t offer;
     uint32_t first; /* task; of a free row: the next one */
     uint32_t list;  /* the cloud's last list with it */
+    uint32_t ready; /* the engine's last one */
     bool is_used;
     bool is_ours;    /* somebody here asked for it */
     bool counts;     /* against the limits */
     bool is_running; /* the cloud said so */
     bool is_noticed; /* the cloud takes it */
     bool is_returned;
+    bool is_lost; /* the engine has given its node up */
 };
 
 struct sense {
@@ -392,15 +394,17 @@ static void heard_node(struct sense *sense, const struct engine_event *event)
 
     if (row == MAP_NONE)
         return;
-    if (event->kind == ENGINE_NODE_LOST) {
-        if (!event->runs_on)
-            clear_machine(sense, row, event->at);
-        return;
-    }
-    if (!event->has_capacity)
-        return;
 
     struct fact_machine *machine = &sense->machines[row];
+
+    if (event->kind == ENGINE_NODE_READY)
+        machine->ready = sense->engine_lists;
+    machine->is_lost = event->kind == ENGINE_NODE_LOST && !event->runs_on;
+    if (machine->is_lost)
+        clear_machine(sense, row, event->at);
+    if (event->kind == ENGINE_NODE_LOST || !event->has_capacity)
+        return;
+
     const struct res *type = machine->offer < sense->catalogue->offer_count
                                  ? &catalogue_type_of(sense->catalogue, machine->offer)->capacity
                                  : &machine->capacity;
@@ -423,6 +427,7 @@ static void heard_found(struct sense *sense, struct fact_task *task,
         return;
     take_off(sense, row);
     put_on(sense, row, machine);
+    sense->machines[machine].is_lost = false;
     task->step = RUNS;
     task->run_key = event->key;
 }
@@ -473,6 +478,14 @@ static void heard_task(struct sense *sense, const struct engine_event *event)
     }
 }
 
+static bool runs_something(const struct sense *sense, const struct fact_machine *machine)
+{
+    for (uint32_t task = machine->first; task != ROW_NONE; task = sense->tasks[task].next)
+        if (sense->tasks[task].step != ASKED)
+            return true;
+    return false;
+}
+
 /* The end of a list: everything else is over. */
 static void heard_engine_listed(struct sense *sense, const struct engine_event *event)
 {
@@ -486,6 +499,13 @@ static void heard_engine_listed(struct sense *sense, const struct engine_event *
     for (uint32_t task = 0; task < sense->task_rows; task++) {
         if (sense->tasks[task].step != NOWHERE && sense->tasks[task].list < sense->engine_lists)
             leave(sense, task, sense->tasks[task].since);
+    }
+    for (uint32_t row = 0; row < sense->machine_rows; row++) {
+        struct fact_machine *machine = &sense->machines[row];
+
+        if (machine->is_used && machine->ready < sense->engine_lists &&
+            !runs_something(sense, machine))
+            machine->is_lost = true;
     }
 }
 
@@ -715,9 +735,13 @@ static enum sense_verdict judge_end(const struct sense *sense, uint64_t instance
 {
     const uint32_t row = map_get(&sense->machine_by_id, instance);
 
-    if (row == MAP_NONE || sense->machines[row].is_noticed || sense->machines[row].is_returned)
+    if (row == MAP_NONE)
         return SENSE_GOOD;
-    return sense->machines[row].first == ROW_NONE ? SENSE_GOOD : SENSE_IN_USE;
+
+    const struct fact_machine *machine = &sense->machines[row];
+    const bool is_over = machine->is_noticed || machine->is_returned || machine->is_lost;
+
+    return is_over || machine->first == ROW_NONE ? SENSE_GOOD : SENSE_IN_USE;
 }
 
 static enum sense_verdict judge_stop(const struct sense *sense, uint64_t id)

@@ -310,6 +310,50 @@ TEST(no_machine_ends_with_a_job_on_it_unless_the_cloud_takes_it)
     stage_done(&stage);
 }
 
+/* Its jobs were put back before the order left that places one there. */
+TEST(a_machine_whose_node_was_given_up_may_end)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    assert_int_equal(rent(&stage, 5, 1, OFFER_SMALL), SENSE_GOOD);
+    job(&stage, 1, 1, false, true);
+    engine(&stage,
+           (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = 5, .runs_on = true });
+    assert_int_equal(place(&stage, 1, 5), SENSE_GOOD);
+    assert_int_equal(end(&stage, GATE_GIVE_BACK, 5), SENSE_IN_USE);
+    engine(&stage, (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = 5 });
+    assert_int_equal(place(&stage, 1, 5), SENSE_GOOD);
+    found(&stage, 1, 5, 7);
+    assert_int_equal(end(&stage, GATE_GIVE_BACK, 5), SENSE_IN_USE);
+    engine(&stage, (struct engine_event){ .kind = ENGINE_NODE_LOST, .instance = 5 });
+    assert_int_equal(end(&stage, GATE_GIVE_BACK, 5), SENSE_GOOD);
+    stage_done(&stage);
+}
+
+TEST(a_machine_whose_node_takes_no_work_may_end_once_a_list_has_said_so)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+    assert_int_equal(rent(&stage, 5, 2, OFFER_SMALL), SENSE_GOOD);
+    job(&stage, 1, 1, false, true);
+    job(&stage, 2, 1, false, true);
+    job(&stage, 3, 1, false, true);
+    assert_int_equal(place(&stage, 1, 5), SENSE_GOOD);
+    found(&stage, 2, 6, 7);
+    assert_int_equal(order(&stage, (struct gate_act){ .kind = GATE_LIST_ENGINE, .key = 50 }),
+                     SENSE_GOOD);
+    job(&stage, 1, 1, false, true);
+    engine(&stage, (struct engine_event){ .kind = ENGINE_TASK_FOUND, .task = 1, .instance = 99 });
+    found(&stage, 2, 6, 7);
+    assert_int_equal(end(&stage, GATE_GIVE_BACK, 5), SENSE_IN_USE);
+    engine(&stage, (struct engine_event){ .kind = ENGINE_LISTED, .key = 50 });
+    assert_int_equal(end(&stage, GATE_GIVE_BACK, 5), SENSE_GOOD);
+    assert_int_equal(end(&stage, GATE_GIVE_BACK, 6), SENSE_IN_USE);
+    stage_done(&stage);
+}
+
 TEST(what_a_list_does_not_name_is_no_more)
 {
     struct stage stage;
@@ -386,6 +430,8 @@ CHECK_MAIN(RUN(two_ranks_of_a_job_never_share_a_machine),
            RUN(only_what_is_there_is_placed_and_only_where_a_machine_is),
            RUN(a_fixed_job_that_runs_is_not_stopped),
            RUN(no_machine_ends_with_a_job_on_it_unless_the_cloud_takes_it),
+           RUN(a_machine_whose_node_was_given_up_may_end),
+           RUN(a_machine_whose_node_takes_no_work_may_end_once_a_list_has_said_so),
            RUN(what_a_list_does_not_name_is_no_more), RUN(rents_stay_below_the_limits),
            RUN(machines_of_another_process_count_while_lists_name_them),
            RUN(every_verdict_has_a_text))
