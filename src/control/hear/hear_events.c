@@ -263,6 +263,19 @@ static bool is_current(const struct hearing *hear, uint32_t task, const struct e
     return false;
 }
 
+/* Its start may have been taken for old news, as a later order was under way: it is charged all the same. */
+static void on_finished(struct hearing *hear, uint32_t task, const struct engine_event *event)
+{
+    const struct view *view = &hear->state->view;
+    const uint32_t instance =
+        event->instance == 0 ? ROW_NONE : view_find_instance(view, event->instance);
+
+    if (instance != ROW_NONE && view->task.state[task] != TASK_RUNNING &&
+        hear->state->task_notes[task].ran_at == ROW_NONE)
+        hear_ran(hear, task, instance, event->started_at, event->at);
+    hear_finished(hear, task, event->at);
+}
+
 static void on_task(struct hearing *hear, const struct engine_event *event)
 {
     const uint32_t task = view_find_task(&hear->state->view, event->task);
@@ -293,7 +306,7 @@ static void on_task(struct hearing *hear, const struct engine_event *event)
         hear_lost(hear, task, event->is_faultless, event->at);
         break;
     case ENGINE_TASK_FINISHED:
-        hear_finished(hear, task, event->at);
+        on_finished(hear, task, event);
         break;
     case ENGINE_TASK_WITHDRAWN:
         hear_withdrawn(hear, task, event->at);

@@ -102,7 +102,7 @@ enum engine_event_kind {
     ENGINE_TASK_RATE,     /* 'task', 'key' of the placement, 'rate_ppm' of full speed */
     ENGINE_TASK_STOPPED,  /* 'task', 'key' of the stop or the cancel */
     ENGINE_TASK_LOST,     /* 'task', 'key' of the placement: refused, crashed, its machine lost */
-    ENGINE_TASK_FINISHED, /* 'task' */
+    ENGINE_TASK_FINISHED, /* 'task', and where and from when on it ran, if the engine knows */
     ENGINE_LISTED,        /* 'key' of the list that ends here */
     ENGINE_TASK_KEPT, /* 'task', 'key' of the stop: it goes on, and is not to be stopped before 'until' */
     ENGINE_JOB_CHANGED, /* of 'job' its ids and what 'changes' names, nothing else; in a list after the
@@ -126,9 +126,9 @@ struct engine_event {
     uint64_t task;
     uint64_t instance;
     uint64_t key;
-    msec_t started_at; /* ENGINE_TASK_FOUND */
-    msec_t
-        ended_at; /* ENGINE_TASK_FOUND: it ran until then, and nobody listened; _FINISHED follows. 0: it runs */
+    msec_t started_at; /* ENGINE_TASK_FOUND, _FINISHED */
+    /* ENGINE_TASK_FOUND: it ran until then, and nobody listened; _FINISHED follows. 0: it runs */
+    msec_t ended_at;
     msec_t until; /* ENGINE_TASK_KEPT; 0: nobody knows */
     uint32_t rate_ppm;
     uint32_t changes;  /* ENGINE_JOB_CHANGED: enum engine_change */

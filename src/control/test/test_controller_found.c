@@ -123,6 +123,33 @@ TEST(what_ran_and_ended_unheard_is_charged_for_its_time)
     stage_done(&stage);
 }
 
+/* Nothing was heard of its start; and no second time where it was. */
+TEST(what_ended_with_a_word_of_where_it_ran_is_charged_once)
+{
+    struct stage stage;
+
+    stage_init(&stage);
+
+    const uint64_t machine = a_machine(&stage, 0);
+    const msec_t since = stage.now;
+    const money_t before = stage.settled;
+
+    stage.now += MSEC_PER_HOUR;
+    for (uint64_t task = 1; task <= 2; task++) {
+        stage_job(&stage, task, 1, false);
+        if (task == 2)
+            ran_unheard(&stage, task, machine, since);
+        stage_engine(&stage, (struct engine_event){ .kind = ENGINE_TASK_FINISHED,
+                                                    .task = task,
+                                                    .instance = machine,
+                                                    .started_at = since });
+        assert_int_equal(view_find_task(stage_view(&stage), task), ROW_NONE);
+    }
+    assert_int_equal(controller_stats(stage.controller)->caught_up, 2);
+    assert_in_range(stage.settled - before, 1, STAGE_PRICE + STAGE_PRICE / 100);
+    stage_done(&stage);
+}
+
 TEST(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready)
 {
     struct stage stage;
@@ -502,6 +529,7 @@ TEST(a_job_that_is_withdrawn_leaves_and_may_come_again)
 CHECK_MAIN(RUN(a_task_that_waits_and_is_found_runs_there),
            RUN(a_task_that_is_found_elsewhere_is_not_where_it_was_thought),
            RUN(what_ran_and_ended_unheard_is_charged_for_its_time),
+           RUN(what_ended_with_a_word_of_where_it_ran_is_charged_once),
            RUN(a_task_that_is_found_on_a_machine_that_boots_makes_it_ready),
            RUN(who_is_on_the_way_gives_way_the_newest_first),
            RUN(a_task_that_is_found_beside_one_of_its_job_that_is_spread_runs_on),

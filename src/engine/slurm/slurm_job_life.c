@@ -198,15 +198,19 @@ static void start(struct slurm_engine *engine, struct slurm_job *job, const stru
 
 static void end(struct slurm_engine *engine, struct slurm_job *job, uint64_t end_s)
 {
-    const struct engine_event event = { .kind = ENGINE_TASK_FINISHED,
-                                        .at = slurm_engine_at(engine, end_s) };
+    struct engine_event event = { .kind = ENGINE_TASK_FINISHED,
+                                  .at = slurm_engine_at(engine, end_s),
+                                  .started_at = job->started_at };
 
     job->phase = PHASE_ENDED;
     job->is_stopping = false;
     job->is_cancelling = false;
     slurm_room_leave(engine, job);
     for (uint32_t rank = 0; rank < slurm_job_tasks(job); rank++) {
-        leave_node(engine, slurm_job_task(job, rank));
+        struct slurm_task *task = slurm_job_task(job, rank);
+
+        event.instance = task->instance;
+        leave_node(engine, task);
         slurm_job_tell_task(engine, job, rank, &event);
     }
     if (job->is_announced)
