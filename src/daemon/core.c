@@ -34,6 +34,7 @@ void core_tell_time(struct daemon *daemon, msec_t wall, msec_t monotonic)
     const msec_t ahead_min_ms = 1 * MSEC_PER_SEC;
     const bool was_ahead = daemon->is_ahead;
 
+    daemon->monotonic = monotonic;
     daemon->now = steady_clock_read(&daemon->clock, wall, monotonic);
     daemon->is_ahead = daemon->now - wall >= ahead_min_ms;
     if (daemon->is_ahead && !was_ahead)
@@ -119,7 +120,8 @@ static void hold_rents(struct daemon *daemon)
  * no journal: done twice it is harmless, and what was forgotten is seen in the next list. */
 static bool gives_back_only(const struct daemon *daemon)
 {
-    return daemon->store_failed && daemon->now - daemon->store_failed_at >= store_patience_ms;
+    return daemon->store_failed && daemon_may_act(daemon) && !daemon->is_outdated &&
+           daemon->now - daemon->store_failed_at >= store_patience_ms;
 }
 
 /* Whether lists are under way that may still end. */
@@ -367,10 +369,18 @@ static void flush(struct daemon *daemon)
         cloud->flush(daemon->cloud, daemon->now);
 }
 
+/* A process that was stopped in between, and whose lease is over, keeps its orders until it has it again. */
 void core_pass(struct daemon *daemon)
 {
+    if (!daemon_may_act(daemon) || daemon->is_outdated)
+        return;
     gate_pass(daemon->gate);
     flush(daemon);
+}
+
+bool core_is_outdated(const struct daemon *daemon)
+{
+    return daemon->is_outdated;
 }
 
 void core_rest(struct daemon *daemon)

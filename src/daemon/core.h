@@ -76,6 +76,9 @@ bool core_peer(struct daemon *daemon, enum core_side side, struct adapter_peer *
 /* What the host's clock says, and one that is never set: before every call below. */
 void core_tell_time(struct daemon *daemon, msec_t wall, msec_t monotonic);
 
+/* Whether another daemon has acted since this one did: then it ends, and is started again. */
+bool core_is_outdated(const struct daemon *daemon);
+
 /* The other side was reached, was lost, or said a line; 'text' is changed. */
 void core_connected(struct daemon *daemon, enum core_side side);
 void core_disconnected(struct daemon *daemon, enum core_side side);

@@ -160,6 +160,12 @@ static void end_turn(struct process *process, bool may_pass, const struct spent 
     add_since(&process->spent, begin);
     raise_to(&daemon->world.turn_max_us, process->spent.wall_us);
     raise_to(&daemon->world.turn_cpu_max_us, process->spent.cpu_us);
+    if (core_is_outdated(daemon) && !process->shall_stop) {
+        LOG_ERROR(
+            "another stintd acted on this cluster meanwhile, so this one ends and systemd starts it again");
+        stop(process);
+        return;
+    }
     set_timer(process);
 }
 
@@ -522,6 +528,8 @@ int daemon_run(const char *path, struct conf *conf, struct error *reterr)
     (void)uv_loop_close(&process->loop);
     if (rc == 0)
         LOG_INFO("stopped");
+    if (rc == 0 && core_is_outdated(daemon))
+        rc = error_set(reterr, -EAGAIN, "start stintd again: another one acted meanwhile");
     destroy(process);
     return rc;
 }

@@ -223,9 +223,29 @@ const char *daemon_side_fault(const struct daemon *daemon, enum core_side side)
                                : daemon->cloud_kind->fault(daemon->cloud);
 }
 
+bool daemon_may_act(const struct daemon *daemon)
+{
+    return !daemon->has_lease || daemon->monotonic < daemon->lease.until;
+}
+
+/* What we know of machines and jobs is of the epoch that we acted in. After another daemon's it is too old to act on. */
+static void on_lease(void *context, const struct engine_lease *lease)
+{
+    struct daemon *daemon = context;
+
+    daemon->has_lease = true;
+    daemon->lease = *lease;
+    if (lease->until == 0)
+        return;
+    daemon->is_outdated =
+        daemon->is_outdated || (daemon->lease_epoch != 0 && daemon->lease_epoch != lease->epoch);
+    daemon->lease_epoch = lease->epoch;
+}
+
 bool daemon_is_connected(const struct daemon *daemon)
 {
-    return is_carried(daemon, CORE_ENGINE) && daemon->engine_kind->is_usable(daemon->engine) &&
+    return daemon_may_act(daemon) && !daemon->is_outdated && is_carried(daemon, CORE_ENGINE) &&
+           daemon->engine_kind->is_usable(daemon->engine) &&
            (daemon->cloud == NULL ||
             (is_carried(daemon, CORE_CLOUD) && daemon->cloud_kind->is_usable(daemon->cloud)));
 }
@@ -247,6 +267,7 @@ static int create_engine(struct daemon *daemon, struct error *reterr)
             .shapes = &daemon->shapes,
             .users = &daemon->users,
             .job_names = &daemon->job_names,
+            .cluster = conf->cluster,
             .node_prefix = conf->node_prefix,
             .start_timeout_ms = conf->timing.start_timeout_ms,
             .observes = is_shadow,
@@ -260,6 +281,7 @@ static int create_engine(struct daemon *daemon, struct error *reterr)
             .describe = describe_machine,
             .explain = explain_wait,
             .caps = conf->caps.count > 0 ? daemon_caps_of : NULL,
+            .on_lease = on_lease,
             .is_booked = daemon_is_booked,
             .context = daemon,
         },

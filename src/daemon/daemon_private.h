@@ -82,12 +82,17 @@ struct daemon {
     struct map limits; /* by job id: the time limit it came with, in seconds */
     struct daemon_counted counted;
     struct steady_clock clock;
-    bool is_ahead;     /* it is ahead of the host's */
-    msec_t now;        /* what it said last: never runs backwards */
-    msec_t decide_at;  /* MSEC_NEVER: nothing to decide */
-    msec_t audit_at;   /* the next one */
-    msec_t write_at;   /* the journal, at the latest; MSEC_NEVER: nothing is there */
-    msec_t limited_at; /* when a limit last stopped a rent; -1: never */
+    msec_t monotonic;          /* the host's clock that is never set */
+    struct engine_lease lease; /* the engine's last word */
+    uint64_t lease_epoch;      /* in which we acted; 0: we have not */
+    bool has_lease;            /* there is one: the daemon acts only before lease.until */
+    bool is_outdated;          /* another daemon acted since we did */
+    bool is_ahead;             /* it is ahead of the host's */
+    msec_t now;                /* what it said last: never runs backwards */
+    msec_t decide_at;          /* MSEC_NEVER: nothing to decide */
+    msec_t audit_at;           /* the next one */
+    msec_t write_at;           /* the journal, at the latest; MSEC_NEVER: nothing is there */
+    msec_t limited_at;         /* when a limit last stopped a rent; -1: never */
     struct daemon_withheld withheld;
     uint64_t noted_key;
     msec_t prune_at;
@@ -131,7 +136,10 @@ const struct adapter_lines *daemon_lines(const struct daemon *daemon, enum core_
 const char *daemon_side_fault(const struct daemon *daemon, enum core_side side);
 struct cloud_port daemon_cloud_port(struct daemon *daemon);
 
-/* Whether both sides can be asked. */
+/* Whether no other daemon may act now. */
+bool daemon_may_act(const struct daemon *daemon);
+
+/* Whether both sides can be asked, and we are the one who may. */
 bool daemon_is_connected(const struct daemon *daemon);
 
 /* Read the configuration again; 'ret' is what changed, in words. */

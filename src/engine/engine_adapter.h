@@ -36,12 +36,19 @@ struct uv_loop_s;
 
 enum { ENGINE_TEXT = 256 };
 
+/* The right to act on this engine. One daemon has it at a time. */
+struct engine_lease {
+    msec_t until;   /* of CLOCK_MONOTONIC in ms; 0: another daemon may act */
+    uint64_t epoch; /* a new number for each owner */
+};
+
 struct engine_config {
     const void *settings;              /* read while it is created */
     const struct catalogue *catalogue; /* outlives it, as all that follow */
     struct shapes *shapes;             /* the adapter adds to it */
     struct names *users;               /* and to these */
     struct names *job_names;
+    const char *cluster;     /* the daemon's name; NULL: it asks for no lease */
     const char *node_prefix; /* the machine 17 is the node "st-17" */
     msec_t start_timeout_ms; /* a placement that nothing comes of is given up after it */
     bool observes;           /* only watch: tell also of jobs that run elsewhere, on machine 0 */
@@ -61,6 +68,8 @@ struct engine_config {
     int (*explain)(void *context, uint64_t task, char *buf, size_t size);
     /* The set of limits that a job of that owner is under, see model/caps.h. NULL: there are none. */
     uint32_t (*caps)(void *context, const struct engine_owner *owner);
+    /* The lease has changed. Engines without one leave this uncalled, and their daemon may act. */
+    void (*on_lease)(void *context, const struct engine_lease *lease);
     /* Whether the books have the end of the task already. */
     bool (*is_booked)(void *context, uint64_t task);
     void *context;

@@ -49,6 +49,7 @@ const char *daemon_fault_name(enum daemon_fault fault)
         [FAULT_NODE_DRAIN] = "node-drain",
         [FAULT_DRAIN] = "drain",
         [FAULT_LIMITS] = "limits",
+        [FAULT_RIVAL] = "rival",
     };
 
     return names[fault];
@@ -64,7 +65,7 @@ const char *daemon_judge_name(enum daemon_judge judge)
         [JUDGE_STUCK] = "stuck",       [JUDGE_BOUND] = "bound",
         [JUDGE_MARKET] = "market",     [JUDGE_ORDERS] = "orders",
         [JUDGE_NODES] = "nodes",       [JUDGE_START] = "start",
-        [JUDGE_CHARGES] = "charges",
+        [JUDGE_WRITERS] = "writers",   [JUDGE_CHARGES] = "charges",
     };
 
     return names[judge];
@@ -211,6 +212,23 @@ static void tell_time(struct sim *sim)
     core_tell_time(sim->daemon, sim->now + sim->clock_offset, sim->now - sim->begin);
 }
 
+/* From when on it may act again: after it was killed, or had lost the lease. */
+static void hear_lease(struct sim *sim, const char *line)
+{
+    static const char lease[] = "lease state=";
+    static const char held[] = "held";
+    const bool was_held = sim->holds_lease;
+
+    if (strncmp(line, lease, sizeof(lease) - 1) != 0)
+        return;
+    sim->holds_lease = strncmp(line + sizeof(lease) - 1, held, sizeof(held) - 1) == 0;
+    if (was_held || !sim->holds_lease)
+        return;
+    if (sim->has_acted && sim->start_count < STARTS_MAX)
+        sim->starts[sim->start_count++] = sim->now;
+    sim->has_acted = true;
+}
+
 static void arrive(struct sim *sim, enum pipe_kind kind, struct pipe_line *line)
 {
     sim->out->lines++;
@@ -224,6 +242,8 @@ static void arrive(struct sim *sim, enum pipe_kind kind, struct pipe_line *line)
         sim_cloud_hear(sim, line->text, line->length);
         break;
     case FROM_ENGINE:
+        hear_lease(sim, line->text);
+        __attribute__((fallthrough));
     case FROM_CLOUD:
         tell_time(sim);
         core_line(sim->daemon, kind == FROM_ENGINE ? CORE_ENGINE : CORE_CLOUD, line->text,
@@ -251,6 +271,19 @@ static void deliver(struct sim *sim)
 }
 
 /* ---- the other sides ---- */
+
+static bool rival_acts(const struct sim *sim)
+{
+    return fake_contender_acts(&sim->rival, sim->now);
+}
+
+static void on_act(void *context)
+{
+    struct sim *sim = context;
+
+    if (rival_acts(sim))
+        sim_fail(sim, JUDGE_WRITERS, "Slurm is changed while another stintd may act");
+}
 
 static void bridge_says(void *context, const char *lines, size_t size)
 {
@@ -304,6 +337,8 @@ static void connect_sides(struct sim *sim)
         sim->has_bridge = true;
         fake_bridge_init(&sim->bridge, &sim->slurm, "st-", sim->poll_ms,
                          sim->seed + (uint64_t)sim->now);
+        sim->bridge.begin = sim->begin;
+        sim->bridge.on_act = on_act;
         sim->bridge.unsure_ppm = sim->unsure_ppm;
         sim->bridge.slow_ms = sim->slow_ms;
         fake_bridge_greet(&sim->bridge, bridge_says, sim);
@@ -335,6 +370,10 @@ static void on_send(void *context, enum core_side side, const char *lines, size_
         used = end == NULL ? size : (size_t)(end - lines) + 1;
         sim->pass_lines -= sim->pass_lines != UINT32_MAX;
     }
+    if (side == CORE_CLOUD && rival_acts(sim) && strncmp(lines, "hello", 5) != 0 &&
+        strncmp(lines, "list", 4) != 0)
+        sim_fail(sim, JUDGE_WRITERS,
+                 "the cloud is asked for something while another stintd may act");
     sim_send(sim, side == CORE_ENGINE ? TO_ENGINE : TO_CLOUD, lines, used, 0);
 }
 
@@ -463,6 +502,7 @@ void sim_kill(struct sim *sim)
     if (daemon == NULL)
         return;
     sim_trace(sim, "== stintd is killed%s", sim->is_host_killed ? ", and its host" : "");
+    sim->holds_lease = false;
     sim->out->kills++;
     settle_write(sim);
     sim->daemon = NULL;
@@ -545,7 +585,10 @@ static void rest(struct sim *sim, bool passes)
     if (passes && !pass(sim))
         return;
     core_rest(sim->daemon);
-    (void)dies(sim, KILL_AFTER);
+    if (dies(sim, KILL_AFTER) || !core_is_outdated(sim->daemon))
+        return;
+    core_stop(sim->daemon);
+    sim_kill(sim); /* it ends, and systemd starts it again */
 }
 
 static void end_write(struct sim *sim)
@@ -609,6 +652,7 @@ static msec_t next_wake(struct sim *sim)
 
     wake = sooner(wake, sim_cloud_next_wake(sim));
     wake = sooner(wake, sim_script_next(sim));
+    wake = sooner(wake, fake_contender_next_wake(&sim->rival));
     if (sim->has_bridge)
         wake = sooner(wake, fake_bridge_next_wake(&sim->bridge));
     if (sim->daemon != NULL)
@@ -631,6 +675,7 @@ static void step(struct sim *sim)
     sim->now = next > sim->now ? next : sim->now;
     sim_script_tick(sim);
     sim_cloud_tick(sim);
+    fake_contender_tick(&sim->rival, &sim->slurm, sim->now);
     fake_slurm_tick(&sim->slurm, sim->now);
     if (sim->has_bridge) {
         sim->bridge.clock_offset = sim->is_one_host ? sim->clock_offset : 0;
@@ -679,7 +724,7 @@ static msec_t draw_commit(struct rng *rng)
 static void create(struct sim *sim, uint64_t seed, const char *folder)
 {
     sim->seed = seed;
-    sim->is_one_host = seed / 254 % 2 == 0;
+    sim->is_one_host = seed / 277 % 2 == 0;
     rng_init(&sim->rng, seed, 70);
     sim->begin = epoch_ms + (msec_t)sim_below(sim, 1000000);
     sim->now = sim->begin;

@@ -20,6 +20,7 @@
  *   idle       no machine is paid for without work longer than a stated time
  *   orders     no order of the controller fails the check at the gate (daemon/sense.h)
  *   nodes      a job is placed on, and runs on, as many different nodes as it asks for, and none is overfull
+ *   writers    nothing is rented, returned, placed or stopped while another stintd may act
  *   start      the daemon starts whenever the disk is not full, whatever a crash has left there
  *   stuck      it ends, and no turn brings the next one for ever
  */
@@ -52,6 +53,7 @@ enum daemon_fault {
     FAULT_NODE_DRAIN, /* scontrol */
     FAULT_DRAIN,      /* stint drain */
     FAULT_LIMITS,     /* changed by a reload */
+    FAULT_RIVAL,      /* another stintd takes the lease of this Slurm */
     FAULT_KINDS,
 };
 
@@ -70,6 +72,7 @@ enum daemon_judge {
     JUDGE_ORDERS,
     JUDGE_NODES,
     JUDGE_START,
+    JUDGE_WRITERS,
     JUDGE_CHARGES,
     JUDGES,
 };

@@ -24,6 +24,7 @@ enum {
     TRACE_LINES = 400,
     TRACE_SIZE = 260,
     SCRIPT_MAX = 64,
+    STARTS_MAX = 64,
     JOBS_DRAWN_MAX = 40,
     PATH_SIZE = 256,
 };
@@ -112,8 +113,12 @@ struct sim {
     bool is_cloud_up;
     bool is_cloud_greeted;
     bool was_heard;
-    msec_t write_due; /* a commit is under way until then; MSEC_NEVER: none is */
-    msec_t start_at;  /* MSEC_NEVER: it runs */
+    msec_t write_due;          /* a commit is under way until then; MSEC_NEVER: none is */
+    msec_t start_at;           /* MSEC_NEVER: it runs */
+    msec_t starts[STARTS_MAX]; /* again */
+    uint32_t start_count;
+    bool has_acted;
+    bool holds_lease;
     msec_t bridge_at; /* stint-slurm is started; MSEC_NEVER: it runs, or there is no daemon */
     msec_t cloud_connect_at; /* likewise */
     enum kill_point kill_point;
@@ -146,6 +151,7 @@ struct sim {
     msec_t late_ms;
     uint64_t drained_node;
     bool wants_no_drain;
+    struct fake_contender rival; /* another stintd, as far as the lease goes */
 
     struct script_event script[SCRIPT_MAX];
     uint32_t script_count;

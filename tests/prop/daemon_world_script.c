@@ -497,6 +497,20 @@ static void begin_limits(struct sim *sim, const struct script_event *event)
     sim->was_heard = true;
 }
 
+/* Mostly it finds nothing to take. Half of the time an administrator has removed our record. */
+static void begin_rival(struct sim *sim, const struct script_event *event)
+{
+    fake_contender_start(&sim->rival, "rival", "another", sim->begin, sim->now);
+    if (event->number % 2 == 0 && !sim->slurm.is_away)
+        sim->slurm.leases.count = 0;
+}
+
+static void end_rival(struct sim *sim, const struct script_event *event)
+{
+    (void)event;
+    sim->rival.is_there = false;
+}
+
 static const struct trouble troubles[FAULT_KINDS] = {
     [FAULT_KILL] = { .begin = begin_kill },
     [FAULT_TORN] = { .begin = begin_torn },
@@ -520,6 +534,7 @@ static const struct trouble troubles[FAULT_KINDS] = {
     [FAULT_NODE_DRAIN] = { 10000, 200000, 0, 0, true, begin_node_drain, end_node_drain },
     [FAULT_DRAIN] = { 10000, 200000, 0, 0, false, begin_drain, end_drain },
     [FAULT_LIMITS] = { .begin = begin_limits },
+    [FAULT_RIVAL] = { 1000, 60000, 60000, 300000, false, begin_rival, end_rival },
 };
 
 static void change(struct sim *sim, const struct script_event *event)

@@ -12,10 +12,9 @@
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_request.h"
 #include "engine/slurm/slurm_spell.h"
+#include "fake_line.h"
 
 enum { NAMES_SIZE = 512, CODE_INVALID_NODE = 2018, CODE_BUSY = 2069, CODE_NOT_PENDING = 2021 };
-
-static const uint64_t wall_unit = 1000;
 
 static void flush(struct fake_bridge *bridge)
 {
@@ -46,6 +45,7 @@ void fake_bridge_greet(struct fake_bridge *bridge,
     line_text_number(&bridge->out, "protocol", SLURM_PROTOCOL);
     line_text_string(&bridge->out, "stint", "0.0.0");
     line_text_string(&bridge->out, "slurm", "22.05.8");
+    line_text_number(&bridge->out, "lease", 1);
     line_text_end(&bridge->out);
     flush(bridge);
 }
@@ -64,177 +64,11 @@ void fake_bridge_done(struct fake_bridge *bridge)
 
 /* ---- looks ---- */
 
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = 14695981039346656037U;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 1099511628211U;
-    return hash;
-}
-
-static void put_names(const struct fake_bridge *bridge, struct line_text *out, const char *key,
-                      const uint64_t *instances, uint32_t count)
-{
-    char text[NAMES_SIZE] = "";
-    size_t used = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%" PRIu64, i > 0 ? "," : "",
-                                 bridge->prefix, instances[i]);
-    if (count > 0)
-        line_text_string(out, key, text);
-}
-
-static void put_time(const struct fake_bridge *bridge, struct line_text *out, const char *key,
-                     msec_t at)
-{
-    if (at > 0)
-        line_text_number(out, key, (uint64_t)(at + bridge->clock_offset) / wall_unit);
-}
-
-static const char *state_of(const struct fake_job *job)
-{
-    static const char *const ends[] = { "completed", "cancelled", "node_fail" };
-
-    if (job->phase == FAKE_WAITING)
-        return "pending";
-    return job->phase == FAKE_RUNNING ? "running" : ends[job->end];
-}
-
-static const char *hold_of(const struct fake_job *job)
-{
-    switch (job->hold) {
-    case FAKE_BY_ADMIN:
-        return "admin";
-    case FAKE_BY_USER:
-        return "user";
-    case FAKE_BY_PLUGIN:
-        return "held-gate";
-    case FAKE_FREE:
-        break;
-    }
-    return job->is_gated ? "gate" : "none";
-}
-
-static const char *reason_of(const struct fake_bridge *bridge, const struct fake_job *job)
-{
-    if (job->hold == FAKE_BY_ADMIN)
-        return "JobHeldAdmin";
-    if (job->hold != FAKE_FREE)
-        return "JobHeldUser";
-    if (job->depends_on != 0)
-        return "Dependency";
-    if (job->is_gated || job->begin_at > bridge->slurm->now)
-        return "BeginTime";
-    return job->required_count > 0 ? "Resources" : "Priority";
-}
-
-static void put_identity(const struct fake_job *job, struct line_text *out)
-{
-    char text[256];
-
-    line_text_number(out, "id", job->id);
-    if (job->array != 0) {
-        line_text_number(out, "array", job->array);
-        if (job->task_count == 0) {
-            line_text_number(out, "task", job->task);
-        } else {
-            (void)slurm_spell_ranges(job->tasks, 0, job->task_count, text, sizeof(text));
-            line_text_string(out, "tasks", text);
-        }
-    }
-    line_text_number(out, "uid", 1000 + job->user);
-    (void)snprintf(text, sizeof(text), "user%u", job->user);
-    line_text_string(out, "user", text);
-    (void)snprintf(text, sizeof(text), "work%u", job->name);
-    line_text_string(out, "name", text);
-    line_text_string(out, "partition", "cloud");
-}
-
-static void put_comment(const struct fake_job *job, struct line_text *out)
-{
-    static const char *const words[] = {
-        [FAKE_ANY_MARKET] = "",
-        [FAKE_ON_DEMAND] = "stint:market=on-demand",
-        [FAKE_SPOT_FIRST] = "stint:market=spot,after=30s",
-        [FAKE_DEADLINE] = "stint:within=5m",
-    };
-    char text[64];
-
-    (void)snprintf(text, sizeof(text), "%s%s%s", job->may_move ? "stint:move" : "",
-                   job->may_move && job->market != FAKE_ANY_MARKET ? " " : "", words[job->market]);
-    if (text[0] != '\0')
-        line_text_prose(out, "user_comment", text);
-}
-
-_Static_assert(FAKE_SPOT_S == 30, "the text above names it");
-
-/* As slurm_record_job() writes it; without the priority its hash is returned. */
-static uint64_t write_job(const struct fake_bridge *bridge, const struct fake_job *job,
-                          struct line_text *out)
-{
-    const uint32_t begin = out->size;
-    char text[64];
-
-    line_text_begin(out, "job");
-    put_identity(job, out);
-    line_text_string(out, "state", state_of(job));
-    line_text_number(out, "run", job->run);
-    if (job->is_completing)
-        line_text_number(out, "completing", 1);
-    if (job->phase == FAKE_WAITING) {
-        line_text_string(out, "hold", hold_of(job));
-        line_text_string(out, "reason", reason_of(bridge, job));
-        if (job->depends_on != 0) {
-            (void)snprintf(text, sizeof(text), "afterany:%u(unfulfilled)", job->depends_on);
-            line_text_string(out, "depend", text);
-        }
-        put_names(bridge, out, "req_nodes", job->required, job->required_count);
-        put_time(bridge, out, "begin", job->begin_at);
-    } else {
-        put_names(bridge, out, "nodes", job->nodes, job->nodes_count);
-        if (job->starts > 0)
-            put_time(bridge, out, "start", job->started_at);
-    }
-    if (job->phase == FAKE_ENDED)
-        put_time(bridge, out, "end", job->ended_at);
-    line_text_number(out, "node_count", job->node_count);
-    line_text_number(out, "cpus", (uint64_t)job->cpus * job->node_count);
-    line_text_number(out, "mem_mib", job->mem_mib);
-    line_text_number(out, "ntasks", job->node_count);
-    line_text_number(out, "limit_s", job->limit_s);
-    line_text_number(out, "requeue", job->may_requeue);
-    put_time(bridge, out, "submit", job->submitted_at);
-    if (job->note[0] != '\0') {
-        line_text_prose(out, "comment", job->note);
-    } else if (job->comment > 0) {
-        (void)snprintf(text, sizeof(text), "stint: comment %u", job->comment);
-        line_text_prose(out, "comment", text);
-    }
-    put_comment(job, out);
-
-    const uint64_t hash = hash_of(out->text + begin, out->size - begin);
-
-    if (job->phase == FAKE_WAITING && job->hold == FAKE_FREE && job->required_count == 0)
-        line_text_number(out, "priority", job->priority + job->id * 37 % 101);
-    line_text_end(out);
-    return hash;
-}
-
-static void put_run(const struct fake_bridge *bridge, const struct fake_job *job,
-                    struct line_text *out)
-{
-    line_text_number(out, "run", job->run);
-    put_names(bridge, out, "nodes", job->nodes, job->nodes_count);
-    put_time(bridge, out, "start", job->started_at);
-}
-
 static void tell_started(struct fake_bridge *bridge, const struct fake_job *job)
 {
     line_text_begin(&bridge->out, "started");
     line_text_number(&bridge->out, "job", job->id);
-    put_run(bridge, job, &bridge->out);
+    fake_line_run(bridge, job, &bridge->out);
     line_text_end(&bridge->out);
 }
 
@@ -242,11 +76,11 @@ static void tell_ended(struct fake_bridge *bridge, const struct fake_job *job)
 {
     line_text_begin(&bridge->out, "ended");
     line_text_number(&bridge->out, "job", job->id);
-    line_text_string(&bridge->out, "state", state_of(job));
+    line_text_string(&bridge->out, "state", fake_line_state(job));
     line_text_number(&bridge->out, "exit", 0);
     line_text_number(&bridge->out, "signal", 0);
-    put_run(bridge, job, &bridge->out);
-    put_time(bridge, &bridge->out, "end", job->ended_at);
+    fake_line_run(bridge, job, &bridge->out);
+    fake_line_time(bridge, &bridge->out, "end", job->ended_at);
     line_text_end(&bridge->out);
 }
 
@@ -295,7 +129,7 @@ static void look_at_phase(struct fake_bridge *bridge, enum fake_phase phase, boo
             continue;
         struct fake_seen_job *old = seen_job(bridge, job);
         const uint32_t size = bridge->out.size;
-        const uint64_t hash = write_job(bridge, job, &bridge->out);
+        const uint64_t hash = fake_line_job(bridge, job, &bridge->out);
 
         if (hash == old->hash && !is_full)
             bridge->out.size = size;
@@ -329,29 +163,6 @@ static uint32_t look_at_jobs(struct fake_bridge *bridge, bool is_full)
     return bridge->job_count;
 }
 
-static uint64_t write_node(struct fake_bridge *bridge, const struct fake_node *node,
-                           struct line_text *out)
-{
-    static const char *const states[] = { "joining", "up", "silent", "down" };
-    const uint32_t begin = out->size;
-    char name[64];
-
-    (void)snprintf(name, sizeof(name), "%s%" PRIu64, bridge->prefix, node->instance);
-    line_text_begin(out, "node");
-    line_text_string(out, "name", name);
-    line_text_string(out, "state", states[node->state]);
-    line_text_number(out, "drain", node->is_drained);
-    line_text_number(out, "cpus", node->cpus);
-    line_text_number(out, "mem_mib", node->mem_mib);
-    line_text_string(out, "features", "cloud");
-    if (node->is_drained)
-        line_text_string(out, "reason", node->is_our_drain ? "stint: leaving" : "bad disk");
-    if (fake_slurm_allocated(bridge->slurm, node->instance, NULL) > 0)
-        line_text_number(out, "busy", 1);
-    line_text_end(out);
-    return hash_of(out->text + begin, out->size - begin);
-}
-
 static struct fake_seen_node *seen_node(struct fake_bridge *bridge, uint64_t instance)
 {
     for (uint32_t i = 0; i < bridge->node_count; i++) {
@@ -376,7 +187,7 @@ static uint32_t look_at_nodes(struct fake_bridge *bridge, bool is_full)
             continue;
         struct fake_seen_node *old = seen_node(bridge, node->instance);
         const uint32_t size = bridge->out.size;
-        const uint64_t hash = write_node(bridge, node, &bridge->out);
+        const uint64_t hash = fake_line_node(bridge, node, &bridge->out);
 
         if (hash == old->hash && !is_full)
             bridge->out.size = size;
@@ -675,6 +486,17 @@ static void begin_stop(struct fake_bridge *bridge, const struct slurm_request *r
     }
 }
 
+static bool may_act(const struct fake_bridge *bridge)
+{
+    return !bridge->contender.is_there || fake_contender_acts(&bridge->contender, bridge->now);
+}
+
+static void put_off(struct fake_bridge *bridge, uint64_t key)
+{
+    tell_failure(bridge, "unsure", key, 0, "another stintd may have the lease");
+    slurm_keys_forget(&bridge->keys, key);
+}
+
 static void finish_stops(struct fake_bridge *bridge)
 {
     for (uint32_t i = 0; i < bridge->stop_count && !bridge->is_lost;) {
@@ -685,6 +507,10 @@ static void finish_stops(struct fake_bridge *bridge)
             continue;
         }
         bridge->stops[i] = bridge->stops[--bridge->stop_count];
+        if (!may_act(bridge)) {
+            put_off(bridge, stop.key);
+            continue;
+        }
         struct fake_job *job = fake_slurm_find(bridge->slurm, stop.id, FAKE_NO_TASK, false);
 
         if (job == NULL || job->phase != FAKE_RUNNING || job->run != stop.run) {
@@ -891,6 +717,9 @@ static void obey(struct fake_bridge *bridge, const struct slurm_request *request
     const char *known = NULL;
 
     if (request->verb == SLURM_HELLO) {
+        if (request->lease != NULL)
+            fake_contender_start(&bridge->contender, "ours", request->lease, bridge->begin,
+                                 bridge->now);
         bridge->is_greeted = true;
         bridge->look_at = bridge->now;
         return;
@@ -908,6 +737,12 @@ static void obey(struct fake_bridge *bridge, const struct slurm_request *request
     }
     switch (slurm_keys_find(&bridge->keys, request->key, &known)) {
     case SLURM_KEY_NEW:
+        if (!may_act(bridge)) {
+            put_off(bridge, request->key);
+            break;
+        }
+        if (bridge->on_act != NULL)
+            bridge->on_act(bridge->context);
         if (bridge->unsure_ppm > 0)
             act_and_forget(bridge, request);
         else
@@ -960,7 +795,11 @@ msec_t fake_bridge_next_wake(const struct fake_bridge *bridge)
         if (bridge->stops[i].due < wake)
             wake = bridge->stops[i].due;
     }
-    return wake > bridge->busy_until ? wake : bridge->busy_until;
+    wake = wake > bridge->busy_until ? wake : bridge->busy_until;
+
+    const msec_t step = fake_contender_next_wake(&bridge->contender); /* on a thread of its own */
+
+    return step < wake ? step : wake;
 }
 
 /* Of one request in fifty slurmctld's answer may be long in coming. */
@@ -976,8 +815,12 @@ static msec_t duration(struct fake_bridge *bridge)
 void fake_bridge_tick(struct fake_bridge *bridge, msec_t now)
 {
     bridge->now = now;
-    if (bridge->busy_until > now)
+    fake_contender_tick(&bridge->contender, bridge->slurm, now);
+    fake_contender_tell(&bridge->contender, &bridge->out);
+    if (bridge->busy_until > now) {
+        flush(bridge);
         return;
+    }
     if (bridge->is_greeted && bridge->look_at <= now) {
         look_around(bridge);
         bridge->busy_until = now + duration(bridge);

@@ -18,6 +18,7 @@
 #include "base/line.h"
 #include "base/rng.h"
 #include "engine/slurm/slurm_keys.h"
+#include "fake_contender.h"
 #include "fake_slurm.h"
 
 struct fake_seen_job {
@@ -55,7 +56,10 @@ struct fake_bridge {
     msec_t slow_ms;      /* and a few of them this; 0: none does */
     uint32_t unsure_ppm; /* so many are done, and their answer is lost */
     uint32_t unsure;     /* that were, so far */
-    msec_t clock_offset; /* of the host's clock, by which times are told */
+    msec_t begin;        /* of the world: the host's clock that is never set counts from there */
+    struct fake_contender contender; /* if the daemon has asked for the lease */
+    void (*on_act)(void *context);   /* before anything is done to Slurm */
+    msec_t clock_offset;             /* of the host's clock, by which times are told */
     struct rng rng;
     msec_t now;
     msec_t busy_until;

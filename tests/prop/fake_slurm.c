@@ -8,7 +8,6 @@
 
 static const msec_t schedule_ms = 1000;   /* the main scheduler */
 static const msec_t requeued_ms = 121000; /* Slurm lets what was put back wait for so long */
-static const msec_t forget_ms = 300000;   /* MinJobAge */
 static const msec_t stopped_ms = 2000;    /* what ran before begins a little later */
 static const msec_t ping_ms = 10000;      /* within this a node that does not answer is noticed */
 static const uint32_t placed_priority = 0xfffff000U;
@@ -689,7 +688,7 @@ static void tick_job(struct fake_slurm *slurm, struct fake_job *job)
             job->clear_due = slurm->now + 500;
     }
     if (job->phase == FAKE_ENDED && !job->is_completing && !job->is_forgotten &&
-        job->ended_at + forget_ms <= slurm->now) {
+        job->ended_at + FAKE_FORGET_MS <= slurm->now) {
         job->is_forgotten = true;
         slurm->jobs_version++;
     }

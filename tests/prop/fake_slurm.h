@@ -20,10 +20,12 @@
 
 #include "base/rng.h"
 #include "base/units.h"
+#include "engine/slurm/test/fake_reservations.h"
 
 enum {
-    FAKE_NODES_MAX = 4,  /* of one job */
-    FAKE_TASKS_MAX = 32, /* of one array */
+    FAKE_NODES_MAX = 4,      /* of one job */
+    FAKE_TASKS_MAX = 32,     /* of one array */
+    FAKE_FORGET_MS = 300000, /* MinJobAge */
 };
 
 #define FAKE_NO_TASK UINT32_MAX
@@ -106,7 +108,8 @@ struct fake_slurm {
     msec_t now;
     uint32_t silence_s; /* SlurmdTimeout */
     msec_t clear_ms;    /* a job is cleared off its nodes within */
-    bool is_away;       /* slurmctld does not answer */
+    struct fake_reservations leases;
+    bool is_away; /* slurmctld does not answer */
     msec_t back_at;
     uint32_t next_id;
     struct fake_job *jobs;

@@ -171,9 +171,8 @@ const struct finding_kind finding_kinds[FINDING_KINDS] = {
         .severity = "error",
         .about = "the cluster",
         .page = RUNNING,
-        .advice = "Look for a second stintd with the same 'cluster'. Stop it, or give it "
-                  "another name. If there is none, restart this stintd, and it takes over those "
-                  "machines.",
+        .advice = "Look for the second stintd, and stop the one that you do not need. If there is "
+                  "none, restart this stintd, and it takes over its machines.",
     },
     [FINDING_SHADOW] = {
         .name = "shadow",

@@ -69,6 +69,7 @@ static int create(const struct engine_config *config, void **ret, struct error *
         .shapes = config->shapes,
         .users = config->users,
         .job_names = config->job_names,
+        .cluster = config->cluster,
         .node_prefix = config->node_prefix,
         .partition = settings->partition,
         .stop_signal = settings->stop_signal,
@@ -87,6 +88,7 @@ static int create(const struct engine_config *config, void **ret, struct error *
         .describe = config->describe,
         .explain = config->explain,
         .caps = config->caps,
+        .on_lease = config->on_lease,
         .is_booked = config->is_booked,
         .context = config->context,
     });
@@ -166,7 +168,7 @@ static bool is_usable(const void *self)
 
 static const char *fault(const void *self)
 {
-    return slurm_engine_is_up(self) ? NULL : "slurmctld does not answer";
+    return slurm_engine_is_up(self) ? slurm_engine_lease_fault(self) : "slurmctld does not answer";
 }
 
 /*

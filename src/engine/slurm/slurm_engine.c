@@ -50,6 +50,7 @@ struct slurm_engine *slurm_engine_create(const struct slurm_engine_config *confi
     engine->config.partition = engine->texts[1] = copy(config->partition, NULL);
     engine->config.move_word = engine->texts[2] = copy(config->move_word, "stint:move");
     engine->config.stop_signal = engine->texts[3] = copy(config->stop_signal, NULL);
+    engine->config.cluster = engine->texts[4] = copy(config->cluster, NULL);
     arena_init(&engine->kept);
     engine->config.markets = slurm_markets_copy(&config->markets, &engine->kept);
     engine->config.bursts = slurm_bursts_copy(&config->bursts, &engine->kept);
@@ -214,6 +215,8 @@ static void on_hello(struct slurm_engine *engine, const struct line *line)
     line_text_reset(&engine->out);
     line_text_begin(&engine->out, "hello");
     line_text_number(&engine->out, "protocol", SLURM_PROTOCOL);
+    if (slurm_lease_wants(engine, line))
+        line_text_string(&engine->out, "lease", engine->config.cluster);
     line_text_end(&engine->out);
     engine->config.on_send(engine->config.context, engine->out.text, engine->out.size);
     engine->is_greeted = true;
@@ -384,6 +387,7 @@ static const struct {
     { "unsure", on_unsure, false },
     { "list", on_list_begins, false },
     { "controller", on_controller, false },
+    { "lease", slurm_lease_on_line, false },
     { "configuration", on_configuration, false },
     { "alive", on_alive, true },
     { "error", on_error, true },

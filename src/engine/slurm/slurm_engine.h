@@ -42,6 +42,7 @@
 #include "model/catalogue.h"
 #include "model/shape.h"
 
+struct engine_lease;
 struct engine_payer;
 
 struct slurm_engine;
@@ -53,6 +54,7 @@ struct slurm_engine_config {
     struct shapes *shapes; /* the adapter adds to it */
     struct names *users;   /* and to these */
     struct names *job_names;
+    const char *cluster;     /* NULL: no lease is asked for */
     const char *node_prefix; /* NULL: "st-"; the machine 17 is the node "st-17" */
     const char *partition;   /* where jobs are placed; NULL: they stay in theirs */
 
@@ -97,6 +99,8 @@ struct slurm_engine_config {
     int (*explain)(void *context, uint64_t task, char *buf, size_t size);
     /* The set of limits that a job of that owner is under. May be NULL. */
     uint32_t (*caps)(void *context, const struct engine_owner *owner);
+    /* See struct engine_config. */
+    void (*on_lease)(void *context, const struct engine_lease *lease);
     /* See struct engine_config; NULL: jobs that ended unheard are left out. */
     bool (*is_booked)(void *context, uint64_t task);
     void *context;
@@ -124,6 +128,14 @@ void slurm_engine_tick(struct slurm_engine *engine, msec_t now);
 
 /* Whether stint-slurm has said hello and slurmctld answers it. */
 bool slurm_engine_is_up(const struct slurm_engine *engine);
+
+struct finding_sink;
+
+/* Who else acts here, or waits to. */
+void slurm_lease_tell(const struct slurm_engine *engine, const struct finding_sink *to);
+
+/* Why it may not act, in words; NULL: it may. */
+const char *slurm_engine_lease_fault(const struct slurm_engine *engine);
 
 /* "12", "12_3" of an array, "12.1" of a gang, "12_3.1"; returns its length. */
 int slurm_engine_label(const struct slurm_engine *engine, uint64_t task, char *buf, size_t size);

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "engine/slurm/slurm_conf_check.h"
 #include "engine/slurm/slurm_engine.h"
+#include "engine/slurm/slurm_lease.h"
 #include "engine/slurm/slurm_policy.h"
 #include "engine/slurm/slurm_shapes.h"
 
@@ -198,7 +199,7 @@ struct slurm_rows {
 
 struct slurm_engine {
     struct slurm_engine_config config;
-    char *texts[4];    /* copies of the config's */
+    char *texts[5];    /* copies of the config's */
     struct arena kept; /* what of the config has no place of its own */
     struct slurm_shapes shapes;
     struct names words;  /* types in costs */
@@ -256,6 +257,11 @@ struct slurm_engine {
 
     uint64_t made_keys;
     msec_t now;
+    struct {
+        bool is_wanted;
+        msec_t until; /* by the clock of stint-slurm; 0: we do not hold it */
+        char other[SLURM_LEASE_TEXT], caller[SLURM_LEASE_TEXT], fault[SLURM_LEASE_TEXT];
+    } lease;
     bool is_connected, is_greeted, is_lost, was_connected;
     bool are_costs_refused;
     struct slurm_engine_stats stats;
@@ -284,6 +290,10 @@ void slurm_ask_end(struct slurm_engine *engine, enum slurm_ask_kind kind, uint64
 struct slurm_ask *slurm_ask_find(struct slurm_engine *engine, uint64_t key);
 void slurm_ask_close(struct slurm_engine *engine, struct slurm_ask *ask);
 void slurm_asks_resend(struct slurm_engine *engine, bool is_all);
+
+/* slurm_lease_line.c: whether the lease is to be asked for, and what is said of it. */
+bool slurm_lease_wants(struct slurm_engine *engine, const struct line *hello);
+void slurm_lease_on_line(struct slurm_engine *engine, const struct line *line);
 void slurm_asks_done(struct slurm_engine *engine);
 void slurm_ask_cancel_lists(struct slurm_engine *engine);
 

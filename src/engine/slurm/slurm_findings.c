@@ -2,6 +2,7 @@
 #include "engine/slurm/slurm_findings.h"
 
 #include "engine/slurm/slurm_conf_check.h"
+#include "engine/slurm/slurm_engine.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ void slurm_findings_each(struct slurm_engine *engine,
 {
     struct teller teller = { .engine = engine, .knows = knows, .context = context, .to = to };
 
+    slurm_lease_tell(engine, to);
+    to->next_kind(to->context);
     slurm_engine_each_unholdable(engine, tell_unholdable, &teller);
     to->next_kind(to->context);
     slurm_engine_each_barred(engine, tell_barred, &teller);

@@ -28,6 +28,7 @@
 #include "engine/slurm/slurm_act.h"
 #include "engine/slurm/slurm_conf_report.h"
 #include "engine/slurm/slurm_keys.h"
+#include "engine/slurm/slurm_lease_thread.h"
 #include "engine/slurm/slurm_protocol.h"
 #include "engine/slurm/slurm_release.h"
 #include "engine/slurm/slurm_request.h"
@@ -67,7 +68,12 @@ struct bridge {
     uint32_t stops_count, stops_room;
     struct slurm_act_item *items; /* BATCH of them */
     msec_t next_look_ms;
-    msec_t spoke_ms;      /* when something was said last */
+    msec_t spoke_ms; /* when something was said last */
+    const char *lease_file;
+    msec_t lease_ms;
+    struct slurm_lease_thread *lease; /* NULL: the daemon has not asked for it */
+    struct slurm_lease lease_told;
+    int lease_code;       /* why it cannot be had, as said last; 0: for no such reason */
     bool is_greeted;      /* the daemon has said hello */
     bool is_lost;         /* slurmctld does not answer */
     uint64_t looks;       /* so far */
@@ -78,10 +84,13 @@ struct bridge {
 
 static msec_t monotonic_ms(void)
 {
-    struct timespec at;
+    return slurm_lease_clock();
+}
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &at);
-    return (msec_t)at.tv_sec * MSEC_PER_SEC + at.tv_nsec / 1000000;
+/* Whether we may change anything: always, unless the daemon has asked for the lease. */
+static bool may_act(const struct bridge *bridge)
+{
+    return bridge->lease == NULL || slurm_lease_now(bridge->lease, NULL).until > monotonic_ms();
 }
 
 static void flush(struct bridge *bridge)
@@ -108,6 +117,33 @@ static void flush(struct bridge *bridge)
 static void say_alive(struct bridge *bridge)
 {
     line_text_begin(&bridge->out, "alive");
+    line_text_end(&bridge->out);
+}
+
+/* How the lease stands, if that is news. */
+static void tell_lease(struct bridge *bridge)
+{
+    static const char *const states[] = { "waits", "settles", "held" };
+    struct slurm_lease *told = &bridge->lease_told;
+    struct slurm_lease now;
+    int code = 0;
+
+    if (bridge->lease == NULL)
+        return;
+    now = slurm_lease_now(bridge->lease, &code);
+    if (code == bridge->lease_code && now.state == told->state && now.until == told->until &&
+        strcmp(now.other, told->other) == 0 && strcmp(now.caller, told->caller) == 0)
+        return;
+    *told = now;
+    bridge->lease_code = code;
+    line_text_begin(&bridge->out, "lease");
+    line_text_string(&bridge->out, "state", states[now.state]);
+    line_text_number(&bridge->out, "epoch", now.epoch);
+    line_text_number(&bridge->out, "until", (uint64_t)now.until);
+    line_text_string(&bridge->out, "other", now.other);
+    line_text_string(&bridge->out, "caller", now.caller);
+    if (code != 0 && now.until == 0)
+        line_text_prose(&bridge->out, "text", slurm_strerror(code));
     line_text_end(&bridge->out);
 }
 
@@ -287,6 +323,13 @@ static void begin_stop(struct bridge *bridge, const struct slurm_request *reques
     bridge->stops[bridge->stops_count++] = stop;
 }
 
+/* Without the lease nothing is done, and it is asked again when we have it. */
+static void put_off(struct bridge *bridge, uint64_t key)
+{
+    tell_failure(bridge, "unsure", key, 0, "another stintd may have the lease");
+    slurm_keys_forget(&bridge->keys, key);
+}
+
 static void finish_stops(struct bridge *bridge)
 {
     const msec_t now_ms = monotonic_ms();
@@ -300,6 +343,10 @@ static void finish_stops(struct bridge *bridge)
             continue;
         }
         bridge->stops[i] = bridge->stops[--bridge->stops_count];
+        if (!may_act(bridge)) {
+            put_off(bridge, stop.key);
+            continue;
+        }
         answer_was(bridge, stop.key, slurm_act_requeue(&bridge->watch, stop.job, stop.run, &error),
                    &error, "running");
     }
@@ -424,12 +471,17 @@ static void tell_error(struct bridge *bridge, const char *text)
 
 static void greet(struct bridge *bridge, const struct slurm_request *request)
 {
-    if (request->protocol == SLURM_PROTOCOL) {
+    struct error error = { "no common protocol" };
+
+    if (request->protocol == SLURM_PROTOCOL &&
+        (request->lease == NULL || bridge->lease != NULL ||
+         slurm_lease_start(bridge->lease_file, request->lease, bridge->lease_ms, &bridge->lease,
+                           &error) == 0)) {
         bridge->is_greeted = true;
         say_alive(bridge);
         return;
     }
-    tell_error(bridge, "no common protocol");
+    tell_error(bridge, error.text);
     bridge->is_finished = true;
     bridge->status = 2;
 }
@@ -452,7 +504,10 @@ static void obey(struct bridge *bridge, const struct slurm_request *request)
     }
     switch (slurm_keys_find(&bridge->keys, request->key, &known)) {
     case SLURM_KEY_NEW:
-        act(bridge, request);
+        if (may_act(bridge))
+            act(bridge, request);
+        else
+            put_off(bridge, request->key);
         break;
     case SLURM_KEY_OPEN:
         break;
@@ -600,6 +655,7 @@ static void hello(struct bridge *bridge)
     line_text_number(&bridge->out, "protocol", SLURM_PROTOCOL);
     line_text_string(&bridge->out, "stint", STINT_VERSION);
     line_text_string(&bridge->out, "slurm", release);
+    line_text_number(&bridge->out, "lease", 1);
     line_text_end(&bridge->out);
 }
 
@@ -622,6 +678,7 @@ static void run(struct bridge *bridge)
             look_around(bridge);
         read_requests(bridge);
         finish_stops(bridge);
+        tell_lease(bridge);
         keep_alive(bridge);
         flush(bridge);
         if (!bridge->is_finished)
@@ -640,6 +697,8 @@ static const char usage[] =
     "  --ignore-users LIST        leave the jobs of these users alone (names or numbers)\n"
     "  --place-in PARTITION       place jobs in this partition instead of their own\n"
     "  --raised FILE              keep the priorities of 'scontrol top' in this file\n"
+    "  --lease FILE               keep the name of the lease's owner in this file\n"
+    "  --lease-life SECONDS       how long the lease holds (20)\n"
     "  --version                  print the versions of this program and of Slurm\n"
     "  --help                     print this text\n";
 
@@ -700,6 +759,12 @@ static int take_option(struct bridge *bridge, int option)
     case 'r':
         bridge->raised = optarg;
         return 0;
+    case 'l':
+        bridge->lease_file = optarg;
+        return 0;
+    case 'L':
+        bridge->lease_ms = parse_seconds(optarg);
+        return bridge->lease_ms < 0 ? -EINVAL : 0;
     case 'u':
         return ignore_users(&bridge->filter, optarg);
     case 'V':
@@ -724,6 +789,8 @@ static int take_options(struct bridge *bridge, int argc, char **argv)
         { "ignore-users", required_argument, NULL, 'u' },
         { "place-in", required_argument, NULL, 'P' },
         { "raised", required_argument, NULL, 'r' },
+        { "lease", required_argument, NULL, 'l' },
+        { "lease-life", required_argument, NULL, 'L' },
         { "version", no_argument, NULL, 'V' },
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },

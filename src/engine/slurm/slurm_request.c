@@ -21,6 +21,7 @@ enum {
     SIGNAL = 1 << 10,
     SIGNAL_TO = 1 << 11,
     GRACE_MS = 1 << 12,
+    LEASE = 1 << 13,
 };
 
 static const struct {
@@ -29,7 +30,7 @@ static const struct {
     unsigned must;
     unsigned may;
 } words[] = {
-    { "hello", SLURM_HELLO, PROTOCOL, 0 },
+    { "hello", SLURM_HELLO, PROTOCOL, LEASE },
     { "list", SLURM_LIST, KEY | WHAT, 0 },
     { "place", SLURM_PLACE, KEY | JOB | NODES, RUN | PARTITION | TEXT },
     { "release", SLURM_RELEASE, KEY | JOBS, PARTITION },
@@ -227,6 +228,11 @@ static int read_grace(const char *value, struct slurm_request *to)
     return read_u32(value, SLURM_GRACE_MS_MAX, &to->grace_ms);
 }
 
+static int read_lease(const char *value, struct slurm_request *to)
+{
+    return read_checked(value, *value != '\0', &to->lease);
+}
+
 static const struct {
     const char *key;
     unsigned bit;
@@ -245,6 +251,7 @@ static const struct {
     { "signal", SIGNAL, read_the_signal },
     { "signal_to", SIGNAL_TO, read_signal_to },
     { "grace_ms", GRACE_MS, read_grace },
+    { "lease", LEASE, read_lease },
 };
 
 /* Read one field; 'seen' gathers the bits. */

@@ -7,6 +7,8 @@
 
 #include "trace/doc_value.h"
 
+static const msec_t lease_default_ms = 20 * MSEC_PER_SEC;
+
 static int read_stop(const struct settings *in, const struct doc_node *root,
                      struct slurm_settings *ret)
 {
@@ -33,13 +35,15 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
     static const char *const allowed[] = {
         "kind",         "program", "poll",    "partition",  "only_partitions", "ignore_partitions",
         "ignore_users", "stop",    "tmp_gib", "gang_zones", "markets",         "owned",
-        "burst",        "bursts",  NULL,
+        "burst",        "bursts",  "lease",   NULL,
     };
     static const struct doc_range poll = { 50, 60 * MSEC_PER_SEC };
+    static const struct doc_range lease = { MSEC_PER_SEC, 600 * MSEC_PER_SEC };
     struct slurm_settings settings = {
         .program = "stint-slurm",
         .poll_ms = 500,
         .stop_grace_ms = 10 * MSEC_PER_SEC,
+        .lease_ms = lease_default_ms,
     };
     int zones = -1;
     int rc = doc_allow_keys(map, allowed, in->reterr);
@@ -48,6 +52,8 @@ int slurm_settings_read(const struct settings *in, const struct doc_node *map,
         rc = doc_get_name(map, "program", &settings.program, in->reterr);
     if (rc == 0)
         rc = doc_get_duration(map, "poll", poll, &settings.poll_ms, in->reterr);
+    if (rc == 0)
+        rc = doc_get_duration(map, "lease", lease, &settings.lease_ms, in->reterr);
     if (rc == 0)
         rc = settings_word(in, map, "partition", &settings.partition);
     if (rc == 0)
@@ -80,9 +86,10 @@ bool slurm_settings_same(const struct slurm_settings *a, const struct slurm_sett
     return settings_same_text(a->program, b->program) && a->poll_ms == b->poll_ms &&
            settings_same_text(a->partition, b->partition) &&
            settings_same_text(a->stop_signal, b->stop_signal) &&
-           a->stop_grace_ms == b->stop_grace_ms && a->tmp_mib == b->tmp_mib &&
-           a->any_zone == b->any_zone && slurm_markets_same(&a->markets, &b->markets) &&
-           slurm_owned_same(&a->owned, &b->owned) && slurm_bursts_same(&a->bursts, &b->bursts) &&
+           a->stop_grace_ms == b->stop_grace_ms && a->lease_ms == b->lease_ms &&
+           a->tmp_mib == b->tmp_mib && a->any_zone == b->any_zone &&
+           slurm_markets_same(&a->markets, &b->markets) && slurm_owned_same(&a->owned, &b->owned) &&
+           slurm_bursts_same(&a->bursts, &b->bursts) &&
            settings_same_words(&a->only_partitions, &b->only_partitions) &&
            settings_same_words(&a->ignore_partitions, &b->ignore_partitions) &&
            settings_same_words(&a->ignore_users, &b->ignore_users);
@@ -104,30 +111,43 @@ static const char *join(const struct settings_words *words, struct arena *arena)
     return text;
 }
 
-static const char *raised_file(const char *state, struct arena *arena)
+static const char *beside(const char *state, const char *end, struct arena *arena)
 {
-    const size_t size = strlen(state) + sizeof(".raised");
+    const size_t size = strlen(state) + strlen(end) + 1;
     char *path = arena_alloc(arena, size, 1);
 
-    (void)snprintf(path, size, "%s.raised", state);
+    (void)snprintf(path, size, "%s%s", state, end);
     return path;
+}
+
+static const char *seconds(msec_t span, struct arena *arena)
+{
+    enum { SIZE = 32 };
+    char *text = arena_alloc(arena, SIZE, 1);
+
+    (void)snprintf(text, SIZE, "%lld.%03lld", (long long)(span / MSEC_PER_SEC),
+                   (long long)(span % MSEC_PER_SEC));
+    return text;
 }
 
 const char *const *slurm_settings_argv(const struct slurm_settings *settings, const char *state,
                                        struct arena *arena)
 {
-    enum { ARGUMENTS_MAX = 16, POLL_SIZE = 32 };
+    enum { ARGUMENTS_MAX = 20 };
     const char **argv = ARENA_ARRAY(arena, const char *, ARGUMENTS_MAX);
-    char *poll = arena_alloc(arena, POLL_SIZE, 1);
     uint32_t count = 0;
 
-    (void)snprintf(poll, POLL_SIZE, "%lld.%03lld", (long long)(settings->poll_ms / MSEC_PER_SEC),
-                   (long long)(settings->poll_ms % MSEC_PER_SEC));
     argv[count++] = settings->program;
     argv[count++] = "--poll";
-    argv[count++] = poll;
+    argv[count++] = seconds(settings->poll_ms, arena);
     argv[count++] = "--raised";
-    argv[count++] = raised_file(state, arena);
+    argv[count++] = beside(state, ".raised", arena);
+    argv[count++] = "--lease";
+    argv[count++] = beside(state, ".lease", arena);
+    if (settings->lease_ms != lease_default_ms) {
+        argv[count++] = "--lease-life";
+        argv[count++] = seconds(settings->lease_ms, arena);
+    }
     if (settings->only_partitions.count > 0) {
         argv[count++] = "--partitions";
         argv[count++] = join(&settings->only_partitions, arena);

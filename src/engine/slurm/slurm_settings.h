@@ -31,6 +31,7 @@ struct slurm_settings {
     struct slurm_bursts bursts;
     const char *stop_signal; /* NULL: none */
     msec_t stop_grace_ms;
+    msec_t lease_ms;
 };
 
 int slurm_settings_read(const struct settings *in, const struct doc_node *map,

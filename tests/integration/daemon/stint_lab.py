@@ -37,7 +37,7 @@ policy: {{ name: {policy} }}
 estimates: {{ default: 15s, learn: true }}
 limits: {{ instances: {instances} }}
 timing: {{ audit: {audit}, boot_timeout: {boot_timeout}, refused: 5s, place_retry: 1s }}
-engine: {{ kind: slurm, program: {bridge}, poll: {poll}{engine} }}
+engine: {{ kind: slurm, program: {bridge}, poll: {poll}, lease: 3s{engine} }}
 cloud: {{ kind: local, socket: {folder}/{socket} }}
 http: {{ socket: {folder}/stintd.sock, listen: "127.0.0.1:9178" }}
 """

@@ -70,7 +70,7 @@ static inline void on_event(void *context, const struct engine_event *event)
     if (event->kind == ENGINE_JOB_CHANGED)
         length += snprintf(text + length, sizeof(text) - (size_t)length, " priority %" PRIu32,
                            event->job.priority);
-    if (event->instance != 0)
+    if (event->instance != 0 && event->kind != ENGINE_TASK_FINISHED)
         length +=
             snprintf(text + length, sizeof(text) - (size_t)length, " on %" PRIu64, event->instance);
     if (event->runs_on)

@@ -59,6 +59,7 @@ TEST(every_word_is_known)
 {
     static const char *const GOOD[] = {
         "hello protocol=1",
+        "hello protocol=1 lease=lab",
         "list key=1 what=jobs",
         "list key=1 what=nodes",
         "release key=1 jobs=1,2_3,4_[5-9,11],6",

@@ -40,13 +40,13 @@ static void check_argv(const char *text, const char *expected)
 
 TEST(the_program_is_told_what_is_set_and_no_more)
 {
-    check_argv("kind: slurm\n", "stint-slurm --poll 0.500 --raised db.raised");
+    check_argv("kind: slurm\n", "stint-slurm --poll 0.500 --raised db.raised --lease db.lease");
     check_argv("{ kind: slurm, program: /bin/x, poll: 2s, partition: p }",
-               "/bin/x --poll 2.000 --raised db.raised --place-in p");
+               "/bin/x --poll 2.000 --raised db.raised --lease db.lease --place-in p");
     check_argv(
         "{ kind: slurm, program: x, partition: p, only_partitions: [a, b],\n"
         "  ignore_partitions: [c], ignore_users: [d, e, f] }",
-        "x --poll 0.500 --raised db.raised --partitions a,b --ignore-partitions c --ignore-users d,e,f "
+        "x --poll 0.500 --raised db.raised --lease db.lease --partitions a,b --ignore-partitions c --ignore-users d,e,f "
         "--place-in p");
 }
 
