@@ -430,7 +430,20 @@ uint32_t controller_rivals(const struct controller *controller)
 
 uint32_t controller_failed_boots(const struct controller *controller)
 {
-    return brake_is_probing(&controller->books) ? brake_failures(&controller->books) : 0;
+    const struct controller_brake *brake = &controller->books.brake;
+
+    return brake_is_probing(&controller->books) && brake->failed_boots >= brake->failed_starts
+               ? brake->failed_boots
+               : 0;
+}
+
+uint32_t controller_failed_starts(const struct controller *controller)
+{
+    const struct controller_brake *brake = &controller->books.brake;
+
+    return brake_is_probing(&controller->books) && brake->failed_starts > brake->failed_boots
+               ? brake->failed_starts
+               : 0;
 }
 
 struct controller_brake controller_brake(const struct controller *controller)

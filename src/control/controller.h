@@ -164,9 +164,12 @@ const struct forecast *controller_forecast(const struct controller *controller, 
 /* The sum that max_price_per_hour is held against: of all instances that live, billed or not. */
 money_t controller_price_per_hour(const struct controller *controller);
 
-/* Machines in a row that proved bad: did not become ready, or nothing would start there; so many that all may suffer from the same (the image,
- * a key, the network): only one is rented at a time until one becomes ready. 0: not so many. */
+/*
+ * Machines in a row that did not become ready, or where no task started. Only one is rented at a time
+ * until one is good. 0: fewer than three, or more of the other kind.
+ */
 uint32_t controller_failed_boots(const struct controller *controller);
+uint32_t controller_failed_starts(const struct controller *controller);
 
 /* To be kept, and returned as the config's. */
 struct controller_brake controller_brake(const struct controller *controller);

@@ -299,6 +299,7 @@ static void look_at_boots(struct doctor *doctor)
 {
     const struct daemon *daemon = doctor->daemon;
     const uint32_t failed = controller_failed_boots(daemon->controller);
+    const uint32_t idle = controller_failed_starts(daemon->controller);
     const uint64_t outlived = controller_stats(daemon->controller)->outlived;
 
     if (failed > 0)
@@ -308,6 +309,13 @@ static void look_at_boots(struct doctor *doctor)
                      "the last %u machines never became ready, so Stint rents one at a time until "
                      "one does",
                      failed);
+    if (idle > 0)
+        finding_tell(&doctor->sink,
+                     &(struct finding_case){ FINDING_NO_START, .subject = daemon->conf.cluster,
+                                             .advice = daemon->engine_kind->words.no_start },
+                     "no job could start on the last %u machines, so Stint rents one at a time "
+                     "until one works",
+                     idle);
     if (outlived > 0)
         finding_tell(&doctor->sink,
                      &(struct finding_case){ FINDING_OUTLIVED, .subject = daemon->conf.cluster },

@@ -109,6 +109,7 @@ struct engine_lags {
 struct engine_words {
     const char *not_ready;   /* a machine boots and does not join */
     const char *no_boot;     /* several did not, one after another */
+    const char *no_start;    /* nothing would start on several, one after another */
     const char *bad_machine; /* nothing would start there */
     const char *still_busy;  /* one that leaves has something on it that is not managed by Stint */
 };

@@ -287,6 +287,11 @@ static void explain_budget(struct explanation *to, json_t *waits)
     (void)add_wait(to, waits, "budget", tight->until, text);
 }
 
+static const char *probe_word(const struct explanation *to)
+{
+    return controller_failed_starts(to->call->world->controller) > 0 ? "no-start" : "no-boot";
+}
+
 static void explain_limit(struct explanation *to, json_t *waits, enum controller_limit limit)
 {
     char text[SENTENCE];
@@ -295,7 +300,8 @@ static void explain_limit(struct explanation *to, json_t *waits, enum controller
         explain_budget(to, waits);
     api_limit_text(to->call, limit, text, sizeof(text));
     if (text[0] != '\0')
-        (void)add_wait(to, waits, limit == LIMIT_PROBE ? "no-boot" : "limit", MSEC_NEVER, text);
+        (void)add_wait(to, waits, limit == LIMIT_PROBE ? probe_word(to) : "limit", MSEC_NEVER,
+                       text);
 }
 
 /* What the last decision left out, and what the engine was left to do. */

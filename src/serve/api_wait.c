@@ -197,6 +197,12 @@ void api_limit_text(const struct api_call *call, enum controller_limit limit, ch
                 "the last %u machines never became ready: Stint rents one at a time until one does; see "
                 "'stint doctor'",
                 controller_failed_boots(world->controller));
+        else if (controller_failed_starts(world->controller) > 0)
+            snprintf(
+                ret, size,
+                "no job could start on the last %u machines: Stint rents one at a time until one works; "
+                "see 'stint doctor'",
+                controller_failed_starts(world->controller));
         else
             snprintf(
                 ret, size,

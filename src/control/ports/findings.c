@@ -106,6 +106,12 @@ const struct finding_kind finding_kinds[FINDING_KINDS] = {
         .about = "the cluster",
         .page = RUNNING,
     },
+    [FINDING_NO_START] = {
+        .name = "no-start",
+        .severity = "error",
+        .about = "the cluster",
+        .page = RUNNING,
+    },
     [FINDING_NOT_READY] = {
         .name = "not-ready",
         .severity = "warning",

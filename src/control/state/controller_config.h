@@ -107,7 +107,7 @@ enum controller_limit {
     LIMIT_INSTANCES, /* max_instances */
     LIMIT_PRICE,     /* max_price_per_hour */
     LIMIT_NO_RENT,   /* rent_nothing */
-    LIMIT_PROBE,     /* machines do not become ready: see controller_failed_boots */
+    LIMIT_PROBE,     /* machines prove bad: see controller_failed_boots */
     LIMIT_BUDGET,    /* budget_left does not pay what the machine costs at the least */
     LIMIT_DOUBT,     /* the cloud's list lacks too many machines: see controller_doubts */
     LIMIT_TURN,      /* others came before it and wait for what a limit allows */

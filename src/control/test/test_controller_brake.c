@@ -221,7 +221,10 @@ TEST(machines_on_which_nothing_starts_are_tried_one_at_a_time_with_growing_waits
     stage_started(&stage, 1);
     stage_decide(&stage, (struct script){ 0 });
     assert_int_equal(controller_brake(stage.controller).failed_starts, 3);
+    assert_int_equal(controller_failed_starts(stage.controller), 3);
+    assert_int_equal(controller_failed_boots(stage.controller), 0); /* they have booted */
     stage_finished(&stage, 1);
+    assert_int_equal(controller_failed_starts(stage.controller), 0);
     assert_int_equal(controller_brake(stage.controller).failed_starts, 0);
     assert_true(controller_brake(stage.controller).is_proven);
     stage_done(&stage);

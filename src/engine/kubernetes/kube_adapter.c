@@ -233,6 +233,8 @@ const struct engine_adapter kube_adapter = {
                      "its kubelet reaches the API server. Stint returns it after 'boot_timeout'.",
         .no_boot = "Check the node class, its image and its permissions, and the events of the last NodeClaim. Stint tries "
                    "again by itself, with growing pauses.",
+        .no_start = "Read the events of the last pods and the log of the kubelet. Stint tries again by itself, with "
+                    "growing pauses.",
         .bad_machine = "Compare the type's resources in the catalogue with the allocatable resources of its nodes, less the "
                        "requests of DaemonSets.",
         .still_busy = "Run `kubectl get pods -A --field-selector spec.nodeName=NODE`. Stint returns the machine when these pods "

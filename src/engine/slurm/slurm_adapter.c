@@ -229,6 +229,8 @@ const struct engine_adapter slurm_adapter = {
                      "slurmctld. Stint returns it after 'boot_timeout'.",
         .no_boot = "Read the console of the last one. Check the image, the munge key and the "
                    "security group. Stint tries again by itself, with growing pauses.",
+        .no_start = "Read the log of slurmd and of the prolog on the last one. Stint tries again by "
+                    "itself, with growing pauses.",
         .bad_machine = "Compare the type's processors, memory, gres and features in the catalogue "
                        "with the ones that slurmd reports.",
         .still_busy = "Run `squeue -w NODE`. Stint returns the machine when these jobs have "

@@ -24,6 +24,7 @@ TEST(every_engine_brings_all_that_is_asked_of_one)
         assert_true(engine->default_rate > 0 && engine->default_rate <= 1);
         assert_non_null(engine->words.not_ready);
         assert_non_null(engine->words.no_boot);
+        assert_non_null(engine->words.no_start);
         assert_non_null(engine->words.bad_machine);
         assert_non_null(engine->words.still_busy);
         assert_true(engine->read != NULL && engine->is_same != NULL && engine->examine != NULL);
