@@ -42,8 +42,9 @@ enum {
     ALIVE_MS = 5000, /* something is said at least so often */
     REST_FACTOR = 4, /* a look is followed by a rest of this many times what it cost */
     OUTPUT_MAX = 1 << 20,
-    BATCH = 256,       /* jobs of a list that are acted on together */
-    LAUNCH_MORE_S = 3, /* than MessageTimeout, until slurmctld gives up an unconfirmed start */
+    BATCH = 256, /* jobs of a list that are acted on together */
+    /* than MessageTimeout, until slurmctld gives up an unconfirmed start: seconds are cut off, and its threads take turns */
+    LAUNCH_MORE_S = 6,
 };
 
 /* A stop whose signal was sent and whose grace is not over. */

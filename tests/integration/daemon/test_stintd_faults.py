@@ -175,7 +175,7 @@ class World:
         """Of the faults none lasts: whatever is killed is started again at once. A machine that is
         revoked has paid for a minute, and its jobs run twice, so more is spent than in calm. Machines of a job
         on several nodes wait for one another: if one is lost then, the others idle until there is another. A machine is
-        revoked every four seconds, and a job that was requeued starts thirteen seconds later (MessageTimeout and three more, note_quiet
+        revoked every four seconds, and a job that was requeued starts sixteen seconds later (MessageTimeout and six more, note_quiet
         in slurm_watch.c): a job on eight nodes was seen to be put together five times in a row. slurmctld was also seen to clear
         a job away from a dead node for 50 s."""
         ledger = self.lab.ask("/v1/ledger?by=type")["total"]["bill_microdollars"]
