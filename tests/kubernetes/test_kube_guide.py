@@ -31,10 +31,15 @@ BEFORE = {
 stint kubernetes install --kubeconfig admin.kubeconfig
 stintd -c stint.conf &
 kubectl label --overwrite namespace batch stint.dev/managed=true
-cat >waits.yaml <<'END'
+kubectl -n batch create configmap owner
+cat >waits.yaml <<END
 apiVersion: v1
 kind: Pod
-metadata: {{ name: waits, namespace: batch }}
+metadata:
+  name: waits
+  namespace: batch
+  ownerReferences: # a pod without a controller is left to the scheduler
+    - {{ apiVersion: v1, kind: ConfigMap, name: owner, controller: true, uid: $(kubectl -n batch get configmap owner -o jsonpath='{{.metadata.uid}}') }}
 spec:
   containers: [{{ name: main, image: busybox, resources: {{ requests: {{ cpu: "5000" }} }} }}]
 END
@@ -65,7 +70,7 @@ class World(kube_world.KubeWorld):
 
 def script(name):
     """A page as one script."""
-    lines = ["set -em", BEFORE.get(name, "")]
+    lines = ["set -em", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT", BEFORE.get(name, "")]
     for one in PAGES[name]:
         if one.is_shell:
             lines.append(one.text)

@@ -47,14 +47,16 @@ static bool is_own(const struct slurm_lease *lease, const char *text)
 /* What slurmctld takes in a text without quotes. */
 static void add_part(char *text, const char *value)
 {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t at = strlen(text);
 
     text[at++] = ';';
-    for (; *value != '\0' && at < SLURM_LEASE_TEXT / 2 - 1; value++)
-        text[at++] = strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-",
-                            *value) != NULL
-                         ? *value
-                         : '_';
+    for (; *value != '\0' && at < SLURM_LEASE_TEXT / 2 - 1; value++) {
+        text[at] = *value;
+        if (strchr(plain, *value) == NULL)
+            text[at] = '_';
+        at++;
+    }
     text[at] = '\0';
 }
 
