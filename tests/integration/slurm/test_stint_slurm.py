@@ -322,7 +322,7 @@ def a_repeated_key_is_answered_again_and_done_once(world):
 @test
 def a_job_that_runs_is_not_placed_again(world):
     world.job = world.submit("trap 'echo saved >$D/saved; SAVED=1' USR1\n"
-                             "for i in $(seq 1200); do sleep 0.1; done")
+                             "for i in $(seq 4000); do sleep 0.1; done")
     world.start_on(world.job, "n1")
     world.bridge.ask("place", job=world.job, nodes="n1")
     assert "already runs on n1" in world.bridge.refused("place", job=world.job, nodes="n2")
@@ -631,6 +631,8 @@ def a_request_repeated_to_the_new_program_does_no_harm(world):
     world.bridge.ask("place", job=world.job, nodes="n3", run=2)
     assert "in run 2, not 1" in world.bridge.refused("stop", job=world.job, run=1)
     assert world.ran(world.job) == ["n1 0", "n2 1", "n3 2"], world.ran(world.job)
+    run("scancel", world.job)
+    world.bridge.wait("ended", job=world.job)
 
 
 def as_nobody(*command):
