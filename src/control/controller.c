@@ -428,21 +428,23 @@ uint32_t controller_rivals(const struct controller *controller)
     return controller->state.doubts.rivals;
 }
 
+/* Machines become ready, and no task starts there. */
+static bool fails_at_starts(const struct controller_brake *brake)
+{
+    return brake->failed_starts > brake->failed_boots;
+}
+
 uint32_t controller_failed_boots(const struct controller *controller)
 {
-    const struct controller_brake *brake = &controller->books.brake;
-
-    return brake_is_probing(&controller->books) && brake->failed_boots >= brake->failed_starts
-               ? brake->failed_boots
+    return brake_is_probing(&controller->books) && !fails_at_starts(&controller->books.brake)
+               ? brake_failures(&controller->books)
                : 0;
 }
 
 uint32_t controller_failed_starts(const struct controller *controller)
 {
-    const struct controller_brake *brake = &controller->books.brake;
-
-    return brake_is_probing(&controller->books) && brake->failed_starts > brake->failed_boots
-               ? brake->failed_starts
+    return brake_is_probing(&controller->books) && fails_at_starts(&controller->books.brake)
+               ? brake_failures(&controller->books)
                : 0;
 }
 

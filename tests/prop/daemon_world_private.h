@@ -113,11 +113,12 @@ struct sim {
     bool is_cloud_up;
     bool is_cloud_greeted;
     bool was_heard;
-    msec_t write_due;          /* a commit is under way until then; MSEC_NEVER: none is */
-    msec_t start_at;           /* MSEC_NEVER: it runs */
-    msec_t starts[STARTS_MAX]; /* again */
+    msec_t write_due; /* a commit is under way until then; MSEC_NEVER: none is */
+    msec_t start_at;  /* MSEC_NEVER: it runs */
+    msec_t
+        starts[STARTS_MAX]; /* when it could act again: after a kill, or with the lease once more */
     uint32_t start_count;
-    bool has_acted;
+    bool has_acted; /* it held the lease once */
     bool holds_lease;
     msec_t bridge_at; /* stint-slurm is started; MSEC_NEVER: it runs, or there is no daemon */
     msec_t cloud_connect_at; /* likewise */

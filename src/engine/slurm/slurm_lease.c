@@ -142,7 +142,10 @@ static void lose(struct slurm_lease *lease, msec_t now)
     do_next(lease, SLURM_LEASE_LOOK, now);
 }
 
-/* This epoch has our token: an earlier process or an unanswered call created it. No later epoch exists. So we may act if that process might. */
+/*
+ * This epoch has our token: an earlier process or an unanswered call created it. No later epoch
+ * exists. So we may act if that process might.
+ */
 static void take_up(struct slurm_lease *lease, const struct slurm_lease_list *list, msec_t now)
 {
     const bool is_held = list->top_end_s - list->now_s > KEEP_S;
@@ -190,7 +193,10 @@ static void wait_on(struct slurm_lease *lease, const struct slurm_lease_list *li
     }
 }
 
-/* * Our epoch ruled when this look was made, after the extension. Another owner creates a later epoch, and acts a whole life after that. * So we may act for a life from the extension on. */
+/*
+ * Our epoch ruled when this look was made, after the extension. Another owner creates a later epoch,
+ * and acts a whole life after that. So we may act for a life from the extension on.
+ */
 static void confirm(struct slurm_lease *lease, const struct slurm_lease_list *list, msec_t now)
 {
     if (!list->has_top || list->top != lease->epoch || !is_own(lease, list->top_text)) {

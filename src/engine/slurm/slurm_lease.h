@@ -2,14 +2,15 @@
 /*
  * slurm_lease.h - which stintd may act on this Slurm. One does at a time.
  *
- * The lease is a reservation without nodes, "stint-lease.EPOCH". slurmctld creates a name once. The highest epoch rules. Its owner
- * extends it every fifth of a life. A contender creates the next epoch if nobody extended the highest one for half a life. It acts a
- * whole life later: the owner before it stops within that time.
+ * The lease is a reservation without nodes, "stint-lease.EPOCH". slurmctld creates a name once. The
+ * highest epoch rules. Its owner extends it every fifth of a life. A contender creates the next epoch
+ * if nobody extended the highest one for half a life. It acts a whole life later. The owner before it
+ * stops within that time.
  *
  * This file decides. slurm_lease_thread.c carries out each step and reports the answer.
  *
- * Promises:  pure. Two contenders never act at a time. Calls and answers may be late or lost, and slurmctld may forget its last
- *            seconds or all of its state.
+ * Promises:  pure. Two contenders never act at a time. Calls and answers may be late or lost, and
+ *            slurmctld may forget its last seconds or all of its state.
  */
 #ifndef STINT_ENGINE_SLURM_LEASE_H
 #define STINT_ENGINE_SLURM_LEASE_H

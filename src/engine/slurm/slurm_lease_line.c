@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* * The reports of stint-slurm about the lease. The daemon learns until when it may act, and people learn of other daemons. */
+/*
+ * The reports of stint-slurm about the lease. The daemon learns until when it may act, and people
+ * learn of other daemons.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm_lease_thread.h - carries out the steps of slurm_lease.h on a thread of its own. A call blocks for 10 seconds if slurmctld is away.
+ * slurm_lease_thread.h - carries out the steps of slurm_lease.h.
  *
- * A file keeps the token, so the next process goes on at once. The host's name is in the file. A copy on another host does not count.
+ * A file keeps the token, so the next process goes on at once. The host's name is in the file. A copy
+ * on another host does not count.
+ *
+ * Costs:  a thread of its own, as a call blocks for 10 seconds if slurmctld is away.
  */
 #ifndef STINT_ENGINE_SLURM_LEASE_THREAD_H
 #define STINT_ENGINE_SLURM_LEASE_THREAD_H

@@ -45,8 +45,7 @@ struct slurm_request {
     enum slurm_verb verb;
     uint64_t key;
     uint32_t protocol; /* of SLURM_HELLO */
-    const char
-        *lease; /* of SLURM_HELLO: acts only with the lease, for this cluster; NULL: without */
+    const char *lease; /* of SLURM_HELLO: the cluster that acts with it only; NULL: without */
     const char *what;  /* "jobs" or "nodes" */
     const char *job;   /* "12" or "12_3" */
     const char *jobs;  /* several, with commas; also "12_[3-9]" */
